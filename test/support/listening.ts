@@ -60,7 +60,12 @@ export const listens: fc.Arbitrary<Listens> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({
       kind: fc.constant('listen' as const),
-      types: fc.constantFrom<readonly EventType[] | undefined>(undefined, undefined, ['state', 'gate', 'held'], ['data']),
+      types: fc.constantFrom<readonly EventType[] | undefined>(
+        undefined,
+        undefined,
+        ['state', 'gate', 'held'],
+        ['data'],
+      ),
       tasks: fc.constant(undefined),
       why,
       together: fc.constantFrom('reads', 'reads some', 'reads later'),

@@ -76,7 +76,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     let firings = 0
     let held = 0
     const list = rows.followings[rows.known(row, what)] ?? []
-    if (batch.records) batch.recordFollowing(row, list, earlierOf(rows, row))
+    batch.records?.follows(row, list, earlierOf(rows, row))
     if (batch.tells && !batch.tellFirings(row, list)) return
     for (const { trigger, actuator, policyMs } of list) {
       const { past, pastInts } = rows
@@ -134,9 +134,9 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     }
     if (isCalled ? !batch.endCalls(row, bits) : batch.tellsInner && !batch.tellInner(row, bits, message)) return true
     rows.ints[2 * d + AFTER] = bits
-    if (batch.records) {
+    if (batch.records !== undefined) {
       const time = rows.nums[d + TIME] ?? 0
-      batch.record(row, message, count, time, before, bits, shape.inner ? earlierOf(rows, row) : undefined)
+      batch.records.add(row, message, count, time, before, bits, shape.inner ? earlierOf(rows, row) : undefined)
     }
     const what = part.table[((before & keyMask) << shape.keyBits) | (bits & keyMask)] ?? 0
     if (what !== NOTHING) follow(row, isWhole ? what : rows.knownOf(row, part, what), message)

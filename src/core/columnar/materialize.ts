@@ -139,14 +139,7 @@ function materializeTo(
 }
 
 /** `callsAgain`: sensors that were not called are called now, with the task's state; else they give their states alone. */
-function answers(
-  rows: RowStore,
-  task: BatchTask,
-  row: number,
-  bits: number,
-  callsAgain: boolean,
-  gave = ALL_GAVE,
-) {
+function answers(rows: RowStore, task: BatchTask, row: number, bits: number, callsAgain: boolean, gave = ALL_GAVE) {
   return (execution: Execution): Outcome => {
     if (execution.node.kind === 'actuator') return { ...NO_ANSWER, ...answerOf(rows, row, execution.node.slot) }
     const place = rows.shape.sensors.findIndex(({ slot }) => slot === execution.node.slot)

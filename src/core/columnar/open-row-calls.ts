@@ -258,6 +258,11 @@ export class RowCalls {
     handle.task.done(handle, message)
   }
 
+  /** The tasks of all rows that wait go on in the state machine. */
+  openAll(): void {
+    for (const call of [...this.#own]) if (call?.isOpen === true) call.handle?.task.detach()
+  }
+
   /** Brings the full state to the open call of a row, which goes on there. */
   openWaiting(row: number): void {
     const call = this.#own[row] as RowCall // a row waits for its own

@@ -4,12 +4,56 @@
  */
 import type { Outcome } from '../engine/call-plug.ts'
 import type { EngineEvent } from '../engine/events.ts'
-import type { Sink, TaskRun } from '../task/run.ts'
+import type { Message } from '../task/origin.ts'
+import type { Sink, TaskModel, TaskRun } from '../task/run.ts'
 import { TaskState } from '../task/task-state.ts'
 import { isCalled } from './computed-sensors.ts'
+import type { KeptAnswer } from './ordinary-answers.ts'
 import { NO_ANSWER, keptAnswer, setNodes } from './materialize.ts'
 import { ALL, replay, SILENT } from './replay.ts'
-import type { TakenMessage } from './row-records.ts'
+import type { BatchTask } from './row-handle.ts'
+import type { RawData, RowStore } from './row-store.ts'
+
+/** What the records of one row share, as long as one task has it. */
+export interface RecordedTask {
+  readonly rows: RowStore
+  readonly task: BatchTask
+  readonly model: TaskModel
+  readonly run: number
+  /** numbers of the input and the invocation of the message number 0 */
+  readonly inputs: number
+  readonly invocations: number
+  /** whether `fired` events have their why */
+  readonly why: boolean
+  /** sensors, and triggers into sensors: each message runs and fires them all */
+  readonly sensors: number
+  readonly inner: number
+}
+
+/** What a row's message did. */
+export interface TakenMessage {
+  readonly of: RecordedTask
+  readonly message: Message
+  /** its number among those of the row */
+  readonly number: number
+  /** epoch ms */
+  readonly time: number
+  /** state bits before it, and after it */
+  readonly before: number
+  readonly after: number
+  readonly given: Given | undefined
+  /** since when each node had its state before it, then when each actuator had fired; undefined: nothing fired */
+  readonly earlier: readonly number[] | undefined
+  /** what actuators gave, in the order in which they fired; a place is left out when it was nothing */
+  readonly answers: readonly KeptAnswer[] | undefined
+}
+
+/** What called sensors gave. */
+export interface Given {
+  readonly rawData: readonly RawData[]
+  /** positions of those that gave raw data with this message, as bits */
+  readonly positions: number
+}
 
 /** Of a message from which nothing followed. */
 const NOTHING_KNOWN: readonly number[] = []

@@ -15,50 +15,10 @@ import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
 import { gateChanges } from './possible-firings.ts'
-import { eventsOf } from './record-events.ts'
-import type { BatchTask, RowHandle } from './row-handle.ts'
-import type { Following, RawData, RowStore } from './row-store.ts'
-
-/** What the records of one row share, as long as one task has it. */
-export interface RecordedTask {
-  readonly rows: RowStore
-  readonly task: BatchTask
-  readonly model: TaskModel
-  readonly run: number
-  /** numbers of the input and the invocation of the message number 0 */
-  readonly inputs: number
-  readonly invocations: number
-  /** whether `fired` events have their why */
-  readonly why: boolean
-  /** sensors, and triggers into sensors: each message runs and fires them all */
-  readonly sensors: number
-  readonly inner: number
-}
-
-/** What a row's message did. */
-export interface TakenMessage {
-  readonly of: RecordedTask
-  readonly message: Message
-  /** its number among those of the row */
-  readonly number: number
-  /** epoch ms */
-  readonly time: number
-  /** state bits before it, and after it */
-  readonly before: number
-  readonly after: number
-  readonly given: Given | undefined
-  /** since when each node had its state before it, then when each actuator had fired; undefined: nothing fired */
-  readonly earlier: readonly number[] | undefined
-  /** what actuators gave, in the order in which they fired; a place is left out when it was nothing */
-  readonly answers: readonly KeptAnswer[] | undefined
-}
-
-/** What called sensors gave. */
-export interface Given {
-  readonly rawData: readonly RawData[]
-  /** positions of those that gave raw data with this message, as bits */
-  readonly positions: number
-}
+import { eventsOf, type Given, type RecordedTask, type TakenMessage } from './record-events.ts'
+import type { MessageRecords } from './row-code.ts'
+import type { RowHandle } from './row-handle.ts'
+import type { Following, RowStore } from './row-store.ts'
 
 /** The record of one row. */
 export class RowRecord implements EventRecord, TakenMessage {
@@ -127,13 +87,17 @@ export class RowRecord implements EventRecord, TakenMessage {
   }
 }
 
-export class RowRecords {
+const NO_CALLS = -1
+
+export class RowRecords implements MessageRecords {
   readonly #rows: RowStore
   readonly #host: ExecutorHost
   /** by row; undefined: to be made with its next record */
   readonly #tasks: (RecordedTask | undefined)[] = []
   /** how often gates change, plus one, by key bits before and after; 0: not known yet */
   readonly #gates: Int16Array
+  /** positions of sensors that gave raw data with the message at hand, as bits; NO_CALLS: none is called */
+  gave = NO_CALLS
   /** of the message at hand */
   #record: RowRecord | undefined
   #row = -1
@@ -150,7 +114,6 @@ export class RowRecords {
     if (row === this.#row) this.#row = -1
   }
 
-  /** A row has taken a message as far as its sensors. `earlier`: when something has fired. */
   add(
     row: number,
     message: Message,
@@ -158,12 +121,13 @@ export class RowRecords {
     time: number,
     before: number,
     after: number,
-    given: Given | undefined,
     earlier: readonly number[] | undefined,
   ): void {
     const { keyMask, shape } = this.#rows
     const entry = ((before & keyMask) << shape.keyBits) | (after & keyMask)
     const known = this.#gates[entry] as number
+    const { gave } = this
+    const given = gave === NO_CALLS ? undefined : { rawData: this.#rows.rawData[row] ?? [], positions: gave }
     const of = this.#tasks[row] ?? this.#newTask(row)
     const gates = known === 0 ? this.#changes(of.model, before, after, entry) : known - 1
     const record = new RowRecord(of, message, number, time, before, after, gates, given, earlier)
@@ -172,7 +136,6 @@ export class RowRecords {
     this.#host.events.record(record)
   }
 
-  /** What follows from the message of a row, before it does. */
   follows(row: number, list: readonly Following[], earlier: readonly number[]): void {
     const record = this.#record
     if (record === undefined || row !== this.#row) return

@@ -45,8 +45,6 @@ import { isCalled } from './computed-sensors.ts'
 import { materialize, materializeInto } from './materialize.ts'
 import { isPromise, keptOf, mayHold, NOT_ORDINARY, plainState } from './ordinary-answers.ts'
 
-const NO_CALLS = -1
-
 export class RuleBatch implements RowEvents, RowCallLane, Batch {
   taken = 0
   vectorized = 0
@@ -56,7 +54,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   tells = false
   tellsWhy = false
   tellsInner = false
-  records = false
+  records: RowRecords | undefined
   readonly #events: RowEventWriter
   readonly #records: RowRecords
   readonly #heard: HeardEvents
@@ -87,8 +85,6 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   #context: RowContext | undefined
   /** whether an answer of its sensors ever had raw data */
   #givesRawData = false
-  /** positions of sensors that gave raw data with the message at hand, as bits; NO_CALLS: it calls none */
-  #gave = NO_CALLS
   /** undefined: its rows cannot go in vectorized; null: nobody asked yet */
   #vectorParts: VectorDependencies | undefined | null = null
   /** by row: the vectorized that it goes with */
@@ -247,7 +243,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   vectorize(rows: readonly number[], last: Message, era: Era): VectorizedBatch | undefined {
     const [first = 0] = rows
-    if (this.tellsInner || this.records) return undefined
+    if (this.tellsInner || this.records !== undefined) return undefined
     if (this.#vectorParts === null && this.#generate !== undefined) {
       this.#vectorParts = vectorPartsOf(this.#rows, first, this.handleAt(first).task.model, this.#generate)
     }
@@ -266,39 +262,14 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.tells = (anyToldTypes & (FIRED | HELD)) !== 0
     this.tellsWhy = this.#hasWhy && this.#heard.wantsWhy
     this.tellsInner = this.tells && this.#inner > 0
-    if (takesRecords && !this.records) this.#openWaiting()
-    this.records = takesRecords
+    if (takesRecords && this.records === undefined) this.#rowCalls?.openAll()
+    this.records = takesRecords ? this.#records : undefined
     this.#rows.parts.isCompleteOnly = takesRecords
     this.#takeWhole(this.tells || takesRecords)
     this.#events.forgetAll()
     // What one sensor fires of others happens with each message, which a vectorized batch does not look at.
-    if (this.tellsInner || this.records)
+    if (this.tellsInner || takesRecords)
       for (const vectorized of new Set(this.#vectorized)) if (vectorized) this.flush(vectorized)
-  }
-
-  /** What an earlier message began, nobody has a record of: it goes on in the state machine. */
-  #openWaiting(): void {
-    const rows = this.#rows
-    for (let row = 0; row * rows.layout.objects < rows.objects.length; row++) {
-      if (rows.waiting[row] !== undefined) (rows.handle(row) as RowHandle | undefined)?.task.detach()
-    }
-  }
-
-  record(
-    row: number,
-    message: Values,
-    number: number,
-    time: number,
-    before: number,
-    after: number,
-    earlier: readonly number[] | undefined,
-  ): void {
-    const given = this.#gave === NO_CALLS ? undefined : { rawData: this.#rows.rawData[row] ?? [], positions: this.#gave }
-    this.#records.add(row, message as Message, number, time, before, after, given, earlier)
-  }
-
-  recordFollowing(row: number, list: readonly Following[], earlier: readonly number[]): void {
-    this.#records.follows(row, list, earlier)
   }
 
   /** Events are numbered by messages that ran all sensors: rows that took others are brought up to date first. */
@@ -392,20 +363,20 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   #keeps(row: number, actuator: number, given: unknown): boolean {
     const rows = this.#rows
     if (given === undefined && !rows.hasAnswers) {
-      if (this.records) this.#records.answered(row, undefined)
+      this.records?.answered(row, undefined)
       return true
     }
     const place = row * rows.layout.actuators + actuator
     if (given === undefined) {
       rows.answers[place] = undefined
-      if (this.records) this.#records.answered(row, undefined)
+      this.records?.answered(row, undefined)
       return true
     }
     const kept = keptOf(given)
     if (kept === NOT_ORDINARY) return false
     rows.hasAnswers = true
     rows.answers[place] = kept
-    if (this.records) this.#records.answered(row, kept)
+    this.records?.answered(row, kept)
     return true
   }
 
@@ -442,8 +413,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.currentRow = row
     this.#context = this.#calls.sensors(this, row, message as Message)
     const rawData = this.#rows.rawData[row] as RawData[]
-    this.#gave = 0
-    if (!this.#givesRawData && !this.records) return rawData
+    this.#records.gave = 0
+    if (!this.#givesRawData && this.records === undefined) return rawData
     // A young array and a young view: storing what is young into what is old costs a barrier.
     return (this.#rows.rawData[row] = rawData.slice())
   }
@@ -477,7 +448,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     if (state === -1) {
       // Whoever goes on later keeps its properties: the next call fills others.
       if (filled !== undefined) sensor.toFill = { ...sensor.toFill }
-      if (this.#rowCalls !== undefined && !this.records && context.opened === null && isPromise(given)) {
+      if (this.#rowCalls !== undefined && this.records === undefined && context.opened === null && isPromise(given)) {
         this.#rowCalls.begin(context, sensor, position, bits, rawData, given)
       } else this.#calls.answered(plug, given)
       return -1
@@ -495,7 +466,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
       const { rawData: data } = given as { rawData?: RawData }
       if (data !== undefined) {
         rawData[position] = data
-        this.#gave |= 1 << position
+        this.#records.gave |= 1 << position
         this.#givesRawData = true
       }
     }
@@ -547,8 +518,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#inFold++
     this.#records.opened(handle.row, this.#rows.count(handle.row))
     const bits = this.#calls.bitsSoFar(this.#rows.after(handle.row))
-    const sink = this.records ? this.#telling : this.#counting
-    return materializeInto(this.#rows, handle, bits, progress, sink, this.#gave)
+    const sink = this.records === undefined ? this.#counting : this.#telling
+    return materializeInto(this.#rows, handle, bits, progress, sink, this.#records.gave)
   }
 
   openCall({ handle, bits, position }: RowCall): Execution {
