@@ -21,10 +21,8 @@ describe('a client of a host', () => {
   })
   afterAll(() => host.stop())
 
-  it('speaks to every service that the host has but functions', () => {
-    // the registry of functions is spoken to over plain HTTP so far
-    const others = [...SERVICES.keys()].filter((name) => name !== 'functions')
-    expect(Object.keys(client).toSorted()).toEqual(others.toSorted())
+  it('speaks to every service that the host has', () => {
+    expect(Object.keys(client).toSorted()).toEqual([...SERVICES.keys()].toSorted())
   })
 
   it('takes a message from the thing that sends it to the alarm of a rule', async () => {

@@ -1,5 +1,4 @@
 /** Functions and their jobs as the registry's clients know them: wrapped, and linked to each other. */
-import type { Job } from '../../../jobs/contract.ts'
 import type {
   AssetInfo,
   Change,
@@ -9,6 +8,7 @@ import type {
   FunctionVersion,
   JobType,
   ListedFunction,
+  RelatedVersion,
   Removal,
 } from '../contract.ts'
 
@@ -131,9 +131,9 @@ function frame(event: string, data: string): string {
   return `event: ${event}\ndata: ${data}\n\n`
 }
 
-function technical(job: Job, type: JobType): Wire {
+function technical(job: FunctionJob['job'], type: JobType): Wire {
   const { id, progress, attemptsMade, finishedTime, processedTime, failedReason, ancestors } = job
-  const parent = ancestors.at(-1)
+  const parent = ancestors?.at(-1)
   return {
     id,
     name: type,
@@ -157,7 +157,7 @@ function jobPath(type: JobType, id: string): string {
   return `${PREFIX}/jobs/${type}/${encodeURIComponent(id)}`
 }
 
-function versionLink(found: FunctionVersion): Wire {
+function versionLink(found: RelatedVersion): Wire {
   const { version, draft, deprecated } = found
   return { href: pathOf(found), version, draft, deprecated }
 }
