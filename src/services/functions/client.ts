@@ -135,8 +135,7 @@ function jobsClient(http: Http): JobsApi {
       if (name !== undefined && version === undefined) {
         throw new AppError('VALIDATION', 'jobs of a function are those of one of its versions; name it')
       }
-      const path =
-        name === undefined ? JOBS : pathOf`/registry/v2/plugs/${name}/versions/${version ?? ''}/jobs`
+      const path = name === undefined ? JOBS : pathOf`/registry/v2/plugs/${name}/versions/${version ?? ''}/jobs`
       const times = { createdAfter: instantOf(createdAfter), createdBefore: instantOf(createdBefore) }
       const query = { limit, type: types, state: states, ...times }
       const { jobs } = await typed<{ jobs: Wire[] }>(http.json('GET', path, { query }))
