@@ -9,8 +9,7 @@ import { brokerClient } from './services/broker/client.ts'
 import type { BrokerApi } from './services/broker/contract.ts'
 import { converterClient } from './services/converter/client.ts'
 import type { ConverterApi } from './services/converter/contract.ts'
-import { functionsClient } from './services/functions/client.ts'
-import type { FunctionsApi } from './services/functions/contract.ts'
+import { functionsClient, type FunctionsClient } from './services/functions/client.ts'
 import { queriesClient } from './services/queries/client.ts'
 import type { QueriesApi } from './services/queries/contract.ts'
 import { resourcesClient } from './services/resources/client.ts'
@@ -39,7 +38,7 @@ export interface Client {
   readonly broker: BrokerApi
   readonly converter: ConverterApi
   readonly queries: QueriesApi
-  readonly functions: FunctionsApi
+  readonly functions: FunctionsClient
 }
 
 /**

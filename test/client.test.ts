@@ -135,6 +135,7 @@ it('the client loads no package, nothing of Node, and neither engine nor host', 
   const loaded = mustRun(process.execPath, ['--input-type=module', '-e', script, entry], root).trim().split('\n')
   const home = pathToFileURL(join(root, 'src')).href
   expect(loaded).toContain(`${home}/services/rules/client.ts`)
-  const allowed = /^\/(?:client\.ts|kernel\/[\w-]+\.ts|web\/[\w/-]+\.ts|services\/\w+\/(?:client|series)[\w/-]*\.ts)$/
+  const allowed =
+    /^\/(?:client\.ts|kernel\/[\w-]+\.ts|web\/[\w/-]+\.ts|services\/\w+\/(?:client|series|function-type)[\w/-]*\.ts)$/
   expect(loaded.filter((url) => !url.startsWith(home) || !allowed.test(url.slice(home.length)))).toEqual([])
 })

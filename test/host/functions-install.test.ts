@@ -128,17 +128,17 @@ export default definePlug({ name: '${name}', version: '1.0.0', kind: 'sensor', s
 }
 
 async function deployed(files: Readonly<Record<string, object | string>>) {
-  const { functions } = client
+  const { plugs } = client.functions
   const bytes = Object.entries(files).map(([path, value]): [string, Uint8Array] => [
     path,
     new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value)),
   ])
-  const { entity, job } = await functions.create(new Map(bytes))
-  await functions.jobs.finished(job?.id ?? '')
-  const [build] = await functions.jobs.list({ name: entity.name, version: entity.version, types: ['build'] })
+  const { entity, job } = await plugs.create(new Map(bytes))
+  await plugs.jobs.finished(job?.id ?? '')
+  const [build] = await plugs.jobs.list({ name: entity.name, version: entity.version, types: ['build'] })
   return {
-    version: await functions.get(entity.name, entity.version),
-    build: (await functions.jobs.get('build', build?.job.id ?? '')).job,
+    version: await plugs.get(entity.name, entity.version),
+    build: (await plugs.jobs.get('build', build?.job.id ?? '')).job,
   }
 }
 

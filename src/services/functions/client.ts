@@ -12,6 +12,7 @@ import type {
   FunctionPage,
   FunctionQuery,
   FunctionsApi,
+  FunctionType,
   FunctionVersion,
   JobsApi,
   JobType,
@@ -19,8 +20,8 @@ import type {
   RelatedVersion,
   Removal,
 } from './contract.ts'
+import { FUNCTION_TYPES, TYPE_NAMES } from './function-type.ts'
 
-const PLUGS = '/registry/v2/plugs'
 const JOBS = '/registry/v2/jobs'
 
 type Wire = Readonly<Record<string, unknown>>
@@ -29,7 +30,8 @@ interface Entity {
   readonly status: string
   readonly draft: boolean
   readonly deprecated: boolean
-  readonly plug: { readonly name: string; readonly version: string }
+  /** its manifest, under the noun of its type */
+  readonly [noun: string]: unknown
 }
 interface Link {
   readonly version: string
@@ -45,12 +47,21 @@ interface JobLink {
   readonly jobType?: JobType
 }
 
+/** Functions by their type. */
+export type FunctionsClient = Readonly<Record<FunctionType, FunctionsApi>>
+
 /**
  * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.
  * Types of answers are those of the contract; the client does not check them again.
  */
-export function functionsClient(http: Http): FunctionsApi {
-  const versionOf = (name: string, version: string): string => pathOf`/registry/v2/plugs/${name}/versions/${version}`
+export function functionsClient(http: Http): FunctionsClient {
+  return { plugs: clientOf(http, 'plugs'), webscripts: clientOf(http, 'webscripts'), models: clientOf(http, 'models') }
+}
+
+function clientOf(http: Http, type: FunctionType): FunctionsApi {
+  const all = pathOf`/registry/v2/${type}`
+  const versionFrom = (entity: Entity): FunctionVersion => versionOfType(type, entity)
+  const versionOf = (name: string, version: string): string => all + pathOf`/${name}/versions/${version}`
   const single = async (path: string, query: Ask['query'] = {}): Promise<FunctionVersion> => {
     const { entity } = await typed<{ readonly entity: Entity }>(http.json('GET', path, { query }))
     return versionFrom(entity)
@@ -70,12 +81,14 @@ export function functionsClient(http: Http): FunctionsApi {
     return new Uint8Array(await (await http.open('GET', path)).arrayBuffer())
   }
   return {
-    create: (assets, options = {}) => change('POST', PLUGS, { ...upload(assets), query: { ...options } }),
-    list: async ({ exactName, ...query }) => {
-      const path = exactName === undefined ? PLUGS : pathOf`/registry/v2/plugs/${exactName}/versions`
-      return pageFrom(await typed(http.json('GET', path, { query: queryOf(query) })), query)
+    create: (assets, options = {}) => change('POST', all, { ...upload(assets), query: { ...options } }),
+    list: async ({ exactName, wql, ...query }) => {
+      if (wql !== undefined)
+        throw new AppError('VALIDATION', 'a function over tags cannot be sent; filter what is listed')
+      const path = exactName === undefined ? all : all + pathOf`/${exactName}/versions`
+      return pageFrom(type, await typed(http.json('GET', path, { query: queryOf(query) })), query)
     },
-    latest: (name, inclusion = {}) => single(pathOf`/registry/v2/plugs/${name}`, { ...inclusion }),
+    latest: (name, inclusion = {}) => single(all + pathOf`/${name}`, { ...inclusion }),
     get: (name, version) => single(versionOf(name, version)),
     content: (name, version) => bytes(`${versionOf(name, version)}/content`),
     assets: async (name, version) => {
@@ -100,7 +113,7 @@ export function functionsClient(http: Http): FunctionsApi {
       return change('POST', `${versionOf(name, version)}/verify`, { query: { comment } })
     },
     remove: async (name, version, options = {}): Promise<Removal> => {
-      const path = version === undefined ? pathOf`/registry/v2/plugs/${name}` : versionOf(name, version)
+      const path = version === undefined ? all + pathOf`/${name}` : versionOf(name, version)
       const answer = await typed<{ message: string; versions: string[]; _links?: { job?: JobLink } }>(
         http.json('DELETE', path, { query: { ...options } }),
       )
@@ -112,11 +125,11 @@ export function functionsClient(http: Http): FunctionsApi {
       const { lines } = await typed<{ lines: { time: string; level: string; text: string }[] }>(answer)
       return lines.map((line) => ({ ...line, time: Date.parse(line.time) }))
     },
-    jobs: jobsClient(http),
+    jobs: jobsClient(http, type),
   }
 }
 
-function jobsClient(http: Http): JobsApi {
+function jobsClient(http: Http, functionType: FunctionType): JobsApi {
   const events: JobsApi['events'] = async function* ({ signal, ...query }) {
     const answer = await http.open('GET', `${JOBS}/events`, { query: { ...query }, signal })
     for await (const { event = '', data } of textEvents(answer)) {
@@ -131,13 +144,14 @@ function jobsClient(http: Http): JobsApi {
       const { job } = await typed<{ job: Wire }>(http.json('GET', pathOf`/registry/v2/jobs/${type}/${id}`))
       return jobOf({ ...job, id })
     },
-    list: async ({ createdAfter, createdBefore, name, version, types, states, limit }) => {
+    list: async ({ createdAfter, createdBefore, name, version, types, states, functionTypes, limit }) => {
       if (name !== undefined && version === undefined) {
         throw new AppError('VALIDATION', 'jobs of a function are those of one of its versions; name it')
       }
-      const path = name === undefined ? JOBS : pathOf`/registry/v2/plugs/${name}/versions/${version ?? ''}/jobs`
+      const path =
+        name === undefined ? JOBS : pathOf`/registry/v2/${functionType}/${name}/versions/${version ?? ''}/jobs`
       const times = { createdAfter: instantOf(createdAfter), createdBefore: instantOf(createdBefore) }
-      const query = { limit, type: types, state: states, ...times }
+      const query = { limit, type: types, state: states, functionType: functionTypes, ...times }
       const { jobs } = await typed<{ jobs: Wire[] }>(http.json('GET', path, { query }))
       return jobs.map(jobOf)
     },
@@ -148,34 +162,38 @@ function jobsClient(http: Http): JobsApi {
   }
 }
 
-function versionFrom(entity: Entity): FunctionVersion {
-  const { status, draft, deprecated, plug } = entity
-  return { name: plug.name, version: plug.version, status, draft, deprecated, record: { ...entity } }
+function versionOfType(type: FunctionType, entity: Entity): FunctionVersion {
+  const { status, draft, deprecated } = entity
+  const { name, version } = entity[TYPE_NAMES[type].noun] as { readonly name: string; readonly version: string }
+  return { type, name, version, status, draft, deprecated, record: { ...entity } }
 }
 
 function pageFrom(
+  type: FunctionType,
   { entities, ...page }: Omit<FunctionPage, 'entities'> & { readonly entities: readonly Listed[] },
   { showRelated }: FunctionQuery,
 ): FunctionPage {
-  return { ...page, entities: entities.map((one) => listedFrom(one, showRelated)) }
+  return { ...page, entities: entities.map((one) => listedFrom(type, one, showRelated)) }
 }
 
 function listedFrom(
+  type: FunctionType,
   { _links: links = {}, _embedded: embedded = {}, ...entity }: Listed,
   asked: FunctionQuery['showRelated'],
 ): ListedFunction {
+  const listed = versionOfType(type, entity)
   const related = (role: 'draft' | 'published'): RelatedVersion | undefined => {
     const [whole, link] = [embedded[role], links[role]]
-    if (whole !== undefined) return versionFrom(whole)
+    if (whole !== undefined) return versionOfType(type, whole)
     if (link === undefined) return undefined
     const { version, draft, deprecated } = link
-    return { name: entity.plug.name, version, draft, deprecated }
+    return { type, name: listed.name, version, draft, deprecated }
   }
   const [draft, published] = [related('draft'), related('published')]
   const isAlone = draft === undefined && published === undefined
   const showRelated = asked ?? (isAlone ? 'none' : 'link')
-  if (isAlone) return { ...versionFrom(entity), showRelated }
-  return { ...versionFrom(entity), showRelated, related: { ...(draft && { draft }), ...(published && { published }) } }
+  if (isAlone) return { ...listed, showRelated }
+  return { ...listed, showRelated, related: { ...(draft && { draft }), ...(published && { published }) } }
 }
 
 function jobFrom(link: JobLink | undefined): Change['job'] {
@@ -191,7 +209,7 @@ function jobOf(wire: Wire): FunctionJob {
   return {
     type,
     operation,
-    function: wire['function'] as FunctionOfJob,
+    function: aboutOf(wire['function'] as FunctionWire),
     job: {
       id,
       state,
@@ -206,6 +224,13 @@ function jobOf(wire: Wire): FunctionJob {
       ...(parent !== undefined && { ancestors: [parent.id] }),
     },
   }
+}
+
+type FunctionWire = Omit<FunctionOfJob, 'functionType'> & { readonly functionType: string }
+
+function aboutOf({ functionType, ...about }: FunctionWire): FunctionOfJob {
+  const type = FUNCTION_TYPES.find((one) => TYPE_NAMES[one].wire === functionType)
+  return { ...about, functionType: type ?? 'plugs' }
 }
 
 interface JobWire {
@@ -228,7 +253,7 @@ interface TechnicalWire {
 
 interface EventWire {
   readonly job: { readonly type: JobType; readonly id: string }
-  readonly function: FunctionOfJob
+  readonly function: FunctionWire
   readonly timestamp: string
   readonly data: {
     readonly returnvalue?: NonNullable<FunctionJob['job']['result']>
@@ -247,7 +272,7 @@ function eventFrom(event: FunctionJobEvent['event'], text: string): FunctionJobE
     event,
     type: job.type,
     id: job.id,
-    function: about,
+    function: aboutOf(about),
     time: Date.parse(timestamp),
     ...(prev !== undefined && { prev }),
     ...(returnvalue !== undefined && { result: returnvalue }),
@@ -257,7 +282,7 @@ function eventFrom(event: FunctionJobEvent['event'], text: string): FunctionJobE
   }
 }
 
-function queryOf({ createdBefore, createdAfter, updatedBefore, updatedAfter, ...rest }: FunctionQuery) {
+function queryOf({ createdBefore, createdAfter, updatedBefore, updatedAfter, ...rest }: Omit<FunctionQuery, 'wql' | 'exactName'>) {
   return {
     ...rest,
     createdBefore: instantOf(createdBefore),

@@ -49,7 +49,9 @@ reflexarc functions deploy too-cold
       /^build {2}done in \d+\.\d s\n {7}it has no dependencies\ndeploy done in \d+\.\d s\nverify done in \d+\.\d s\n$/,
     )
     const listed = await functions('list')
-    expect(listed.stdout).toMatch(/^name +version +status +runtime +changed\ntooCold +1\.0\.0 +running +plug-node24 /)
+    expect(listed.stdout).toMatch(
+      /^type +name +version +status +runtime +changed\nplug +tooCold +1\.0\.0 +running +plug-node24 /,
+    )
     const logs = await functions('logs', 'too-cold')
     expect(logs).toMatchObject({ code: 0, stderr: 'tooCold@1.0.0 has written nothing since its host started\n' })
 
@@ -71,6 +73,7 @@ reflexarc functions deploy too-cold
     const listed = await functions('list', 'drafted', '--json')
     expect(JSON.parse(listed.stdout)).toMatchObject({ draft: false, status: 'running', plug: { name: 'pythonic' } })
     expect((await functions('logs', 'pythonic@9.9.9')).stderr).toBe("error: No plug 'pythonic@9.9.9'\n")
+    expect((await functions('list', 'nothing')).stderr).toBe('error: the host has no function nothing\n')
   })
 
   it.each<[readonly string[], string]>([

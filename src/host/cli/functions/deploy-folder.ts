@@ -4,6 +4,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import type { Json } from '../../../kernel/json.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import type { Change, FunctionJobEvent, FunctionVersion } from '../../../services/functions/contract.ts'
+import type { FunctionType } from '../../../services/functions/function-type.ts'
 import type { Terminal } from '../terminal.ts'
 import type { FunctionFolder } from './read-folder.ts'
 
@@ -20,15 +21,17 @@ export interface Deployed {
   readonly problem?: { readonly reason: string; readonly log: readonly string[] }
 }
 
-type Functions = Client['functions']
+/** Of one type. */
+type Functions = Client['functions'][FunctionType]
 
 /** Shows each job as it begins and ends. Rejects when the host refuses the upload. */
 export async function deployFolder(
-  functions: Functions,
-  { files, manifest }: FunctionFolder,
+  { functions: all }: Client,
+  { files, type, manifest }: FunctionFolder,
   { draft, comment }: DeployOptions,
   terminal: Terminal,
 ): Promise<Deployed> {
+  const functions = all[type]
   const { name, version } = manifest
   const options = comment === undefined ? {} : { comment }
   const change = (await isDraftThere(functions, name, version))

@@ -3,12 +3,14 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import { MAX_ASSETS, MAX_BYTES, pathProblem } from '../../../services/functions/registry/archive.ts'
-import { type PlugManifest, readManifest, MANIFEST_FILE } from '../../../services/functions/registry/manifest.ts'
+import { FUNCTION_TYPES, type FunctionType, TYPE_NAMES } from '../../../services/functions/function-type.ts'
+import { type Manifest, readManifest } from '../../../services/functions/registry/manifest.ts'
 
 export interface FunctionFolder {
   /** by path, in the order of paths */
   readonly files: ReadonlyMap<string, Uint8Array>
-  readonly manifest: PlugManifest
+  readonly type: FunctionType
+  readonly manifest: Manifest
 }
 
 /** What tools leave beside the files of a function. */
@@ -19,16 +21,22 @@ export async function readFunctionFolder(folder: string): Promise<FunctionFolder
   const files = new Map<string, Uint8Array>()
   await readInto(files, folder, '')
   if (files.size === 0) throw new AppError('NOT_FOUND', `${folder}: there are no files`)
-  if (!files.has(MANIFEST_FILE)) {
-    throw new AppError('NOT_FOUND', `${folder}: there is no ${MANIFEST_FILE}; "reflexarc functions init" writes one`)
+  const type = typeOf([...files.keys()])
+  if (type === undefined) {
+    const names = FUNCTION_TYPES.map((one) => TYPE_NAMES[one].manifestFile).join(', ')
+    throw new AppError('NOT_FOUND', `${folder}: there is none of ${names}; "reflexarc functions init" writes one`)
   }
-  return { files, manifest: readManifest(files.get(MANIFEST_FILE)) }
+  return { files, type, manifest: readManifest(type, files.get(TYPE_NAMES[type].manifestFile)) }
+}
+
+function typeOf(names: readonly string[]): FunctionType | undefined {
+  return FUNCTION_TYPES.find((type) => names.includes(TYPE_NAMES[type].manifestFile))
 }
 
 /** Whether there is a function in a folder of that path. */
 export async function isFunctionFolder(path: string): Promise<boolean> {
   try {
-    return (await readdir(path)).includes(MANIFEST_FILE)
+    return typeOf(await readdir(path)) !== undefined
   } catch {
     return false
   }

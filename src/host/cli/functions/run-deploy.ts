@@ -12,10 +12,11 @@ export interface DeployFlags extends ConnectFlags {
 
 /** Gives 1 when the version does not run. */
 export async function runDeploy(folder: string, flags: DeployFlags, terminal: Terminal): Promise<0 | 1> {
-  const { functions } = connect(flags, process.env)
+  const client = connect(flags, process.env)
   const read = await readFunctionFolder(folder)
   const { draft = false, publish = false, comment } = flags
-  let deployed = await deployFolder(functions, read, { draft, comment }, terminal)
+  const functions = client.functions[read.type]
+  let deployed = await deployFolder(client, read, { draft, comment }, terminal)
   const { name, version, draft: isDraft } = deployed.version
   if (publish && isDraft && deployed.problem === undefined) {
     deployed = {

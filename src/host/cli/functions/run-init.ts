@@ -2,7 +2,8 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { AppError } from '../../../kernel/errors.ts'
-import { MANIFEST_FILE, type PlugManifest, readManifest } from '../../../services/functions/registry/manifest.ts'
+import { TYPE_NAMES } from '../../../services/functions/function-type.ts'
+import { type Manifest, readManifest } from '../../../services/functions/registry/manifest.ts'
 import { type Runtime, RUNTIMES } from '../../../services/functions/runtimes/catalog.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -24,7 +25,8 @@ export async function runInit(folder: string, flags: InitFlags, terminal: Termin
   const name = flags.name ?? nameAfter(folder)
   const files = exampleOf(runtime, name)
   // a name that no function can have is refused before anything is written
-  const manifest = readManifest(new TextEncoder().encode(files.get(MANIFEST_FILE) ?? ''))
+  const { manifestFile } = TYPE_NAMES[runtime.functionType]
+  const manifest = readManifest(runtime.functionType, new TextEncoder().encode(files.get(manifestFile) ?? ''))
   for (const [path, text] of files) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await writeFile(join(folder, path), text)
@@ -50,15 +52,17 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   }
 }
 
-function exampleOf({ example }: Runtime, name: string): ReadonlyMap<string, string> {
-  const { name: own } = JSON.parse(example.get(MANIFEST_FILE) ?? '{}') as { readonly name: string }
+function exampleOf({ example, functionType }: Runtime, name: string): ReadonlyMap<string, string> {
+  const { name: own } = JSON.parse(example.get(TYPE_NAMES[functionType].manifestFile) ?? '{}') as {
+    readonly name: string
+  }
   return new Map(
     [...example].map(([path, text]) => [path, text.replaceAll(own, name).replaceAll(kebab(own), kebab(name))]),
   )
 }
 
 /** Something for each property that must be given. */
-function sampleOf({ interface: { input = [] } }: PlugManifest): Readonly<Record<string, unknown>> {
+function sampleOf({ interface: { input = [] } = {} }: Manifest): Readonly<Record<string, unknown>> {
   const samples = { string: 'text', boolean: true, object: {}, array: [] } as const
   const sample = (type: string): unknown => (Object.hasOwn(samples, type) ? samples[type as keyof typeof samples] : 30)
   return Object.fromEntries(

@@ -1,7 +1,7 @@
 /** What `functions test` does: a host that keeps nothing, the function on it, and one call. */
 import { AppError } from '../../../kernel/errors.ts'
 import type { Client } from '../../../client.ts'
-import type { PlugManifest } from '../../../services/functions/registry/manifest.ts'
+import type { Manifest } from '../../../services/functions/registry/manifest.ts'
 import { parseBody } from '../../../web/parse-body.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import type { Terminal } from '../terminal.ts'
@@ -20,12 +20,12 @@ export async function runTest(folder: string, flags: TestFlags, terminal: Termin
   const properties = propertiesOf(flags.properties)
   const read = await readFunctionFolder(folder)
   return withOwnHost({ functions: flags.functions, only: 'functions,rules' }, terminal, async ({ client }) => {
-    const deployed = await deployFolder(client.functions, read, { draft: false }, terminal)
+    const deployed = await deployFolder(client, read, { draft: false }, terminal)
     if (deployed.problem !== undefined || properties === undefined) {
       return reportDeployed(deployed, flags.json === true, terminal)
     }
     const outcome = await callOnce(client, read.manifest, deployed.version.version, properties)
-    for (const { level, text } of await client.functions.log(read.manifest.name, deployed.version.version)) {
+    for (const { level, text } of await client.functions[read.type].log(read.manifest.name, deployed.version.version)) {
       terminal.err(`${level.padEnd(6)} ${text}\n`)
     }
     const isGood = outcome['result'] === true
@@ -36,7 +36,7 @@ export async function runTest(folder: string, flags: TestFlags, terminal: Termin
 
 async function callOnce(
   { rules }: Client,
-  { name, type }: PlugManifest,
+  { name, type }: Manifest,
   version: string,
   properties: Readonly<Record<string, unknown>>,
 ): Promise<Readonly<Record<string, unknown>>> {
