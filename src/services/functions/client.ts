@@ -282,7 +282,13 @@ function eventFrom(event: FunctionJobEvent['event'], text: string): FunctionJobE
   }
 }
 
-function queryOf({ createdBefore, createdAfter, updatedBefore, updatedAfter, ...rest }: Omit<FunctionQuery, 'wql' | 'exactName'>) {
+function queryOf({
+  createdBefore,
+  createdAfter,
+  updatedBefore,
+  updatedAfter,
+  ...rest
+}: Omit<FunctionQuery, 'wql' | 'exactName'>) {
   return {
     ...rest,
     createdBefore: instantOf(createdBefore),
