@@ -227,9 +227,13 @@ export interface FunctionPage {
 
 export interface ListedFunction extends FunctionVersion {
   /** the latest draft and the latest published version of its name, where they are others */
-  readonly related?: { readonly draft?: FunctionVersion; readonly published?: FunctionVersion }
+  readonly related?: { readonly draft?: RelatedVersion; readonly published?: RelatedVersion }
   readonly showRelated: 'embed' | 'link' | 'none'
 }
+
+/** The rest is told where it is embedded. */
+export type RelatedVersion = Pick<FunctionVersion, 'type' | 'name' | 'version' | 'draft' | 'deprecated'> &
+  Partial<FunctionVersion>
 
 export const JOB_TYPES = ['build', 'deploy', 'verify', 'undeploy'] as const
 export type JobType = (typeof JOB_TYPES)[number]
@@ -245,10 +249,10 @@ export interface JobQuery {
   readonly version?: string | undefined
 }
 
-/** A job of the registry. */
+/** A job of the registry. Only one that was asked for by its id tells all. */
 export interface FunctionJob {
   readonly type: JobType
-  readonly job: Job
+  readonly job: Pick<Job, 'id' | 'state' | 'queueTime' | 'attemptsMade'> & Partial<Job>
   readonly function: FunctionOfJob
   readonly operation: string
 }

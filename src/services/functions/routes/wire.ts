@@ -1,5 +1,4 @@
 /** Functions and their jobs as the registry's clients know them: wrapped, and linked to each other. */
-import type { Job } from '../../../jobs/contract.ts'
 import type {
   AssetInfo,
   Change,
@@ -10,6 +9,7 @@ import type {
   FunctionVersion,
   JobType,
   ListedFunction,
+  RelatedVersion,
   Removal,
 } from '../contract.ts'
 import type { FunctionId } from '../function-record.ts'
@@ -139,9 +139,9 @@ function ofFunction({ functionType: type, name, version }: FunctionOfJob): Wire 
   return { [TYPE_NAMES[type].noun]: { href: pathOf({ type, name, version }) } }
 }
 
-function technical(job: Job, type: JobType): Wire {
+function technical(job: FunctionJob['job'], type: JobType): Wire {
   const { id, progress, attemptsMade, finishedTime, processedTime, failedReason, ancestors } = job
-  const parent = ancestors.at(-1)
+  const parent = ancestors?.at(-1)
   return {
     id,
     name: type,
@@ -165,7 +165,7 @@ function jobPath(type: JobType, id: string): string {
   return `${PREFIX}/jobs/${type}/${encodeURIComponent(id)}`
 }
 
-function versionLink(found: FunctionVersion): Wire {
+function versionLink(found: RelatedVersion): Wire {
   const { version, draft, deprecated } = found
   return { href: pathOf(found), version, draft, deprecated }
 }
