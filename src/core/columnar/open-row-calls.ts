@@ -260,7 +260,7 @@ export class RowCalls {
 
   /** The tasks of all rows that wait go on in the state machine. */
   openAll(): void {
-    for (const call of [...this.#own]) if (call?.isOpen === true) call.handle?.task.detach()
+    for (const call of this.#own) if (call?.isOpen === true) call.handle?.task.detach()
   }
 
   /** Brings the full state to the open call of a row, which goes on there. */
