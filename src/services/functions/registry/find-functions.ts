@@ -16,6 +16,7 @@ import { RUNTIMES } from '../runtimes/catalog.ts'
 import { type Inclusion, isAllowed, latestOf } from './select-versions.ts'
 import { defaultColor, type TagRecord } from './tags.ts'
 import { isInRange } from './versions.ts'
+import { wildcard } from './wildcard.ts'
 
 export const DEFAULT_LIMIT = 20
 export const MAX_LIMIT = 100
@@ -161,30 +162,6 @@ function statusTest({ status, includeUndeployed }: FunctionQuery): (record: Func
   const among = new Set(status.filter((one) => !one.endsWith('-')))
   const isAny = among.size === 0 || among.has('any')
   return (one) => !out.has(one.status) && (isAny || among.has(one.status))
-}
-
-/** `*` is any text, `?` any character. Linear in the text for each star, without going back further than the last one. */
-export function wildcard(pattern: string): (text: string) => boolean {
-  return (text) => {
-    let at = 0
-    let star = -1
-    let mark = 0
-    let i = 0
-    while (i < text.length) {
-      if (pattern[at] === '*') {
-        star = at++
-        mark = i
-      } else if (at < pattern.length && (pattern[at] === '?' || pattern[at] === text[i])) {
-        at++
-        i++
-      } else if (star >= 0) {
-        at = star + 1
-        i = ++mark
-      } else return false
-    }
-    while (pattern[at] === '*') at++
-    return at === pattern.length
-  }
 }
 
 function wireOf(record: FunctionRecord, showing: Showing): Readonly<Record<string, unknown>> {
