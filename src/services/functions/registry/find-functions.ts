@@ -4,9 +4,8 @@ import type {
   FunctionQuery,
   FunctionVersion,
   InclusionQuery,
-  ListedFunction,
+  RelatedVersions,
   ShowTags,
-  TagsQuery,
 } from '../contract.ts'
 import type { FunctionRecord, FunctionUpdate } from '../function-record.ts'
 import type { Indexed } from '../function-index.ts'
@@ -41,25 +40,22 @@ const OF_VERSIONS = [
 export interface Showing {
   readonly tags: ReadonlyMap<string, TagRecord>
   readonly showTags?: ShowTags | undefined
+  /** it was asked for alone: with who changed it, and how it is called */
+  readonly isSingle?: boolean
 }
 
 /** A record as it is shown. */
 export function shown(record: FunctionRecord, showing: Showing): FunctionVersion {
   const { type, name, version, status, draft, deprecated } = record
-  const tags = showing.showTags === 'embed' ? { tags: tagsOf(record, showing.tags) } : {}
+  const tags = showing.showTags === 'embed' ? { tags: shownTags(record.tags, showing.tags) } : {}
   return { type, name, version, status, draft, deprecated, record: wireOf(record, showing), ...tags }
 }
 
 /** The latest version of a name. `NOT_FOUND`. */
-export function latest(
-  indexed: Indexed,
-  type: FunctionType,
-  name: string,
-  { showTags, ...query }: InclusionQuery & TagsQuery,
-): FunctionVersion {
+export function latestIn(indexed: Indexed, type: FunctionType, name: string, query: InclusionQuery): FunctionRecord {
   const found = latestOf(indexed.versions(type, name), inclusionOf(query))
   if (found === undefined) throw noFunction(type, name)
-  return shown(found, { tags: indexed.tags, showTags })
+  return found
 }
 
 /** `user`: who asks, which `@me` stands for. */
@@ -95,7 +91,7 @@ export function relatedOf(
   record: FunctionRecord,
   others: readonly FunctionRecord[],
   showing: Showing,
-): NonNullable<ListedFunction['related']> {
+): RelatedVersions {
   const draft = latestOf(
     others.filter((one) => one.draft),
     { draft: true, deprecated: true, undeployed: true },
@@ -164,9 +160,20 @@ function statusTest({ status, includeUndeployed }: FunctionQuery): (record: Func
   return (one) => !out.has(one.status) && (isAny || among.has(one.status))
 }
 
+/** What a plug is told when it is called. */
+const PLUG_INVOCATION = {
+  auth: 'none',
+  taskContext: true,
+  nodeContext: true,
+  rawDataContext: true,
+  callback: false,
+} as const
+
 function wireOf(record: FunctionRecord, showing: Showing): Readonly<Record<string, unknown>> {
-  const { createdBy, createdAt, updatedBy, updatedAt, status, draft, deprecated, revision, manifest, failure } = record
-  const tags = showing.showTags === 'none' || showing.showTags === 'embed' ? record.tags : tagsOf(record, showing.tags)
+  const { createdBy, createdAt, updatedBy, updatedAt, status, draft, deprecated, revision, failure, overrides } = record
+  const manifest = { ...record.manifest, ...(overrides && { deploy: { ...record.manifest.deploy, ...overrides } }) }
+  const tags =
+    showing.showTags === 'none' || showing.showTags === 'embed' ? record.tags : shownTags(record.tags, showing.tags)
   return {
     createdBy,
     createdAt: new Date(createdAt).toISOString(),
@@ -184,13 +191,16 @@ function wireOf(record: FunctionRecord, showing: Showing): Readonly<Record<strin
       tags,
     },
     ...(record.type === 'webscripts' && { secret: record.secret ?? null }),
-    updates: record.updates.map(updateOf),
+    ...(showing.isSingle === true && {
+      ...(record.type === 'plugs' && { invocation: PLUG_INVOCATION }),
+      updates: record.updates.map(updateOf),
+    }),
   }
 }
 
 /** A tag that is gone meanwhile is shown as it was made. */
-function tagsOf(record: FunctionRecord, tags: Showing['tags']): readonly TagRecord[] {
-  return record.tags.map((name) => tags.get(name) ?? { name, color: defaultColor(name) })
+export function shownTags(names: readonly string[], tags: Showing['tags']): readonly TagRecord[] {
+  return names.map((name) => tags.get(name) ?? { name, color: defaultColor(name) })
 }
 
 function runtimeState(name: string, version: string): Readonly<Record<string, unknown>> {
