@@ -61,7 +61,8 @@ export interface CallOptions {
 
 /** What one caller can do with the functions of one type. */
 export interface FunctionsApi {
-  create(source: Source, options?: CreateOptions): Promise<Change>
+  /** Of assets, and of what `copy` names. */
+  create(upload: Upload, options?: CreateOptions): Promise<Change>
   list(query: FunctionQuery): Promise<FunctionPage>
   /** The latest version of a name. */
   latest(name: string, query?: InclusionQuery & TagsQuery): Promise<SingleFunction>
@@ -133,12 +134,6 @@ export interface JobsApi {
 /** Assets by path. */
 export type Upload = ReadonlyMap<string, Uint8Array>
 
-/** What a version is made of: assets, or a manifest that is laid over that of a copied version. */
-export interface Source {
-  readonly assets: Upload
-  readonly manifest?: Readonly<Record<string, unknown>>
-}
-
 export interface CommentOptions extends TagsQuery {
   /** becomes the author in its metadata */
   readonly author?: string
@@ -162,6 +157,8 @@ export interface CreateOptions extends ChangeOptions {
   readonly runtime?: string
   /** `name`, `name@range`, or `!example` for that of the runtime */
   readonly copy?: string
+  /** members of a manifest that are laid over those of what is copied */
+  readonly manifest?: Readonly<Record<string, unknown>>
   readonly deprecatePrevious?: DeprecatePolicy
 }
 
@@ -236,6 +233,7 @@ export interface Change {
   readonly causes?: Causes
   /** the root of a tree of jobs; undefined: it is done */
   readonly job?: JobLink
+  readonly isDone: boolean
 }
 
 export interface JobLink {
@@ -271,9 +269,13 @@ export interface SingleFunction extends FunctionVersion {
 
 /** The newest draft and the newest published version of a name, where they are others. */
 export interface RelatedVersions {
-  readonly draft?: FunctionVersion
-  readonly published?: FunctionVersion
+  readonly draft?: RelatedVersion
+  readonly published?: RelatedVersion
 }
+
+/** The rest is told where it is embedded. */
+export type RelatedVersion = Pick<FunctionVersion, 'type' | 'name' | 'version' | 'draft' | 'deprecated'> &
+  Partial<FunctionVersion>
 
 export interface Tag {
   readonly name: string
@@ -316,8 +318,8 @@ export interface TagsQuery {
 export interface FunctionQuery extends InclusionQuery, TagsQuery {
   /** names of tags that it must have */
   readonly tags?: readonly string[] | undefined
-  /** whether its tags are those that are asked for */
-  readonly wql?: ((tags: readonly string[]) => boolean) | undefined
+  /** a condition on its tags, such as `tag:like("heat*") AND NOT tag:old` */
+  readonly wql?: string | undefined
   readonly latest?: boolean | undefined
   readonly limit?: number | undefined
   readonly page?: number | undefined
@@ -373,10 +375,10 @@ export interface JobQuery {
   readonly version?: string | undefined
 }
 
-/** A job of the registry. */
+/** A job of the registry. Only one that was asked for by its id tells all. */
 export interface FunctionJob {
   readonly type: JobType
-  readonly job: Job
+  readonly job: Pick<Job, 'id' | 'state' | 'queueTime' | 'attemptsMade'> & Partial<Job>
   /** absent: it is about several */
   readonly function?: FunctionOfJob
   readonly operation: string

@@ -23,7 +23,7 @@ export function functionApi(dependencies: ApiDependencies, who: Caller, type: Fu
   const single = (record: FunctionRecord, query: TagsQuery = {}): Promise<SingleFunction> =>
     singleOf(context, record, query)
   return {
-    create: (source, options = {}) => createVersion(context, source, options),
+    create: (upload, options = {}) => createVersion(context, upload, options),
     list: async (query) => list(await store.indexed(), type, query, who.user),
     latest: async (name, query = {}) => single(latestIn(await store.indexed(), type, name, query), query),
     get: async (name, version, query) => single(await get(name, version), query),

@@ -35,8 +35,10 @@ export async function functionsRoutes(
   await app.register((own, _options, done) => {
     asIs(own)
     own.addContentTypeParser([...ARCHIVE_TYPES], { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
-    own.addContentTypeParser(FORM_TYPE, { parseAs: 'buffer', bodyLimit: MAX_FORM }, (request: FastifyRequest, body: Buffer) =>
-      readUploadForm(request.headers['content-type'] ?? '', body),
+    own.addContentTypeParser(
+      FORM_TYPE,
+      { parseAs: 'buffer', bodyLimit: MAX_FORM },
+      (request: FastifyRequest, body: Buffer) => readUploadForm(request.headers['content-type'] ?? '', body),
     )
     registryRoutes(own, any.service, revision)
     jobRoutes(own, any)

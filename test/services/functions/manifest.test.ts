@@ -1,13 +1,12 @@
 import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
-import { checkManifest, type Manifest, PlugManifestSchema, readManifestFile } from '../../../src/services/functions/registry/manifest.ts'
+import { type Manifest, PlugManifestSchema, readManifest } from '../../../src/services/functions/registry/manifest.ts'
 
 const GOOD = { name: 'p', version: '1.2.3', type: 'sensor', runtime: 'plug-node24', interface: { states: ['A'] } }
 
 function read(value: unknown): Manifest {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const assets = value === undefined ? [] : [['plug.json', new TextEncoder().encode(text)] as const]
-  return checkManifest('plugs', readManifestFile('plugs', new Map(assets)))
+  return readManifest('plugs', value === undefined ? undefined : new TextEncoder().encode(text))
 }
 
 it('is read as it stands', () => {

@@ -89,7 +89,7 @@ async function reassemble(
   const whole = boundedAssets(make(before, record))
   const isNamed = whole.has(manifestFile)
   const said: Manifest = isNamed
-    ? checkManifest(type, readManifestFile(type, whole))
+    ? checkManifest(type, readManifestFile(type, whole.get(manifestFile)))
     : { ...record.manifest, tags: [...record.tags] }
   const manifest = author === undefined ? said : { ...said, metadata: { ...said.metadata, author } }
   refuseOther(record, manifest)

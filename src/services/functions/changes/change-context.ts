@@ -5,16 +5,7 @@ import type { Caller } from '../../../kernel/caller.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import type { Stored, Write } from '../../../storage/contract.ts'
 import { asValidation, checkAssets } from '../build.ts'
-import type {
-  Causes,
-  Change,
-  FunctionOfJob,
-  FunctionType,
-  JobLink,
-  JobType,
-  TagsQuery,
-  Upload,
-} from '../contract.ts'
+import type { Causes, Change, FunctionOfJob, FunctionType, JobLink, JobType, TagsQuery, Upload } from '../contract.ts'
 import type { FunctionCaller } from '../function-caller.ts'
 import { type FunctionId, type FunctionRecord, type FunctionUpdate, ownerOf } from '../function-record.ts'
 import { type FunctionStore, noVersion } from '../function-store.ts'
@@ -137,6 +128,7 @@ export class ChangeContext {
     return {
       message,
       entity,
+      isDone: plan === undefined,
       ...(causes && { causes }),
       ...(plan && { job: { type: plan.type, id: plan.ids[0] ?? '' } }),
     }

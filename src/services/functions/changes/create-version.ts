@@ -2,7 +2,7 @@
 import { AppError } from '../../../kernel/errors.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import { revisionOf } from '../build.ts'
-import type { Change, CreateOptions, DeprecatePolicy, FunctionType, Source, Upload } from '../contract.ts'
+import type { Change, CreateOptions, DeprecatePolicy, FunctionType, Upload } from '../contract.ts'
 import { type FunctionRecord, type FunctionUpdate, ownerOf, updated } from '../function-record.ts'
 import { noFunction } from '../function-store.ts'
 import { TYPE_NAMES } from '../function-type.ts'
@@ -28,10 +28,10 @@ interface Beginning {
   readonly range?: string
 }
 
-export async function createVersion(context: ChangeContext, source: Source, options: CreateOptions): Promise<Change> {
+export async function createVersion(context: ChangeContext, upload: Upload, options: CreateOptions): Promise<Change> {
   const { store, type, noun, dependencies, who } = context
   const { draft = false, deploy = true, dryRun = false, scaleToZero, comment } = options
-  const begun = await beginningOf(context, source, options)
+  const begun = await beginningOf(context, upload, options)
   const manifest = checkManifest(type, wanted(begun.manifest, options))
   const { name } = manifest
   if (type === 'plugs' && dependencies.isTaken(name))
@@ -88,23 +88,23 @@ export async function createVersion(context: ChangeContext, source: Source, opti
 }
 
 /** Assets and a manifest as they are before the request says what is to be otherwise. */
-async function beginningOf(context: ChangeContext, source: Source, options: CreateOptions): Promise<Beginning> {
+async function beginningOf(context: ChangeContext, upload: Upload, options: CreateOptions): Promise<Beginning> {
   const { type, manifestFile } = context
-  const { copy } = options
-  const uploaded = source.assets.has(manifestFile) ? readManifestFile(type, source.assets) : undefined
+  const { copy, manifest: given } = options
+  const uploaded = upload.has(manifestFile) ? readManifestFile(type, upload.get(manifestFile)) : undefined
   if (copy === undefined) {
-    if (uploaded === undefined && source.manifest !== undefined)
+    if (uploaded === undefined && given !== undefined)
       throw new AppError('VALIDATION', 'a manifest alone makes no function: upload its assets, or name one to copy')
-    return { assets: source.assets, manifest: uploaded ?? readManifestFile(type, source.assets) }
+    return { assets: upload, manifest: uploaded ?? readManifestFile(type, undefined) }
   }
-  const own = uploaded ?? source.manifest
+  const own = uploaded ?? given
   const copied = copy === EXAMPLE ? exampleOf(type, own, options) : await copyOf(context, copy)
   const { version: _former, ...manifest } = copied.manifest
   const isSameName = (options.name ?? own?.['name'] ?? manifest['name']) === manifest['name']
   return {
-    assets: new Map([...copied.assets, ...source.assets]),
+    assets: new Map([...copied.assets, ...upload]),
     // a manifest among the assets stands for itself
-    manifest: uploaded ?? { ...manifest, ...source.manifest },
+    manifest: uploaded ?? { ...manifest, ...given },
     ...(own === undefined && copied.overrides && { overrides: copied.overrides }),
     ...(isSameName && own?.['version'] === undefined && copied.range !== undefined && { range: copied.range }),
   }
@@ -116,7 +116,7 @@ function exampleOf(type: FunctionType, own: Beginning['manifest'] | undefined, {
     throw new AppError('VALIDATION', `copy=${EXAMPLE} wants the runtime whose example it is`)
   const found = findRuntime(type, splitRuntime(named))
   const assets = new Map([...found.example].map(([path, text]) => [path, new TextEncoder().encode(text)]))
-  return { assets, manifest: readManifestFile(type, assets) }
+  return { assets, manifest: readManifestFile(type, assets.get(TYPE_NAMES[type].manifestFile)) }
 }
 
 /** The newest published version in a range, else the newest draft. `NOT_FOUND`, `FORBIDDEN`. */

@@ -55,8 +55,8 @@ export function jobsApi(queue: JobQueue, own: FunctionType): JobsApi {
 function shownJob(job: Job): FunctionJob | undefined {
   const type = shownType(job.type)
   if (type === undefined) return undefined
-  const { function: about, operation = type } = dataOf(job) as Partial<LifecycleData>
-  return { type, job, ...(about && { function: about }), operation }
+  const { function: about, operation } = dataOf(job) as Partial<LifecycleData>
+  return { type, job, ...(about && { function: about }), operation: typeof operation === 'string' ? operation : type }
 }
 
 /** Begins with `ack`; ends with `close` once the job that was asked for is over. */

@@ -11,10 +11,12 @@ import type { FunctionRecord, FunctionUpdate } from '../function-record.ts'
 import type { Indexed } from '../function-index.ts'
 import { noFunction } from '../function-store.ts'
 import { type FunctionType, TYPE_NAMES } from '../function-type.ts'
+import { makeIssue, refuse } from '../../../kernel/issues.ts'
 import { RUNTIMES } from '../runtimes/catalog.ts'
 import { type Inclusion, isAllowed, latestOf } from './select-versions.ts'
 import { defaultColor, type TagRecord } from './tags.ts'
 import { isInRange } from './versions.ts'
+import { parseTagQuery, tagMatcher } from './tag-query.ts'
 import { wildcard } from './wildcard.ts'
 
 export const DEFAULT_LIMIT = 20
@@ -135,7 +137,10 @@ function filterOf(query: FunctionQuery, user: string): (record: FunctionRecord) 
   when(query.draft, (draft) => (one) => one.draft === draft)
   when(query.deprecated, (deprecated) => (one) => one.deprecated === deprecated)
   when(query.tags, (tags) => (one) => tags.every((tag) => one.tags.includes(tag)))
-  when(query.wql, (tags) => (one) => tags(one.tags))
+  when(query.wql, (wql) => {
+    const fits = tagsAsked(wql)
+    return (one) => fits(one.tags)
+  })
   when(query.runtime, (runtimes) => (one) => runtimes.includes(one.manifest.runtime))
   when(query.runtimeVersion, (range) => (one) => isInRange(one.runtimeVersion, range))
   when(query.archiveFormat, (formats) => (one) => {
@@ -149,6 +154,13 @@ function filterOf(query: FunctionQuery, user: string): (record: FunctionRecord) 
   when(query.updatedBefore, (time) => (one) => one.updatedAt < time)
   when(query.updatedAfter, (time) => (one) => one.updatedAt > time)
   return (record) => tests.every((test) => test(record))
+}
+
+function tagsAsked(wql: string): (tags: readonly string[]) => boolean {
+  const read = parseTagQuery(wql)
+  if ('query' in read) return tagMatcher(read.query)
+  const suggestion = 'write for example tag:like("heat*") AND NOT tag:old'
+  throw refuse('the query', [makeIssue('QUERY', '/wql', read.problem, suggestion)])
 }
 
 /** Names with a trailing `-` are left out; the others are alternatives. */

@@ -174,13 +174,9 @@ export type Manifest = ModelManifest &
 
 const MAX_BYTES = 262_144
 
-/** The manifest among assets, before it is checked. `VALIDATION` when it is not there or no JSON object. */
-export function readManifestFile(
-  type: FunctionType,
-  assets: ReadonlyMap<string, Uint8Array>,
-): Readonly<Record<string, unknown>> {
+/** A manifest before it is checked. `VALIDATION` when it is not there or no JSON object. */
+export function readManifestFile(type: FunctionType, bytes: Uint8Array | undefined): Readonly<Record<string, unknown>> {
   const { manifestFile } = TYPE_NAMES[type]
-  const bytes = assets.get(manifestFile)
   if (bytes === undefined) throw new AppError('VALIDATION', `there is no ${manifestFile} among the assets`)
   const wrongFile = (message: string): AppError => validationError(manifestFile, [wrong('', message)])
   if (bytes.length > MAX_BYTES) throw wrongFile(`is larger than ${MAX_BYTES} bytes`)
@@ -194,7 +190,12 @@ export function readManifestFile(
   return read
 }
 
-/** `VALIDATION` with all problems, their places in the file. */
+/** A manifest that holds. `VALIDATION` with all problems, their places in the file. */
+export function readManifest(type: FunctionType, bytes: Uint8Array | undefined): Manifest {
+  return checkManifest(type, readManifestFile(type, bytes))
+}
+
+/** The same of what was read already. */
 export function checkManifest(type: FunctionType, read: unknown): Manifest {
   const issues = problemsOf(type, read)
   if (issues.length > 0) throw validationError(TYPE_NAMES[type].manifestFile, issues)

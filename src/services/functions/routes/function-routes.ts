@@ -5,7 +5,6 @@ import type { QueryReader } from '../../../web/query-reader.ts'
 import type { FunctionQuery, InclusionQuery } from '../contract.ts'
 import { MAX_BYTES } from '../registry/archive.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../registry/find-functions.ts'
-import { parseTagQuery, tagMatcher } from '../registry/tag-query.ts'
 import {
   addList,
   ARCHIVE_TYPES,
@@ -112,8 +111,9 @@ function addCreation(app: FastifyInstance, { service, type }: TypeRouting): void
     }
     const isAsync = query.flag('async') ?? true
     query.done()
-    const source = await sourceOf(body, options.copy !== undefined)
-    return sendChange(api, reply, await api.create(source, options), { isAsync, ...options })
+    const { assets, manifest } = await sourceOf(body, options.copy !== undefined)
+    const change = await api.create(assets, { ...options, ...(manifest && { manifest }) })
+    return sendChange(api, reply, change, { isAsync, ...options })
   })
   // vendors' examples have both
   app.post(all, upload, create)
@@ -241,17 +241,8 @@ function queryOf(query: QueryReader, now: number): FunctionQuery {
     showRelated: query.oneOf('showRelated', ['embed', 'link', 'none']),
     ...tagsIn(query),
     tags: listIn(query, 'tags'),
-    wql: wqlIn(query),
+    ...texts(query, 'wql'),
   }
   query.done()
   return asked
-}
-
-function wqlIn(query: QueryReader): FunctionQuery['wql'] {
-  const text = query.text('wql')
-  if (text === undefined) return undefined
-  const read = parseTagQuery(text)
-  if ('query' in read) return tagMatcher(read.query)
-  query.wrong('wql', read.problem, 'write for example tag:like("heat*") AND NOT tag:old')
-  return undefined
 }

@@ -181,13 +181,14 @@ function addSchemas(app: FastifyInstance, service: Service): void {
     }),
     handle(service, ({ param }) => schemaOf(param('schema'))),
   )
+  const byRole = described({
+    summary: 'The same by type of function and role of the asset, as older clients ask',
+    params: ['functionType', 'role'],
+    answers: { 200: Anything },
+  })
   app.get(
     `${PREFIX}/schemas/:functionType/:role/schema`,
-    described({
-      summary: 'The same by type of function and role of the asset, as older clients ask',
-      params: ['functionType', 'role'],
-      answers: { 200: Anything },
-    }),
+    { ...byRole, schema: { ...byRole.schema, operationId: 'getFunctionRegistryV2SchemaByRole', deprecated: true } },
     handle(service, ({ param }) => {
       const given = param('functionType')
       const type = FUNCTION_TYPES.find((one) => one === given || TYPE_NAMES[one].wire === given) ?? given

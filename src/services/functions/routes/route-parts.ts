@@ -4,7 +4,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import { asking, describing } from '../../../web/route-parts.ts'
 import { QueryReader } from '../../../web/query-reader.ts'
 import type { Caller } from '../../../kernel/caller.ts'
-import type { Change, FunctionsApi, FunctionType, SingleFunction, Source, TagsQuery } from '../contract.ts'
+import type { Change, CreateOptions, FunctionsApi, FunctionType, SingleFunction, TagsQuery } from '../contract.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import { type Assets, readArchive } from '../registry/archive.ts'
 import { UploadForm } from '../registry/upload-form.ts'
@@ -54,7 +54,10 @@ export async function assetsOf(body: unknown): Promise<Assets> {
 }
 
 /** The same, or a manifest in JSON, or nothing: what is copied may need no more. */
-export async function sourceOf(body: unknown, isCopy: boolean): Promise<Source> {
+export async function sourceOf(
+  body: unknown,
+  isCopy: boolean,
+): Promise<{ readonly assets: Assets; readonly manifest?: CreateOptions['manifest'] }> {
   if (isPlainObject(body)) return { assets: NO_ASSETS, manifest: body }
   const isEmpty = body === undefined || body === null || (body instanceof Uint8Array && body.length === 0)
   return { assets: isEmpty && isCopy ? NO_ASSETS : await assetsOf(body) }

@@ -1,5 +1,4 @@
 /** Functions and their jobs as the registry's clients know them: wrapped, and linked to each other. */
-import type { Job } from '../../../jobs/contract.ts'
 import type {
   AssetInfo,
   Change,
@@ -13,6 +12,7 @@ import type {
   JobType,
   ListedFunction,
   RelatedVersions,
+  RelatedVersion,
   Removal,
   SingleFunction,
 } from '../contract.ts'
@@ -54,7 +54,7 @@ function listedBody(one: ListedFunction, hrefs: Hrefs): Wire {
   }
 }
 
-function embedded(one: FunctionVersion, hrefs: Hrefs): Wire {
+function embedded(one: RelatedVersion, hrefs: Hrefs): Wire {
   const invoke = hrefs.invoke(one)
   return { ...one.record, ...(Object.keys(invoke).length > 0 && { _links: invoke }) }
 }
@@ -99,7 +99,7 @@ export function removalBody({ message, versions, job }: Removal): Wire {
 
 /** Where functions are called, which this service does not know by itself. */
 export interface Hrefs {
-  invoke(version: FunctionVersion): Wire
+  invoke(version: RelatedVersion): Wire
 }
 
 /** Webscripts have an address of their own; the links of others have none. */
@@ -168,11 +168,11 @@ export function jobReportBody(found: FunctionJob): Wire {
 
 /** What a job was asked to do, in the words of its type. */
 function requestOf({ type, function: about, job }: FunctionJob): Wire {
-  const data = job.data as Wire
+  const data = (job.data ?? {}) as Wire
   if (about === undefined) return type === 'batch' ? batchRequest(data) : data
   const { functionType, name, version, runtime: runtimeName, runtimeVersion } = about
   const endpoint = `${functionType}/${name}@${version}`
-  const revision = String(data['revision'] ?? '')
+  const revision = typeof data['revision'] === 'string' ? data['revision'] : ''
   const imageName = `${functionType}/${name}:${version}-${revision.slice(0, 8)}`
   const storageLocation = `${versionHref({ type: functionType, name, version })}/content`
   const deployed = { namespace: TYPE_NAMES[functionType].wire, endpoint, runtimeName, runtimeVersion, revision }
@@ -245,9 +245,9 @@ function ofFunction(about: FunctionOfJob | undefined): Wire {
   return { [TYPE_NAMES[type].noun]: { href: versionHref({ type, name, version }) } }
 }
 
-function technical(job: Job, type: JobType): Wire {
+function technical(job: FunctionJob['job'], type: JobType): Wire {
   const { id, progress, attemptsMade, finishedTime, processedTime, failedReason, ancestors } = job
-  const parent = ancestors.at(-1)
+  const parent = ancestors?.at(-1)
   return {
     id,
     name: type,
@@ -271,7 +271,7 @@ function jobHref({ type, id }: JobLink): string {
   return `${PREFIX}/jobs/${type}/${encodeURIComponent(id)}`
 }
 
-function versionLink(found: FunctionVersion): Wire {
+function versionLink(found: RelatedVersion): Wire {
   const { version, draft, deprecated } = found
   return { href: versionHref(found), version, draft, deprecated }
 }

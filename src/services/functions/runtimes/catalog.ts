@@ -135,12 +135,10 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
         harness: { module: PYTHON_HARNESS, readable: [PYTHON_HARNESS] },
         example: new Map(Object.entries(PYTHON_EXAMPLE)),
       },
-      ...[
-        modelRuntime('sklearn', 'scikit-learn', 'model.joblib'),
-        modelRuntime('xgboost', 'XGBoost', 'model.bst'),
-        modelRuntime('pytorch', 'PyTorch', 'model.pt'),
-        modelRuntime('tensorflow', 'TensorFlow', 'saved_model.pb'),
-      ],
+      modelRuntime('sklearn', 'scikit-learn', 'model.joblib'),
+      modelRuntime('xgboost', 'XGBoost', 'model.bst'),
+      modelRuntime('pytorch', 'PyTorch', 'model.pt'),
+      modelRuntime('tensorflow', 'TensorFlow', 'saved_model.pb'),
     ] satisfies readonly Runtime[]
   ).map((runtime) => [runtime.name, runtime]),
 )
