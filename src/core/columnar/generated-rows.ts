@@ -248,6 +248,7 @@ class SourceWriter {
       `const d = ${HEAD} + row * ${size}`,
       `const p = ${HEAD} + row * ${pastSize}`,
       `const list = followings[what > ${NOTHING} ? what : rows.known(row, what)]`,
+      `if (batch.records !== undefined) batch.records.follows(row, list, ${this.#before('p')})`,
       'if (batch.tells && !batch.tellFirings(row, list)) return',
       'const { freed } = rows',
       'let firings = 0',
@@ -280,6 +281,14 @@ class SourceWriter {
       '}',
       'batch.followed(firings, held)',
     ].join('\n')
+  }
+
+  /** Since when each node had its state before the message, then when each actuator had fired. */
+  #before(past: string): string {
+    const { nodes, since, actuators } = this.#layout
+    const nodeTimes = Array.from({ length: nodes }, (_, n) => `nums[d + ${since + n}]`)
+    const fired = Array.from({ length: actuators }, (_, a) => `past[${past} + ${blockAt(this.#layout, a) + FIRED}]`)
+    return `[${[...nodeTimes, ...fired].join(', ')}]`
   }
 
   /** Copies what a synchronize needs of the message at which an actuator fires. */
@@ -374,6 +383,7 @@ class SourceWriter {
       `let bits = ${isWhole ? '0' : `after & ${~part.mask}`}`,
       ...this.#sensors(leave, this.#runs(part)),
       `ints[2 * d + ${AFTER}] = bits`,
+      `if (batch.records !== undefined) batch.records.add(row, message, count, now, after, bits, ${this.#shape.inner ? this.#before(`${HEAD} + row * ${this.#layout.pastSize}`) : 'undefined'})`,
       `const what = table[(after & ${this.#keyMask}) << ${this.#shape.keyBits} | bits & ${this.#keyMask}]`,
       `if (what !== ${NOTHING}) {`,
       ...before,

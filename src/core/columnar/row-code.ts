@@ -45,10 +45,31 @@ export interface RowEvents extends FiringOwner {
   readonly tellsWhy: boolean
   /** the same of sensors that others fire */
   readonly tellsInner: boolean
+  /** undefined: nobody takes records of messages */
+  readonly records: MessageRecords | undefined
   /** Tells which sensors fired others, of a row whose sensors have all answered. False when the row is gone. */
   tellInner(row: number, bits: number, message: Values): boolean
   /** Tells what follows from a row's message. False when the row is gone. */
   tellFirings(row: number, list: readonly Following[]): boolean
+}
+
+/** Who keeps records of what rows take. */
+export interface MessageRecords {
+  /**
+   * A row's sensors have answered a message: its number and time, state bits before and after it. `earlier`: as for
+   * `follows`, when sensors fire others.
+   */
+  add(
+    row: number,
+    message: Values,
+    number: number,
+    time: number,
+    before: number,
+    after: number,
+    earlier: readonly number[] | undefined,
+  ): void
+  /** What follows from it, before it does. `earlier`: since when each node had its state, then when each actuator had fired. */
+  follows(row: number, list: readonly Following[], earlier: readonly number[]): void
 }
 
 export type Values = Readonly<Record<string, unknown>>

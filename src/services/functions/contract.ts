@@ -11,9 +11,9 @@
 import type { Job, JobState, Progress } from '../../jobs/contract.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Json } from '../../kernel/json.ts'
+import type { FunctionType } from './function-type.ts'
 
-/** The types of functions that this host has. */
-export type FunctionType = 'plugs'
+export type { FunctionType } from './function-type.ts'
 
 /** A property in the interface of a plug, as its manifest has it. */
 export interface DeclaredProperty {
@@ -42,7 +42,8 @@ export interface DeployedPlug {
 
 /** The service of one host. */
 export interface FunctionsService {
-  as(caller: Caller): FunctionsApi
+  /** The functions of one type. */
+  as(caller: Caller, type: FunctionType): FunctionsApi
   /** The plugs of a tenant that rules may use: the same list until they are others. */
   plugs(tenant: string): readonly DeployedPlug[]
   /** Calls a plug of a tenant in its own process. `PLUG_FAILED`, `NOT_FOUND`, `CLOSED`. */
@@ -142,12 +143,21 @@ export interface Removal {
 
 /** A version as it is shown. */
 export interface FunctionVersion {
+  readonly type: FunctionType
   readonly name: string
   readonly version: string
   readonly status: string
   readonly draft: boolean
   readonly deprecated: boolean
   readonly record: Readonly<Record<string, unknown>>
+  /** where they are to be embedded */
+  readonly tags?: readonly Tag[]
+}
+
+export interface Tag {
+  readonly name: string
+  /** `#rrggbb` */
+  readonly color: string
 }
 
 export interface AssetInfo {
@@ -168,8 +178,18 @@ export interface InclusionQuery {
   readonly includeUndeployed?: boolean | undefined
 }
 
+export type ShowTags = 'inline' | 'embed' | 'none'
+export interface TagsQuery {
+  /** `inline` (default): tags in the manifest; `embed`: their names there, and tags beside; `none`: their names */
+  readonly showTags?: ShowTags | undefined
+}
+
 /** Filters; all that are given must hold. Times are epoch ms. */
-export interface FunctionQuery extends InclusionQuery {
+export interface FunctionQuery extends InclusionQuery, TagsQuery {
+  /** names of tags that it must have */
+  readonly tags?: readonly string[] | undefined
+  /** whether its tags are those that are asked for */
+  readonly wql?: ((tags: readonly string[]) => boolean) | undefined
   readonly latest?: boolean | undefined
   readonly limit?: number | undefined
   readonly page?: number | undefined
@@ -207,14 +227,19 @@ export interface FunctionPage {
 
 export interface ListedFunction extends FunctionVersion {
   /** the latest draft and the latest published version of its name, where they are others */
-  readonly related?: { readonly draft?: FunctionVersion; readonly published?: FunctionVersion }
+  readonly related?: { readonly draft?: RelatedVersion; readonly published?: RelatedVersion }
   readonly showRelated: 'embed' | 'link' | 'none'
 }
+
+/** The rest is told where it is embedded. */
+export type RelatedVersion = Pick<FunctionVersion, 'type' | 'name' | 'version' | 'draft' | 'deprecated'> &
+  Partial<FunctionVersion>
 
 export const JOB_TYPES = ['build', 'deploy', 'verify', 'undeploy'] as const
 export type JobType = (typeof JOB_TYPES)[number]
 
 export interface JobQuery {
+  readonly functionTypes?: readonly FunctionType[] | undefined
   readonly limit?: number | undefined
   readonly types?: readonly JobType[] | undefined
   readonly states?: readonly JobState[] | undefined
@@ -224,10 +249,10 @@ export interface JobQuery {
   readonly version?: string | undefined
 }
 
-/** A job of the registry. */
+/** A job of the registry. Only one that was asked for by its id tells all. */
 export interface FunctionJob {
   readonly type: JobType
-  readonly job: Job
+  readonly job: Pick<Job, 'id' | 'state' | 'queueTime' | 'attemptsMade'> & Partial<Job>
   readonly function: FunctionOfJob
   readonly operation: string
 }

@@ -6,7 +6,7 @@ import type { ProcessPool } from '../../sandbox-process/process-pool.ts'
 import type { Program, ProgramLine } from '../../sandbox-process/program.ts'
 import type { Builder } from './build.ts'
 import type { LogLine } from './contract.ts'
-import type { FunctionRecord } from './function-record.ts'
+import { type FunctionRecord, recordId } from './function-record.ts'
 import type { FunctionStore } from './function-store.ts'
 import { type Runtime, RUNTIMES } from './runtimes/catalog.ts'
 
@@ -110,6 +110,6 @@ export function runtimeOf({ manifest }: Pick<FunctionRecord, 'manifest'>): Runti
   return runtime
 }
 
-function keyOf(tenant: string, { name, version }: FunctionRecord, digest: string): string {
-  return `${tenant}/${name}@${version}/${digest}`
+function keyOf(tenant: string, record: FunctionRecord, digest: string): string {
+  return `${tenant}/${recordId(record)}/${digest}`
 }

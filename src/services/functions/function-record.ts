@@ -1,9 +1,13 @@
 /** A version of a function as it is stored. */
 import type { CollectionSpec } from '../../storage/contract.ts'
-import type { PlugManifest } from './registry/manifest.ts'
+import type { FunctionType } from './function-type.ts'
+import type { Manifest } from './registry/manifest.ts'
 
 export type FunctionStatus =
   'registered' | 'pending' | 'deployed' | 'running' | 'unhealthy' | 'failed' | 'undeploying' | 'undeployed'
+
+/** What tells a version from all others of its tenant. */
+export type FunctionId = Pick<FunctionRecord, 'type' | 'name' | 'version'>
 
 /** Something that somebody asked of a version. */
 export interface FunctionUpdate {
@@ -17,6 +21,8 @@ export interface FunctionUpdate {
     | 'deprecate'
     | 'undeprecate'
     | 'undeploy'
+    | 'protect'
+    | 'unprotect'
   /** epoch ms */
   readonly at: number
   readonly by: string
@@ -34,18 +40,26 @@ export interface AssetRecord {
 }
 
 export interface FunctionRecord {
+  readonly type: FunctionType
   readonly name: string
   readonly version: string
   readonly status: FunctionStatus
   readonly draft: boolean
   readonly deprecated: boolean
-  readonly manifest: PlugManifest
+  /** without its tags, which stand beside it */
+  readonly manifest: Omit<Manifest, 'tags'>
+  /** names */
+  readonly tags: readonly string[]
   readonly runtimeVersion: string
   /** by path */
   readonly assets: readonly AssetRecord[]
   /** of the assets: 64 hex digits */
   readonly revision: string
   readonly createdBy: string
+  /** who may change a draft and read what is protected; default: who made it */
+  readonly owner?: string
+  /** of a webscript that may be called with one */
+  readonly secret?: string
   /** epoch ms, as all times here */
   readonly createdAt: number
   readonly updatedBy: string
@@ -61,8 +75,9 @@ export interface FunctionRecord {
 
 export const FUNCTIONS: CollectionSpec<FunctionRecord> = {
   name: 'functions',
-  version: 1,
+  version: 2,
   fields: {
+    type: { type: 'text', of: ({ type }) => type },
     name: { type: 'text', of: ({ name }) => name },
     status: { type: 'text', of: ({ status }) => status },
   },
@@ -70,8 +85,8 @@ export const FUNCTIONS: CollectionSpec<FunctionRecord> = {
 
 const MAX_UPDATES = 50
 
-export function recordId(name: string, version: string): string {
-  return `plugs/${name}@${version}`
+export function recordId({ type, name, version }: FunctionId): string {
+  return `${type}/${name}@${version}`
 }
 
 /** With one more update, the newest first. */

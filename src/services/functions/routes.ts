@@ -1,7 +1,9 @@
 /** The registry over HTTP. The service reads queries and bodies itself. */
 import type { FastifyInstance } from 'fastify'
+import type { Caller } from '../../kernel/caller.ts'
+import { FUNCTION_TYPES } from './function-type.ts'
 import { assetRoutes, changeRoutes, functionRoutes } from './routes/function-routes.ts'
-import { jobRoutes, registryRoutes, type RegistryRouting } from './routes/registry-routes.ts'
+import { jobRoutes, registryRoutes, type RegistryRouting, versionJobRoutes } from './routes/registry-routes.ts'
 import { ARCHIVE_TYPES } from './routes/route-parts.ts'
 
 /** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
@@ -14,9 +16,13 @@ export async function functionsRoutes(app: FastifyInstance, routing: RegistryRou
     const { service, now } = routing
     registryRoutes(own, routing)
     jobRoutes(own, routing)
-    functionRoutes(own, service, now)
-    changeRoutes(own, service)
-    assetRoutes(own, service)
+    for (const type of FUNCTION_TYPES) {
+      const typed = { type, now, service: { as: (caller: Caller) => service.as(caller, type) } }
+      functionRoutes(own, typed)
+      changeRoutes(own, typed)
+      assetRoutes(own, typed)
+      versionJobRoutes(own, typed)
+    }
     done()
   })
 }

@@ -5,7 +5,7 @@ import { PlugManifestSchema, readManifest } from '../../../src/services/function
 const GOOD = { name: 'p', version: '1.2.3', type: 'sensor', runtime: 'plug-node24', interface: { states: ['A'] } }
 
 function read(value: unknown): unknown {
-  return readManifest(new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value)))
+  return readManifest('plugs', new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value)))
 }
 
 it('is read as it stands', () => {
@@ -34,7 +34,7 @@ describe('what is wrong with a manifest', () => {
     ],
     ['with a bad range', { ...GOOD, runtimeVersion: 'new' }, /not a range/],
   ])('%s is told', (_, value, problem) => {
-    const reading = (): unknown => (value === undefined ? readManifest(undefined) : read(value))
+    const reading = (): unknown => (value === undefined ? readManifest('plugs', undefined) : read(value))
     expect(reading).toThrow(problem)
   })
 

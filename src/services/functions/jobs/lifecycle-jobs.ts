@@ -9,7 +9,7 @@ import { isPlainObject, type Json } from '../../../kernel/json.ts'
 import { type Builder, BuildRefusal } from '../build.ts'
 import type { FunctionOfJob, JobType } from '../contract.ts'
 import { type FunctionCaller, runtimeOf } from '../function-caller.ts'
-import type { FunctionRecord, FunctionUpdate } from '../function-record.ts'
+import type { FunctionId, FunctionRecord, FunctionUpdate } from '../function-record.ts'
 import { recordId } from '../function-record.ts'
 import type { FunctionStore } from '../function-store.ts'
 import type { PlugDeclaration } from '../runtimes/plug-call.ts'
@@ -79,16 +79,19 @@ class Work {
     return this.dependencies.storeOf(this.context.tenant)
   }
 
+  get id(): FunctionId {
+    const { functionType, name, version } = this.data.function
+    return { type: functionType, name, version }
+  }
+
   /** Undefined when it is gone, or is about other assets now. */
   async record(): Promise<FunctionRecord | undefined> {
-    const { name, version } = this.data.function
-    const found = await this.store.find(name, version)
+    const found = await this.store.find(this.id)
     return found?.value.revision === this.data.revision ? found.value : undefined
   }
 
   /** The record becomes another one under the lease of the job. */
   async become(change: Partial<FunctionRecord>): Promise<FunctionRecord | undefined> {
-    const { name, version } = this.data.function
     const { context, dependencies } = this
     const commit = (writes: Parameters<JobContext['progress']>[1]) => context.progress({ done: 0, total: 1 }, writes)
     const become = (record: FunctionRecord): FunctionRecord | undefined => {
@@ -96,7 +99,7 @@ class Work {
       const { failure: _former, ...rest } = record
       return { ...rest, ...change }
     }
-    const changed = await this.store.change(name, version, become, commit)
+    const changed = await this.store.change(this.id, become, commit)
     await dependencies.changed(context.tenant)
     return changed
   }
@@ -166,16 +169,14 @@ async function verify(work: Work): Promise<JobOutcome> {
 }
 
 async function undeploy(work: Work): Promise<JobOutcome> {
-  const { name, version } = work.data.function
   const { then = 'keep' } = work.data
-  const found = await work.store.find(name, version)
+  const found = await work.store.find(work.id)
   if (found === undefined) return completed({ deployment: true, assets: true, registration: true })
   const record = found.value
   await work.dependencies.caller.release(work.context.tenant, record)
   const isRemoved = then === 'remove'
   if (isRemoved) {
-    const { records } = work.store
-    await work.context.progress({ done: 0, total: 1 }, [records.deleting(recordId(name, version), found.version)])
+    await work.context.progress({ done: 0, total: 1 }, work.store.deleting(record, found.version))
     await work.store.dropAssets(record.assets)
   } else if (then === 'reset') await work.become({ status: 'registered', draft: true })
   else await work.become({ status: 'undeployed' })
@@ -185,17 +186,19 @@ async function undeploy(work: Work): Promise<JobOutcome> {
 }
 
 /** A build that no other version uses. */
-async function dropBuild({ dependencies, store }: Work, { build, name, version }: FunctionRecord): Promise<void> {
+async function dropBuild({ dependencies, store }: Work, record: FunctionRecord): Promise<void> {
+  const { build } = record
   if (build === undefined) return
-  const others = (await store.all()).filter((one) => one.name !== name || one.version !== version)
+  const others = [...(await store.indexed()).all()].filter((one) => recordId(one) !== recordId(record))
   if (!others.some((one) => one.build?.digest === build.digest)) await dependencies.builder.remove(build.digest)
 }
 
 /** How the code differs from its manifest; undefined: it does not. */
-function mismatch({ name, version, manifest }: FunctionRecord, answer: unknown): string | undefined {
+function mismatch({ type, name, version, manifest }: FunctionRecord, answer: unknown): string | undefined {
+  if (type !== 'plugs') return undefined
   // it is material to judge: only equal texts count
   const declared = (isPlainObject(answer) ? answer : {}) as PlugDeclaration
-  const { states = [], input = [] } = manifest.interface
+  const { states = [], input = [] } = manifest.interface ?? {}
   const sides: readonly (readonly [string, unknown, unknown])[] = [
     ['name', declared.name, name],
     ['version', declared.version, version],

@@ -1,9 +1,20 @@
 /** Functions as they are shown, and lists of them by what is asked. */
-import type { FunctionPage, FunctionQuery, FunctionVersion, InclusionQuery, ListedFunction } from '../contract.ts'
+import type {
+  FunctionPage,
+  FunctionQuery,
+  FunctionVersion,
+  InclusionQuery,
+  ListedFunction,
+  ShowTags,
+  TagsQuery,
+} from '../contract.ts'
 import type { FunctionRecord, FunctionUpdate } from '../function-record.ts'
+import type { Indexed } from '../function-index.ts'
 import { noFunction } from '../function-store.ts'
+import { type FunctionType, TYPE_NAMES } from '../function-type.ts'
 import { RUNTIMES } from '../runtimes/catalog.ts'
-import { inOrder, type Inclusion, isAllowed, latestOf, latestOfEach } from './select-versions.ts'
+import { type Inclusion, isAllowed, latestOf } from './select-versions.ts'
+import { defaultColor, type TagRecord } from './tags.ts'
 import { isInRange } from './versions.ts'
 
 export const DEFAULT_LIMIT = 20
@@ -25,43 +36,65 @@ const OF_VERSIONS = [
   'draft',
 ] as const
 
+/** What is shown beside a record: the tags of the tenant, and how they are asked for. */
+export interface Showing {
+  readonly tags: ReadonlyMap<string, TagRecord>
+  readonly showTags?: ShowTags | undefined
+}
+
 /** A record as it is shown. */
-export function shown(record: FunctionRecord): FunctionVersion {
-  const { name, version, status, draft, deprecated } = record
-  return { name, version, status, draft, deprecated, record: wireOf(record) }
+export function shown(record: FunctionRecord, showing: Showing): FunctionVersion {
+  const { type, name, version, status, draft, deprecated } = record
+  const tags = showing.showTags === 'embed' ? { tags: tagsOf(record, showing.tags) } : {}
+  return { type, name, version, status, draft, deprecated, record: wireOf(record, showing), ...tags }
 }
 
 /** The latest version of a name. `NOT_FOUND`. */
-export function latest(versions: readonly FunctionRecord[], name: string, query: InclusionQuery): FunctionVersion {
-  const found = latestOf(versions, inclusionOf(query))
-  if (found === undefined) throw noFunction(name)
-  return shown(found)
+export function latest(
+  indexed: Indexed,
+  type: FunctionType,
+  name: string,
+  { showTags, ...query }: InclusionQuery & TagsQuery,
+): FunctionVersion {
+  const found = latestOf(indexed.versions(type, name), inclusionOf(query))
+  if (found === undefined) throw noFunction(type, name)
+  return shown(found, { tags: indexed.tags, showTags })
 }
 
 /** `user`: who asks, which `@me` stands for. */
-export function list(records: readonly FunctionRecord[], query: FunctionQuery, user: string): FunctionPage {
+export function list(indexed: Indexed, type: FunctionType, query: FunctionQuery, user: string): FunctionPage {
   const isOfVersions = OF_VERSIONS.some((key) => query[key] !== undefined)
   const isLatest = query.latest ?? query.nameVersion === undefined
   const fits = filterOf(query, user)
-  const matching = records.filter(fits)
   const include = inclusionOf(query)
-  const chosen = isLatest
-    ? latestOfEach(matching, include)
-    : inOrder(matching.filter((one) => isAllowed(one, { ...include, undeployed: true })))
-  const { limit = DEFAULT_LIMIT, page } = query
+  const groups =
+    query.exactName === undefined
+      ? indexed.groups(type)
+      : [{ name: query.exactName, versions: indexed.versions(type, query.exactName) }]
+  const isNamed = nameTest(query)
+  const chosen = groups.flatMap(({ name, versions }) => {
+    if (!isNamed(name)) return []
+    const matching = versions.filter(fits)
+    if (!isLatest) return matching.filter((one) => isAllowed(one, { ...include, undeployed: true }))
+    return latestOf(matching, include) ?? []
+  })
+  const { limit = DEFAULT_LIMIT, page, showTags } = query
   const from = (page ?? 0) * limit
   const showRelated = isOfVersions || !isLatest ? 'none' : (query.showRelated ?? 'link')
-  const entities = chosen.slice(from, from + limit).map((record) => listed(record, records, showRelated))
+  const showing = { tags: indexed.tags, showTags }
+  const entities = chosen.slice(from, from + limit).map((record) => {
+    const related = showRelated === 'none' ? {} : relatedOf(record, indexed.versions(type, record.name), showing)
+    return { ...shown(record, showing), showRelated, related }
+  })
   return { entities, count: chosen.length, limit, ...(page !== undefined && { page }) }
 }
 
-function listed(
+/** The newest draft and the newest published version of the name, where they are others. */
+export function relatedOf(
   record: FunctionRecord,
-  all: readonly FunctionRecord[],
-  showRelated: ListedFunction['showRelated'],
-): ListedFunction {
-  if (showRelated === 'none') return { ...shown(record), showRelated }
-  const others = all.filter(({ name }) => name === record.name)
+  others: readonly FunctionRecord[],
+  showing: Showing,
+): NonNullable<ListedFunction['related']> {
   const draft = latestOf(
     others.filter((one) => one.draft),
     { draft: true, deprecated: true, undeployed: true },
@@ -70,14 +103,11 @@ function listed(
     others.filter((one) => !one.draft),
     { undeployed: true },
   )
-  const isOther = (one: FunctionRecord | undefined): one is FunctionRecord => one !== undefined && one !== record
+  const isOther = (one: FunctionRecord | undefined): one is FunctionRecord =>
+    one !== undefined && one.version !== record.version
   return {
-    ...shown(record),
-    showRelated,
-    related: {
-      ...(isOther(draft) && { draft: shown(draft) }),
-      ...(isOther(published) && { published: shown(published) }),
-    },
+    ...(isOther(draft) && { draft: shown(draft, showing) }),
+    ...(isOther(published) && { published: shown(published, showing) }),
   }
 }
 
@@ -87,19 +117,28 @@ function inclusionOf({ includeDraft, includeDeprecated, includeUndeployed, ...qu
   return { draft: includeDraft, deprecated: includeDeprecated, undeployed }
 }
 
+function nameTest({ name }: FunctionQuery): (name: string) => boolean {
+  if (name === undefined) return () => true
+  const fits = wildcard(name.toLowerCase())
+  return (one) => fits(one.toLowerCase())
+}
+
 function filterOf(query: FunctionQuery, user: string): (record: FunctionRecord) => boolean {
   const tests: ((record: FunctionRecord) => boolean)[] = [statusTest(query)]
   const when = <T>(value: T | undefined, test: (value: T) => (record: FunctionRecord) => boolean): void => {
     if (value !== undefined) tests.push(test(value))
   }
   const who = (text: string): string => (text === '@me' ? user : text)
-  when(query.exactName, (name) => (one) => one.name === name)
-  when(query.name, (name) => textTest(name, true, (one) => one.name))
-  when(query.version, (version) => textTest(version, false, (one) => one.version))
+  when(query.version, (version) => {
+    const fits = wildcard(version)
+    return (one) => fits(one.version)
+  })
   when(query.nameVersion, (named) => (one) => named.includes(`${one.name}@${one.version}`))
-  when(query.type, (types) => (one) => types.includes(one.manifest.type))
+  when(query.type, (types) => (one) => one.manifest.type !== undefined && types.includes(one.manifest.type))
   when(query.draft, (draft) => (one) => one.draft === draft)
   when(query.deprecated, (deprecated) => (one) => one.deprecated === deprecated)
+  when(query.tags, (tags) => (one) => tags.every((tag) => one.tags.includes(tag)))
+  when(query.wql, (tags) => (one) => tags(one.tags))
   when(query.runtime, (runtimes) => (one) => runtimes.includes(one.manifest.runtime))
   when(query.runtimeVersion, (range) => (one) => isInRange(one.runtimeVersion, range))
   when(query.archiveFormat, (formats) => (one) => {
@@ -122,15 +161,6 @@ function statusTest({ status, includeUndeployed }: FunctionQuery): (record: Func
   const among = new Set(status.filter((one) => !one.endsWith('-')))
   const isAny = among.size === 0 || among.has('any')
   return (one) => !out.has(one.status) && (isAny || among.has(one.status))
-}
-
-function textTest(
-  pattern: string,
-  isLoose: boolean,
-  of: (record: FunctionRecord) => string,
-): (record: FunctionRecord) => boolean {
-  const fits = wildcard(isLoose ? pattern.toLowerCase() : pattern)
-  return (one) => fits(isLoose ? of(one).toLowerCase() : of(one))
 }
 
 /** `*` is any text, `?` any character. Linear in the text for each star, without going back further than the last one. */
@@ -157,8 +187,9 @@ export function wildcard(pattern: string): (text: string) => boolean {
   }
 }
 
-function wireOf(record: FunctionRecord): Readonly<Record<string, unknown>> {
+function wireOf(record: FunctionRecord, showing: Showing): Readonly<Record<string, unknown>> {
   const { createdBy, createdAt, updatedBy, updatedAt, status, draft, deprecated, revision, manifest, failure } = record
+  const tags = showing.showTags === 'none' || showing.showTags === 'embed' ? record.tags : tagsOf(record, showing.tags)
   return {
     createdBy,
     createdAt: new Date(createdAt).toISOString(),
@@ -166,13 +197,29 @@ function wireOf(record: FunctionRecord): Readonly<Record<string, unknown>> {
     updatedAt: new Date(updatedAt).toISOString(),
     status,
     ...(failure && { failureReason: { cause: failure.reason, log: failure.log, events: [] } }),
-    runtime: { name: manifest.runtime, version: record.runtimeVersion, deprecated: false, upgradable: false },
+    runtime: runtimeState(manifest.runtime, record.runtimeVersion),
     deprecated,
     draft,
     ...(draft && { revision }),
-    plug: { ...manifest, metadata: manifest.metadata ?? {} },
+    [TYPE_NAMES[record.type].noun]: {
+      ...manifest,
+      metadata: { ...manifest.metadata, ...(tags.length > 0 && { tags }) },
+      tags,
+    },
+    ...(record.type === 'webscripts' && { secret: record.secret ?? null }),
     updates: record.updates.map(updateOf),
   }
+}
+
+/** A tag that is gone meanwhile is shown as it was made. */
+function tagsOf(record: FunctionRecord, tags: Showing['tags']): readonly TagRecord[] {
+  return record.tags.map((name) => tags.get(name) ?? { name, color: defaultColor(name) })
+}
+
+function runtimeState(name: string, version: string): Readonly<Record<string, unknown>> {
+  const versions = RUNTIMES.get(name)?.versions
+  const isKnown = versions?.some((one) => one.version === version) === true
+  return { name, version, deprecated: !isKnown, upgradable: isKnown && versions[0]?.version !== version }
 }
 
 function updateOf({ at, ...update }: FunctionUpdate): Readonly<Record<string, unknown>> {

@@ -1,10 +1,21 @@
 /** Routes of versions: made, listed, looked at, changed and taken away. */
 import type { FastifyInstance } from 'fastify'
 import type { QueryReader } from '../../../web/query-reader.ts'
-import type { ChangeOptions, FunctionQuery, FunctionsService, InclusionQuery } from '../contract.ts'
+import type { ChangeOptions, FunctionQuery, InclusionQuery } from '../contract.ts'
 import { MAX_BYTES, readArchive } from '../registry/archive.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../registry/find-functions.ts'
-import { addList, ARCHIVE_TYPES, bytesOf, described, handle, listIn, sendChange, timeIn } from './route-parts.ts'
+import {
+  addList,
+  ARCHIVE_TYPES,
+  bytesOf,
+  described,
+  handle,
+  listIn,
+  pathsOf,
+  sendChange,
+  timeIn,
+  type TypeRouting,
+} from './route-parts.ts'
 import {
   Bytes,
   CHANGE_QUERY,
@@ -17,10 +28,8 @@ import {
   SingleSchema,
 } from './schemas.ts'
 import { Type } from 'typebox'
-import { assetsBody, pageBody, PREFIX, removalBody, singleBody } from './wire.ts'
+import { assetsBody, pageBody, removalBody, singleBody } from './wire.ts'
 
-const PLUGS = `${PREFIX}/plugs`
-const VERSION = `${PLUGS}/:name/versions/:version`
 const PARTS = ['name', 'version'] as const
 const { async: ASYNC, comment: COMMENT } = CHANGE_QUERY
 const INCLUSION = {
@@ -36,7 +45,8 @@ const REMOVE_QUERY = {
   comment: COMMENT,
 }
 
-export function functionRoutes(app: FastifyInstance, service: FunctionsService, now: () => number): void {
+export function functionRoutes(app: FastifyInstance, { service, type, now }: TypeRouting): void {
+  const paths = pathsOf(type)
   const upload = {
     ...described({
       summary: 'Make a version of its assets',
@@ -59,20 +69,20 @@ export function functionRoutes(app: FastifyInstance, service: FunctionsService, 
     return sendChange(api, reply, await api.create(await readArchive(bytesOf(body)), options), { isAsync })
   })
   const listing = described({
-    summary: 'Versions of plugs: the latest of each name, or all',
+    summary: `Versions of ${type}: the latest of each name, or all`,
     query: LIST_QUERY,
     answers: { 200: PageSchema },
   })
   const list = handle(service, async ({ api, query }) => pageBody(await api.list(queryOf(query, now()))))
   // vendors' examples have both
-  app.post(PLUGS, upload, create)
-  app.post(`${PLUGS}/`, { ...upload, schema: { ...upload.schema, hide: true } }, create)
-  addList(app, PLUGS, listing, list)
+  app.post(paths.all, upload, create)
+  app.post(`${paths.all}/`, { ...upload, schema: { ...upload.schema, hide: true } }, create)
+  addList(app, paths.all, listing, list)
 
   app.get(
-    `${PLUGS}/:name`,
+    `${paths.all}/:name`,
     described({
-      summary: 'The latest version of a plug',
+      summary: `The latest version of one of the ${type}`,
       params: ['name'],
       query: INCLUSION,
       answers: { 200: SingleSchema },
@@ -85,8 +95,13 @@ export function functionRoutes(app: FastifyInstance, service: FunctionsService, 
   )
   addList(
     app,
-    `${PLUGS}/:name/versions`,
-    described({ summary: 'The versions of a plug', params: ['name'], query: LIST_QUERY, answers: { 200: PageSchema } }),
+    `${paths.all}/:name/versions`,
+    described({
+      summary: `The versions of one of the ${type}`,
+      params: ['name'],
+      query: LIST_QUERY,
+      answers: { 200: PageSchema },
+    }),
     handle(service, async ({ api, query, param }) => {
       const asked = queryOf(query, now())
       const status = asked.status ?? ['any']
@@ -94,13 +109,13 @@ export function functionRoutes(app: FastifyInstance, service: FunctionsService, 
     }),
   )
   app.get(
-    VERSION,
-    described({ summary: 'One version of a plug', params: PARTS, answers: { 200: SingleSchema } }),
+    paths.version,
+    described({ summary: `One version of one of the ${type}`, params: PARTS, answers: { 200: SingleSchema } }),
     handle(service, async ({ api, param }) => singleBody(await api.get(param('name'), param('version')))),
   )
   for (const [path, what, params] of [
-    [`${PLUGS}/:name`, 'all versions of a plug', ['name']],
-    [VERSION, 'one version of a plug', PARTS],
+    [`${paths.all}/:name`, `all versions of one of the ${type}`, ['name']],
+    [paths.version, `one version of one of the ${type}`, PARTS],
   ] as const) {
     app.delete(
       path,
@@ -114,7 +129,7 @@ export function functionRoutes(app: FastifyInstance, service: FunctionsService, 
         const options = { ...flags(query, 'force', 'undeploy', 'reset'), ...texts(query, 'comment') }
         const isAsync = query.flag('async') ?? true
         query.done()
-        const removal = await api.remove(param('name'), path === VERSION ? param('version') : undefined, options)
+        const removal = await api.remove(param('name'), path === paths.version ? param('version') : undefined, options)
         if (removal.job === undefined) return removalBody(removal)
         if (isAsync) return reply.code(202).send(removalBody(removal))
         await api.jobs.finished(removal.job.id)
@@ -126,9 +141,10 @@ export function functionRoutes(app: FastifyInstance, service: FunctionsService, 
 }
 
 /** Routes of what is done to a version. */
-export function changeRoutes(app: FastifyInstance, service: FunctionsService): void {
+export function changeRoutes(app: FastifyInstance, { service, type }: TypeRouting): void {
+  const paths = pathsOf(type)
   app.post(
-    `${VERSION}/publish`,
+    `${paths.version}/publish`,
     described({
       summary: 'Make a draft a version that rules use and nobody changes',
       params: PARTS,
@@ -146,7 +162,7 @@ export function changeRoutes(app: FastifyInstance, service: FunctionsService): v
     const summary =
       operation === 'rebuild' ? 'Build, deploy and verify a version once more' : 'Ask a version whether it is well'
     app.post(
-      `${VERSION}/${operation}`,
+      `${paths.version}/${operation}`,
       described({
         summary,
         params: PARTS,
@@ -165,7 +181,7 @@ export function changeRoutes(app: FastifyInstance, service: FunctionsService): v
     )
   }
   app.get(
-    `${VERSION}/log`,
+    `${paths.version}/log`,
     described({
       summary: 'The last lines that its processes wrote on this host',
       params: PARTS,
@@ -179,10 +195,11 @@ export function changeRoutes(app: FastifyInstance, service: FunctionsService): v
 }
 
 /** Routes of assets. */
-export function assetRoutes(app: FastifyInstance, service: FunctionsService): void {
+export function assetRoutes(app: FastifyInstance, { service, type }: TypeRouting): void {
+  const paths = pathsOf(type)
   const listed = { ls: Type.Optional(Type.Boolean({ description: 'true: only what there is, as JSON' })) }
   app.get(
-    `${VERSION}/content`,
+    `${paths.version}/content`,
     described({
       summary: 'All assets of a version, as a gzipped tar',
       params: PARTS,
@@ -194,12 +211,12 @@ export function assetRoutes(app: FastifyInstance, service: FunctionsService): vo
       const isListed = query.flag('ls') ?? false
       query.done()
       const [name, version] = [param('name'), param('version')]
-      if (isListed) return assetsBody({ name, version }, await api.assets(name, version))
+      if (isListed) return assetsBody({ type, name, version }, await api.assets(name, version))
       return reply.type('application/gzip').send(Buffer.from(await api.content(name, version)))
     }),
   )
   app.put(
-    `${VERSION}/content`,
+    `${paths.version}/content`,
     {
       ...described({
         summary: 'Add and replace assets of a draft',
@@ -218,7 +235,7 @@ export function assetRoutes(app: FastifyInstance, service: FunctionsService): vo
       return sendChange(api, reply, await api.putAssets(param('name'), param('version'), assets, options), { isAsync })
     }),
   )
-  const path = `${VERSION}/content/*`
+  const path = `${paths.version}/content/*`
   const params = [...PARTS, '*']
   app.get(
     path,

@@ -6,20 +6,28 @@ import { AppError } from '../../../kernel/errors.ts'
 import { EVENTS_MEDIA_TYPE } from '../../../web/media-types.ts'
 import { sendTexts, untilClosed } from '../../../web/send-stream.ts'
 import { WriteTimeSlicer } from '../../../web/write-time-slicer.ts'
-import { type FunctionJobEvent, type FunctionsService, JOB_TYPES } from '../contract.ts'
+import type { Caller } from '../../../kernel/caller.ts'
+import type { QueryReader } from '../../../web/query-reader.ts'
+import {
+  type FunctionJobEvent,
+  type FunctionsApi,
+  type FunctionsService,
+  JOB_TYPES,
+  type JobQuery,
+} from '../contract.ts'
+import { FUNCTION_TYPES, TYPE_NAMES } from '../function-type.ts'
 import { writeArchive } from '../registry/archive.ts'
 import { MAX_LIMIT } from '../registry/find-functions.ts'
-import { PlugManifestSchema } from '../registry/manifest.ts'
+import { MANIFEST_SCHEMAS } from '../registry/manifest.ts'
 import { DEFAULT_LIMIT } from '../jobs/jobs-api.ts'
 import { type Runtime, RUNTIMES } from '../runtimes/catalog.ts'
 import { isInRange } from '../registry/versions.ts'
-import { addList, described, handle, namesIn, timeIn } from './route-parts.ts'
+import { addList, described, handle, namesIn, pathsOf, timeIn, type TypeRouting } from './route-parts.ts'
 import { Anything, Bytes, JobDetailSchema, JOBS_QUERY, JobsSchema, RuntimesSchema } from './schemas.ts'
 import { eventText, jobBody, jobDetailBody, KEEP_ALIVE, PREFIX } from './wire.ts'
 
 const KEEP_ALIVE_MS = 30_000
 const REGISTRY_VERSION = '2.25.0'
-const VERSION = `${PREFIX}/plugs/:name/versions/:version`
 
 export interface RegistryRouting {
   readonly service: FunctionsService
@@ -28,14 +36,15 @@ export interface RegistryRouting {
   readonly revision: string
 }
 
-export function registryRoutes(app: FastifyInstance, { service, revision }: RegistryRouting): void {
+export function registryRoutes(app: FastifyInstance, { service: registry, revision }: RegistryRouting): void {
+  const service = untyped(registry)
   app.get(
     `${PREFIX}/`,
     described({ summary: 'What the registry is', answers: { 200: Anything } }),
     handle(service, () => ({
       name: 'function-registry',
       version: REGISTRY_VERSION,
-      enabled: { plugs: true },
+      enabled: Object.fromEntries(FUNCTION_TYPES.map((type) => [type, true])),
       revision,
     })),
   )
@@ -64,46 +73,27 @@ export function registryRoutes(app: FastifyInstance, { service, revision }: Regi
       return reply.type('application/gzip').send(Buffer.from(await writeArchive(assets)))
     }),
   )
-  app.get(
-    `${PREFIX}/schemas/plugs/manifest/schema`,
-    described({ summary: 'The JSON schema that plug.json is held against', answers: { 200: Anything } }),
-    handle(service, () => PlugManifestSchema),
-  )
-}
-
-export function jobRoutes(app: FastifyInstance, { service, now }: RegistryRouting): void {
-  const turns = new WriteTimeSlicer()
-  for (const [path, summary, params] of [
-    [`${PREFIX}/jobs`, 'Jobs of functions, newest first', []],
-    [`${VERSION}/jobs`, 'Jobs of one version, newest first', ['name', 'version']],
-  ] as const) {
-    addList(
-      app,
-      path,
-      described({ summary, params, query: JOBS_QUERY, answers: { 200: JobsSchema } }),
-      handle(service, async ({ api, query, param }) => {
-        const limit = query.integer('limit', { most: MAX_LIMIT }) ?? DEFAULT_LIMIT
-        const types = namesIn(query, 'type', JOB_TYPES)
-        const states = namesIn(query, 'state', JOB_STATES)
-        const functionTypes = namesIn(query, 'functionType', ['plugs', 'webscripts', 'kfserving'])
-        const [createdBefore, createdAfter] = [
-          timeIn(query, 'createdBefore', now()),
-          timeIn(query, 'createdAfter', now()),
-        ]
-        query.done()
-        if (functionTypes?.includes('plugs') === false) return { jobs: [], limit }
-        const isOfOne = params.length > 0
-        const of = isOfOne ? { name: param('name'), version: param('version') } : {}
-        const found = isOfOne ? await api.get(param('name'), param('version')) : undefined
-        const jobs = await api.jobs.list({ limit, types, states, createdBefore, createdAfter, ...of })
-        return {
-          jobs: jobs.map(jobBody),
-          limit,
-          ...(found && { function: { name: found.name, version: found.version } }),
-        }
-      }),
+  for (const type of FUNCTION_TYPES) {
+    app.get(
+      `${PREFIX}/schemas/${type}/manifest/schema`,
+      described({ summary: `The JSON schema that manifests of ${type} are held against`, answers: { 200: Anything } }),
+      handle(service, () => MANIFEST_SCHEMAS[type]),
     )
   }
+}
+
+export function jobRoutes(app: FastifyInstance, { service: registry, now }: RegistryRouting): void {
+  const turns = new WriteTimeSlicer()
+  const service = untyped(registry)
+  addList(
+    app,
+    `${PREFIX}/jobs`,
+    described({ summary: 'Jobs of functions, newest first', query: JOBS_QUERY, answers: { 200: JobsSchema } }),
+    handle(service, async ({ api, query }) => {
+      const asked = jobQueryOf(query, now())
+      return { jobs: (await api.jobs.list(asked)).map(jobBody), limit: asked.limit }
+    }),
+  )
   app.get(
     `${PREFIX}/jobs/events`,
     described({
@@ -136,6 +126,49 @@ export function jobRoutes(app: FastifyInstance, { service, now }: RegistryRoutin
     described({ summary: 'One job of a function', params: ['type', 'id'], answers: { 200: JobDetailSchema } }),
     handle(service, async ({ api, param }) => jobDetailBody(await api.jobs.get(param('type'), param('id')))),
   )
+}
+
+/** The jobs of single versions. */
+export function versionJobRoutes(app: FastifyInstance, { type, service, now }: TypeRouting): void {
+  addList(
+    app,
+    `${pathsOf(type).version}/jobs`,
+    described({
+      summary: 'Jobs of one version, newest first',
+      params: ['name', 'version'],
+      query: JOBS_QUERY,
+      answers: { 200: JobsSchema },
+    }),
+    handle(service, async ({ api, query, param }) => {
+      const asked = jobQueryOf(query, now())
+      const { name, version } = await api.get(param('name'), param('version'))
+      const jobs = await api.jobs.list({ ...asked, name, version })
+      return {
+        jobs: jobs.map(jobBody),
+        limit: asked.limit,
+        function: { functionType: TYPE_NAMES[type].wire, name, version },
+      }
+    }),
+  )
+}
+
+function jobQueryOf(query: QueryReader, now: number): JobQuery & { readonly limit: number } {
+  const functionTypes = namesIn(query, 'functionType', [...FUNCTION_TYPES, 'kfserving'])
+  const asked = {
+    limit: query.integer('limit', { most: MAX_LIMIT }) ?? DEFAULT_LIMIT,
+    types: namesIn(query, 'type', JOB_TYPES),
+    states: namesIn(query, 'state', JOB_STATES),
+    functionTypes: functionTypes?.map((one) => (one === 'kfserving' ? 'models' : one)),
+    createdBefore: timeIn(query, 'createdBefore', now),
+    createdAfter: timeIn(query, 'createdAfter', now),
+  }
+  query.done()
+  return asked
+}
+
+/** What is not about one type. */
+function untyped(service: FunctionsService): { as(caller: Caller): FunctionsApi } {
+  return { as: (caller) => service.as(caller, 'plugs') }
 }
 
 async function* withFirst(

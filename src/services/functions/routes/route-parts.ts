@@ -3,13 +3,32 @@ import type { FastifyInstance, FastifyReply, RouteHandlerMethod, RouteShorthandO
 import { AppError } from '../../../kernel/errors.ts'
 import { asking, describing } from '../../../web/route-parts.ts'
 import { QueryReader } from '../../../web/query-reader.ts'
-import type { Change, FunctionsApi } from '../contract.ts'
+import type { Caller } from '../../../kernel/caller.ts'
+import type { Change, FunctionsApi, FunctionType } from '../contract.ts'
 import { timestampOf } from '../registry/timestamp-spec.ts'
-import { changeBody } from './wire.ts'
+import { changeBody, PREFIX } from './wire.ts'
 import { ErrorSchema } from './schemas.ts'
 
 export const handle = asking<FunctionsApi, QueryReader>((query) => new QueryReader(query))
 export const described = describing('functions', ErrorSchema)
+
+/** What the routes of one type go by. */
+export interface TypeRouting {
+  readonly type: FunctionType
+  readonly service: { as(caller: Caller): FunctionsApi }
+  readonly now: () => number
+}
+
+export interface TypePaths {
+  readonly all: string
+  readonly one: string
+  readonly version: string
+}
+
+export function pathsOf(type: FunctionType): TypePaths {
+  const all = `${PREFIX}/${type}`
+  return { all, one: `${all}/:name`, version: `${all}/:name/versions/:version` }
+}
 
 /** Content types of archives, and of single files in an archive's place. */
 export const ARCHIVE_TYPES = [

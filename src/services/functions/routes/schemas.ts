@@ -1,7 +1,7 @@
 /** Answers of the registry, for readers. */
 import { Type } from 'typebox'
 import { Whole } from '../../../web/route-parts.ts'
-import { PlugManifestSchema } from '../registry/manifest.ts'
+import { ModelManifestSchema, PlugManifestSchema, WebscriptManifestSchema } from '../registry/manifest.ts'
 
 const open = { additionalProperties: true } as const
 const Link = Type.Object({ href: Type.String() }, open)
@@ -30,7 +30,10 @@ export const FunctionSchema = Type.Object(
     runtime: Type.Object({ name: Type.String(), version: Type.String() }, open),
     deprecated: Type.Boolean(),
     draft: Type.Boolean({ description: 'its assets may still change, and no rule uses it' }),
-    plug: PlugManifestSchema,
+    plug: Type.Optional(PlugManifestSchema),
+    webscript: Type.Optional(WebscriptManifestSchema),
+    model: Type.Optional(ModelManifestSchema),
+    secret: Type.Optional(Type.Union([Type.String(), Type.Null()])),
     updates: Type.Array(Type.Object({ operation: Type.String(), at: Type.String(), by: Type.String() }, open)),
     _links: Links,
   },

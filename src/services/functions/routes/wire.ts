@@ -1,16 +1,19 @@
 /** Functions and their jobs as the registry's clients know them: wrapped, and linked to each other. */
-import type { Job } from '../../../jobs/contract.ts'
 import type {
   AssetInfo,
   Change,
   FunctionJob,
   FunctionJobEvent,
+  FunctionOfJob,
   FunctionPage,
   FunctionVersion,
   JobType,
   ListedFunction,
+  RelatedVersion,
   Removal,
 } from '../contract.ts'
+import type { FunctionId } from '../function-record.ts'
+import { TYPE_NAMES } from '../function-type.ts'
 
 export const PREFIX = '/registry/v2'
 
@@ -60,10 +63,7 @@ export function removalBody({ message, versions, job }: Removal): Wire {
   return { message, versions, ...(job && { _links: jobLinks(job.type, job.id) }) }
 }
 
-export function assetsBody(
-  version: { readonly name: string; readonly version: string },
-  assets: readonly AssetInfo[],
-): Wire {
+export function assetsBody(version: FunctionId, assets: readonly AssetInfo[]): Wire {
   return {
     assets: assets.map(({ path, size }) => ({
       name: path,
@@ -86,8 +86,8 @@ export function jobBody({ type, job, function: about, operation }: FunctionJob):
     ...(processedTime !== undefined && { processedAt: isoOf(processedTime) }),
     ...(finishedTime !== undefined && { finishedAt: isoOf(finishedTime) }),
     attemptsMade,
-    function: about,
-    _links: { ...jobLinks(type, id), plug: { href: pathOf(about) } },
+    function: aboutBody(about),
+    _links: { ...jobLinks(type, id), ...ofFunction(about) },
   }
 }
 
@@ -117,10 +117,10 @@ export function eventText(event: FunctionJobEvent): string {
   }
   const body = {
     job: { type, id },
-    function: about,
+    function: aboutBody(about),
     timestamp: isoOf(time),
     data,
-    _links: { job: { href: jobPath(type, id) }, plug: { href: pathOf(about) } },
+    _links: { job: { href: jobPath(type, id) }, ...ofFunction(about) },
   }
   return frame(name, JSON.stringify(body))
 }
@@ -131,9 +131,17 @@ function frame(event: string, data: string): string {
   return `event: ${event}\ndata: ${data}\n\n`
 }
 
-function technical(job: Job, type: JobType): Wire {
+function aboutBody({ functionType, ...about }: FunctionOfJob): Wire {
+  return { functionType: TYPE_NAMES[functionType].wire, ...about }
+}
+
+function ofFunction({ functionType: type, name, version }: FunctionOfJob): Wire {
+  return { [TYPE_NAMES[type].noun]: { href: pathOf({ type, name, version }) } }
+}
+
+function technical(job: FunctionJob['job'], type: JobType): Wire {
   const { id, progress, attemptsMade, finishedTime, processedTime, failedReason, ancestors } = job
-  const parent = ancestors.at(-1)
+  const parent = ancestors?.at(-1)
   return {
     id,
     name: type,
@@ -157,13 +165,13 @@ function jobPath(type: JobType, id: string): string {
   return `${PREFIX}/jobs/${type}/${encodeURIComponent(id)}`
 }
 
-function versionLink(found: FunctionVersion): Wire {
+function versionLink(found: RelatedVersion): Wire {
   const { version, draft, deprecated } = found
   return { href: pathOf(found), version, draft, deprecated }
 }
 
-function pathOf({ name, version }: { readonly name: string; readonly version: string }): string {
-  return `${PREFIX}/plugs/${name}/versions/${version}`
+function pathOf({ type, name, version }: FunctionId): string {
+  return `${PREFIX}/${type}/${name}/versions/${version}`
 }
 
 function isoOf(ms: number): string {

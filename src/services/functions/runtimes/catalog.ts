@@ -1,5 +1,6 @@
 /** The runtimes that this host has: what a function for one looks like, how it is built and run. */
 import { fileURLToPath } from 'node:url'
+import type { FunctionType } from '../function-type.ts'
 
 export interface RuntimeVersion {
   readonly version: string
@@ -10,7 +11,7 @@ export interface RuntimeVersion {
 export interface Runtime {
   readonly name: string
   readonly title: string
-  readonly functionType: 'plugs'
+  readonly functionType: FunctionType
   readonly archiveFormat: 'node' | 'python'
   readonly language: 'node' | 'python'
   /** the newest first */
