@@ -14,6 +14,7 @@ import type { Graph } from '../graph/graph.ts'
 import type { RuleProperties } from '../graph/rule-properties.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
+import type { TaskState } from '../task/task-state.ts'
 import { DETAIL_TYPES } from '../engine/event-filter.ts'
 import { UNKNOWN } from '../graph/graph.ts'
 import { ColumnarTask, type Batches } from './columnar-task.ts'
@@ -23,6 +24,8 @@ import { RuleBatch } from './rule-batch.ts'
 import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
 import { RowPlugCalls } from './row-plug-calls.ts'
 import { fitOf, type BatchFit } from './batch-shape.ts'
+import { gateStates } from './possible-firings.ts'
+import { hasUnknown } from './standing-nodes.ts'
 import { ColumnarSource } from './columnar-source.ts'
 
 interface KnownFit {
@@ -173,15 +176,23 @@ export class ColumnarExecutor implements Executor, Batches {
   }
 }
 
-/** Nothing is open, and each sensor has a state. */
-function isAtRest({ state }: BatchTask, message: Message, { shape }: BatchFit): boolean {
+/** Nothing is open, and each sensor has a state, or had one. */
+function isAtRest({ state, model }: BatchTask, message: Message, { shape }: BatchFit): boolean {
   const stream = state.streams[0]
   if (state.status !== 'running' || !state.isFree || state.inFlight.size > 0 || state.groups.length > 0) return false
   if (stream?.values !== message) return false
-  // A sensor tells which values it found in earlier messages: rows look for those that they took. What runs it, it has.
+  // A sensor that reads several values tells which of them it found in earlier messages: rows look for those that they took.
   const isAlone = stream.carried === null || stream.carried.size === 0
-  if (!isAlone && shape.sensors.some(({ waitsFor, reads }) => reads.length > (waitsFor ? 1 : 0))) return false
-  return state.sensors.every(({ state: own, follow, error }) => own !== UNKNOWN && follow === null && !error)
+  if (!isAlone && shape.sensors.some(({ waitsFor = [] }) => waitsFor.length > 1)) return false
+  if (!state.sensors.every(({ memory, follow }) => memory !== UNKNOWN && follow === null)) return false
+  return !hasUnknown(state) || isRegular(state, model)
+}
+
+/** Whether gates were last what they would be if no sensor had lost its state: the bits of a row say no more. */
+function isRegular(state: TaskState, { graph, settings }: TaskModel): boolean {
+  const sensors = state.sensors.map(({ memory }) => memory)
+  const gates = gateStates(graph, sensors, settings.gatesNeedFullObservation)
+  return state.gates.every(({ memory }, g) => memory === gates[g])
 }
 
 function isNotWorthIt({ opened, taken }: Batch): boolean {

@@ -162,8 +162,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     // What a sensor calculates with and finds in earlier messages is looked up by indexed rows alone.
     if (part === null || part.carried.length > 0 || (part.lacks.length > 0 && isKept(era, part.lacks))) {
       this.#shared.reason = 'fields'
-      this.#detour()
-      for (const listener of listeners) listener.receive(now, [message])
+      for (const listener of listeners) this.#takePlain(listener, message, now)
       this.#shared.reason = 'first'
       return
     }
@@ -180,12 +179,18 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
       // The message has no number where this task compares one: the state machine knows what to do.
       batch.taken--
       this.#shared.reason = 'value'
-      this.#detour()
-      listeners[i]?.receive(now, [message])
+      this.#takePlain(listeners[i] as MessageListener, message, now)
       this.#shared.reason = 'first'
       i = batch.receiveAll(rows, i + 1, message, part, isFirst)
     }
     batch.end()
+  }
+
+  /** On its full state; its row goes on after it when it can. */
+  #takePlain(listener: MessageListener, message: Message, now: number): void {
+    if (inRows(listener).takeFully(now, message)) return
+    this.#detour()
+    listener.receive(now, [message])
   }
 
   /** Rows leave for a message that they cannot take. */

@@ -73,6 +73,16 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     return this.#batches.reason === 'first' ? (this.#refused ?? 'first') : this.#batches.reason
   }
 
+  takeFully(now: number, message: Message): boolean {
+    const { handle } = this
+    if (handle === undefined || handle.isAway || this.hasOpenCall) return false
+    this.tookPlain([message], undefined)
+    handle.batch.beginFully(handle, now)
+    this.#task.takeData(now, message)
+    this.done(handle, message)
+    return true
+  }
+
   modelChanged(): void {
     this.#fit = undefined
   }

@@ -126,6 +126,7 @@ class SourceWriter {
     return [
       ...this.#unlessWaiting(leave),
       ...this.#read(leave, part),
+      ...this.#unlessUnknown(leave, part),
       `const era = objects[row * ${this.#layout.objects} + ${ERA}]`,
       `const turns = era.fields !== fields`,
       `if (turns && !rows.turn(row, fields, part)) ${leave}`,
@@ -160,6 +161,7 @@ class SourceWriter {
       'for (let i = from; i < to; i++) {',
       'const row = list[i]',
       ...this.#unlessWaiting('return i'),
+      ...this.#unlessUnknown('return i', part),
       ...(part.missing === 0 ? [] : ['rows.takesPart(row, part, isFirst)']),
       ...this.#row('return i', 'continue', [], [], part),
       '}',
@@ -416,6 +418,11 @@ class SourceWriter {
   #unlessWaiting(leave: string): readonly string[] {
     const { isCalled, size } = this.#layout
     return !isCalled ? [] : [`if (ints[2 * (${HEAD} + row * ${size}) + ${AFTER}] < 0) ${leave}`]
+  }
+
+  /** A part leaves sensors as they are, and a row does not know how they are. */
+  #unlessUnknown(leave: string, { missing }: Part): readonly string[] {
+    return missing === 0 ? [] : [`if (rows.hasUnknown(row)) ${leave}`]
   }
 
   #earlier(): readonly string[] {

@@ -129,6 +129,8 @@ function materializeTo(
   const kept = keptSince(own, seen)
   const message =
     (count === rows.count(row) ? waiting?.message : waiting?.before) ?? handle.source.messageOf(handle.offset + count)
+  // The full state is as it was before: a row does not know what had no state.
+  if (handle.unknownAt === count - 1) return replay(task, message, time, answers(rows, task, row, bits, true, gave), until, sink)
   restoreFirings(rows, handle, count)
   addMessages(rows, task.state, count - 1 - materializedCount, rows.firesBefore(row, count), beforeOwn(part, partly))
   const fired = count === rows.count(row) ? undefined : rows.firedAt(row, count)

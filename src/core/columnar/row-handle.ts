@@ -33,6 +33,8 @@ export interface Attachable {
   readonly canAttach: boolean
   /** Becomes a row when nothing is open after a message, the last that it took. */
   attach(message: Message, source: TakenSource): void
+  /** Takes a message on its full state, after which its row goes on when it can. False when it has none, or waits. */
+  takeFully(now: number, message: Message): boolean
   /** Gives up its handle; the full state is up to date then. */
   detach(): void
 }
@@ -69,8 +71,10 @@ export interface RowHandle {
   offset: number
   /** count of the row's messages that the full state has seen */
   materializedCount: number
-  /** the full state is ahead of the row: a call is open in it */
+  /** the full state is ahead of the row: a call is open in it, or it takes a message */
   isAway: boolean
+  /** count of the message after which some sensor has no state, or failed; -1: none */
+  unknownAt: number
 }
 
 /** The view of a call that is open in the state machine. */
@@ -117,6 +121,8 @@ export interface Batch {
   /** When an open call of a sensor, by slot, has taken too long, epoch ms; Infinity when none is open. */
   limitOf(handle: RowHandle, slot: number): number
   free(handle: RowHandle): void
+  /** The full state, which is up to date then, takes the next message in the row's place: `reattach` or `free` follows. */
+  beginFully(handle: RowHandle, now: number): void
   materializeTo(handle: RowHandle, progress: Progress): Execution | undefined
   reattach(handle: RowHandle): void
   /** firings of the message under way, before the one under way */

@@ -1,5 +1,5 @@
 /** The memory of a batch: its rows' numbers, and what follows from states as tables that all rows share. */
-import type { PlugCall, SensorNode } from '../graph/graph.ts'
+import { UNKNOWN, type PlugCall, type SensorNode } from '../graph/graph.ts'
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
@@ -71,6 +71,7 @@ interface Attached {
   readonly task: { readonly model: TaskModel; readonly state: TaskState }
   readonly offset: number
   readonly materializedCount: number
+  readonly unknownAt: number
 }
 
 /** Of a row whose messages do not all run all of its sensors. */
@@ -145,6 +146,8 @@ export class RowStore {
   readonly rawData: RawData[][] = []
   /** by row and actuator: what it gave when it fired last; beside `objects`, since most give nothing */
   readonly answers: KeptAnswer[] = []
+  /** whether a sensor of any row ever had no state: asking a handle touches its memory */
+  hadUnknown = false
   /** whether any was ever kept */
   hasAnswers = false
   /** by row and position, of called sensors */
@@ -219,7 +222,8 @@ export class RowStore {
     const { isCalled } = layout
     this.rawData[row] = isCalled ? this.shape.sensors.map(({ slot }) => state.sensors[slot]?.rawData) : NO_RAW_DATA
     for (const { slot, shift } of this.shape.sensors) {
-      bits |= (state.sensors[slot]?.state ?? 0) << shift
+      const { state: own = 0, memory = 0 } = state.sensors[slot] ?? {}
+      bits |= (own === UNKNOWN ? memory : own) << shift
     }
     ints[2 * d + BEFORE] = bits
     ints[2 * d + AFTER] = bits
@@ -231,6 +235,20 @@ export class RowStore {
     for (const [a, { firedAt }] of state.actuators.entries()) this.past[p + blockAt(layout, a) + FIRED] = firedAt
     this.objects[row * layout.objects + PARTLY] = undefined
     this.forgetFirings(row)
+  }
+
+  /** A message that the full state takes in its place. */
+  next(row: number, now: number): void {
+    const d = this.at(row)
+    this.nums[d + COUNT] = this.count(row) + 1
+    this.nums[d + TIME] = now
+  }
+
+  /** Whether some sensor has no state, or failed, at the row's last message: then the next one has to run all. */
+  hasUnknown(row: number): boolean {
+    if (!this.hadUnknown) return false
+    const { unknownAt } = this.objects[row * this.layout.objects + HANDLE] as Attached
+    return unknownAt === this.count(row)
   }
 
   /** What was kept for a synchronize is in the full state now. */

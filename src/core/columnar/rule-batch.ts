@@ -44,6 +44,7 @@ import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
 import type { BatchFit, BatchShape } from './batch-shape.ts'
 import { isCalled } from './computed-sensors.ts'
 import { materialize, materializeInto } from './materialize.ts'
+import { hasUnknown } from './standing-nodes.ts'
 import { isPromise, keptOf, mayHold, NOT_ORDINARY, plainState } from './ordinary-answers.ts'
 
 export class RuleBatch implements RowEvents, RowCallLane, Batch {
@@ -132,6 +133,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
       offset: source.total,
       materializedCount: 0,
       isAway: false,
+      unknownAt: this.#unknownAt(task, 0),
     }
     const own = row * rows.layout.objects
     rows.objects[own + LAST] = undefined
@@ -509,6 +511,12 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     handle.materializedCount = count
   }
 
+  beginFully(handle: RowHandle, now: number): void {
+    this.synchronize(handle)
+    handle.isAway = true
+    this.#rows.next(handle.row, now)
+  }
+
   /** The same up to a call of the present message, which stays open: from here on the state machine is ahead of the row. */
   materializeTo(handle: RowHandle, progress: Progress): Execution | undefined {
     handle.isAway = true
@@ -543,11 +551,18 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     return this.#rowCalls?.limitOf(row, slot) ?? Number.POSITIVE_INFINITY
   }
 
+  #unknownAt({ state }: BatchTask, count: number): number {
+    if (!hasUnknown(state)) return -1
+    this.#rows.hadUnknown = true
+    return count
+  }
+
   /** The state machine is done with the message and nothing is open: the row goes on from there. */
   reattach(handle: RowHandle): void {
     const { row, task, fit } = handle
     handle.materializedCount = this.#rows.count(row)
     handle.isAway = false
+    handle.unknownAt = this.#unknownAt(task, handle.materializedCount)
     this.#events.forget(row)
     this.#records.forget(row)
     this.#rows.fill(row, task.state, fit.constants, handle.materializedCount, this.#rows.time(row))

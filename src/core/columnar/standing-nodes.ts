@@ -6,10 +6,16 @@ import { UNKNOWN, type GateNode, type Graph, type SensorNode } from '../graph/gr
 import { newExecution } from '../task/execution.ts'
 import type { Origin } from '../task/origin.ts'
 import type { Observed, SensorState } from '../task/state.ts'
+import type { TaskState } from '../task/task-state.ts'
 import { lastEvaluation } from './possible-firings.ts'
 import type { KeptMessage } from './message-eras.ts'
 import type { RowStore } from './row-store.ts'
 import type { BatchTask } from './row-handle.ts'
+
+/** Whether some sensor has no state, or failed when it ran last. */
+export function hasUnknown({ sensors }: Pick<TaskState, 'sensors'>): boolean {
+  return sensors.some(({ state, error }) => state === UNKNOWN || error !== null)
+}
 
 /** By slot: the message that ran a sensor last, if that is one of the kept ones. `runs`: what the last message ran itself. */
 export function standingSensors(

@@ -95,6 +95,8 @@ export interface ExecutedTask {
   readonly caller: Caller
   /** types that somebody wants of its very events, as bits */
   readonly types: number
+  /** Takes a message on its full state. The executor has brought that up to date, and minds what comes after. */
+  takeData(now: number, message: Message): void
   /** A call that began here goes on in the full state. `now`: its input's time; `at`: the clock's. */
   goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number, at: number): void
   /** Asks to be told when the call of a sensor, by slot, has taken too long, epoch ms. */

@@ -191,6 +191,10 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     }
   }
 
+  takeData(now: number, message: Message): void {
+    this.#awake()?.arriveData(now, [message], undefined)
+  }
+
   /** The same for an input that waits its turn. */
   #arrive(now: number, input: LaneInput): void {
     this.#executor?.detach()
