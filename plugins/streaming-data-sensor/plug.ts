@@ -47,7 +47,8 @@ export const streamingDataSensor = definePlug({
   },
   steps({ parameter, threshold }) {
     const cut = typeof threshold === 'number' ? threshold : numberOfText(threshold)
-    return cut === undefined ? undefined : { parameter, cuts: [cut], states: ['Below', 'Equal', 'Above'] }
+    if (cut === undefined) return undefined
+    return { parameter, cuts: [cut], states: ['Below', 'Equal', 'Above'], reads: 'streamNumber' }
   },
   execute(context) {
     const { parameter } = context.properties

@@ -261,11 +261,46 @@ const cases: fc.Arbitrary<Case> = fc.record({
     .map((all) => all.flat()),
 })
 
+/** Messages of which many have no number where one is compared, some of them one after the other. */
+const oddMessage = fc
+  .record({
+    a: fc.oneof(
+      { weight: 5, arbitrary: level },
+      { weight: 2, arbitrary: fc.constantFrom(null, Number.NaN, 'warm', '25', true) },
+    ),
+    b: fc.oneof({ weight: 5, arbitrary: level }, { weight: 1, arbitrary: fc.constantFrom(null, Number.NaN, 'warm') }),
+    on: rare<unknown>(fc.boolean(), null, 'true'),
+    act: rare<unknown>(fc.constant('quiet'), 'look', 'read', 'answer', 'throw', 'id'),
+    lacks: rare<readonly string[]>(fc.constant([]), ['a'], ['b'], ['on'], ['a', 'b']),
+  })
+  .map(({ lacks, ...values }): Message => {
+    const all = Object.entries({ ...values, door: 'open', say: 'Low' })
+    return { resource: 'r', ...Object.fromEntries(all.filter(([name]) => !lacks.includes(name))) }
+  })
+const oddStep: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 20,
+    arbitrary: fc.record({
+      kind: fc.constant('message' as const),
+      message: oddMessage,
+      wait: fc.constantFrom(0, 1, 5, 5000),
+      hops: fc.constant(0),
+    }),
+  },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('look' as const), task: fc.nat(2) }) },
+  { weight: 1, arbitrary: listens },
+  { weight: 1, arbitrary: leaves },
+)
+const oddCases: fc.Arbitrary<Case> = fc.record({
+  rules: fc.array(rule, { minLength: 1, maxLength: 3 }),
+  steps: fc.tuple(fc.constant(CALM), fc.array(oddStep, { minLength: 8, maxLength: 40 })).map((all) => all.flat()),
+})
+
 /** Messages that rows take, while listeners come and go. */
 const evenMessage = fc
   .record({
-    a: level,
-    b: level,
+    a: rare<unknown>(level, null, Number.NaN, 'warm', '25', true),
+    b: rare<unknown>(level, null),
     on: fc.boolean(),
     door: fc.constantFrom('open', 'shut'),
     say: rare<unknown>(fc.constantFrom('Low', 'High'), 'later', 'log', 'throw', 'later Low'),
@@ -306,9 +341,11 @@ class Run {
   heard = 0
   /** rows that waited for an answer, after steps */
   waited = 0
+  /** rows that took a message by themselves in which a sensor failed */
+  byThemselves = 0
 
   /** `more`: somebody listens to all tasks; or to one; or there are no rows */
-  constructor(more: 'nobody' | 'somebody' | 'to one' | 'no rows', generates: boolean) {
+  constructor(more: 'nobody' | 'somebody' | 'to one' | 'no rows', generates: boolean, hearsRare = true) {
     // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the same that the library does
     const generate = (parameters: readonly string[], body: string) => new Function(...parameters, body) as () => unknown
     this.engine = new CoreEngine({
@@ -319,7 +356,7 @@ class Run {
       ...(generates && { generate }),
       // an executor that can hold answers back has no rows
       ...(more === 'no rows' && { latency: () => 0 }),
-      onRare: (event) => this.rare.push(JSON.stringify(event)),
+      ...(hearsRare && { onRare: (event) => this.rare.push(JSON.stringify(event)) }),
     })
     this.listening = new Listening(this.engine, (text) => this.calls.push(text))
     if (more === 'to one') this.engine.events({ tasks: ['t0'] }).subscribe(() => undefined)
@@ -439,6 +476,7 @@ class Run {
     for (const one of this.engine.tasks.values()) {
       if (!(one instanceof LiveTask) || rowOf(one) === undefined) continue
       this.attached++
+      if (rowOf(one)?.unknown?.time === this.clock.now()) this.byThemselves++
       if (one.executor.hasOpenCall) this.waited++
     }
   }
@@ -474,6 +512,7 @@ describe('listening changes nothing', () => {
   let attached = 0
   let waited = 0
   let heard = 0
+  let byThemselves = 0
 
   it.each([
     ['looking at the end, with generated code', false, true],
@@ -511,9 +550,25 @@ describe('listening changes nothing', () => {
     )
   })
 
+  it.each([
+    ['with generated code', true],
+    ['without generated code', false],
+  ])('values that are no numbers do without rows what they do in rows, %s', async (_, generates) => {
+    await fc.assert(
+      fc.asyncProperty(oddCases, async (given) => {
+        const rows = new Run('nobody', generates, false)
+        const calls = await play(rows, given, false)
+        byThemselves += rows.byThemselves
+        expect(calls).toEqual(await play(new Run('no rows', generates, false), given, false))
+      }),
+      runs(300),
+    )
+  })
+
   it('was tried on tasks that ran quietly, and on such that waited', () => {
     expect(attached).toBeGreaterThan(500)
     expect(waited).toBeGreaterThan(5)
     expect(heard).toBeGreaterThan(400)
+    expect(byThemselves).toBeGreaterThan(50)
   })
 })

@@ -12,6 +12,7 @@ import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { IndexedBatch, SingleListenerIndex } from './single-listener-index.ts'
 import { ERA, LAST } from './row-layout.ts'
+import type { Known } from './unknown-states.ts'
 import { MIN_VECTORIZED, type VectorizedBatch } from './vectorized-batch.ts'
 import type { Attachable, RowHandle, Batch, TakenSource } from './row-handle.ts'
 
@@ -170,13 +171,16 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     batch.taken += rows.length
     const { previous } = era
     const isFirst = turns && previous !== undefined && batch.partOf(previous.fields)?.missing === 0
-    const done = takeVectorized(stretch, batch, message, now, part, {
-      era,
-      message: this.#before,
-      before: turns ? previous : era,
-    })
+    const known: Known = { era, message: this.#before, before: turns ? previous : era }
+    const done = takeVectorized(stretch, batch, message, now, part, known)
     for (let i = batch.receiveAll(rows, done, message, part, isFirst); i < rows.length;) {
       // The message has no number where this task compares one: the state machine knows what to do.
+      // The one after the next may begin a vectorized batch again.
+      stretch.calm = CALM - 2
+      if (batch.takeUnknown(rows[i] as number, message, now, known, part)) {
+        i = batch.receiveAll(rows, i + 1, message, part, isFirst)
+        continue
+      }
       batch.taken--
       this.#shared.reason = 'value'
       this.#takePlain(listeners[i] as MessageListener, message, now)
@@ -298,13 +302,6 @@ function inRows<L extends MessageListener | undefined>(listener: L): L extends u
 
 function stretchOf(batch: Batch | null, rows: number[], listener: MessageListener): Stretch {
   return { batch, rows, listeners: [listener], calm: 0, vectorized: undefined }
-}
-
-/** The era of a message, the message before, and the era of that. */
-interface Known {
-  readonly era: Era
-  readonly message: Message | undefined
-  readonly before: Era | undefined
 }
 
 /** As far as a vectorized batch takes it: the place of the first row that has to take it by itself. */

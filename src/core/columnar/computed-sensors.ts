@@ -14,6 +14,8 @@ export interface SensorSteps {
   readonly cuts: number
   /** state index by range, as `Steps.states` */
   readonly states: readonly number[]
+  /** as `Steps.reads`: what is no number is known without a call, too */
+  readonly takesTexts: boolean
 }
 
 export interface Computed {
@@ -72,7 +74,7 @@ function computedBut(called: ReadonlySet<SensorNode>, order: readonly SensorNode
     if (steps !== undefined) {
       const { parameter, cuts } = steps
       const indexes = steps.states.map((state) => states.indexOf(state))
-      const own = { parameter, constant: constants.length, cuts: cuts.length, states: indexes }
+      const own = { parameter, constant: constants.length, cuts: cuts.length, states: indexes, takesTexts: steps.reads === 'streamNumber' }
       constants.push(...cuts)
       return { steps: own, formula: undefined }
     }

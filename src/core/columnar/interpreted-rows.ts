@@ -212,7 +212,7 @@ function keep(rows: RowStore, row: number, actuator: number, count: number): voi
 }
 
 /** What a row showed becomes what it showed before; nodes that had changed have their state since the last message. */
-function shift({ ints, nums, gateBits }: RowStore, shape: BatchShape, layout: Layout, d: number): void {
+export function shift({ ints, nums, gateBits }: RowStore, shape: BatchShape, layout: Layout, d: number): void {
   const before = ints[2 * d + BEFORE] ?? 0
   const after = ints[2 * d + AFTER] ?? 0
   const changed = before ^ after

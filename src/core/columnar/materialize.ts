@@ -32,6 +32,8 @@ import {
 import { keptSince, type Era } from './message-eras.ts'
 import { isSilent, type Part } from './message-parts.ts'
 import { ALL, replay, SILENT, type Progress } from './replay.ts'
+import type { UnknownMessage } from './unknown-states.ts'
+import { withFailures } from '../task/result.ts'
 import type { FiredAfter, NotRun, RowStore } from './row-store.ts'
 import { originOf, setStanding, standingSensors } from './standing-nodes.ts'
 import { remember } from '../task/stream.ts'
@@ -129,8 +131,19 @@ function materializeTo(
   const kept = keptSince(own, seen)
   const message =
     (count === rows.count(row) ? waiting?.message : waiting?.before) ?? handle.source.messageOf(handle.offset + count)
-  // The full state is as it was before: a row does not know what had no state.
-  if (handle.unknownAt === count - 1) return replay(task, message, time, answers(rows, task, row, bits, true, gave), until, sink)
+  const calls = answers(rows, task, row, bits, true, gave)
+  const { unknown, failed } = handle
+  task.state.failures = withFailures(task.state.failures, failed)
+  const { unknownAt } = handle
+  if (unknownAt === count || unknownAt === count - 1) {
+    if (materializedCount < unknownAt) setBefore(rows, handle, unknown as UnknownMessage, count)
+    if (materializedCount < unknownAt && unknownAt < count) {
+      const { message: own, time: at } = unknown as UnknownMessage
+      replay(task, own, at, (execution) => task.call(execution), ALL)
+    }
+    // The full state is as it was before: a row does not know what had no state.
+    return replay(task, message, time, calls, until, sink)
+  }
   restoreFirings(rows, handle, count)
   addMessages(rows, task.state, count - 1 - materializedCount, rows.firesBefore(row, count), beforeOwn(part, partly))
   const fired = count === rows.count(row) ? undefined : rows.firedAt(row, count)
@@ -148,7 +161,26 @@ function materializeTo(
     remember({ model: task.model, state: task.state, now: one.time }, 0, one.message)
     if (isSilent(part) && !isSilent(rows.parts.of(one.fields))) task.state.lastExecutionTime = one.time
   }
-  return replay(task, message, time, answers(rows, task, row, bits, true, gave), until, sink)
+  return replay(task, message, time, calls, until, sink)
+}
+
+/** Sets the full state to what it was before a message in which sensors failed and nothing fired; `count`: of the row's last. */
+function setBefore(rows: RowStore, handle: RowHandle, unknown: UnknownMessage, count: number): void {
+  const { task, row, materializedCount, offset } = handle
+  const { state, model } = task
+  const { last, before, prior } = unknown
+  restoreFirings(rows, handle, count)
+  const messages = unknown.count - 1 - materializedCount
+  addMessages(rows, state, messages, rows.firesBefore(row, count), rows.partly(row))
+  setNodes(rows, state, model, before, unknown.since, 0)
+  if (messages > 0) {
+    for (const sensor of state.sensors) sensor.error = null
+    const by = state.sensors.map(() => last)
+    setStanding(rows, task, by, prior, before)
+  }
+  for (const one of keptSince(unknown.era, offset + materializedCount)) {
+    remember({ model, state, now: one.time }, 0, one.message)
+  }
 }
 
 /** `callsAgain`: sensors that were not called are called now, with the task's state; else they give their states alone. */
@@ -258,7 +290,7 @@ function addMessages(
   state: TaskState,
   messages: number,
   firings: number,
-  { missed, silent }: Missed,
+  { missed, silent }: Missed = ALL_RUN,
 ): void {
   state.invocations += messages - silent
   state.inputs += messages * (1 + shape.sensors.length) - missed

@@ -43,6 +43,32 @@ export function firingsOf(
   return attempts
 }
 
+/**
+ * What a message does that runs all sensors, of which only some answer: whether a trigger into an actuator holds, and
+ * whether gates were last what they would be if those that fail still had the states that they had.
+ */
+export function outcomeWithout(
+  graph: Graph,
+  order: readonly SensorNode[],
+  answering: ReadonlySet<SensorNode>,
+  before: readonly number[],
+  now: readonly number[],
+  needsAll: boolean,
+): { readonly follows: boolean; readonly isRegular: boolean } {
+  const observed = afterReset(graph, order, before, needsAll)
+  let follows = false
+  for (const sensor of order) {
+    if (!answering.has(sensor)) continue
+    settle(at(observed, sensor.index), now[sensor.slot] ?? UNKNOWN, 0)
+    for (const gate of sensor.gates) settle(at(observed, gate.index), decide(gate, observed, needsAll), 0)
+    for (const trigger of sensor.triggers) {
+      if (match(trigger, at(observed, trigger.source.index)) !== undefined) follows = true
+    }
+  }
+  const gates = gateStates(graph, now, needsAll)
+  return { follows, isRegular: graph.gates.every(({ index, slot }) => at(observed, index).memory === gates[slot]) }
+}
+
 /** How a gate was evaluated last in a message that ran some sensors; states are by slot, before and after it. */
 export function lastEvaluation(
   graph: Graph,

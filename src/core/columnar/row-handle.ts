@@ -13,6 +13,7 @@ import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { IndexedBatch } from './single-listener-index.ts'
 import type { Progress } from './replay.ts'
+import type { Known, UnknownMessage } from './unknown-states.ts'
 import type { BatchFit } from './batch-shape.ts'
 
 /** The messages of a resource, as far as its rows may ask for them: the last one and the one before. */
@@ -75,6 +76,10 @@ export interface RowHandle {
   isAway: boolean
   /** count of the message after which some sensor has no state, or failed; -1: none */
   unknownAt: number
+  /** the last message that its row took by itself though sensors failed; undefined: none that still counts */
+  unknown: UnknownMessage | undefined
+  /** numbers of invocations that failed since the last synchronization */
+  failed: number[]
 }
 
 /** The view of a call that is open in the state machine. */
@@ -121,6 +126,8 @@ export interface Batch {
   /** When an open call of a sensor, by slot, has taken too long, epoch ms; Infinity when none is open. */
   limitOf(handle: RowHandle, slot: number): number
   free(handle: RowHandle): void
+  /** Takes a message in which sensors fail into a row; false when it cannot. */
+  takeUnknown(row: number, message: Message, now: number, known: Known, part: Part): boolean
   /** The full state, which is up to date then, takes the next message in the row's place: `reattach` or `free` follows. */
   beginFully(handle: RowHandle, now: number): void
   materializeTo(handle: RowHandle, progress: Progress): Execution | undefined

@@ -45,6 +45,7 @@ import type { BatchFit, BatchShape } from './batch-shape.ts'
 import { isCalled } from './computed-sensors.ts'
 import { materialize, materializeInto } from './materialize.ts'
 import { hasUnknown } from './standing-nodes.ts'
+import { UnknownStates, type Known } from './unknown-states.ts'
 import { isPromise, keptOf, mayHold, NOT_ORDINARY, plainState } from './ordinary-answers.ts'
 
 export class RuleBatch implements RowEvents, RowCallLane, Batch {
@@ -78,6 +79,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   readonly #telling: Sink
   readonly #rows: RowStore
   readonly #takers: RowTakers
+  readonly #unknown: UnknownStates
+  readonly #keepsLog: boolean
   /** undefined: a call that does not answer at once goes on in the state machine */
   readonly #rowCalls: RowCalls | undefined
   readonly #generate: Generate | undefined
@@ -106,6 +109,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#counting = { ...SILENT, counts }
     this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
     this.#rows = new RowStore(shape, model, clock)
+    this.#unknown = new UnknownStates(this.#rows)
+    this.#keepsLog = host.keepsLog
     this.#heard = host.events
     this.#hasWhy = host.why
     this.#events = new RowEventWriter(this.#rows, host)
@@ -134,6 +139,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
       materializedCount: 0,
       isAway: false,
       unknownAt: this.#unknownAt(task, 0),
+      unknown: undefined,
+      failed: [],
     }
     const own = row * rows.layout.objects
     rows.objects[own + LAST] = undefined
@@ -509,6 +516,14 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     materialize(this.#rows, handle)
     this.#rows.forgetFirings(handle.row)
     handle.materializedCount = count
+    handle.failed.length = 0
+  }
+
+  takeUnknown(row: number, message: Message, now: number, known: Known, { missing, carried, lacks }: Part): boolean {
+    if (missing > 0 || carried.length > 0 || lacks.length > 0) return false
+    // Each failure is told.
+    if (this.records !== undefined || this.#keepsLog || this.#rows.isWaiting(row)) return false
+    return this.#unknown.take(this.handleAt(row), message, now, known)
   }
 
   beginFully(handle: RowHandle, now: number): void {
@@ -562,6 +577,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     const { row, task, fit } = handle
     handle.materializedCount = this.#rows.count(row)
     handle.isAway = false
+    handle.failed.length = 0
     handle.unknownAt = this.#unknownAt(task, handle.materializedCount)
     this.#events.forget(row)
     this.#records.forget(row)

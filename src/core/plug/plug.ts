@@ -170,6 +170,11 @@ export interface Steps<State extends string = string> {
   readonly cuts: readonly number[]
   /** 2 * cuts + 1: below the first cut, at it, between it and the next ... above the last */
   readonly states: readonly State[]
+  /**
+   * `execute` reads the parameter by `streamNumber`: true and false are 1 and 0, texts of numbers those numbers, and it
+   * fails on everything else, without an effect. Default: nothing is known of what is no number
+   */
+  readonly reads?: 'streamNumber'
 }
 
 /** Where a call acts from, for `touches`. */

@@ -186,11 +186,19 @@ export function cancelAll(run: TaskRun, which: (origin: Origin) => boolean): voi
   for (const execution of run.state.work?.inFlight ?? []) if (which(execution.origin)) cancel(run, execution)
 }
 
-function countFailure(run: TaskRun, invocation: number): void {
-  const { failures } = run.state
+function countFailure({ state }: TaskRun, invocation: number): void {
+  state.failures = withFailure(state.failures, invocation, state.invocations)
+}
+
+function withFailure(failures: readonly number[], invocation: number, newest: number): readonly number[] {
   const all = failures.includes(invocation) ? failures : [...failures, invocation]
-  const kept = all.findIndex((one) => one > run.state.invocations - HEALTH_WINDOW)
-  run.state.failures = kept === -1 ? [] : all.slice(kept)
+  const kept = all.findIndex((one) => one > newest - HEALTH_WINDOW)
+  return kept === -1 ? [] : all.slice(kept)
+}
+
+/** What is kept of failed invocations when these failed as well, one after the other, each the newest then. */
+export function withFailures(failures: readonly number[], invocations: readonly number[]): readonly number[] {
+  return invocations.reduce((kept, invocation) => withFailure(kept, invocation, invocation), failures)
 }
 
 /** Failed invocations among the last 64. */

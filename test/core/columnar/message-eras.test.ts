@@ -84,8 +84,23 @@ describe('a row', () => {
   })
 
   // Holds ERA-4
-  it.each([null, Number.NaN, 'warm'])('leaves for %s, and comes back', async (odd) => {
-    const { hasRow, why } = await asBoth(BOTH, [...START, { a: odd, b: 30 }, { a: 30, b: 30 }, { a: 5, b: 5 }])
+  it.each([null, Number.NaN, 'warm'])('takes %s by itself, and stays', async (odd) => {
+    const { hasRow, why } = await asBoth(BOTH, [...START, { a: odd, b: 3 }, { a: 30, b: 30 }, { a: 5, b: 5 }])
+    expect(why.value).toBe(0)
+    expect(hasRow).toBe(true)
+  })
+
+  // Holds UNKNOWN-1
+  it('has the full state take a message after which a gate is not what its last states say', async () => {
+    const { hasRow, why, fired } = await asBoth(BOTH, [...START, { a: 30, b: 3 }, { a: null, b: 30 }, { a: 5, b: 5 }])
+    expect(why.value).toBe(1)
+    expect(hasRow).toBe(true)
+    expect(fired).toHaveLength(0)
+  })
+
+  // Holds UNKNOWN-2
+  it('has the full state take a part while a sensor has no state', async () => {
+    const { hasRow, why } = await asBoth(BOTH, [...START, { a: null, b: 3 }, { b: 30 }, { a: 5, b: 5 }])
     expect(why.value).toBe(1)
     expect(hasRow).toBe(true)
   })
