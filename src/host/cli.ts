@@ -11,6 +11,7 @@ import { defineDiff } from './cli/diff.ts'
 import { defineKeys } from './cli/keys.ts'
 import { defineNext } from './cli/next.ts'
 import { definePlugs } from './cli/plugs.ts'
+import { defineMutate, defineProve } from './cli/prove.ts'
 import { defineServe } from './cli/serve.ts'
 import { defineSimulate } from './cli/simulate.ts'
 import { defineSweep } from './cli/sweep.ts'
@@ -24,6 +25,8 @@ const COMMANDS: readonly DefineCommand[] = [
   defineSimulate,
   defineDiff,
   defineSweep,
+  defineProve,
+  defineMutate,
   defineBench,
   defineNext,
   definePlugs,

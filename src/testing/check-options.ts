@@ -1,6 +1,7 @@
 /** What `checkRule` is told, and the cases that follow from it. */
 import fc from 'fast-check'
 import { generatorHere } from '../generate.ts'
+import { Preparer } from '../core/engine/prepare.ts'
 import { createRegistry } from '../core/plug/registry.ts'
 import { isPlainObject } from '../kernel/json.ts'
 import { durationMs } from '../kernel/duration.ts'
@@ -17,7 +18,7 @@ import { withSettings } from './write-case.ts'
 
 export interface CheckOptions
   extends
-    Omit<CaseOptions, 'tail' | 'generate' | 'variables' | 'metadata' | 'registry' | 'patience'>,
+    Omit<CaseOptions, 'tail' | 'generate' | 'variables' | 'metadata' | 'preparer' | 'patience'>,
     Partial<Omit<StreamOptions, 'resources' | 'byResource' | 'constants' | 'counts'>> {
   /** the plugs that rules may name; a function makes them anew for each engine, so that what they remember dies with it */
   readonly plugs: readonly Plug[] | (() => readonly Plug[])
@@ -90,9 +91,9 @@ export function caseOptionsOf(options: CheckOptions): CaseOptions {
   const { plugs, resource, settings, ports, patience = PATIENCE_MS, tail = TAIL_MS } = options
   const variables = fixed(options.variables)
   const metadata = options.metadata && fixedMetadata(options.metadata)
-  const registry = typeof plugs === 'function' ? undefined : createRegistry(plugs)
+  const preparer = typeof plugs === 'function' ? undefined : new Preparer(createRegistry(plugs))
   return {
-    registry: () => registry ?? createRegistry((plugs as () => readonly Plug[])()),
+    preparer: () => preparer ?? new Preparer(createRegistry((plugs as () => readonly Plug[])())),
     tail: lengthOf('the tail', tail, '1h'),
     patience: lengthOf('patience', patience, '5s'),
     generate: generatorHere(),
@@ -114,7 +115,7 @@ export function casesOf(
   const metadata = options.metadata && Object.entries(options.metadata).map(([id, of]) => [id, drawn(of)] as const)
   return fc
     .record({
-      rule: isArbitrary(rule) ? (rule as fc.Arbitrary<Rule | Template>) : fc.constant(rule),
+      rule: isArbitrary(rule) ? rule : fc.constant(rule),
       messages: options.messages ?? messageStreams(streamOf(rule, options, properties)),
       draws: crashDraws,
       seed: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 0x7fff_ffff })),
@@ -137,12 +138,12 @@ export function statesIn(
   rule: Rule | Template | undefined,
   options: CheckOptions,
 ): (label: string) => readonly string[] {
-  const registry = caseOptionsOf(options).registry()
+  const { plugs } = caseOptionsOf(options).preparer()
   const relations = new Set((rule?.relations ?? []).map(({ label }) => label))
   return (label) => {
     if (relations.has(label)) return ['TRUE', 'FALSE']
     const sensor = rule?.sensors?.find((one) => one.label === label)
-    return sensor === undefined ? [] : (registry.find('sensor', sensor.name, sensor.version)?.states ?? [])
+    return sensor === undefined ? [] : (plugs.find('sensor', sensor.name, sensor.version)?.states ?? [])
   }
 }
 

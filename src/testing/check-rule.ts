@@ -149,9 +149,9 @@ class Check {
     }
     const fired = this.#options.cover === false ? {} : (this.#options.cover?.fired ?? {})
     for (const label of Object.keys(fired)) requireLabel(label, known.destinations, 'destination of a trigger')
-    const { registry, tail: _tail, patience: _patience, generate: _generate, ...rest } = this.#caseOptions
+    const { preparer, tail: _tail, patience: _patience, generate: _generate, ...rest } = this.#caseOptions
     const hasDrawn = this.#options.variables !== undefined || this.#options.metadata !== undefined
-    if (!hasDrawn) await play([{ rule }], { ...rest, plugs: [], from: 0, until: 0 }, { registry })
+    if (!hasDrawn) await play([{ rule }], { ...rest, plugs: [], from: 0, until: 0 }, { preparer })
   }
 
   /** Throws when a property does not hold for the case. */

@@ -4,7 +4,7 @@ import type { SavedTask, Task } from '../core/engine/api.ts'
 import type { EngineEvent, FiredEvent, ResultEvent } from '../core/engine/events.ts'
 import type { Generate } from '../core/engine/executor.ts'
 import { nearest } from '../core/placeholders/nearest.ts'
-import type { PlugRegistry } from '../core/plug/plug.ts'
+import type { Preparer } from '../core/engine/prepare.ts'
 import { instantOf } from '../core/simulate/instant.ts'
 import { play, type Death, type PlaybackOptions } from '../core/simulate/playback.ts'
 import type { Rule, RuleGraph, Template } from '../core/rule/rule.ts'
@@ -94,7 +94,7 @@ export interface CaseOptions extends Pick<
   /** ms of real time for which answers of plugs are waited for, once in a run */
   readonly patience: number
   /** those of each engine: the same for all, or made anew */
-  readonly registry: () => PlugRegistry
+  readonly preparer: () => Preparer
   /** ms that the clock runs on after the last message */
   readonly tail: number
   /** makes code of text, as live engines do; absent where that is forbidden */
@@ -122,21 +122,15 @@ export async function runCase(one: RunCase, options: CaseOptions, how: RunOption
     [{ rule: one.rule, onEvent: (event) => void events.push(event) }],
     { ...playbackOf(one, options, waiting, how.renamed), ...(how.latency && { latency: how.latency }) },
     {
-      registry: options.registry,
+      preparer: options.preparer,
       restartAfter: deathsOf(one, how.restarts),
       onStep(step, [task]) {
         if (step.message) {
           newest = step.message
           latest = new Map(latest).set(step.message.resource, step.message)
         }
-        const since = events.slice(seen)
-        moments.push({
-          time: step.time,
-          ...(step.message && { message: step.message }),
-          fired: since.filter(isFired),
-          failed: since.filter(isFailure),
-          ...lookAt(task, labels, latest, newest),
-        })
+        const { time, message } = step
+        moments.push(momentOf(task, labels, events.slice(seen), { time, message, latest, newest }))
         seen = events.length
       },
     },
@@ -158,6 +152,27 @@ export async function runCase(one: RunCase, options: CaseOptions, how: RunOption
   }
 }
 
+/** How a task stands, given what happened since the moment before. */
+export function momentOf(
+  task: Task | undefined,
+  labels: Labels,
+  since: readonly EngineEvent[],
+  at: {
+    readonly time: number
+    readonly message: Message | undefined
+    readonly latest: ReadonlyMap<string, Message>
+    readonly newest: Message | undefined
+  },
+): Moment {
+  return {
+    time: at.time,
+    ...(at.message && { message: at.message }),
+    fired: since.filter(isFired),
+    failed: since.filter(isFailure),
+    ...lookAt(task, labels, at.latest, at.newest),
+  }
+}
+
 /** Firings by destination, for a rule with these labels. */
 export function firingsOf(events: readonly EngineEvent[], labels: Labels): CheckedRun['firings'] {
   const fired = events.filter(isFired)
@@ -174,7 +189,7 @@ async function runUnheard(one: RunCase, options: CaseOptions): Promise<UnheardRu
     [{ rule: one.rule, onFired: (event) => void fired.push(event) }],
     playbackOf(one, options, { unanswered: 0 }),
     {
-      registry: options.registry,
+      preparer: options.preparer,
       ...(options.generate && { generate: options.generate }),
     },
   )
@@ -191,7 +206,7 @@ function playbackOf(
   const {
     tail,
     patience: patienceMs,
-    registry: _registry,
+    preparer: _preparer,
     generate: _generate,
     variables,
     metadata,

@@ -11,7 +11,11 @@ export type { CheckOptions, Cover } from './check-options.ts'
 export type { CheckReport, Share } from './check-report.ts'
 export { checkCase, checkRule, PropertyError } from './check-rule.ts'
 export type { CheckedRun, CrashPoint, Moment, RestartOptions, RunCase, UnheardRun } from './checked-run.ts'
+export { mutantsOf, type Mutant } from './mutate/mutants.ts'
+export { mutateRule, type MutateOptions, type Mutation } from './mutate/mutate-rule.ts'
 export type { Monitor, Need, PropertyLike, RuleProperty, Verdict } from './property.ts'
+export type { InputClass } from './prove/input-classes.ts'
+export { proveRule, type Proof, type ProveOptions } from './prove/prove-rule.ts'
 export { columnarAsPlain } from './properties/columnar-as-plain.ts'
 export { coolDownRespected } from './properties/cool-down-respected.ts'
 export { deterministic } from './properties/deterministic.ts'
@@ -24,16 +28,21 @@ export { restartChangesNothing, type RestartChoice } from './properties/restart-
 export {
   and,
   becomes,
+  ends,
   fires,
+  iff,
+  implies,
   inState,
   isUnknown,
   not,
   or,
   reads,
+  recently,
   since,
   type Condition,
   type ConditionLike,
+  type ReadsOptions,
 } from './temporal/condition.ts'
 export { always, leadsTo, never, once, sometimes, until, type WithinOptions } from './temporal/properties.ts'
 export { duplicatesChangeNothing, resourcesAreAlike, sameAs, scaled, shiftedInTime } from './relations/relations.ts'
-export { readCase } from './write-case.ts'
+export { caseText, readCase } from './write-case.ts'

@@ -27,7 +27,7 @@ export async function writeCase(path: string, one: RunCase, options: CaseOptions
   )
   const lines = one.messages.map((message) => `${JSON.stringify(encodeNumbers(message))}\n`)
   await writeFile(files.messages, lines.join(''))
-  await writeFile(files.file, `${JSON.stringify(encodeNumbers(one))}\n`)
+  await writeFile(files.file, caseText(one))
   const until = instantText(untilOf(one.messages, options.tail))
   const seed = one.seed === undefined || one.seed === 1 ? [] : ['--seed', String(one.seed)]
   const command = ['simulate', files.rule, '--messages', files.messages, '--late', '--until', until, ...seed, '--why']
@@ -38,6 +38,11 @@ export async function writeCase(path: string, one: RunCase, options: CaseOptions
     'plugs of your own (--plugs)',
   ]
   return { ...files, command, lacks }
+}
+
+/** All of a case as text, for a file that `readCase` reads. */
+export function caseText(one: RunCase): string {
+  return `${JSON.stringify(encodeNumbers(one))}\n`
 }
 
 /** A case that `writeCase` has written, from the text of its `.case.json`. */

@@ -9,7 +9,8 @@ import type { EngineOptions, SavedTask, Task } from '../engine/api.ts'
 import { CoreEngine } from '../engine/engine.ts'
 import type { EngineEvent, FiredEvent } from '../engine/events.ts'
 import type { Generate } from '../engine/executor.ts'
-import type { Plug, PlugRegistry } from '../plug/plug.ts'
+import type { Preparer } from '../engine/prepare.ts'
+import type { Plug } from '../plug/plug.ts'
 import type { Ports } from '../ports.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
@@ -83,7 +84,7 @@ export interface PlaybackHooks {
   /** as of an engine */
   readonly generate?: Generate
   /** gives each engine its plugs, which may be made anew so that what they remember dies with it; default: those of the options */
-  readonly registry?: (() => PlugRegistry) | undefined
+  readonly preparer?: (() => Preparer) | undefined
   /** as of an engine; default true */
   readonly detail?: boolean
 }
@@ -293,7 +294,8 @@ class Playback {
         latency: ({ node }) => latencyOf(latency, node.label) ?? latencyOf(latency, node.call.plug.name) ?? 0,
       }),
     }
-    const engine = new CoreEngine(options, this.#hooks.registry?.())
+    const preparer = this.#hooks.preparer?.()
+    const engine = preparer === undefined ? new CoreEngine(options) : new CoreEngine(options, preparer.plugs, preparer)
     if (lane.onEvent) engine.events$.subscribe(lane.onEvent)
     if (lane.onFired) engine.fired$.subscribe(lane.onFired)
     return engine

@@ -19,9 +19,14 @@ const LONGEST_MS = 40 * 86_400_000
 
 /**
  * The constants of a rule, for the metrics that devices send. A sensor whose properties do not name a metric, and the
- * variables of a task, count for all of them. Of each number there are the next tenth, hundredth and whole number too.
+ * variables of a task, count for all of them. `neighbours`, default true: of each number there are the next tenth,
+ * hundredth and whole number too.
  */
-export function constantsOf(rule: Rule | Template, metrics: readonly string[]): RuleConstants {
+export function constantsOf(
+  rule: Rule | Template,
+  metrics: readonly string[],
+  { neighbours = true }: { readonly neighbours?: boolean } = {},
+): RuleConstants {
   const values = new Map<string, Set<unknown>>(metrics.map((metric) => [metric, new Set()]))
   const settings = settingsOf(rule)
   const shared = { ...settings.variables, ...defaultsOf(rule) }
@@ -33,7 +38,10 @@ export function constantsOf(rule: Rule | Template, metrics: readonly string[]): 
   }
   return {
     values: Object.fromEntries(
-      [...values].map(([metric, set]) => [metric, [...set].flatMap(withNeighbours).slice(0, MAX_VALUES)]),
+      [...values].map(([metric, set]) => [
+        metric,
+        (neighbours ? [...set].flatMap(withNeighbours) : [...set]).slice(0, MAX_VALUES),
+      ]),
     ),
     durations: durationsOf(rule, settings),
     counts: [...new Set((rule.sensors ?? []).flatMap(({ properties = {} }) => constantsIn(properties)))]

@@ -1,7 +1,9 @@
 /** What can be true of a moment: states, firings, values, and what was true since something else was. */
+import { durationMs } from '../../kernel/duration.ts'
+import { AppError } from '../../kernel/errors.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Moment, Labels } from '../checked-run.ts'
-import { instantText } from '../moment-text.ts'
+import { instantText, lengthText } from '../moment-text.ts'
 
 /** Something that holds at a moment, or does not. May remember: its memory is plain JSON. */
 export interface Condition {
@@ -10,6 +12,8 @@ export interface Condition {
   readonly start: Json
   next(memory: Json, moment: Moment): readonly [memory: Json, holds: boolean]
   readonly labels: Partial<Labels>
+  /** ms that matter to it */
+  readonly durations?: readonly number[]
 }
 
 /** A condition, or a function of the moment alone. */
@@ -45,10 +49,17 @@ export function fires(node?: string): Condition {
   )
 }
 
+export interface ReadsOptions {
+  /** messages of this resource alone */
+  readonly resource?: string
+  /** how it is told, such as `above 90`; default: the name of the function */
+  readonly as?: string
+}
+
 /** The message at hand has a value for which this is true; false at moments without a message. */
-export function reads(metric: string, is: (value: unknown) => boolean, resource?: string): Condition {
-  const who = resource === undefined ? '' : ` of ${resource}`
-  return ofMoment(`${metric}${who} is read and ${is.name || 'as it says'}`, {}, ({ message }) => {
+export function reads(metric: string, is: (value: unknown) => boolean, options: ReadsOptions = {}): Condition {
+  const { resource, as = is.name || 'as it should be' } = options
+  return ofMoment(`${metric}${resource === undefined ? '' : ` of ${resource}`} is ${as}`, {}, ({ message }) => {
     if (message === undefined || (resource !== undefined && message.resource !== resource)) return false
     return Object.hasOwn(message, metric) && is(message[metric])
   })
@@ -83,6 +94,7 @@ export function becomes(given: ConditionLike): Condition {
   return {
     text: `it becomes so that ${one.text}`,
     labels: one.labels,
+    durations: one.durations ?? [],
     start: [one.start, false],
     next(memory, moment) {
       const [inner, before] = memory as readonly [Json, boolean]
@@ -92,12 +104,51 @@ export function becomes(given: ConditionLike): Condition {
   }
 }
 
+/** It was true at the moment before, and is not any more. */
+export function ends(given: ConditionLike): Condition {
+  const one = conditionOf(given)
+  return { ...becomes(not(one)), text: `it ends that ${one.text}`, start: [one.start, true] }
+}
+
+/** It is true, or was less than that long ago: ms, ISO 8601, or short as in `1h`. Throws `VALIDATION` for what is no duration. */
+export function recently(given: ConditionLike, within: number | string): Condition {
+  const one = conditionOf(given)
+  const ms = typeof within === 'number' ? within : durationMs(within)
+  if (!(ms > 0))
+    throw new AppError('VALIDATION', `recently: ${String(within)} is no length of time; give one such as 1h`)
+  return {
+    text: `${one.text} within ${lengthText(ms)}`,
+    labels: one.labels,
+    durations: [ms, ...(one.durations ?? [])],
+    start: [one.start, null],
+    next(memory, moment) {
+      const [inner, before] = memory as readonly [Json, number | null]
+      const [next, holds] = one.next(inner, moment)
+      const last = holds ? moment.time : before
+      return [[next, last], last !== null && moment.time - last < ms]
+    },
+  }
+}
+
+/** The second is true whenever the first is. */
+export function implies(first: ConditionLike, second: ConditionLike): Condition {
+  const [one, other] = [conditionOf(first), conditionOf(second)]
+  return { ...or(not(one), other), text: `${one.text} means that ${other.text}` }
+}
+
+/** Both are true, or neither is. */
+export function iff(first: ConditionLike, second: ConditionLike): Condition {
+  const all = [conditionOf(first), conditionOf(second)] as const
+  return { ...combined(all, '', ([a, b]) => a === b), text: `${all[0].text} exactly when ${all[1].text}` }
+}
+
 /** `kept` has been true at every moment since `began` was last true, that moment included. */
 export function since(kept: ConditionLike, began: ConditionLike): Condition {
   const [one, other] = [conditionOf(kept), conditionOf(began)]
   return {
     text: `${one.text} ever since ${other.text}`,
     labels: labelsOfAll([one, other]),
+    durations: [...(one.durations ?? []), ...(other.durations ?? [])],
     start: [one.start, other.start, false],
     next(memory, moment) {
       const [first, second, before] = memory as readonly [Json, Json, boolean]
@@ -116,6 +167,7 @@ function combined(
 ): Condition {
   const all = given.map(conditionOf)
   return {
+    durations: all.flatMap(({ durations = [] }) => durations),
     text: all.map(({ text }) => text).join(joint),
     labels: labelsOfAll(all),
     start: all.map(({ start }) => start),

@@ -66,7 +66,7 @@ export function leadsTo(cause: ConditionLike, effect: ConditionLike, { within }:
       name,
       labels: labelsOfAll([from, to]),
       needs: [needOf(from)],
-      ...(limit !== undefined && { durations: [limit] }),
+      durations: [...(limit === undefined ? [] : [limit]), ...(from.durations ?? []), ...(to.durations ?? [])],
     },
   )
 }
@@ -146,7 +146,11 @@ function everyMoment(condition: Condition, wanted: boolean): RuleProperty {
         return { memory: next, wrong }
       },
     },
-    { name: `${wanted ? 'always' : 'never'} ${condition.text}`, labels: condition.labels },
+    {
+      name: `${wanted ? 'always' : 'never'} ${condition.text}`,
+      labels: condition.labels,
+      durations: condition.durations ?? [],
+    },
   )
 }
 

@@ -26,8 +26,10 @@ describe('a stream without disturbances', () => {
   })
 
   it('begins where it is told', () => {
-    for (const [first] of sample({ disturbances: [], start: '2025-01-01', every: '10s' }, 50))
-      if (first) expect(time(first) - Date.parse('2025-01-01')).toBeLessThanOrEqual(20_000)
+    const streams = sample({ disturbances: [], start: '2025-01-01', every: '10s' }, 50)
+    const starts = streams.flatMap(([first]) => (first === undefined ? [] : [time(first)]))
+    expect(starts.length).toBeGreaterThan(40)
+    expect(Math.max(...starts) - Date.parse('2025-01-01')).toBeLessThanOrEqual(20_000)
   })
 })
 

@@ -495,5 +495,5 @@ export function planted({ subject, change }: Bug): Rule | Template {
     if (value === undefined) delete at[last]
     else at[last] = value
   }
-  return copy as unknown as Rule | Template
+  return copy
 }

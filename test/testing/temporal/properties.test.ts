@@ -70,8 +70,8 @@ describe('conditions', () => {
     const one: Moment = { ...moment(0), message: { resource: 'r', t: 6 } }
     const holds = (condition: Condition, at: Moment) => condition.next(condition.start, at)[1]
     expect(holds(reads('t', high), one)).toBe(true)
-    expect(holds(reads('t', high, 'r'), one)).toBe(true)
-    expect(holds(reads('t', high, 'other'), one)).toBe(false)
+    expect(holds(reads('t', high, { resource: 'r' }), one)).toBe(true)
+    expect(holds(reads('t', high, { resource: 'other' }), one)).toBe(false)
     expect(
       holds(
         reads('u', () => true),
