@@ -10,7 +10,8 @@ import {
   type TakePart,
 } from './row-code.ts'
 import { fieldsSource } from './message-fields.ts'
-import { parametersOf } from './read-parameters.ts'
+import { parametersOf, typesOf } from './read-parameters.ts'
+import type { ParameterType } from './sensor-formula.ts'
 import type { Part } from './message-parts.ts'
 import type { Generate } from '../engine/executor.ts'
 import {
@@ -80,7 +81,7 @@ export function generatedVectors(rows: RowStore, condition: VectorCondition, gen
   const source = new SourceWriter(rows.shape, rows.layout)
   return {
     read: generate(['message', 'values', 'at'], source.numbers()),
-    sweep: generate(['limits', 'firing', 'values', 'at'], source.sweep(condition)),
+    sweep: generate(['limits', 'firing', 'first', 'values', 'at'], source.sweep(condition)),
     statesAt: generate(['limits', 'row', 'values', 'at'], source.statesAt()),
     lastChange: generate(['limits', 'row', 'values', 'place', 'first', 'nodes', 'changes'], source.lastChange()),
   } as unknown as VectorCode
@@ -91,12 +92,14 @@ class SourceWriter {
   readonly #shape: BatchShape
   readonly #layout: Layout
   readonly #parameters: readonly string[]
+  readonly #types: ReadonlyMap<string, ParameterType>
   readonly #keyMask: number
 
   constructor(shape: BatchShape, layout: Layout) {
     this.#shape = shape
     this.#layout = layout
     this.#parameters = parametersOf(shape)
+    this.#types = typesOf(shape)
     this.#keyMask = 2 ** shape.keyBits - 1
   }
 
@@ -143,6 +146,8 @@ class SourceWriter {
     return [
       'const now = clock[0]',
       ...this.#row(refuse, `{ ${end(ACCEPTED_WITH_CALLS).join('; ')} }`, set, end(ACCEPTED_WITH_CALLS), part),
+      // Who is told of what a sensor runs may have asked for something.
+      ...(this.#shape.inner ? [`if (batch.tellsInner) { ${end(ACCEPTED_WITH_CALLS).join('; ')} }`] : []),
       ...end(this.#layout.isCalled ? ACCEPTED_WITH_CALLS : ACCEPTED),
     ]
   }
@@ -176,12 +181,11 @@ class SourceWriter {
       ...this.#limits(),
       ...this.#values('at'),
       'let any = 0',
-      'for (let w = 0; w < firing.length; w++) {',
-      'const first = w << 5',
-      'const end = Math.min(32, l0.length - first)',
+      'for (let from = 0, w = first; from < l0.length; from += 32, w++) {',
+      'const end = Math.min(32, l0.length - from)',
       'let word = 0',
       'for (let bit = 0; bit < end; bit++) {',
-      'const row = first + bit',
+      'const row = from + bit',
       `word |= (${isNegated ? `1 - (${fires})` : fires}) << bit`,
       '}',
       'firing[w] = word',
@@ -249,11 +253,22 @@ class SourceWriter {
       `const d = ${HEAD} + row * ${size}`,
       `const p = ${HEAD} + row * ${pastSize}`,
       `const list = followings[what > ${NOTHING} ? what : rows.known(row, what)]`,
-      'if (batch.tells && !batch.tellFirings(row, list)) return',
+      `if (batch.records !== undefined) batch.records.follows(row, list, ${this.#before('p')})`,
+      ...(this.#shape.early ? [] : ['if (batch.tells && !batch.tellFirings(row, list, 0)) return']),
       'const { freed } = rows',
+      ...(this.#shape.early
+        ? [`if (list.length > 0 && list[0].position < ${this.#shape.sensors.length - 1}) rows.keepPast(row)`]
+        : []),
       'let firings = 0',
       'let held = 0',
       'for (let i = 0; i < list.length; i++) {',
+      ...(this.#shape.early
+        ? [
+            'if (batch.tells && (i === 0 || list[i].position !== list[i - 1].position)) {',
+            'if (!batch.tellFirings(row, list, i)) return',
+            '}',
+          ]
+        : []),
       'const { trigger, actuator, policyMs } = list[i]',
       `const count = nums[d + ${COUNT}]`,
       `const b = ${only ? 'p' : `p + actuator * ${this.#layout.blockSize}`}`,
@@ -281,6 +296,14 @@ class SourceWriter {
       '}',
       'batch.followed(firings, held)',
     ].join('\n')
+  }
+
+  /** Since when each node had its state before the message, then when each actuator had fired. */
+  #before(past: string): string {
+    const { nodes, since, actuators } = this.#layout
+    const nodeTimes = Array.from({ length: nodes }, (_, n) => `nums[d + ${since + n}]`)
+    const fired = Array.from({ length: actuators }, (_, a) => `past[${past} + ${blockAt(this.#layout, a) + FIRED}]`)
+    return `[${[...nodeTimes, ...fired].join(', ')}]`
   }
 
   /** Copies what a synchronize needs of the message at which an actuator fires. */
@@ -313,10 +336,11 @@ class SourceWriter {
   #read(otherwise: string, part?: Part): readonly string[] {
     const places = this.#places(part)
     if (places.length === 0) return []
+    const numbers = places.filter((i) => this.#typeAt(i) === 'number')
     const others = [
-      ...places.map((i) => `typeof v${i} !== 'number'`),
+      ...places.map((i) => `typeof v${i} !== '${this.#typeAt(i)}'`),
       // a sum is zero only when each is finite
-      `${places.map((i) => `(v${i} - v${i})`).join(' + ')} !== 0`,
+      ...(numbers.length === 0 ? [] : [`${numbers.map((i) => `(v${i} - v${i})`).join(' + ')} !== 0`]),
     ]
     return [
       ...places.map((i) => `const v${i} = message[${JSON.stringify(this.#parameters[i])}]`),
@@ -328,11 +352,14 @@ class SourceWriter {
   #carried(otherwise: string, { carried }: Part): readonly string[] {
     return carried.flatMap((name) => {
       const value = `v${this.#parameters.indexOf(name)}`
-      return [
-        `const ${value} = rows.carried(row, ${JSON.stringify(name)})`,
-        `if (typeof ${value} !== 'number' || ${value} - ${value} !== 0) ${otherwise}`,
-      ]
+      const type = this.#types.get(name)
+      const others = [`typeof ${value} !== '${type}'`, ...(type === 'number' ? [`${value} - ${value} !== 0`] : [])]
+      return [`const ${value} = rows.carried(row, ${JSON.stringify(name)})`, `if (${others.join(' || ')}) ${otherwise}`]
     })
+  }
+
+  #typeAt(place: number): ParameterType | undefined {
+    return this.#types.get(this.#parameters[place] ?? '')
   }
 
   /** Places of the numbers that are read of a message. */
@@ -375,6 +402,7 @@ class SourceWriter {
       `let bits = ${isWhole ? '0' : `after & ${~part.mask}`}`,
       ...this.#sensors(leave, this.#runs(part)),
       `ints[2 * d + ${AFTER}] = bits`,
+      `if (batch.records !== undefined) batch.records.add(row, message, count, now, after, bits, ${this.#shape.inner ? this.#before(`${HEAD} + row * ${this.#layout.pastSize}`) : 'undefined'})`,
       `const what = table[(after & ${this.#keyMask}) << ${this.#shape.keyBits} | bits & ${this.#keyMask}]`,
       `if (what !== ${NOTHING}) {`,
       ...before,
@@ -421,8 +449,10 @@ class SourceWriter {
         ? this.#call(sensor, p, leave)
         : `bits |= ${stateSource(formula, this.#names)} << ${shift}`
     })
-    if (!this.#layout.isCalled)
-      return [...lines, `if (batch.tellsInner && !batch.tellInner(row, bits, message)) ${leave}`]
+    if (!this.#layout.isCalled) {
+      const told = `if (batch.tellsInner && !batch.tellInner(row, bits, message)) ${leave}`
+      return this.#shape.inner ? [...lines, told] : lines
+    }
     return [
       'const rawData = batch.beginCalls(row, message)',
       `if (rawData === null) ${leave}`,

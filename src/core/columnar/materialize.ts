@@ -10,7 +10,7 @@ import type { Sink, TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { TaskState } from '../task/task-state.ts'
 import { isCalled } from './computed-sensors.ts'
-import { MessageAndData } from './ordinary-answers.ts'
+import { MessageAndData, type KeptAnswer } from './ordinary-answers.ts'
 import { gateStates } from './possible-firings.ts'
 import {
   AT_BITS,
@@ -32,13 +32,13 @@ import {
 import { keptSince, type Era } from './message-eras.ts'
 import { isSilent, type Part } from './message-parts.ts'
 import { ALL, replay, SILENT, type Progress } from './replay.ts'
-import type { FiredAfter, RowStore } from './row-store.ts'
+import type { FiredAfter, NotRun, RowStore } from './row-store.ts'
 import { originOf, setStanding, standingSensors } from './standing-nodes.ts'
 import { remember } from '../task/stream.ts'
 import type { BatchTask, RowHandle } from './row-handle.ts'
 
 /** What a call without an answer gave. */
-const NOTHING: Answer = {
+export const NO_ANSWER: Answer = {
   ok: true,
   state: UNKNOWN,
   rawData: undefined,
@@ -47,6 +47,9 @@ const NOTHING: Answer = {
   after: undefined,
   then: undefined,
 }
+
+/** Called sensors gave the raw data that their row has, as far as anybody can tell: by position, as bits. */
+const ALL_GAVE = -1
 
 type Kept = Partial<{ readonly message: string; readonly rawData: Readonly<Record<string, unknown>> }>
 
@@ -57,18 +60,24 @@ interface Taken {
   /** state bits before it, and what its sensors showed */
   readonly before: number
   readonly bits: number
+  /** what was not run up to it */
+  readonly partly: NotRun | undefined
+}
+
+function lastOf(rows: RowStore, row: number, bits: number): Taken {
+  return { count: rows.count(row), time: rows.time(row), before: rows.before(row), bits, partly: rows.partly(row) }
 }
 
 /** Brings the full state to the row's last message. */
 export function materialize(rows: RowStore, handle: RowHandle): void {
   const { row } = handle
-  const last = { count: rows.count(row), time: rows.time(row), before: rows.before(row), bits: rows.after(row) }
+  const last = lastOf(rows, row, rows.after(row))
   materializeTo(rows, handle, last, ALL)
 }
 
 /**
  * Brings the full state into the row's last message, up to a call in it. `bits`: what its sensors have shown so far.
- * Gives that call, which is open then. `sink` hears what happens until then.
+ * Gives that call, which is open then. `sink` hears what happens until then. `gave`: which called sensors gave raw data.
  */
 export function materializeInto(
   rows: RowStore,
@@ -76,16 +85,16 @@ export function materializeInto(
   bits: number,
   until: Progress,
   sink: Sink,
+  gave = ALL_GAVE,
 ): Execution | undefined {
   const { row } = handle
-  if (until.sensors !== ALL.sensors) materializeBefore(rows, handle)
-  const last = { count: rows.count(row), time: rows.time(row), before: rows.before(row), bits }
-  return materializeTo(rows, handle, last, until, sink)
+  if (until.sensors !== ALL.sensors || rows.firesEarly(row)) materializeBefore(rows, handle)
+  const last = lastOf(rows, row, bits)
+  return materializeTo(rows, handle, last, until, sink, gave)
 }
 
 /**
- * Brings the full state of a row with called sensors to the message before the last: a sensor that is not done keeps what
- * it had of that one.
+ * Brings the full state of a row to the message before the last: a sensor that is not done keeps what it had of that one.
  */
 export function materializeBefore(rows: RowStore, handle: RowHandle): void {
   const { row } = handle
@@ -93,17 +102,22 @@ export function materializeBefore(rows: RowStore, handle: RowHandle): void {
   if (handle.materializedCount >= count) return
   const at = rows.at(row) + rows.layout.earlier
   const before = rows.nums[at] ?? 0
-  materializeTo(rows, handle, { count, time: rows.nums[at + 1] ?? 0, before, bits: rows.before(row) }, ALL)
+  const present = rows.earlierPast(row)
+  const part = rows.parts.of(handle.batch.eraOf(handle).fields) as Part // it was taken
+  const partly = part.missing > 0 ? rows.partly(row)?.earlier : rows.partly(row)
+  materializeTo(rows, handle, { count, time: rows.nums[at + 1] ?? 0, before, bits: rows.before(row), partly }, ALL)
   rows.forgetFirings(row)
+  if (present !== undefined) rows.firedInMessage(row, present, part)
   handle.materializedCount = count
 }
 
 function materializeTo(
   rows: RowStore,
   handle: RowHandle,
-  { count, time, before, bits }: Taken,
+  { count, time, before, bits, partly }: Taken,
   until: Progress,
   sink: Sink = SILENT,
+  gave = ALL_GAVE,
 ): Execution | undefined {
   const { task, row, materializedCount } = handle
   const { nums } = rows
@@ -116,9 +130,11 @@ function materializeTo(
   const message =
     (count === rows.count(row) ? waiting?.message : waiting?.before) ?? handle.source.messageOf(handle.offset + count)
   restoreFirings(rows, handle, count)
-  const partly = count === rows.count(row) ? rows.partly(row) : undefined
   addMessages(rows, task.state, count - 1 - materializedCount, rows.firesBefore(row, count), beforeOwn(part, partly))
-  setNodes(rows, task.state, task.model, before, nums, rows.at(row) + rows.layout.since)
+  const fired = count === rows.count(row) ? undefined : rows.firedAt(row, count)
+  if (fired === undefined) setNodes(rows, task.state, task.model, before, nums, rows.at(row) + rows.layout.since)
+  // What had not answered when it fired shows since when it had its state before.
+  else setNodes(rows, task.state, task.model, before, rows.past, fired + AT_SINCE)
   for (const [p, own] of rows.shape.sensors.entries()) {
     const sensor = task.state.sensors[own.slot]
     if (sensor === undefined) continue
@@ -130,24 +146,27 @@ function materializeTo(
     remember({ model: task.model, state: task.state, now: one.time }, 0, one.message)
     if (isSilent(part) && !isSilent(rows.parts.of(one.fields))) task.state.lastExecutionTime = one.time
   }
-  return replay(task, message, time, answers(rows, task, row, bits, true), until, sink)
+  return replay(task, message, time, answers(rows, task, row, bits, true, gave), until, sink)
 }
 
 /** `callsAgain`: sensors that were not called are called now, with the task's state; else they give their states alone. */
-function answers(rows: RowStore, task: BatchTask, row: number, bits: number, callsAgain: boolean) {
+function answers(rows: RowStore, task: BatchTask, row: number, bits: number, callsAgain: boolean, gave = ALL_GAVE) {
   return (execution: Execution): Outcome => {
-    if (execution.node.kind === 'actuator') return { ...NOTHING, ...answerOf(rows, row, execution.node.slot) }
+    if (execution.node.kind === 'actuator') return { ...NO_ANSWER, ...answerOf(rows, row, execution.node.slot) }
     const place = rows.shape.sensors.findIndex(({ slot }) => slot === execution.node.slot)
     const sensor = rows.shape.sensors[place]
     if (sensor === undefined || (callsAgain && !isCalled(sensor))) return task.call(execution)
-    const rawData = rows.rawData[row]?.[place]
-    return { ...NOTHING, state: (bits >> sensor.shift) & sensor.mask, rawData }
+    const rawData = (gave >> place) & 1 ? rows.rawData[row]?.[place] : undefined
+    return { ...NO_ANSWER, state: (bits >> sensor.shift) & sensor.mask, rawData }
   }
 }
 
 /** What an actuator gave when it fired last. */
 function answerOf({ answers, layout }: RowStore, row: number, actuator: number): Kept {
-  const kept = answers[row * layout.actuators + actuator]
+  return keptAnswer(answers[row * layout.actuators + actuator])
+}
+
+export function keptAnswer(kept: KeptAnswer): Kept {
   if (kept === undefined) return {}
   if (typeof kept === 'string') return { message: kept }
   return kept instanceof MessageAndData ? { message: kept.message, rawData: kept.rawData } : { rawData: kept }
@@ -223,14 +242,11 @@ function stateAt(
   return state
 }
 
-interface NotRun {
-  readonly missed: number
-  readonly silent: number
-}
-const ALL_RUN: NotRun = { missed: 0, silent: 0 }
+type Missed = Pick<NotRun, 'missed' | 'silent'>
+const ALL_RUN: Missed = { missed: 0, silent: 0 }
 
 /** What messages did not run before one that runs a part and is counted. */
-function beforeOwn(part: Part, { missed, silent }: NotRun = ALL_RUN): NotRun {
+function beforeOwn(part: Part, { missed, silent }: Missed = ALL_RUN): Missed {
   return { missed: missed - part.missing, silent: silent - (isSilent(part) ? 1 : 0) }
 }
 
@@ -240,7 +256,7 @@ function addMessages(
   state: TaskState,
   messages: number,
   firings: number,
-  { missed, silent }: NotRun,
+  { missed, silent }: Missed,
 ): void {
   state.invocations += messages - silent
   state.inputs += messages * (1 + shape.sensors.length) - missed
@@ -248,12 +264,12 @@ function addMessages(
 }
 
 /** Node states before a message. What the message overwrites anyway is left as it is. */
-function setNodes(
+export function setNodes(
   rows: RowStore,
   state: TaskState,
   model: TaskModel,
   bits: number,
-  nums: Float64Array,
+  nums: ArrayLike<number>,
   since: number,
 ): void {
   const sensors = rows.states(bits)
