@@ -2,7 +2,7 @@
  * The API of this host for what runs inside of it: asked as a tenant, without a socket, by a token that nobody outside
  * this process sees.
  */
-import type { FastifyInstance, InjectOptions } from 'fastify'
+import type { FastifyInstance } from 'fastify'
 import { AppError } from '../kernel/errors.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { LruCache } from '../kernel/lru-cache.ts'
@@ -25,7 +25,7 @@ const LIFETIME_S = 300
 /** ms before its end at which a token is made anew */
 const EARLY_MS = 60_000
 const MAX_TOKENS = 1_000
-const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'])
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
 /** Of a network for documents: whoever asks from inside is not on this machine for routes that want that. */
 const NOWHERE = '192.0.2.1'
 /** What the request itself decides, and what would make it somebody else's. */
@@ -56,10 +56,15 @@ export class OwnApi {
   }
 
   /** Rejects with `PLUG_FAILED` for what is no request; a refusal of the API is an answer. */
-  async ask(caller: Caller, { method, path, headers, body }: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
+  async ask(
+    caller: Caller,
+    { method: asked, path, headers, body }: ApiRequest,
+    signal: AbortSignal,
+  ): Promise<ApiAnswer> {
     const app = this.#app
     if (app === undefined) throw new AppError('CLOSED', 'the host has no API yet')
-    if (!METHODS.has(method)) throw failed(`the API has no method ${method.slice(0, 20)}`)
+    const method = METHODS.find((one) => one === asked)
+    if (method === undefined) throw failed(`the API has no method ${asked.slice(0, 20)}`)
     const given = headers.filter(([name]) => !REFUSED.has(name.toLowerCase()))
     if (given.some(([name, value]) => name.toLowerCase() === 'accept' && value.includes('text/event-stream'))) {
       throw failed('streams of events are not for webscripts, whose calls end')
@@ -67,7 +72,7 @@ export class OwnApi {
     const url = `${app.prefix}${normalized(path)}`
     const authorization = `Bearer ${await this.#tokenOf(caller)}`
     const answer = await app.inject({
-      method: method as NonNullable<InjectOptions['method']>,
+      method,
       url,
       headers: { ...Object.fromEntries(given), authorization },
       remoteAddress: NOWHERE,

@@ -24,7 +24,7 @@ const OF_THE_HOST: ReadonlySet<string> = new Set([
 /** Throws `PLUG_FAILED` for what no answer can have. */
 export function headOf({ status, headers }: { readonly status?: unknown; readonly headers?: unknown }): WebHead {
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 200 || status > 599) {
-    throw wrong(`the status ${String(JSON.stringify(status)).slice(0, 40)}; it is a number from 200 to 599`)
+    throw wrong(`the status ${shown(status)}; it is a number from 200 to 599`)
   }
   if (!Array.isArray(headers)) throw wrong('no list of headers')
   const pairs = headers.map(pairOf)
@@ -44,7 +44,7 @@ function pairOf(pair: unknown): readonly [string, string] {
 }
 
 function shown(value: unknown): string {
-  return String(JSON.stringify(value)).slice(0, 60)
+  return value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 60)
 }
 
 function wrong(what: string): AppError {

@@ -1,14 +1,8 @@
 /** Webscripts over HTTP: calls, and what is known of them. */
 import type { FastifyInstance } from 'fastify'
-import type { CheckPair } from './admission.ts'
-import type { WebscriptsService } from './contract.ts'
 import { callRoutes } from './routes/call-routes.ts'
+import type { WebscriptsRouting } from './routes/routing.ts'
 import { logRoutes } from './routes/log-routes.ts'
-
-export interface WebscriptsRouting {
-  readonly service: WebscriptsService
-  readonly checkPair: CheckPair
-}
 
 /** Adds every route of the service, each kind in a scope of its own. */
 export async function webscriptsRoutes(app: FastifyInstance, routing: WebscriptsRouting): Promise<void> {

@@ -1,8 +1,15 @@
 /** The client of the API inside a webscript, with the names that webscripts written elsewhere use. */
 import type { Client } from '../../../client.ts'
 
+type Resources = Client['resources']
+
 /** What `waylay` has beside the services of `client`. */
 export interface ClientAliases {
+  readonly resources: Resources & {
+    get(id: string): Promise<unknown>
+    create: Resources['resources']['create']
+    update: Resources['resources']['patch']
+  }
   readonly data: {
     postSeries(resource: string, values: Readonly<Record<string, unknown>>): Promise<unknown>
     getCurrent(resource: string): Promise<unknown>
@@ -15,7 +22,7 @@ export interface ClientAliases {
   readonly templates: Client['rules']['templates']
 }
 
-export type ScriptClient = Client & ClientAliases
+export type ScriptClient = Omit<Client, 'resources'> & ClientAliases
 
 export function withAliases(client: Client): ScriptClient {
   const { resources, rules, broker, converter } = client
@@ -23,12 +30,9 @@ export function withAliases(client: Client): ScriptClient {
     ...client,
     resources: {
       ...resources,
-      ...{
-        get: async (id: string) => (await resources.resources.get(id)).value,
-        create: (body: Parameters<typeof resources.resources.create>[0]) => resources.resources.create(body),
-        update: (id: string, change: Parameters<typeof resources.resources.patch>[1]) =>
-          resources.resources.patch(id, change),
-      },
+      get: async (id: string) => (await resources.resources.get(id)).value,
+      create: resources.resources.create,
+      update: resources.resources.patch,
     },
     data: {
       postSeries: (resource, values) => broker.posting.events(resource, values),

@@ -23,18 +23,14 @@ export interface WebHead {
 /** The answer as a whole; without head and body when it went out in pieces. */
 export type WebAnswer = (WebHead & { readonly text?: string; readonly bytes?: string }) | { readonly streamed: true }
 
-/** Questions of a webscript to its host about a call. */
-export interface WebQuestions {
-  /** the next bytes of the body, from an offset: base64 */
-  readonly 'web.read': { readonly id: string; readonly offset: number }
-  /** begins an answer in pieces */
-  readonly 'web.head': { readonly id: string } & WebHead
-  /** a piece; answered when there is room for another one */
-  readonly 'web.write': { readonly id: string; readonly text?: string; readonly bytes?: string }
-  /** a request to the API of the host, as the tenant */
-  readonly api: ApiRequest
-}
-
+/**
+ * Questions of a webscript to its host, beside `fetch`, each with the `id` of its call:
+ *
+ * - `web.read` { offset }: the next bytes of the body, as base64
+ * - `web.head` WebHead: begins an answer in pieces
+ * - `web.write` { text } or { bytes }: a piece; answered when there is room for another one
+ * - `api` ApiRequest: gives an ApiAnswer; without an id
+ */
 export interface ApiRequest {
   readonly method: string
   /** with its query */

@@ -152,7 +152,7 @@ export class WebResponse extends Writable {
     this.status(value.status)
     for (const [name, one] of value.headers) this.append(name, one)
     if (value.body === null) return void this.#whole('')
-    await pipeline(Readable.fromWeb(value.body as Parameters<typeof Readable.fromWeb>[0]), this)
+    await pipeline(Readable.fromWeb(value.body), this)
   }
 
   /** By the harness: what the host is answered, once all has gone out. */
@@ -164,16 +164,14 @@ export class WebResponse extends Writable {
   }
 
   override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
-    this.#writeAll(chunk).then(() => done(), done)
+    void settled(this.#writeAll(chunk), done)
   }
 
   override _final(done: (error?: Error | null) => void): void {
     // an answer that is ended without a piece
     const begun = this.#isStreaming ? Promise.resolve() : this.#begin()
-    begun.then(() => {
-      this.#answer({ streamed: true })
-      done()
-    }, done)
+    const answered = begun.then(() => this.#answer({ streamed: true }))
+    void settled(answered, done)
   }
 
   async #begin(): Promise<void> {
@@ -210,4 +208,15 @@ export class WebResponse extends Writable {
     const headers = [...this.#headers.values()].flatMap(({ name, values }) => values.map((one) => [name, one] as const))
     return { status: this.statusCode, headers }
   }
+}
+
+/** Tells a stream how a piece of its work ended. */
+async function settled(work: Promise<unknown>, done: (error?: Error | null) => void): Promise<void> {
+  let failure: Error | undefined
+  try {
+    await work
+  } catch (error) {
+    failure = error as Error
+  }
+  done(failure)
 }

@@ -8,11 +8,11 @@ import { admit, noWebscript } from '../admission.ts'
 import { etagOf, isKnown } from '../answer-head.ts'
 import type { Address, ScriptAnswer, ScriptRequest } from '../contract.ts'
 import type { DeployedWebscript } from '../../functions/contract.ts'
-import type { WebscriptsRouting } from '../routes.ts'
+import { ErrorSchema } from './error-schema.ts'
+import { BASE, type WebscriptsRouting } from './routing.ts'
 
 /** bytes of the body of a call */
-export const MAX_BODY = 10_485_760
-export const BASE = '/api/v1'
+const MAX_BODY = 10_485_760
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 const VERSION_HEADER = 'x-webscript-version'
 /** A page of a webscript is not one of the host: it gets no access to what its reader may do here. */
@@ -79,12 +79,13 @@ export function callRoutes(app: FastifyInstance, { service, checkPair }: Webscri
     const found = admitted.get(request)
     if (found === undefined) throw noWebscript()
     const signal = untilClosed(reply)
+    let answer: ScriptAnswer
     try {
-      const answer = await service.call(found.script, requestOf(request, found, signal))
-      return send(request, reply, answer)
+      answer = await service.call(found.script, requestOf(request, found, signal))
     } catch (error) {
       return refuse(reply, error)
     }
+    return send(request, reply, answer)
   }
 
   for (const [url, hide] of [
@@ -102,13 +103,21 @@ export function callRoutes(app: FastifyInstance, { service, checkPair }: Webscri
         onRequest: letIn,
         handler: call,
         schema: {
+          operationId: `callWebscriptBy${method[0]}${method.slice(1).toLowerCase()}`,
           hide: hide || method === 'OPTIONS' || method === 'HEAD',
           summary: 'Call a webscript',
           description:
             'By its id, or by its tenant and its name. A private one wants its secret (the header `Authorization: hmac-sha256 <secret>`, or `?secret=`), or a key of its tenant. The answer is what the webscript gives.',
           security: [],
-          params: Type.Object({ id: Type.String(), '*': Type.Optional(Type.String()) }),
-          response: { 200: Type.Unknown({ description: 'whatever the webscript answers' }) },
+          params: Type.Object({
+            id: Type.String({ description: 'of the webscript, or its tenant' }),
+            '*': Type.Optional(Type.String({ description: 'its name behind a tenant; then what it is told as path' })),
+          }),
+          response: {
+            '2xx': Type.Unknown({ description: 'whatever the webscript answers' }),
+            '4xx': ErrorSchema,
+            '5xx': ErrorSchema,
+          },
         },
       })
     }

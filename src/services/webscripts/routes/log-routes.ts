@@ -6,14 +6,10 @@ import { QueryReader } from '../../../web/query-reader.ts'
 import { asking, describing } from '../../../web/route-parts.ts'
 import { sendEvents, untilClosed, type ServerEvent } from '../../../web/send-stream.ts'
 import { LINE_KINDS, LOG_LEVELS, type ScriptLine, type ScriptLogQuery, type WebscriptsApi } from '../contract.ts'
-import type { WebscriptsRouting } from '../routes.ts'
 import { MAX_LINES } from '../script-log.ts'
-import { BASE } from './call-routes.ts'
+import { ErrorSchema } from './error-schema.ts'
+import { BASE, type WebscriptsRouting } from './routing.ts'
 
-const ErrorSchema = Type.Object(
-  { error: Type.String(), code: Type.String(), statusCode: Type.Integer() },
-  { additionalProperties: true, title: 'WebscriptError' },
-)
 const LineSchema = Type.Object(
   {
     number: Type.Integer(),
@@ -48,8 +44,8 @@ const MetricsSchema = Type.Object(
 )
 const LOG_QUERY = {
   level: Type.Optional(Type.Enum([...LOG_LEVELS], { description: 'this level and those above' })),
-  kind: Type.Optional(Type.Enum([...LINE_KINDS])),
-  version: Type.Optional(Type.String()),
+  kind: Type.Optional(Type.Enum([...LINE_KINDS], { description: 'only these lines' })),
+  version: Type.Optional(Type.String({ description: 'lines of one version; default all' })),
   search: Type.Optional(Type.String({ description: 'a part of the message; case does not count' })),
   after: Type.Optional(Type.Integer({ minimum: 0, description: 'number of a line' })),
 }
@@ -66,7 +62,7 @@ export function logRoutes(app: FastifyInstance, { service }: WebscriptsRouting):
       query: {
         ...LOG_QUERY,
         before: Type.Optional(Type.Integer({ minimum: 0, description: 'as the page before tells it' })),
-        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES })),
+        limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, description: 'lines; default 100' })),
       },
       answers: { 200: PageSchema },
     }),
