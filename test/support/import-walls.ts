@@ -107,9 +107,10 @@ export const WALLS: readonly Wall[] = [
       'src/services/functions/runtimes/**',
       'src/services/functions/function-type.ts',
       'src/core/plug/**',
+      'src/client.ts',
       'src/kernel/**',
     ],
-    packages: ['node:module', 'node:url'],
+    packages: ['node:buffer', 'node:fs', 'node:module', 'node:stream', 'node:stream/promises', 'node:url'],
     pure: false,
   },
   {
