@@ -1,6 +1,6 @@
 /** Reads of samples, on a reader's connection. Works inside the transaction of its caller. */
 import { Heap } from '../../kernel/heap.ts'
-import type { SampleValue } from '../series.ts'
+import type { SampleColumns, SampleValue } from '../series.ts'
 import { expiryAt, valueAt, type Columns } from './columns.ts'
 import type { Database } from './database.ts'
 import { arrivedOf, columnsOf } from './series-columns.ts'
@@ -27,10 +27,7 @@ export interface LatestRead {
 }
 
 /** Samples as columns, because that is what crosses threads fast. */
-export interface SampleColumns {
-  readonly times: Float64Array<ArrayBuffer>
-  /** an array of numbers when all are */
-  readonly values: Float64Array<ArrayBuffer> | readonly SampleValue[]
+export interface FoundColumns extends SampleColumns {
   /** places in the question's `resources`; undefined when it has one */
   readonly places: Uint16Array<ArrayBuffer> | undefined
   /** NaN where a sample stays; undefined when all stay */
@@ -64,7 +61,7 @@ export function seriesOf(
   })
 }
 
-export function readRange(db: Database, read: RangeRead): SampleColumns {
+export function readRange(db: Database, read: RangeRead): FoundColumns {
   const { tenant, resources, metric, from, until, descending, limit, now } = read
   const asked = seriesOf(db, tenant, resources, metric)
   const newer = arrivedOf(db, new Set(asked.map(({ key }) => key)), from, until)
@@ -164,7 +161,7 @@ class FoundSamples {
     this.#parts.push({ columns, place, taken })
   }
 
-  columns(several: boolean): SampleColumns {
+  columns(several: boolean): FoundColumns {
     const parts = this.#parts
     const times = new Float64Array(this.count)
     const isNumeric = parts.every(({ columns }) => columns.kinds === undefined)

@@ -23,17 +23,15 @@ function endless(): { readonly storage: Storage; readonly reads: () => number } 
   const storage = openMemory()
   let reads = 0
   const store = storage.tenant('acme')
-  const range: Series['range'] = async (query) => {
+  const columns: Series['columns'] = async ({ from = 0, limit = 0 }) => {
     reads += 1
-    return Array.from({ length: query.limit ?? 0 }, (_, i) => ({
-      resource: 'A',
-      metric: 't',
-      time: (query.from ?? 0) + i,
-      value: i,
-    }))
+    return {
+      times: Float64Array.from({ length: limit }, (_, i) => from + i),
+      values: Float64Array.from({ length: limit }, (_, i) => i),
+    }
   }
   const { blobs } = store
-  const series: Series = Object.assign(Object.create(store.series) as Series, { range })
+  const series: Series = Object.assign(Object.create(store.series) as Series, { columns })
   const counting: Storage = {
     tenant: () => ({
       collection: (spec) => store.collection(spec),

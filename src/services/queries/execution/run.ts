@@ -17,14 +17,15 @@ import { expand } from '../query/expand.ts'
 import { ownerOf, type ColumnPlan, type QueryPlan } from '../query/plan.ts'
 import { ONE_RESOURCE, readQuery } from '../query/read-query.ts'
 import { arrowParts } from '../render/arrow.ts'
+import { csvParts } from '../render/csv-parts.ts'
 import { headersOf } from '../render/headers.ts'
 import { jsonParts } from '../render/json-parts.ts'
 import { layOut } from '../render/layout.ts'
-import { csvParts, lineParts } from '../render/row-texts.ts'
+import { lineParts } from '../render/line-parts.ts'
 import { windowSpecOf } from '../time-line/time-line.ts'
 import { collect, Execution, type Note } from './execution.ts'
 import { Pauses } from './pauses.ts'
-import type { RowBatch } from './row-batch.ts'
+import type { RowBatch, RowTable } from './row-batch.ts'
 
 export interface RunDependencies {
   readonly tenant: string
@@ -98,7 +99,7 @@ export async function resultOf(run: Run, isExplained: boolean): Promise<QueryRes
 }
 
 /** A result without any row has its columns all the same. */
-function paddedTo(table: RowBatch, columns: number): RowBatch {
+function paddedTo(table: RowTable, columns: number): RowTable {
   return table.cells.length === columns ? table : { ...table, cells: Array.from({ length: columns }, () => []) }
 }
 
