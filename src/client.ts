@@ -9,6 +9,7 @@ import { brokerClient } from './services/broker/client.ts'
 import type { BrokerApi } from './services/broker/contract.ts'
 import { converterClient } from './services/converter/client.ts'
 import type { ConverterApi } from './services/converter/contract.ts'
+import { functionsClient, type FunctionsClient } from './services/functions/client.ts'
 import { queriesClient } from './services/queries/client.ts'
 import type { QueriesApi } from './services/queries/contract.ts'
 import { resourcesClient } from './services/resources/client.ts'
@@ -37,6 +38,7 @@ export interface Client {
   readonly broker: BrokerApi
   readonly converter: ConverterApi
   readonly queries: QueriesApi
+  readonly functions: FunctionsClient
 }
 
 /**
@@ -57,6 +59,7 @@ export function createClient({ url, credentials, fetch }: ClientOptions): Client
     broker: brokerClient(http),
     converter: converterClient(http),
     queries: queriesClient(http),
+    functions: functionsClient(http),
   }
 }
 

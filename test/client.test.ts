@@ -21,10 +21,8 @@ describe('a client of a host', () => {
   })
   afterAll(() => host.stop())
 
-  it('speaks to every service that the host has but functions', () => {
-    // the registry of functions is spoken to over plain HTTP so far
-    const others = [...SERVICES.keys()].filter((name) => name !== 'functions')
-    expect(Object.keys(client).toSorted()).toEqual(others.toSorted())
+  it('speaks to every service that the host has', () => {
+    expect(Object.keys(client).toSorted()).toEqual([...SERVICES.keys()].toSorted())
   })
 
   it('takes a message from the thing that sends it to the alarm of a rule', async () => {
@@ -137,6 +135,7 @@ it('the client loads no package, nothing of Node, and neither engine nor host', 
   const loaded = mustRun(process.execPath, ['--input-type=module', '-e', script, entry], root).trim().split('\n')
   const home = pathToFileURL(join(root, 'src')).href
   expect(loaded).toContain(`${home}/services/rules/client.ts`)
-  const allowed = /^\/(?:client\.ts|kernel\/[\w-]+\.ts|web\/[\w/-]+\.ts|services\/\w+\/(?:client|series)[\w/-]*\.ts)$/
+  const allowed =
+    /^\/(?:client\.ts|kernel\/[\w-]+\.ts|web\/[\w/-]+\.ts|services\/\w+\/(?:client|series|function-type)[\w/-]*\.ts)$/
   expect(loaded.filter((url) => !url.startsWith(home) || !allowed.test(url.slice(home.length)))).toEqual([])
 })

@@ -4,6 +4,7 @@ import { alarms } from './alarms.ts'
 import { brokerArrays, brokerDisk, brokerFanOut, brokerLatency, brokerMemory, brokerPosts } from './broker.ts'
 import { cells } from './cells.ts'
 import { expressions } from './expressions.ts'
+import { functions } from './functions.ts'
 import { growth } from './growth.ts'
 import { hostBatch, hostCreate, hostList, hostRestart, hostStart } from './host.ts'
 import { http } from './http.ts'
@@ -45,6 +46,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     queryService,
     alarms,
     resources,
+    functions,
     hostCreate,
     hostList,
     hostStart,

@@ -8,6 +8,7 @@ import type { AlarmsSample, AlarmsSubject } from './alarms/subject.ts'
 import type { CellsRequest, CellsSample } from './cells.ts'
 import type { ExpressionsSample, ExpressionSubject } from './expressions.ts'
 import type { FleetSample } from './fleet.ts'
+import type { FunctionsSample, FunctionsSubject } from './functions.ts'
 import type { HttpSample, HttpSubject } from './http.ts'
 import type { MemoryKind, MemorySample } from './memory.ts'
 import type { MonthSample, MonthWay } from './month.ts'
@@ -48,6 +49,7 @@ export type SampleRequest =
   | { kind: 'queryService'; subject: QueryServiceSubject }
   | { kind: 'alarms'; subject: AlarmsSubject }
   | { kind: 'resources'; subject: ResourcesSubject }
+  | { kind: 'functions'; subject: FunctionsSubject }
   | { kind: 'hostCreate'; connections: number; measureMs: number }
   | { kind: 'hostList'; tasks: number }
   | { kind: 'hostStart'; tasks: number }
@@ -83,6 +85,7 @@ export interface Samples {
   queryService: QueryServiceSample
   alarms: AlarmsSample
   resources: ResourcesSample
+  functions: FunctionsSample
   hostCreate: HostCreateSample
   hostList: HostListSample
   hostStart: HostStartSample
@@ -135,6 +138,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./alarms/alarms.ts')).alarmsSample(request.subject)
     case 'resources':
       return (await import('./resources/resources.ts')).resourcesSample(request.subject)
+    case 'functions':
+      return (await import('./functions.ts')).functionsSample(request.subject)
     case 'hostCreate':
       return (await import('./host/create.ts')).hostCreateSample(request.connections, request.measureMs)
     case 'hostList':

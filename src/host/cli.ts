@@ -8,6 +8,7 @@ import { defineCheck } from './cli/check.ts'
 import type { DefineCommand, Start } from './cli/command.ts'
 import { defineConvert } from './cli/convert.ts'
 import { defineDiff } from './cli/diff.ts'
+import { defineFunctions } from './cli/functions.ts'
 import { defineKeys } from './cli/keys.ts'
 import { defineNext } from './cli/next.ts'
 import { definePlugs } from './cli/plugs.ts'
@@ -28,6 +29,7 @@ const COMMANDS: readonly DefineCommand[] = [
   defineNext,
   definePlugs,
   defineConvert,
+  defineFunctions,
   defineToken,
   defineKeys,
 ]

@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { builtins } from '../../plugins/index.ts'
 import { AllowList } from '../../plugins/call-url/allow-list.ts'
 import { machineTimers } from '../machine/timers.ts'
@@ -33,10 +33,13 @@ export const makeFunctions: MakeService = (parts) => {
     folder: join(folder, 'builds'),
     environment: process.env,
     now,
+    newSecret: () => randomBytes(32).toString('base64'),
     newId: () => randomUUID().replaceAll('-', '').slice(0, 21),
     openPool: (log) => openPool(config, join(folder, 'empty'), log),
     isTaken: (name) => own.has(name) || plugs().some((plug) => plug.name === name),
-    usesOf: (tenant, name, version) => usesOf(serviceRegistry, tenant, `${name}:${version}`),
+    usesOf: async (tenant, { type, name, version }) =>
+      // rules name nothing but plugs
+      type === 'plugs' ? usesOf(serviceRegistry, tenant, `${name}:${version}`) : 0,
     logger,
   })
   serviceRegistry.functions = service

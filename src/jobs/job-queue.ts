@@ -23,6 +23,8 @@ export interface JobFilter {
   readonly types?: readonly string[]
   readonly states?: readonly JobState[]
   readonly label?: string
+  /** one of them is enough */
+  readonly labels?: readonly string[]
   /** epoch ms, edges left out */
   readonly createdAfter?: number
   readonly createdBefore?: number
@@ -226,11 +228,12 @@ export class JobQueue {
   }
 }
 
-function conditionsOf({ types, states, label, createdAfter, createdBefore }: JobFilter): readonly Condition[] {
+function conditionsOf({ types, states, label, labels, createdAfter, createdBefore }: JobFilter): readonly Condition[] {
   return [
     ...(types ? [{ field: 'type', op: 'in', values: types } as const] : []),
     ...(states ? [{ field: 'state', op: 'in', values: states } as const] : []),
     ...(label === undefined ? [] : [{ field: 'labels', op: 'eq', value: label } as const]),
+    ...(labels ? [{ field: 'labels', op: 'in', values: labels } as const] : []),
     ...(createdAfter === undefined ? [] : [{ field: 'queueTime', op: 'gt', value: createdAfter } as const]),
     ...(createdBefore === undefined ? [] : [{ field: 'queueTime', op: 'lt', value: createdBefore } as const]),
   ]

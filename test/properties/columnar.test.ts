@@ -435,7 +435,7 @@ async function play(run: Run, { rules, steps }: Case, looksAlways: boolean): Pro
   return [...run.calls, counts, ...run.rare]
 }
 
-// Holds BATCH-1 to BATCH-3, EXECUTOR-1, ROWEVENT-1, ROWEVENT-2
+// Holds BATCH-1 to BATCH-3, EXECUTOR-1, ROWEVENT-1, ROWEVENT-2, RECORD-1, RECORD-2
 describe('listening changes nothing', () => {
   let attached = 0
   let waited = 0

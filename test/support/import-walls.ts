@@ -103,7 +103,12 @@ export const WALLS: readonly Wall[] = [
   // What a function of a tenant is given in its process is the library's own
   {
     from: 'src/services/functions/runtimes/**',
-    files: ['src/services/functions/runtimes/**', 'src/core/plug/**', 'src/kernel/**'],
+    files: [
+      'src/services/functions/runtimes/**',
+      'src/services/functions/function-type.ts',
+      'src/core/plug/**',
+      'src/kernel/**',
+    ],
     packages: ['node:module', 'node:url'],
     pure: false,
   },

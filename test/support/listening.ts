@@ -10,8 +10,8 @@ export interface Listens {
   /** places of tasks */
   readonly tasks: readonly number[] | undefined
   readonly why: boolean
-  /** hears the events of an input together, and reads them: when it is told, or when all is over */
-  readonly together: 'no' | 'reads' | 'reads later'
+  /** hears the events of an input together, and reads them: when it is told, some of them, or when all is over */
+  readonly together: 'no' | 'reads' | 'reads some' | 'reads later'
   readonly does: 'nothing' | 'look at the task' | 'look at all' | 'send' | 'stop' | 'leave'
 }
 
@@ -31,14 +31,48 @@ const types = fc.oneof(
   { weight: 1, arbitrary: fc.constant(undefined) },
 )
 
-export const listens: fc.Arbitrary<Listens> = fc.record({
-  kind: fc.constant('listen' as const),
-  types,
-  tasks: fc.option(fc.uniqueArray(fc.nat(3), { minLength: 1, maxLength: 2 }), { nil: undefined, freq: 2 }),
-  why: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) }),
-  together: fc.constantFrom('no', 'no', 'reads', 'reads later'),
-  does: fc.constantFrom('nothing', 'nothing', 'nothing', 'look at the task', 'look at all', 'send', 'stop', 'leave'),
-})
+const why = fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, { weight: 1, arbitrary: fc.constant(false) })
+const does = fc.constantFrom<Listens['does']>(
+  'nothing',
+  'nothing',
+  'nothing',
+  'look at the task',
+  'look at all',
+  'send',
+  'stop',
+  'leave',
+)
+
+export const listens: fc.Arbitrary<Listens> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('listen' as const),
+      types,
+      tasks: fc.option(fc.uniqueArray(fc.nat(3), { minLength: 1, maxLength: 2 }), { nil: undefined, freq: 2 }),
+      why,
+      together: fc.constantFrom('no', 'no', 'reads', 'reads later'),
+      does,
+    }),
+  },
+  // What happens at every message, while rows stay rows.
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('listen' as const),
+      types: fc.constantFrom<readonly EventType[] | undefined>(
+        undefined,
+        undefined,
+        ['state', 'gate', 'held'],
+        ['data'],
+      ),
+      tasks: fc.constant(undefined),
+      why,
+      together: fc.constantFrom('reads', 'reads some', 'reads later'),
+      does,
+    }),
+  },
+)
 
 export const leaves: fc.Arbitrary<Leaves> = fc.record({ kind: fc.constant('leave' as const), which: fc.nat(3) })
 
@@ -89,6 +123,7 @@ export class Listening {
     }
     const takeAll = (batch: EventBatch): void => {
       this.#note(`${name} hears ${batch.length}: ${TYPES.map((type) => batch.count(type)).join()}`)
+      if (together === 'reads some') this.#note(`${name} reads ${JSON.stringify(batch.at(batch.length >> 1))}`)
       if (together === 'reads') for (const event of batch) take(event)
       else {
         this.#later.push(() => {

@@ -32,6 +32,8 @@ export interface ShapeSensor {
   readonly steps: SensorSteps | undefined
   /** values of which a message has to have one to run it; undefined: every message does */
   readonly waitsFor: readonly string[] | undefined
+  /** values of which it tells when it found them in earlier messages */
+  readonly reads: readonly string[]
   readonly formula: SensorFormula | undefined
   /** of a called sensor: how its properties are made, when that is simple */
   readonly fill: FillSource | undefined
@@ -133,7 +135,7 @@ function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefin
     const own = computed[p] ?? NEITHER
     const fill = isCalled(own) ? fillSource(properties.of(sensor.call), placeOf) : undefined
     const waitsFor = roots.has(sensor) ? sensor.parameters : undefined
-    return { slot: sensor.slot, shift, mask, ...own, waitsFor, fill }
+    return { slot: sensor.slot, shift, mask, ...own, waitsFor, reads: sensor.parameters ?? [], fill }
   })
   if (earliestFiring(graph, order, settings.gatesNeedFullObservation) < order.length - 1) return undefined
   const takesParts =

@@ -88,7 +88,7 @@ export class ColumnarExecutor implements Executor, Batches {
   }
 
   isHeard(): boolean {
-    return !this.canTell(this.#host.events.types)
+    return !this.canTell(this.#host.events.toldTypes)
   }
 
   source<L extends MessageListener>(resource: string): MessageSource<L> {
@@ -178,9 +178,9 @@ function isAtRest({ state }: BatchTask, message: Message, { shape }: BatchFit): 
   const stream = state.streams[0]
   if (state.status !== 'running' || !state.isFree || state.inFlight.size > 0 || state.groups.length > 0) return false
   if (stream?.values !== message) return false
-  // A sensor that reads several values tells which of them it found in earlier messages: rows look for those that they took.
+  // A sensor tells which values it found in earlier messages: rows look for those that they took. What runs it, it has.
   const isAlone = stream.carried === null || stream.carried.size === 0
-  if (!isAlone && shape.sensors.some(({ waitsFor = [] }) => waitsFor.length > 1)) return false
+  if (!isAlone && shape.sensors.some(({ waitsFor, reads }) => reads.length > (waitsFor ? 1 : 0))) return false
   return state.sensors.every(({ state: own, follow, error }) => own !== UNKNOWN && follow === null && !error)
 }
 

@@ -6,7 +6,7 @@ import type { PlainCounts, PlainReason } from '../engine/stats.ts'
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import { newExecution } from '../task/execution.ts'
 import type { Message, Sent } from '../task/origin.ts'
-import type { TaskModel } from '../task/run.ts'
+import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import type { Attachable, Opened, OpenView, BatchTask, RowHandle, TakenSource } from './row-handle.ts'
@@ -114,8 +114,12 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
   }
 
   call(execution: Execution): Outcome {
+    return this.callAs(this.#run, execution)
+  }
+
+  callAs(run: TaskRun, execution: Execution): Outcome {
     // Only comparisons are called again, and those answer at once.
-    return callPlug(this.#run, execution, this.#task.caller) as Outcome
+    return callPlug(run, execution, this.#task.caller) as Outcome
   }
 
   view(execution: Execution, now: number, at: number): OpenView {

@@ -80,7 +80,7 @@ export function generatedVectors(rows: RowStore, condition: VectorCondition, gen
   const source = new SourceWriter(rows.shape, rows.layout)
   return {
     read: generate(['message', 'values', 'at'], source.numbers()),
-    sweep: generate(['limits', 'firing', 'values', 'at'], source.sweep(condition)),
+    sweep: generate(['limits', 'firing', 'first', 'values', 'at'], source.sweep(condition)),
     statesAt: generate(['limits', 'row', 'values', 'at'], source.statesAt()),
     lastChange: generate(['limits', 'row', 'values', 'place', 'first', 'nodes', 'changes'], source.lastChange()),
   } as unknown as VectorCode
@@ -176,12 +176,11 @@ class SourceWriter {
       ...this.#limits(),
       ...this.#values('at'),
       'let any = 0',
-      'for (let w = 0; w < firing.length; w++) {',
-      'const first = w << 5',
-      'const end = Math.min(32, l0.length - first)',
+      'for (let from = 0, w = first; from < l0.length; from += 32, w++) {',
+      'const end = Math.min(32, l0.length - from)',
       'let word = 0',
       'for (let bit = 0; bit < end; bit++) {',
-      'const row = first + bit',
+      'const row = from + bit',
       `word |= (${isNegated ? `1 - (${fires})` : fires}) << bit`,
       '}',
       'firing[w] = word',
@@ -249,6 +248,7 @@ class SourceWriter {
       `const d = ${HEAD} + row * ${size}`,
       `const p = ${HEAD} + row * ${pastSize}`,
       `const list = followings[what > ${NOTHING} ? what : rows.known(row, what)]`,
+      `if (batch.records !== undefined) batch.records.follows(row, list, ${this.#before('p')})`,
       'if (batch.tells && !batch.tellFirings(row, list)) return',
       'const { freed } = rows',
       'let firings = 0',
@@ -281,6 +281,14 @@ class SourceWriter {
       '}',
       'batch.followed(firings, held)',
     ].join('\n')
+  }
+
+  /** Since when each node had its state before the message, then when each actuator had fired. */
+  #before(past: string): string {
+    const { nodes, since, actuators } = this.#layout
+    const nodeTimes = Array.from({ length: nodes }, (_, n) => `nums[d + ${since + n}]`)
+    const fired = Array.from({ length: actuators }, (_, a) => `past[${past} + ${blockAt(this.#layout, a) + FIRED}]`)
+    return `[${[...nodeTimes, ...fired].join(', ')}]`
   }
 
   /** Copies what a synchronize needs of the message at which an actuator fires. */
@@ -375,6 +383,7 @@ class SourceWriter {
       `let bits = ${isWhole ? '0' : `after & ${~part.mask}`}`,
       ...this.#sensors(leave, this.#runs(part)),
       `ints[2 * d + ${AFTER}] = bits`,
+      `if (batch.records !== undefined) batch.records.add(row, message, count, now, after, bits, ${this.#shape.inner ? this.#before(`${HEAD} + row * ${this.#layout.pastSize}`) : 'undefined'})`,
       `const what = table[(after & ${this.#keyMask}) << ${this.#shape.keyBits} | bits & ${this.#keyMask}]`,
       `if (what !== ${NOTHING}) {`,
       ...before,

@@ -76,6 +76,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     let firings = 0
     let held = 0
     const list = rows.followings[rows.known(row, what)] ?? []
+    batch.records?.follows(row, list, earlierOf(rows, row))
     if (batch.tells && !batch.tellFirings(row, list)) return
     for (const { trigger, actuator, policyMs } of list) {
       const { past, pastInts } = rows
@@ -133,6 +134,10 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     }
     if (isCalled ? !batch.endCalls(row, bits) : batch.tellsInner && !batch.tellInner(row, bits, message)) return true
     rows.ints[2 * d + AFTER] = bits
+    if (batch.records !== undefined) {
+      const time = rows.nums[d + TIME] ?? 0
+      batch.records.add(row, message, count, time, before, bits, shape.inner ? earlierOf(rows, row) : undefined)
+    }
     const what = part.table[((before & keyMask) << shape.keyBits) | (bits & keyMask)] ?? 0
     if (what !== NOTHING) follow(row, isWhole ? what : rows.knownOf(row, part, what), message)
     return isCalled || what !== NOTHING
@@ -168,6 +173,16 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     takeAll: () => takeAll,
     follow,
   }
+}
+
+/** Since when each node had its state before the message, then when each actuator had fired. */
+function earlierOf(rows: RowStore, row: number): readonly number[] {
+  const { nums, past, layout } = rows
+  const since = rows.at(row) + layout.since
+  const p = rows.pastAt(row)
+  const earlier = Array.from({ length: layout.nodes }, (_, n) => nums[since + n] ?? 0)
+  for (let a = 0; a < layout.actuators; a++) earlier.push(past[p + blockAt(layout, a) + FIRED] ?? 0)
+  return earlier
 }
 
 /** Copies what a synchronize needs of the message at which an actuator fires. */

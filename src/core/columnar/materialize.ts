@@ -10,7 +10,7 @@ import type { Sink, TaskModel } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { TaskState } from '../task/task-state.ts'
 import { isCalled } from './computed-sensors.ts'
-import { MessageAndData } from './ordinary-answers.ts'
+import { MessageAndData, type KeptAnswer } from './ordinary-answers.ts'
 import { gateStates } from './possible-firings.ts'
 import {
   AT_BITS,
@@ -38,7 +38,7 @@ import { remember } from '../task/stream.ts'
 import type { BatchTask, RowHandle } from './row-handle.ts'
 
 /** What a call without an answer gave. */
-const NOTHING: Answer = {
+export const NO_ANSWER: Answer = {
   ok: true,
   state: UNKNOWN,
   rawData: undefined,
@@ -47,6 +47,9 @@ const NOTHING: Answer = {
   after: undefined,
   then: undefined,
 }
+
+/** Called sensors gave the raw data that their row has, as far as anybody can tell: by position, as bits. */
+const ALL_GAVE = -1
 
 type Kept = Partial<{ readonly message: string; readonly rawData: Readonly<Record<string, unknown>> }>
 
@@ -68,7 +71,7 @@ export function materialize(rows: RowStore, handle: RowHandle): void {
 
 /**
  * Brings the full state into the row's last message, up to a call in it. `bits`: what its sensors have shown so far.
- * Gives that call, which is open then. `sink` hears what happens until then.
+ * Gives that call, which is open then. `sink` hears what happens until then. `gave`: which called sensors gave raw data.
  */
 export function materializeInto(
   rows: RowStore,
@@ -76,11 +79,12 @@ export function materializeInto(
   bits: number,
   until: Progress,
   sink: Sink,
+  gave = ALL_GAVE,
 ): Execution | undefined {
   const { row } = handle
   if (until.sensors !== ALL.sensors) materializeBefore(rows, handle)
   const last = { count: rows.count(row), time: rows.time(row), before: rows.before(row), bits }
-  return materializeTo(rows, handle, last, until, sink)
+  return materializeTo(rows, handle, last, until, sink, gave)
 }
 
 /**
@@ -104,6 +108,7 @@ function materializeTo(
   { count, time, before, bits }: Taken,
   until: Progress,
   sink: Sink = SILENT,
+  gave = ALL_GAVE,
 ): Execution | undefined {
   const { task, row, materializedCount } = handle
   const { nums } = rows
@@ -130,24 +135,27 @@ function materializeTo(
     remember({ model: task.model, state: task.state, now: one.time }, 0, one.message)
     if (isSilent(part) && !isSilent(rows.parts.of(one.fields))) task.state.lastExecutionTime = one.time
   }
-  return replay(task, message, time, answers(rows, task, row, bits, true), until, sink)
+  return replay(task, message, time, answers(rows, task, row, bits, true, gave), until, sink)
 }
 
 /** `callsAgain`: sensors that were not called are called now, with the task's state; else they give their states alone. */
-function answers(rows: RowStore, task: BatchTask, row: number, bits: number, callsAgain: boolean) {
+function answers(rows: RowStore, task: BatchTask, row: number, bits: number, callsAgain: boolean, gave = ALL_GAVE) {
   return (execution: Execution): Outcome => {
-    if (execution.node.kind === 'actuator') return { ...NOTHING, ...answerOf(rows, row, execution.node.slot) }
+    if (execution.node.kind === 'actuator') return { ...NO_ANSWER, ...answerOf(rows, row, execution.node.slot) }
     const place = rows.shape.sensors.findIndex(({ slot }) => slot === execution.node.slot)
     const sensor = rows.shape.sensors[place]
     if (sensor === undefined || (callsAgain && !isCalled(sensor))) return task.call(execution)
-    const rawData = rows.rawData[row]?.[place]
-    return { ...NOTHING, state: (bits >> sensor.shift) & sensor.mask, rawData }
+    const rawData = (gave >> place) & 1 ? rows.rawData[row]?.[place] : undefined
+    return { ...NO_ANSWER, state: (bits >> sensor.shift) & sensor.mask, rawData }
   }
 }
 
 /** What an actuator gave when it fired last. */
 function answerOf({ answers, layout }: RowStore, row: number, actuator: number): Kept {
-  const kept = answers[row * layout.actuators + actuator]
+  return keptAnswer(answers[row * layout.actuators + actuator])
+}
+
+export function keptAnswer(kept: KeptAnswer): Kept {
   if (kept === undefined) return {}
   if (typeof kept === 'string') return { message: kept }
   return kept instanceof MessageAndData ? { message: kept.message, rawData: kept.rawData } : { rawData: kept }
@@ -248,12 +256,12 @@ function addMessages(
 }
 
 /** Node states before a message. What the message overwrites anyway is left as it is. */
-function setNodes(
+export function setNodes(
   rows: RowStore,
   state: TaskState,
   model: TaskModel,
   bits: number,
-  nums: Float64Array,
+  nums: ArrayLike<number>,
   since: number,
 ): void {
   const sensors = rows.states(bits)

@@ -26,7 +26,7 @@ export interface Part {
   readonly table: Int32Array
   /** names that sensors calculate with and that such messages lack: earlier ones may have them */
   readonly carried: readonly string[]
-  /** names that a sensor waits for and that such messages lack, though they run it */
+  /** names that a sensor reads and that such messages lack, though they run it */
   readonly lacks: readonly string[]
 }
 
@@ -41,6 +41,8 @@ const MAX_PARTS = 64
 export class PartTable {
   /** rows tell their events, which count on messages that run all sensors */
   isWholeOnly = false
+  /** rows keep records, which know no earlier messages */
+  isCompleteOnly = false
   readonly whole: Part
   readonly #shape: BatchShape
   /** of any task of the shape */
@@ -59,7 +61,8 @@ export class PartTable {
   /** What the next message runs, by its fields; null when no row takes it. */
   next(fields: Fields): Part | null {
     const part = this.of(fields)
-    return part !== null && part.missing > 0 && this.isWholeOnly ? null : part
+    if (part === null || (part.missing > 0 && this.isWholeOnly)) return null
+    return part.carried.length > 0 && this.isCompleteOnly ? null : part
   }
 
   /** What a message with these fields runs; null when no row ever takes it. */
@@ -72,7 +75,7 @@ export class PartTable {
     const { sensors, takesParts } = this.#shape
     const run = sensors.filter(({ waitsFor }) => waitsFor?.some((name) => fields.has(name)) ?? true)
     if (run.some(({ steps }) => steps !== undefined && !fields.has(steps.parameter))) return null
-    const lacks = run.flatMap(({ waitsFor = [] }) => waitsFor.filter((name) => !fields.has(name)))
+    const lacks = run.flatMap(({ reads }) => reads.filter((name) => !fields.has(name)))
     if (run.length === sensors.length) return { ...this.#wholeWith(fields), lacks }
     if (!takesParts) return null
     const described = this.#describe(run)

@@ -188,7 +188,7 @@ export class RowCalls {
     this.#batch.current = call.message
     this.#batch.currentRow = call.row
     try {
-      const isHere = !hasFailed && (this.host.events.types & DETAIL_TYPES) === 0
+      const isHere = !hasFailed && (this.host.events.toldTypes & DETAIL_TYPES) === 0
       const state = isHere ? this.#batch.take(sensor as SensorCall, position, value, rawData) : -1
       if (state < 0) this.#goOnOpened(call, value, hasFailed)
       else this.#goOn(call, state)
@@ -256,6 +256,11 @@ export class RowCalls {
     const outcome = this.#calls.outcome(plug, value, hasFailed)
     handle.task.goOn(execution, outcome, time, this.#rows.clock[1] as number)
     handle.task.done(handle, message)
+  }
+
+  /** The tasks of all rows that wait go on in the state machine. */
+  openAll(): void {
+    for (const call of this.#own) if (call?.isOpen === true) call.handle?.task.detach()
   }
 
   /** Brings the full state to the open call of a row, which goes on there. */

@@ -57,7 +57,9 @@ export function plainState(states: readonly string[], given: unknown): number {
   if (typeof given === 'string') return indexOf(states, given)
   if (!isOrdinary(given)) return -1
   const { state, rawData } = given
-  const more = given['observedState'] ?? given['internalState'] ?? given['message'] ?? given['after'] ?? given['then']
+  // null is a memory like any other, and nothing for the rest.
+  if (given['internalState'] !== undefined) return -1
+  const more = given['observedState'] ?? given['message'] ?? given['after'] ?? given['then'] ?? undefined
   if (more !== undefined || typeof state !== 'string') return -1
   if (rawData !== undefined && !isSafeRecord(rawData)) return -1
   return indexOf(states, state)

@@ -57,6 +57,27 @@ export function lastEvaluation(
   return at(observed, index)
 }
 
+/** How often gates change in one message that runs some sensors; states are by slot, before and after it. */
+export function gateChanges(
+  graph: Graph,
+  order: readonly SensorNode[],
+  before: readonly number[],
+  now: readonly number[],
+  needsAll: boolean,
+): number {
+  const observed = afterReset(graph, order, before, needsAll)
+  let changes = 0
+  for (const sensor of order) {
+    settle(at(observed, sensor.index), now[sensor.slot] ?? UNKNOWN, 0)
+    for (const gate of sensor.gates) {
+      const node = at(observed, gate.index)
+      settle(node, decide(gate, observed, needsAll), 0)
+      if (node.previous !== node.state) changes++
+    }
+  }
+  return changes
+}
+
 /** The gates' states, by slot, when all sensors are known. */
 export function gateStates(graph: Graph, sensors: readonly number[], needsAll: boolean): readonly number[] {
   const observed = known(graph, sensors)

@@ -4,8 +4,8 @@
  * the same.
  */
 import type { Accepted } from '../engine/executor.ts'
-import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
+import type { FiringContext, FiringOwner, FiringPlaces } from './firing-loop.ts'
 import type { Era } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
@@ -13,7 +13,7 @@ import type { Following, RawData, SensorCall } from './row-store.ts'
 import type { RowMessage } from './row-message.ts'
 
 /** Where a row's message leads: the batch. */
-export interface RowEvents {
+export interface RowEvents extends FiringOwner {
   /** messages that rows took, each on its own */
   taken: number
   /** the message at hand, once something follows from it */
@@ -22,12 +22,10 @@ export interface RowEvents {
   currentRow: number
   /** Fires an actuator, whose objects stand at `place`. False when the call went on in the state machine, and with it what follows it. */
   fire(row: number, place: number, actuator: number, trigger: number): boolean
-  /** Rows of a vectorized batch fire their only actuators, one after the other. */
-  beginFirings(trigger: number): void
-  /** One of them, whose properties need nothing else. False when the call went on in the state machine: then the vectorized batch is over. */
-  fireNext(row: number, plug: Plug, properties: Values): boolean
-  /** Tells that one of them fires, before it does. */
-  tellNext(told: RowMessage, trigger: number): void
+  /** Rows of a vectorized batch fire their only actuators, one after the other. Gives what their calls see. */
+  beginFirings(trigger: number, rows: FiringPlaces): FiringContext
+  /** Tells that one of them fires, before it does. Gives what its call sees. */
+  tellNext(told: RowMessage, trigger: number, rows: FiringPlaces): FiringContext
   /** They are done, so many of them by themselves. */
   endFirings(firings: number): void
   /** So many firings and holds are done with. */
@@ -47,10 +45,31 @@ export interface RowEvents {
   readonly tellsWhy: boolean
   /** the same of sensors that others fire */
   readonly tellsInner: boolean
+  /** undefined: nobody takes records of messages */
+  readonly records: MessageRecords | undefined
   /** Tells which sensors fired others, of a row whose sensors have all answered. False when the row is gone. */
   tellInner(row: number, bits: number, message: Values): boolean
   /** Tells what follows from a row's message. False when the row is gone. */
   tellFirings(row: number, list: readonly Following[]): boolean
+}
+
+/** Who keeps records of what rows take. */
+export interface MessageRecords {
+  /**
+   * A row's sensors have answered a message: its number and time, state bits before and after it. `earlier`: as for
+   * `follows`, when sensors fire others.
+   */
+  add(
+    row: number,
+    message: Values,
+    number: number,
+    time: number,
+    before: number,
+    after: number,
+    earlier: readonly number[] | undefined,
+  ): void
+  /** What follows from it, before it does. `earlier`: since when each node had its state, then when each actuator had fired. */
+  follows(row: number, list: readonly Following[], earlier: readonly number[]): void
 }
 
 export type Values = Readonly<Record<string, unknown>>
@@ -74,8 +93,8 @@ export type Limits = readonly (readonly number[])[]
 export interface VectorCode {
   /** Keeps what the message shows, from `at` on. False when it has no number where rows compare one. */
   read(message: Values, values: Float64Array, at: number): boolean
-  /** Which rows fire by what stands at `at`, as bits in `firing`; 0 when none does. */
-  sweep(limits: Limits, firing: Int32Array, values: Float64Array, at: number): number
+  /** Which rows fire by what stands at `at`, as bits in `firing` from `first` on; 0 when none does. */
+  sweep(limits: Limits, firing: Int32Array, first: number, values: Float64Array, at: number): number
   /** State bits of a row by what stands at `at`. */
   statesAt(limits: Limits, row: number, values: Float64Array, at: number): number
   /**

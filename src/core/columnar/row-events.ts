@@ -219,7 +219,7 @@ export class RowEventWriter {
   }
 
   #emit(event: FiredEvent | HeldEvent, type: number): void {
-    this.#host.events.emit(event, type)
+    this.#host.events.emitOfRow(event, type)
     if (this.#kept === undefined) return
     this.#kept.restore()
     this.#kept = undefined
@@ -299,7 +299,7 @@ export class RowEventWriter {
       handle,
       task: id,
       texts,
-      types: events.types | events.typesOf(id),
+      types: events.toldTypes | events.typesOf(id),
       prefix: `${id}/${state.run}/`,
       inputs: state.inputs - materializedCount * (1 + this.#rows.shape.sensors.length),
       invocations: state.invocations - materializedCount,

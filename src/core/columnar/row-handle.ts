@@ -4,7 +4,7 @@ import type { Graph, GraphNode, TriggerEdge } from '../graph/graph.ts'
 import type { Scope } from '../placeholders/scope.ts'
 import type { PlugContext } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
-import type { TaskModel } from '../task/run.ts'
+import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import type { VectorizedBatch } from './vectorized-batch.ts'
@@ -43,6 +43,8 @@ export interface BatchTask {
   readonly state: TaskState
   /** Calls a sensor's plug whose call changes nothing. */
   call(execution: Execution): Outcome
+  /** The same with another state than its own. */
+  callAs(run: TaskRun, execution: Execution): Outcome
   /** A plug's own view of a call that is open in the full state. `now`: its message's time; `at`: the clock's. */
   view(execution: Execution, now: number, at: number): OpenView
   /** What a plug sees that asks after its call is over. */

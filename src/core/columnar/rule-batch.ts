@@ -34,7 +34,9 @@ import { ERA, FIRED_BY, LAST, objectsAt, PLUG, PROPERTIES, HANDLE } from './row-
 import type { RowPlugCalls } from './row-plug-calls.ts'
 import { SILENT, type Progress } from './replay.ts'
 import { RowEventWriter } from './row-events.ts'
+import { RowRecords } from './row-records.ts'
 import { RowMessage } from './row-message.ts'
+import type { FiringPlaces } from './firing-loop.ts'
 import type { RowContext } from './row-context.ts'
 import { RowCalls, type RowCall, type RowCallLane } from './open-row-calls.ts'
 import { RowStore, type Following, type RawData, type SensorCall } from './row-store.ts'
@@ -53,7 +55,9 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   tells = false
   tellsWhy = false
   tellsInner = false
+  records: RowRecords | undefined
   readonly #events: RowEventWriter
+  readonly #records: RowRecords
   readonly #heard: HeardEvents
   readonly #hasWhy: boolean
   /** filled anew for each message that tells something */
@@ -69,6 +73,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   readonly #inner: number
   /** of messages whose firings nobody has counted */
   readonly #counting: Sink
+  /** the same while somebody takes records */
+  readonly #telling: Sink
   readonly #rows: RowStore
   readonly #takers: RowTakers
   /** undefined: a call that does not answer at once goes on in the state machine */
@@ -102,7 +108,10 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#heard = host.events
     this.#hasWhy = host.why
     this.#events = new RowEventWriter(this.#rows, host)
+    this.#records = new RowRecords(this.#rows, host)
     this.#told = new RowMessage(this.#rows.nums)
+    const { tellRecorded } = host.events
+    this.#telling = { ...this.#counting, event: tellRecorded, detail: tellRecorded, why: host.why }
     this.listenersChanged()
     this.#generate = generate
     this.#takers = new RowTakers(this.#rows, this, fields, interpretedRows(this.#rows, this))
@@ -129,6 +138,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     rows.objects[own + ERA] = undefined
     rows.objects[own + HANDLE] = handle
     this.#events.forget(row)
+    this.#records.forget(row)
     const { graph, properties } = task.model
     for (const [i, { call }] of graph.actuators.entries()) {
       const { prepared, constant } = properties.of(call)
@@ -181,6 +191,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#apart(row)
     this.#rowCalls?.forget(row)
     this.#events.forget(row)
+    this.#records.forget(row)
     this.#left = handle
     this.#rows.free(row)
   }
@@ -233,7 +244,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   vectorize(rows: readonly number[], last: Message, era: Era): VectorizedBatch | undefined {
     const [first = 0] = rows
-    if (this.tellsInner) return undefined
+    if (this.tellsInner || this.records !== undefined) return undefined
     if (this.#vectorParts === null && this.#generate !== undefined) {
       this.#vectorParts = vectorPartsOf(this.#rows, first, this.handleAt(first).task.model, this.#generate)
     }
@@ -248,14 +259,18 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   }
 
   listenersChanged(): void {
-    const { anyTypes } = this.#heard
-    this.tells = (anyTypes & (FIRED | HELD)) !== 0
+    const { anyToldTypes, takesRecords } = this.#heard
+    this.tells = (anyToldTypes & (FIRED | HELD)) !== 0
     this.tellsWhy = this.#hasWhy && this.#heard.wantsWhy
     this.tellsInner = this.tells && this.#inner > 0
-    this.#takeWhole(this.tells)
+    if (takesRecords && this.records === undefined) this.#rowCalls?.openAll()
+    this.records = takesRecords ? this.#records : undefined
+    this.#rows.parts.isCompleteOnly = takesRecords
+    this.#takeWhole(this.tells || takesRecords)
     this.#events.forgetAll()
     // What one sensor fires of others happens with each message, which a vectorized batch does not look at.
-    if (this.tellsInner) for (const vectorized of new Set(this.#vectorized)) if (vectorized) this.flush(vectorized)
+    if (this.tellsInner || takesRecords)
+      for (const vectorized of new Set(this.#vectorized)) if (vectorized) this.flush(vectorized)
   }
 
   /** Events are numbered by messages that ran all sensors: rows that took others are brought up to date first. */
@@ -289,13 +304,13 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     return this.#events.firings(told, list)
   }
 
-  tellNext(told: RowMessage, trigger: number): void {
+  tellNext(told: RowMessage, trigger: number, places: FiringPlaces): RowContext {
     const rows = this.#rows
     const { row, before, after } = told
     this.#calls.end()
     const list = rows.followings[rows.known(row, rows.entry(before, after), before, after)] ?? []
     this.#events.firings(told, list)
-    this.beginFirings(trigger)
+    return this.beginFirings(trigger, places)
   }
 
   /** The row's own numbers are up to date from here on. */
@@ -348,22 +363,29 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   /** Keeps what an actuator gave, when a row can hold it. */
   #keeps(row: number, actuator: number, given: unknown): boolean {
     const rows = this.#rows
-    if (given === undefined && !rows.hasAnswers) return true
+    if (given === undefined && !rows.hasAnswers) {
+      this.records?.answered(row, undefined)
+      return true
+    }
     const place = row * rows.layout.actuators + actuator
     if (given === undefined) {
       rows.answers[place] = undefined
+      this.records?.answered(row, undefined)
       return true
     }
     const kept = keptOf(given)
     if (kept === NOT_ORDINARY) return false
     rows.hasAnswers = true
     rows.answers[place] = kept
+    this.records?.answered(row, kept)
     return true
   }
 
-  beginFirings(trigger: number): void {
-    this.#context = this.#calls.actuator(this, 0, 0, trigger)
-    this.#context.prepared = undefined
+  beginFirings(trigger: number, places: FiringPlaces): RowContext {
+    const context = this.#calls.actuator(this, 0, 0, trigger)
+    context.prepared = undefined
+    context.firing = places
+    return context
   }
 
   endFirings(firings: number): void {
@@ -372,20 +394,14 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#firings += firings
   }
 
-  fireNext(row: number, plug: Plug, properties: Values): boolean {
-    const context = this.#context as RowContext
-    context.row = row
-    context.properties = properties
-    let given: unknown
-    try {
-      given = plug.execute(context)
-    } catch (error) {
-      this.#calls.failed(error)
-      return false
-    }
-    if (context.opened === null && this.#keeps(row, 0, given)) return true
+  firingAnswered(row: number, plug: Plug, given: unknown, isOpened: boolean): boolean {
+    if (!isOpened && this.#keeps(row, 0, given)) return true
     this.#calls.answered(plug, given)
     return false
+  }
+
+  firingFailed(error: unknown): void {
+    this.#calls.failed(error)
   }
 
   beginCalls(row: number, message: Values): RawData[] | null {
@@ -394,7 +410,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.currentRow = row
     this.#context = this.#calls.sensors(this, row, message as Message)
     const rawData = this.#rows.rawData[row] as RawData[]
-    if (!this.#givesRawData) return rawData
+    this.#records.gave = 0
+    if (!this.#givesRawData && this.records === undefined) return rawData
     // A young array and a young view: storing what is young into what is old costs a barrier.
     return (this.#rows.rawData[row] = rawData.slice())
   }
@@ -428,7 +445,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     if (state === -1) {
       // Whoever goes on later keeps its properties: the next call fills others.
       if (filled !== undefined) sensor.toFill = { ...sensor.toFill }
-      if (this.#rowCalls !== undefined && context.opened === null && isPromise(given)) {
+      if (this.#rowCalls !== undefined && this.records === undefined && context.opened === null && isPromise(given)) {
         this.#rowCalls.begin(context, sensor, position, bits, rawData, given)
       } else this.#calls.answered(plug, given)
       return -1
@@ -446,6 +463,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
       const { rawData: data } = given as { rawData?: RawData }
       if (data !== undefined) {
         rawData[position] = data
+        this.#records.gave |= 1 << position
         this.#givesRawData = true
       }
     }
@@ -495,13 +513,10 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   materializeTo(handle: RowHandle, progress: Progress): Execution | undefined {
     handle.isAway = true
     this.#inFold++
-    return materializeInto(
-      this.#rows,
-      handle,
-      this.#calls.bitsSoFar(this.#rows.after(handle.row)),
-      progress,
-      this.#counting,
-    )
+    this.#records.opened(handle.row, this.#rows.count(handle.row))
+    const bits = this.#calls.bitsSoFar(this.#rows.after(handle.row))
+    const sink = this.records === undefined ? this.#counting : this.#telling
+    return materializeInto(this.#rows, handle, bits, progress, sink, this.#records.gave)
   }
 
   openCall({ handle, bits, position }: RowCall): Execution {
@@ -534,6 +549,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     handle.materializedCount = this.#rows.count(row)
     handle.isAway = false
     this.#events.forget(row)
+    this.#records.forget(row)
     this.#rows.fill(row, task.state, fit.constants, handle.materializedCount, this.#rows.time(row))
   }
 

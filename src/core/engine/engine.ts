@@ -44,11 +44,7 @@ export class CoreEngine implements Engine {
   readonly #ports: Ports
   readonly #preparer: Preparer
   readonly #limits: ModelLimits
-  readonly #events = new EventSubscriptions({
-    report: (error) => this.#report('a subscriber threw', error),
-    changed: (task) => this.#listenersChanged(task),
-    isBusy: () => this.#busy,
-  })
+  readonly #events: EventSubscriptions
   readonly #timers: TimerQueue
   readonly #clocks = new Clocks()
   readonly #executor: Executor
@@ -78,6 +74,12 @@ export class CoreEngine implements Engine {
   /** `registry`: of a host whose plugs may be replaced while the engine runs */
   constructor(options: EngineOptions, registry: PlugRegistry = createRegistry(options.plugs)) {
     this.#options = options
+    this.#events = new EventSubscriptions({
+      report: (error) => this.#report('a subscriber threw', error),
+      changed: (task) => this.#listenersChanged(task),
+      isBusy: () => this.#busy,
+      detail: options.detail ?? true,
+    })
     this.#ports = options.ports ?? {}
     this.#preparer = new Preparer(registry)
     this.#limits = limitsOf(options)
@@ -327,8 +329,9 @@ export class CoreEngine implements Engine {
         if (source === undefined) return false
         this.#do(this.#taking(source, message))
       }
-      this.#events.flush()
-      if (taken !== ACCEPTED && !this.#waiting.isEmpty) {
+      // Who is told may hand in something, too.
+      const mayWait = this.#events.flush() || taken !== ACCEPTED
+      if (mayWait && !this.#waiting.isEmpty) {
         taken = NOT_ACCEPTED
         this.#doWaiting()
       }
@@ -406,7 +409,7 @@ export class CoreEngine implements Engine {
 
   /** Whether a task may be a row has changed with it. */
   #listenersChanged(id: string | undefined): void {
-    this.#isShort = this.#executor.canTell(this.#events.types)
+    this.#isShort = this.#executor.canTell(this.#events.toldTypes)
     this.#executor.listenersChanged()
     const task = id === undefined ? undefined : this.#tasks.get(id)
     if (task === undefined) return

@@ -1,4 +1,5 @@
 /** The events of one input together. They are made as objects when somebody reads them. */
+import { ALL_TYPES, typeBit } from './event-filter.ts'
 import type { EngineEvent, EventType } from './events.ts'
 
 /**
@@ -15,29 +16,102 @@ export interface EventBatch extends Iterable<EngineEvent> {
   at(index: number): EngineEvent | undefined
 }
 
-/** Of events that are there already. */
-export class ListBatch implements EventBatch {
-  readonly #events: readonly EngineEvent[]
+/** What is known of the events of one message without making one of them. */
+export interface EventRecord {
+  /** what no event has as its type */
+  readonly type: 'record'
+  /** How many there are of some types, as bits. */
+  count(types: number): number
+  /** All of them, made when this is asked first; `fired` ones with their why, unless the engine makes none. */
+  events(): readonly EngineEvent[]
+}
 
-  constructor(events: readonly EngineEvent[]) {
-    this.#events = events
-  }
+/** An event that is there, or those of a message that can be made. */
+export type EventPart = EngineEvent | EventRecord
 
-  get length(): number {
-    return this.#events.length
+/** How many events a part has of some types, as bits. */
+export function countOf(part: EventPart, types: number): number {
+  if (part.type === 'record') return part.count(types)
+  return (typeBit(part.type) & types) === 0 ? 0 : 1
+}
+
+/** Events of which some are there already. */
+export class PartsBatch implements EventBatch {
+  readonly length: number
+  readonly #parts: readonly EventPart[]
+  readonly #types: number
+  readonly #why: boolean
+  #events: readonly EngineEvent[] | undefined
+
+  /** `length`: how many there are. `types`: those that count, as bits. `why`: whether `fired` events have theirs. */
+  constructor(parts: readonly EventPart[], length: number, types: number, why: boolean) {
+    this.#parts = parts
+    this.length = length
+    this.#types = types
+    this.#why = why
   }
 
   count(type: EventType): number {
+    const types = typeBit(type) & this.#types
     let count = 0
-    for (const event of this.#events) if (event.type === type) count++
+    for (const part of this.#parts) count += countOf(part, types)
     return count
   }
 
   at(index: number): EngineEvent | undefined {
-    return this.#events[index]
+    return this.#made()[index]
   }
 
   [Symbol.iterator](): Iterator<EngineEvent> {
-    return this.#events.values()
+    return this.#made().values()
   }
+
+  #made(): readonly EngineEvent[] {
+    return (this.#events ??= eventsOf(this.#parts, this.#types, this.#why))
+  }
+}
+
+/** Events of one record: the most frequent, and the leanest. */
+export class RecordBatch implements EventBatch {
+  readonly length: number
+  readonly #record: EventRecord
+  readonly #types: number
+  readonly #why: boolean
+  #events: readonly EngineEvent[] | undefined = undefined
+
+  /** As of `PartsBatch`. */
+  constructor(record: EventRecord, length: number, types: number, why: boolean) {
+    this.length = length
+    this.#record = record
+    this.#types = types
+    this.#why = why
+  }
+
+  count(type: EventType): number {
+    return this.#record.count(typeBit(type) & this.#types)
+  }
+
+  at(index: number): EngineEvent | undefined {
+    return this.#made()[index]
+  }
+
+  [Symbol.iterator](): Iterator<EngineEvent> {
+    return this.#made().values()
+  }
+
+  #made(): readonly EngineEvent[] {
+    return (this.#events ??= eventsOf([this.#record], this.#types, this.#why))
+  }
+}
+
+function eventsOf(parts: readonly EventPart[], types: number, why: boolean): readonly EngineEvent[] {
+  const all = parts.flatMap((part) => (part.type === 'record' ? part.events() : [part]))
+  const wanted = types === ALL_TYPES ? all : all.filter(({ type }) => (typeBit(type) & types) !== 0)
+  return why ? wanted : wanted.map(withoutWhy)
+}
+
+export function withoutWhy(event: EngineEvent): EngineEvent {
+  if (event.type !== 'fired' || event.why === undefined) return event
+  const { why: _, ...rest } = event
+  return rest
 }

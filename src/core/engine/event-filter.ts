@@ -29,6 +29,10 @@ const TYPES = [
 
 const BITS: ReadonlyMap<string, number> = new Map(TYPES.map((type, i) => [type, 1 << i]))
 
+export const DATA = typeBits(['data'])
+export const STATE = typeBits(['state'])
+export const GATE = typeBits(['gate'])
+export const RESULT = typeBits(['result'])
 export const FIRED = typeBits(['fired'])
 export const HELD = typeBits(['held'])
 export const LOG = typeBits(['log'])

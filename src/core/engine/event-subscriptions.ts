@@ -4,8 +4,16 @@
  * Who leaves hears no more; who comes while an input is being taken hears from the next one on.
  */
 import type { Observable, Subscriber } from 'rxjs'
-import { ListBatch, type EventBatch } from './event-batch.ts'
-import { typeBit, typesOf, type EventFilter } from './event-filter.ts'
+import {
+  countOf,
+  PartsBatch,
+  RecordBatch,
+  withoutWhy,
+  type EventBatch,
+  type EventPart,
+  type EventRecord,
+} from './event-batch.ts'
+import { DETAIL_TYPES, typeBit, typesOf, type EventFilter } from './event-filter.ts'
 import { GuardedObservable } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
 
@@ -20,22 +28,35 @@ interface BatchListener {
   readonly subscriber: Subscriber<EventBatch>
   readonly types: number
   readonly why: boolean
-  /** what it has not been told yet */
-  pending: EngineEvent[]
+  /** it wants what happens at every message of all tasks: rows keep records for it, instead of making events */
+  readonly takesRecords: boolean
+  /** its place among those who are told of one input */
+  readonly rank: number
+  /** what it has not been told yet, when that is one record and nothing else, as it mostly is while rows take messages */
+  record: EventRecord | undefined
+  /** else; never both */
+  readonly pending: EventPart[]
 }
+
+/** Whoever wants all tasks has a lower rank than whoever wants some. */
+const AFTER_ALL = 2 ** 40
 
 /** Those who listen to all tasks, or to the same one. The lists are replaced when they change. */
 class Group {
   /** types that one of them wants, as bits */
   types = 0
-  /** the same of those who hear each event alone */
-  eventTypes = 0
+  /** the same of those for whom rows have to make events */
+  toldTypes = 0
   events: readonly EventListener[] = []
   batches: readonly BatchListener[] = []
+  /** those batches for which rows keep records */
+  recorded: readonly BatchListener[] = []
 
   count(): void {
-    this.eventTypes = this.events.reduce((types, one) => types | one.types, 0)
-    this.types = this.batches.reduce((types, one) => types | one.types, this.eventTypes)
+    this.recorded = this.batches.filter(({ takesRecords }) => takesRecords)
+    const told = [...this.events, ...this.batches.filter(({ takesRecords }) => !takesRecords)]
+    this.toldTypes = told.reduce((types, one) => types | one.types, 0)
+    this.types = this.recorded.reduce((types, one) => types | one.types, this.toldTypes)
   }
 }
 
@@ -45,6 +66,8 @@ export interface SubscriptionsHost {
   changed(task: string | undefined): void
   /** whether an input is being taken */
   isBusy(): boolean
+  /** whether what happens at every message is told at all */
+  readonly detail: boolean
 }
 
 export class EventSubscriptions {
@@ -55,10 +78,14 @@ export class EventSubscriptions {
   readonly #report: (error: unknown) => void
   /** how many want `fired` events with their why */
   #whys = 0
-  /** types that somebody wants of whatever task, as bits */
+  /** types that somebody wants of whatever task, as bits; of rows, those that they have to make events of */
   anyTypes = 0
+  anyToldTypes = 0
   /** those who have something pending */
-  #pending: BatchListener[] = []
+  #first: BatchListener | undefined
+  #more: BatchListener[] = []
+  /** how many came so far to whom events are told together */
+  #batches = 0
   /** those who came while an input was being taken */
   #joining: (() => void)[] = []
 
@@ -86,7 +113,9 @@ export class EventSubscriptions {
     const types = typesOf(filter)
     const { why = true } = filter
     return new GuardedObservable<EventBatch>(this.#report, (subscriber) => {
-      const listener: BatchListener = { subscriber, types, why, pending: [] }
+      const takesRecords = this.#host.detail && filter.tasks === undefined && (types & DETAIL_TYPES) !== 0
+      const rank = this.#batches++ + (filter.tasks === undefined ? 0 : AFTER_ALL)
+      const listener: BatchListener = { subscriber, types, why, takesRecords, rank, record: undefined, pending: [] }
       return this.#join(
         filter,
         (group) => (group.batches = [...group.batches, listener]),
@@ -105,9 +134,14 @@ export class EventSubscriptions {
     return this.#single.get(task)?.types ?? 0
   }
 
-  /** Types that somebody wants to hear of one by one, of all tasks, as bits. */
-  get eventTypes(): number {
-    return this.#all.eventTypes
+  /** Types of which rows have to make events, of all tasks, as bits. */
+  get toldTypes(): number {
+    return this.#all.toldTypes
+  }
+
+  /** Whether rows keep records of their messages. */
+  get takesRecords(): boolean {
+    return this.#all.recorded.length > 0
   }
 
   /** Whether somebody wants `fired` events with their why. */
@@ -117,23 +151,46 @@ export class EventSubscriptions {
 
   /** `type`: of the event, as a bit. */
   emit(event: EngineEvent, type: number): void {
-    if ((this.#all.types & type) !== 0) this.#tell(this.#all, event, type)
+    if ((this.#all.types & type) !== 0) this.#tell(this.#all, event, type, true)
+    this.#emitAlone(event, type)
+  }
+
+  #emitAlone(event: EngineEvent, type: number): void {
     if (this.#single.size === 0) return
     const single = this.#single.get(event.task)
-    if (single !== undefined && (single.types & type) !== 0) this.#tell(single, event, type)
+    if (single !== undefined && (single.types & type) !== 0) this.#tell(single, event, type, true)
+  }
+
+  /** The same of an event that a row tells, for those who do not take its record. */
+  emitOfRow(event: EngineEvent, type: number): void {
+    if ((this.#all.toldTypes & type) !== 0) this.#tell(this.#all, event, type, false)
+    this.#emitAlone(event, type)
+  }
+
+  /** What a row's message did, for those who take records. */
+  record(record: EventRecord): void {
+    for (const listener of this.#all.recorded) this.#addRecord(listener, record)
+  }
+
+  /** An event of a row's message of which there will be no record, for those who take records. */
+  readonly tellRecorded = (event: EngineEvent): void => {
+    const type = typeBit(event.type)
+    for (const listener of this.#all.recorded) if ((listener.types & type) !== 0) this.#add(listener, event)
   }
 
   /** The same, for who does not know the bit. */
   readonly tell = (event: EngineEvent): void => this.emit(event, typeBit(event.type))
 
-  /** The input at hand is done. */
-  flush(): void {
-    if (this.#pending.length > 0) this.#flush()
+  /** The input at hand is done. True when somebody was told. */
+  flush(): boolean {
+    const isTold = this.#first !== undefined
+    if (isTold) this.#flush()
     if (this.#joining.length > 0) {
       const joining = this.#joining
       this.#joining = []
       for (const join of joining) join()
     }
+    return isTold
   }
 
   complete(): void {
@@ -144,22 +201,43 @@ export class EventSubscriptions {
   }
 
   #flush(): void {
-    const listeners = this.#pending
-    this.#pending = []
-    for (const listener of listeners) {
-      const { pending, subscriber } = listener
-      listener.pending = []
-      subscriber.next(new ListBatch(pending))
+    const first = this.#first as BatchListener // who flushes has looked
+    const more = this.#more
+    this.#first = undefined
+    if (more.length === 0) return flushTo(first)
+    this.#more = []
+    // What they heard of first depends on who tells it.
+    for (const listener of [first, ...more].sort((a, b) => a.rank - b.rank)) flushTo(listener)
+  }
+
+  #add(listener: BatchListener, part: EventPart): void {
+    const { pending, record } = listener
+    if (record !== undefined) {
+      listener.record = undefined
+      pending.push(record, part)
+    } else if (pending.push(part) === 1) this.#waits(listener)
+  }
+
+  #addRecord(listener: BatchListener, record: EventRecord): void {
+    if (listener.record !== undefined || listener.pending.length > 0) this.#add(listener, record)
+    else {
+      listener.record = record
+      this.#waits(listener)
     }
   }
 
-  #tell({ events, batches }: Group, event: EngineEvent, type: number): void {
+  #waits(listener: BatchListener): void {
+    if (this.#first === undefined) this.#first = listener
+    else this.#more.push(listener)
+  }
+
+  /** `toAll`: also those who take records. */
+  #tell({ events, batches }: Group, event: EngineEvent, type: number, toAll: boolean): void {
     for (const { types, why, subscriber } of events) {
       if ((types & type) !== 0) subscriber.next(why ? event : withoutWhy(event))
     }
     for (const listener of batches) {
-      if ((listener.types & type) === 0) continue
-      if (listener.pending.push(listener.why ? event : withoutWhy(event)) === 1) this.#pending.push(listener)
+      if ((listener.types & type) !== 0 && (toAll || !listener.takesRecords)) this.#add(listener, event)
     }
   }
 
@@ -191,13 +269,25 @@ export class EventSubscriptions {
       else if (task !== undefined) this.#single.set(task, group)
     }
     this.anyTypes = this.#all.types
-    for (const { types } of this.#single.values()) this.anyTypes |= types
+    this.anyToldTypes = this.#all.toldTypes
+    for (const { types, toldTypes } of this.#single.values()) {
+      this.anyTypes |= types
+      this.anyToldTypes |= toldTypes
+    }
     for (const task of tasks) this.#host.changed(task)
   }
 }
 
-function withoutWhy(event: EngineEvent): EngineEvent {
-  if (event.type !== 'fired' || event.why === undefined) return event
-  const { why: _, ...rest } = event
-  return rest
+function flushTo(listener: BatchListener): void {
+  const { record, pending, types, why, subscriber } = listener
+  if (record !== undefined) {
+    listener.record = undefined
+    const length = record.count(types)
+    if (length > 0) subscriber.next(new RecordBatch(record, length, types, why))
+    return
+  }
+  const parts = pending.splice(0)
+  let length = 0
+  for (const part of parts) length += countOf(part, types)
+  if (length > 0) subscriber.next(new PartsBatch(parts, length, types, why))
 }

@@ -13,6 +13,7 @@ import type { TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { Caller, Outcome } from './call-plug.ts'
 import type { Counting, Counts } from './counts.ts'
+import type { EventRecord } from './event-batch.ts'
 import type { EngineEvent } from './events.ts'
 import type { OpenCount } from './open-count.ts'
 import type { EngineStats } from './stats.ts'
@@ -128,16 +129,24 @@ export interface ExecutorHost {
   readonly events: HeardEvents
 }
 
-/** Which events somebody wants, and who is told. */
+/** Which events of an executor's own somebody wants, and who is told. */
 export interface HeardEvents {
-  /** types that somebody wants of all tasks, as bits */
-  readonly types: number
+  /** types that somebody wants of all tasks as they happen, as bits */
+  readonly toldTypes: number
   /** the same of any task */
+  readonly anyToldTypes: number
+  /** types that somebody wants of any task in whatever way, as bits */
   readonly anyTypes: number
+  /** whether somebody takes records of messages of all tasks, of which events can be made later */
+  readonly takesRecords: boolean
   /** whether somebody wants `fired` events with their why */
   readonly wantsWhy: boolean
   /** The same of one task alone. */
   typesOf(task: string): number
-  /** `type`: of the event, as a bit. */
-  emit(event: EngineEvent, type: number): void
+  /** `type`: of the event, as a bit. Those who take records are not told. */
+  emitOfRow(event: EngineEvent, type: number): void
+  /** What a message did. */
+  record(record: EventRecord): void
+  /** An event of a message of which there will be no record, for those who take records. */
+  readonly tellRecorded: (event: EngineEvent) => void
 }

@@ -1,9 +1,13 @@
 /** A version of a function as it is stored. */
 import type { CollectionSpec } from '../../storage/contract.ts'
-import type { PlugManifest } from './registry/manifest.ts'
+import type { FunctionType } from './function-type.ts'
+import type { Manifest } from './registry/manifest.ts'
 
 export type FunctionStatus =
   'registered' | 'pending' | 'deployed' | 'running' | 'unhealthy' | 'failed' | 'undeploying' | 'undeployed'
+
+/** What tells a version from all others of its tenant. */
+export type FunctionId = Pick<FunctionRecord, 'type' | 'name' | 'version'>
 
 /** Something that somebody asked of a version. */
 export interface FunctionUpdate {
@@ -17,6 +21,8 @@ export interface FunctionUpdate {
     | 'deprecate'
     | 'undeprecate'
     | 'undeploy'
+    | 'protect'
+    | 'unprotect'
   /** epoch ms */
   readonly at: number
   readonly by: string
@@ -34,18 +40,26 @@ export interface AssetRecord {
 }
 
 export interface FunctionRecord {
+  readonly type: FunctionType
   readonly name: string
   readonly version: string
   readonly status: FunctionStatus
   readonly draft: boolean
   readonly deprecated: boolean
-  readonly manifest: PlugManifest
+  /** without its tags, which stand beside it */
+  readonly manifest: Omit<Manifest, 'tags'>
+  /** names */
+  readonly tags: readonly string[]
   readonly runtimeVersion: string
   /** by path */
   readonly assets: readonly AssetRecord[]
   /** of the assets: 64 hex digits */
   readonly revision: string
   readonly createdBy: string
+  /** who may change a draft and read what is protected; default: who made it */
+  readonly owner?: string
+  /** of a webscript that may be called with one */
+  readonly secret?: string
   /** epoch ms, as all times here */
   readonly createdAt: number
   readonly updatedBy: string
@@ -56,13 +70,18 @@ export interface FunctionRecord {
   readonly build?: { readonly digest: string; readonly revision: string }
   /** the revision of the assets that have answered well once */
   readonly verified?: string
+  /** how often it failed since it last answered, and when it did last */
+  readonly failures?: { readonly count: number; readonly at: number } | undefined
+  /** in place of what the manifest says about its deployment */
+  readonly overrides?: Manifest['deploy'] | undefined
   readonly failure?: { readonly reason: string; readonly log: readonly string[] }
 }
 
 export const FUNCTIONS: CollectionSpec<FunctionRecord> = {
   name: 'functions',
-  version: 1,
+  version: 2,
   fields: {
+    type: { type: 'text', of: ({ type }) => type },
     name: { type: 'text', of: ({ name }) => name },
     status: { type: 'text', of: ({ status }) => status },
   },
@@ -70,21 +89,25 @@ export const FUNCTIONS: CollectionSpec<FunctionRecord> = {
 
 const MAX_UPDATES = 50
 
-export function recordId(name: string, version: string): string {
-  return `plugs/${name}@${version}`
+export function recordId({ type, name, version }: FunctionId): string {
+  return `${type}/${name}@${version}`
 }
 
-/** With one more update, the newest first. */
+export function ownerOf({ owner, createdBy }: FunctionRecord): string {
+  return owner ?? createdBy
+}
+
+/** With one more update or several, the newest first. */
 export function updated(
   record: FunctionRecord,
-  update: FunctionUpdate,
+  update: FunctionUpdate | readonly FunctionUpdate[],
   change: Partial<FunctionRecord> = {},
 ): FunctionRecord {
+  const [latest, ...others] = 'operation' in update ? [update] : update
   return {
     ...record,
     ...change,
-    updatedBy: update.by,
-    updatedAt: update.at,
-    updates: [update, ...record.updates].slice(0, MAX_UPDATES),
+    ...(latest && { updatedBy: latest.by, updatedAt: latest.at }),
+    updates: [...(latest ? [latest] : []), ...others, ...record.updates].slice(0, MAX_UPDATES),
   }
 }

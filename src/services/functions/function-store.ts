@@ -1,84 +1,97 @@
-/** The functions of one tenant in its store: records, and assets as objects that are called by their content. */
-import { createHash } from 'node:crypto'
+/** The functions of one tenant in its store: records, tags, and assets as objects that are called by their content. */
+import { webcrypto } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
 import type { Collection, Store, Stored, Write } from '../../storage/contract.ts'
-import { type AssetRecord, FUNCTIONS, type FunctionRecord, recordId } from './function-record.ts'
+import { CHANGES, FunctionIndex, type IndexChange, type Indexed, PARTITION } from './function-index.ts'
+import { type AssetRecord, type FunctionId, FUNCTIONS, type FunctionRecord, recordId } from './function-record.ts'
+import { type FunctionType, TYPE_NAMES } from './function-type.ts'
 import type { Assets } from './registry/archive.ts'
+import { TAGS, type TagRecord } from './registry/tags.ts'
 
 const TRIES = 10
-const PAGE = 1_000
 
 export class FunctionStore {
   readonly store: Store
-  readonly records: Collection<FunctionRecord>
+  readonly #records: Collection<FunctionRecord>
+  readonly #tags: Collection<TagRecord>
+  readonly #index: FunctionIndex
 
   constructor(store: Store) {
     this.store = store
-    this.records = store.collection(FUNCTIONS)
+    this.#records = store.collection(FUNCTIONS)
+    this.#tags = store.collection(TAGS)
+    this.#index = new FunctionIndex(store)
   }
 
-  async all(): Promise<readonly FunctionRecord[]> {
-    const found: FunctionRecord[] = []
-    for (let afterId: string | undefined; ;) {
-      const page = await this.records.find({ limit: PAGE, ...(afterId !== undefined && { afterId }) })
-      for (const { value } of page) found.push(value)
-      afterId = page.at(-1)?.id
-      if (page.length < PAGE) return found
-    }
+  indexed(): Promise<Indexed> {
+    return this.#index.current()
   }
 
-  /** All versions of a name. */
-  async versions(name: string): Promise<readonly FunctionRecord[]> {
-    const found = await this.records.find({ where: [{ field: 'name', op: 'eq', value: name }], limit: 10_000 })
-    return found.map(({ value }) => value)
+  /** All versions of a name, the newest first. */
+  async versions(type: FunctionType, name: string): Promise<readonly FunctionRecord[]> {
+    return [...(await this.indexed()).versions(type, name)]
   }
 
-  find(name: string, version: string): Promise<Stored<FunctionRecord> | undefined> {
-    return this.records.get(recordId(name, version))
+  find(id: FunctionId): Promise<Stored<FunctionRecord> | undefined> {
+    return this.#records.get(recordId(id))
   }
 
   /** `NOT_FOUND` without it. */
-  async get(name: string, version: string): Promise<FunctionRecord> {
-    const found = await this.find(name, version)
-    if (found === undefined) throw noVersion(name, version)
+  async get(id: FunctionId): Promise<FunctionRecord> {
+    const found = await this.find(id)
+    if (found === undefined) throw noVersion(id)
     return found.value
   }
 
-  putting(record: FunctionRecord, expect: number | 'absent'): Write {
-    return this.records.putting(recordId(record.name, record.version), record, expect)
+  /** A record with the word of it that lists follow. */
+  putting(record: FunctionRecord, expect: number | 'absent' | 'any'): readonly Write[] {
+    const id = recordId(record)
+    return [this.#records.putting(id, record, expect), this.#telling({ record: id })]
+  }
+
+  deleting(record: FunctionRecord, expect: number): readonly Write[] {
+    const id = recordId(record)
+    return [this.#records.deleting(id, expect), this.#telling({ record: id })]
+  }
+
+  puttingTag(tag: TagRecord): readonly Write[] {
+    return [this.#tags.putting(tag.name, tag), this.#telling({ tag: tag.name })]
+  }
+
+  deletingTag(name: string): readonly Write[] {
+    return [this.#tags.deleting(name), this.#telling({ tag: name })]
   }
 
   /** Changes what is stored now; tried again when somebody else was faster. Undefined from `change`: leave it. */
   async change(
-    name: string,
-    version: string,
+    id: FunctionId,
     change: (record: FunctionRecord) => FunctionRecord | undefined,
     commit: (writes: readonly Write[]) => Promise<unknown> = (writes) => this.store.commit(writes),
   ): Promise<FunctionRecord | undefined> {
     for (let attempt = 1; ; attempt++) {
-      const found = await this.find(name, version)
+      const found = await this.find(id)
       const changed = found === undefined ? undefined : change(found.value)
       if (found === undefined || changed === undefined) return found?.value
       try {
-        await commit([this.putting(changed, found.version)])
+        await commit(this.putting(changed, found.version))
         return changed
       } catch (error) {
         const isRace = error instanceof AppError && error.code === 'CONFLICT'
-        const now = isRace ? await this.find(name, version) : undefined
+        const now = isRace ? await this.find(id) : undefined
         // a conflict about something else is not ours
         if (!isRace || now?.version === found.version || attempt === TRIES) throw error
       }
     }
   }
 
-  /** Stores contents; gives what names them, by path. */
-  async putAssets(assets: Assets): Promise<readonly AssetRecord[]> {
+  /** Stores contents, unless it is a dry run; gives what names them, by path. */
+  async putAssets(assets: Assets, isDryRun = false): Promise<readonly AssetRecord[]> {
     const records: AssetRecord[] = []
     for (const path of [...assets.keys()].sort()) {
       const content = assets.get(path) ?? new Uint8Array()
-      const sha256 = createHash('sha256').update(content).digest('hex')
+      const sha256 = await digestOf(content)
       const place = blobOf(sha256)
-      if ((await this.store.blobs.info(place)) === undefined) await this.store.blobs.put(place, content)
+      if (!isDryRun && (await this.store.blobs.info(place)) === undefined) await this.store.blobs.put(place, content)
       records.push({ path, size: content.length, sha256 })
     }
     return records
@@ -92,8 +105,13 @@ export class FunctionStore {
 
   /** Takes away contents that no version has any more. */
   async dropAssets(records: readonly AssetRecord[]): Promise<void> {
-    const used = new Set((await this.all()).flatMap(({ assets }) => assets.map(({ sha256 }) => sha256)))
-    for (const { sha256 } of records) if (!used.has(sha256)) await this.store.blobs.delete(blobOf(sha256))
+    const left = new Set(records.map(({ sha256 }) => sha256))
+    for (const { assets } of (await this.indexed()).all()) for (const { sha256 } of assets) left.delete(sha256)
+    for (const sha256 of left) await this.store.blobs.delete(blobOf(sha256))
+  }
+
+  #telling(change: IndexChange): Write {
+    return this.store.log(CHANGES).appending(PARTITION, [change])
   }
 
   async #content(sha256: string, path: string): Promise<Uint8Array> {
@@ -105,12 +123,17 @@ export class FunctionStore {
   }
 }
 
-export function noVersion(name: string, version: string): AppError {
-  return new AppError('NOT_FOUND', `No plug '${name.slice(0, 100)}@${version.slice(0, 40)}'`)
+export function noVersion({ type, name, version }: FunctionId): AppError {
+  return new AppError('NOT_FOUND', `No ${TYPE_NAMES[type].noun} '${name.slice(0, 100)}@${version.slice(0, 40)}'`)
 }
 
-export function noFunction(name: string): AppError {
-  return new AppError('NOT_FOUND', `No plug '${name.slice(0, 100)}'`)
+export function noFunction(type: FunctionType, name: string): AppError {
+  return new AppError('NOT_FOUND', `No ${TYPE_NAMES[type].noun} '${name.slice(0, 100)}'`)
+}
+
+/** Worked out beside the loop: an asset may have 50 MB. */
+async function digestOf(content: Uint8Array): Promise<string> {
+  return Buffer.from(await webcrypto.subtle.digest('SHA-256', content as Uint8Array<ArrayBuffer>)).toString('hex')
 }
 
 function blobOf(sha256: string): string {

@@ -9,10 +9,10 @@ import type { ProcessPool } from '../../sandbox-process/process-pool.ts'
 import type { Program, ProgramLine } from '../../sandbox-process/program.ts'
 import type { Storage } from '../../storage/contract.ts'
 import { Builder } from './build.ts'
-import type { CallOptions, DeployedPlug, FunctionsApi, FunctionsService } from './contract.ts'
+import type { CallOptions, DeployedPlug, FunctionsApi, FunctionsService, FunctionType } from './contract.ts'
 import { functionApi } from './function-api.ts'
 import { FunctionCaller } from './function-caller.ts'
-import type { FunctionRecord } from './function-record.ts'
+import { type FunctionId, type FunctionRecord, recordId } from './function-record.ts'
 import { FunctionStore, noVersion } from './function-store.ts'
 import { lifecycleHandlers } from './jobs/lifecycle-jobs.ts'
 
@@ -25,10 +25,13 @@ export interface FunctionsOptions {
   readonly now: () => number
   /** never the same twice */
   readonly newId: () => string
+  /** 32 bytes of chance, in base64 */
+  readonly newSecret: () => string
   /** Asked once, when the first function is to be run. */
   readonly openPool: (log: (program: Program, line: ProgramLine) => void) => Promise<OpenedPool>
   readonly isTaken: (name: string) => boolean
-  readonly usesOf: (tenant: string, name: string, version: string) => Promise<number>
+  /** how many tasks and templates name it */
+  readonly usesOf: (tenant: string, id: FunctionId) => Promise<number>
   readonly logger?: Logger
 }
 
@@ -47,7 +50,7 @@ const NO_PLUGS: readonly DeployedPlug[] = []
 
 interface Deployed {
   readonly plugs: readonly DeployedPlug[]
-  /** by `name@version` */
+  /** by id */
   readonly records: ReadonlyMap<string, FunctionRecord>
 }
 
@@ -69,12 +72,20 @@ class Functions implements FunctionsService {
     const storeOf = (tenant: string): FunctionStore => this.#storeOf(tenant)
     this.#caller = new FunctionCaller({ pool: () => this.#openPool(), builder: this.#builder, storeOf, now })
     const changed = (tenant: string): Promise<void> => this.#read(tenant)
-    const handlers = lifecycleHandlers({ builder: this.#builder, caller: this.#caller, storeOf, changed })
+    const handlers = lifecycleHandlers({
+      builder: this.#builder,
+      caller: this.#caller,
+      storeOf,
+      now,
+      usesOf: options.usesOf,
+      queueOf: (tenant) => this.#jobs.queue(tenant),
+      changed,
+    })
     this.#jobs = new JobRunner({ storage, handlers, now, newId, timers: machineTimers, logger })
   }
 
-  as(caller: Caller): FunctionsApi {
-    const { now, newId, isTaken, usesOf } = this.#options
+  as(caller: Caller, type: FunctionType): FunctionsApi {
+    const { now, newId, newSecret, isTaken, usesOf } = this.#options
     return functionApi(
       {
         store: this.#storeOf(caller.tenant),
@@ -82,11 +93,13 @@ class Functions implements FunctionsService {
         caller: this.#caller,
         now,
         newJobId: () => `${caller.tenant}$${newId()}`,
+        newSecret,
         isTaken,
         usesOf,
         changed: (tenant) => this.#read(tenant),
       },
       caller,
+      type,
     )
   }
 
@@ -101,8 +114,9 @@ class Functions implements FunctionsService {
     params: unknown,
     { signal }: CallOptions,
   ): Promise<unknown> {
-    const record = this.#deployed.get(tenant)?.records.get(`${name}@${version}`)
-    if (record === undefined) throw noVersion(name, version)
+    const id = { type: 'plugs', name, version } as const
+    const record = this.#deployed.get(tenant)?.records.get(recordId(id))
+    if (record === undefined) throw noVersion(id)
     return this.#caller.call(tenant, record, 'execute', params, signal)
   }
 
@@ -153,13 +167,13 @@ class Functions implements FunctionsService {
   #read(tenant: string): Promise<void> {
     return this.#reading.run(tenant, async () => {
       try {
-        const all = (await this.#storeOf(tenant).all()).filter(isUsable)
-        const records = new Map(all.map((record) => [`${record.name}@${record.version}`, record]))
+        const all = [...(await this.#storeOf(tenant).indexed()).all()].filter(isUsable)
+        const records = new Map(all.map((record) => [recordId(record), record]))
         const former = this.#deployed.get(tenant)
         const isSame =
           former?.records.size === records.size &&
           [...records].every(([id, { revision }]) => former.records.get(id)?.revision === revision)
-        const plugs = isSame ? former.plugs : all.filter(({ name }) => !this.#options.isTaken(name)).map(plugOf)
+        const plugs = isSame ? former.plugs : all.filter(({ name }) => !this.#options.isTaken(name)).flatMap(plugOf)
         this.#deployed.set(tenant, { plugs, records })
       } catch (error) {
         this.#options.logger?.error(`functions of tenant ${tenant} could not be read: ${messageOf(error)}`)
@@ -173,9 +187,10 @@ function isUsable({ draft, verified, revision, status }: FunctionRecord): boolea
   return !draft && verified === revision && !['undeploying', 'undeployed', 'registered'].includes(status)
 }
 
-function plugOf({ name, version, manifest }: FunctionRecord): DeployedPlug {
-  const { type, metadata = {} } = manifest
-  const { states = [], input = [], output = [] } = manifest.interface
+function plugOf({ name, version, manifest }: FunctionRecord): DeployedPlug | readonly [] {
+  const { type, interface: declared = {}, metadata = {} } = manifest
+  if (type === undefined) return []
+  const { states = [], input = [], output = [] } = declared
   const { description, category } = metadata
   return {
     name,

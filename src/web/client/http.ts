@@ -15,6 +15,7 @@ export type QueryValue = string | number | boolean | undefined | readonly string
 
 export interface Ask {
   readonly query?: Readonly<Record<string, QueryValue>>
+  /** sent as JSON; bytes are sent as they are, with the content type that `headers` has */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
@@ -49,10 +50,11 @@ export class Http {
   /** The answer, whatever it is. */
   send(method: Method, path: string, { query = {}, body, headers, signal }: Ask): Promise<Response> {
     const { url, headers: common, fetch = globalThis.fetch } = this.#options
+    const isBytes = body instanceof Uint8Array
     return fetch(`${url}${path}${queryText(query)}`, {
       method,
-      headers: { ...common, ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+      headers: { ...common, ...(body !== undefined && !isBytes && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: isBytes ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
       ...(signal && { signal }),
     })
   }
@@ -84,7 +86,9 @@ function queryText(query: Readonly<Record<string, QueryValue>>): string {
 function errorOf(response: Response, text: string): AppError {
   const body = parsed(text)
   const error = typeof body['error'] === 'string' ? body['error'] : `${response.status} ${response.statusText}`
-  const details = Array.isArray(body['details']) ? (body['details'] as readonly (string | Detail)[]) : []
+  // the registry calls them data
+  const told = body['details'] ?? body['data']
+  const details = Array.isArray(told) ? (told as readonly (string | Detail)[]) : []
   const issues = details.map((detail) => issueOf(typeof detail === 'string' ? textIssue(detail) : detail))
   return new AppError(codeOf(body['code'], response.status), error, { issues })
 }

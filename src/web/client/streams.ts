@@ -8,6 +8,11 @@ export async function* jsonLines(response: Response): AsyncGenerator {
 
 /** Server-sent events with JSON as data; comments are passed over. */
 export async function* serverEvents(response: Response): AsyncGenerator<ServerEvent> {
+  for await (const { data, ...event } of textEvents(response)) yield { ...event, data: JSON.parse(data) as unknown }
+}
+
+/** Server-sent events with their data as text. */
+export async function* textEvents(response: Response): AsyncGenerator<ServerEvent & { readonly data: string }> {
   let id: string | undefined
   let event: string | undefined
   let data = ''
@@ -19,7 +24,7 @@ export async function* serverEvents(response: Response): AsyncGenerator<ServerEv
       yield {
         ...(id !== undefined && { id }),
         ...(event !== undefined && { event }),
-        data: JSON.parse(data) as unknown,
+        data,
       }
       event = undefined
       data = ''

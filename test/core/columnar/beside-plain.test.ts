@@ -5,6 +5,19 @@ import { builtins } from '../../../plugins/index.ts'
 
 type Values = Omit<Message, 'resource'>
 
+/** Answers plainly, or forgets what it remembers, or remembers. */
+const holds = definePlug({
+  name: 'holds',
+  version: '1.0.0',
+  kind: 'sensor',
+  states: ['Remembers', 'Not'],
+  execute(context) {
+    const value = context.streamValue('a')
+    if (value === 2) return context.internalState === 1 ? 'Remembers' : 'Not'
+    return { state: 'Not', internalState: value === 1 ? 1 : null }
+  },
+})
+
 /** What happens with messages, by rows or plainly; `leaves`: a listener to firings that goes with the first. */
 async function run(rule: Rule, messages: readonly Values[], isPlain: boolean, leaves: number | undefined) {
   const seen: string[] = []
@@ -15,7 +28,7 @@ async function run(rule: Rule, messages: readonly Values[], isPlain: boolean, le
     execute: (context) => void seen.push(`acts on ${String(context.streamValue('b'))}`),
   })
   const engine = createEngine({
-    plugs: [...builtins, act],
+    plugs: [...builtins, act, holds],
     scheduler: new VirtualClock(0),
     ids: () => 't',
     seed: 1,
@@ -71,5 +84,13 @@ describe('rows do as the plain executor', () => {
     expect(rows.inRows).toBeGreaterThan(0)
     expect(plain.inRows).toBe(0)
     expect(rows.seen).toEqual(plain.seen)
+  })
+
+  it('when a plug forgets by null what it remembers', async () => {
+    const rule = ruleOf({ label: 's', name: 'holds' }, 'Remembers')
+    const messages = [2, 1, 2, 2, 0, 2, 2].map((a, b) => ({ a, b }))
+    const { seen } = await run(rule, messages, true, undefined)
+    expect(seen).toEqual(['acts on 2', 'acts on 3'])
+    expect((await run(rule, messages, false, undefined)).seen).toEqual(seen)
   })
 })

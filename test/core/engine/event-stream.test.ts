@@ -10,6 +10,7 @@ function stream() {
     report: (error) => reports.push(error),
     changed: () => listening.push(subscriptions.types !== 0),
     isBusy: () => false,
+    detail: true,
   })
   const emit = (invocation: number) => subscriptions.tell(eventOf(invocation))
   return { events$: subscriptions.events({}), emit, complete: () => subscriptions.complete(), reports, listening }

@@ -2,12 +2,20 @@
 import type { Job, JobEvent } from '../../../jobs/contract.ts'
 import type { JobQueue, PlacedEvent } from '../../../jobs/job-queue.ts'
 import { AppError } from '../../../kernel/errors.ts'
-import { type FunctionJob, type FunctionJobEvent, JOB_TYPES, type JobEventQuery, type JobsApi } from '../contract.ts'
-import { dataOf, shownType, storedType } from './lifecycle-jobs.ts'
+import {
+  type FunctionJob,
+  type FunctionJobEvent,
+  type FunctionType,
+  JOB_TYPES,
+  type JobEventQuery,
+  type JobsApi,
+} from '../contract.ts'
+import { dataOf, type LifecycleData, shownType, storedTypes } from './job-data.ts'
 
 export const DEFAULT_LIMIT = 20
 
-export function jobsApi(queue: JobQueue): JobsApi {
+/** `own`: the type of the versions that may be asked about by name. */
+export function jobsApi(queue: JobQueue, own: FunctionType): JobsApi {
   const get = async (type: string, id: string): Promise<FunctionJob> => {
     const job = await queue.get(id)
     const found = job && shownJob(job)
@@ -17,13 +25,23 @@ export function jobsApi(queue: JobQueue): JobsApi {
   }
   return {
     get,
-    list: async ({ limit = DEFAULT_LIMIT, types = JOB_TYPES, states, createdAfter, createdBefore, name, version }) => {
-      const label = name === undefined ? undefined : `plugs/${name}${version === undefined ? '' : `@${version}`}`
+    list: async ({
+      limit = DEFAULT_LIMIT,
+      types = JOB_TYPES,
+      states,
+      functionTypes,
+      createdAfter,
+      createdBefore,
+      ...of
+    }) => {
+      const { name, version } = of
+      const label = name === undefined ? undefined : `${own}/${name}${version === undefined ? '' : `@${version}`}`
       const jobs = await queue.list({
-        types: types.map(storedType),
+        types: types.flatMap(storedTypes),
         limit,
         ...(states && { states }),
         ...(label !== undefined && { label }),
+        ...(functionTypes && { labels: functionTypes }),
         ...(createdAfter !== undefined && { createdAfter }),
         ...(createdBefore !== undefined && { createdBefore }),
       })
@@ -37,8 +55,8 @@ export function jobsApi(queue: JobQueue): JobsApi {
 function shownJob(job: Job): FunctionJob | undefined {
   const type = shownType(job.type)
   if (type === undefined) return undefined
-  const { function: about, operation } = dataOf(job)
-  return { type, job, function: about, operation }
+  const { function: about, operation } = dataOf(job) as Partial<LifecycleData>
+  return { type, job, ...(about && { function: about }), operation: typeof operation === 'string' ? operation : type }
 }
 
 /** Begins with `ack`; ends with `close` once the job that was asked for is over. */
@@ -97,11 +115,12 @@ function told(
   { event, type, job: id, time, prev, result, failedReason, progress }: PlacedEvent,
   job: Job,
 ): FunctionJobEvent {
+  const { function: about } = dataOf(job) as Partial<LifecycleData>
   return {
     event,
     type: shownType(type) ?? 'build',
     id,
-    function: dataOf(job).function,
+    ...(about && { function: about }),
     time,
     ...(prev && { prev }),
     ...(result !== undefined && { result }),

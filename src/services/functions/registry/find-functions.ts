@@ -1,10 +1,23 @@
 /** Functions as they are shown, and lists of them by what is asked. */
-import type { FunctionPage, FunctionQuery, FunctionVersion, InclusionQuery, ListedFunction } from '../contract.ts'
+import type {
+  FunctionPage,
+  FunctionQuery,
+  FunctionVersion,
+  InclusionQuery,
+  RelatedVersions,
+  ShowTags,
+} from '../contract.ts'
 import type { FunctionRecord, FunctionUpdate } from '../function-record.ts'
+import type { Indexed } from '../function-index.ts'
 import { noFunction } from '../function-store.ts'
+import { type FunctionType, TYPE_NAMES } from '../function-type.ts'
+import { makeIssue, refuse } from '../../../kernel/issues.ts'
 import { RUNTIMES } from '../runtimes/catalog.ts'
-import { inOrder, type Inclusion, isAllowed, latestOf, latestOfEach } from './select-versions.ts'
+import { type Inclusion, isAllowed, latestOf } from './select-versions.ts'
+import { defaultColor, type TagRecord } from './tags.ts'
 import { isInRange } from './versions.ts'
+import { parseTagQuery, tagMatcher } from './tag-query.ts'
+import { wildcard } from './wildcard.ts'
 
 export const DEFAULT_LIMIT = 20
 export const MAX_LIMIT = 100
@@ -25,43 +38,62 @@ const OF_VERSIONS = [
   'draft',
 ] as const
 
+/** What is shown beside a record: the tags of the tenant, and how they are asked for. */
+export interface Showing {
+  readonly tags: ReadonlyMap<string, TagRecord>
+  readonly showTags?: ShowTags | undefined
+  /** it was asked for alone: with who changed it, and how it is called */
+  readonly isSingle?: boolean
+}
+
 /** A record as it is shown. */
-export function shown(record: FunctionRecord): FunctionVersion {
-  const { name, version, status, draft, deprecated } = record
-  return { name, version, status, draft, deprecated, record: wireOf(record) }
+export function shown(record: FunctionRecord, showing: Showing): FunctionVersion {
+  const { type, name, version, status, draft, deprecated } = record
+  const tags = showing.showTags === 'embed' ? { tags: shownTags(record.tags, showing.tags) } : {}
+  return { type, name, version, status, draft, deprecated, record: wireOf(record, showing), ...tags }
 }
 
 /** The latest version of a name. `NOT_FOUND`. */
-export function latest(versions: readonly FunctionRecord[], name: string, query: InclusionQuery): FunctionVersion {
-  const found = latestOf(versions, inclusionOf(query))
-  if (found === undefined) throw noFunction(name)
-  return shown(found)
+export function latestIn(indexed: Indexed, type: FunctionType, name: string, query: InclusionQuery): FunctionRecord {
+  const found = latestOf(indexed.versions(type, name), inclusionOf(query))
+  if (found === undefined) throw noFunction(type, name)
+  return found
 }
 
 /** `user`: who asks, which `@me` stands for. */
-export function list(records: readonly FunctionRecord[], query: FunctionQuery, user: string): FunctionPage {
+export function list(indexed: Indexed, type: FunctionType, query: FunctionQuery, user: string): FunctionPage {
   const isOfVersions = OF_VERSIONS.some((key) => query[key] !== undefined)
   const isLatest = query.latest ?? query.nameVersion === undefined
   const fits = filterOf(query, user)
-  const matching = records.filter(fits)
   const include = inclusionOf(query)
-  const chosen = isLatest
-    ? latestOfEach(matching, include)
-    : inOrder(matching.filter((one) => isAllowed(one, { ...include, undeployed: true })))
-  const { limit = DEFAULT_LIMIT, page } = query
+  const groups =
+    query.exactName === undefined
+      ? indexed.groups(type)
+      : [{ name: query.exactName, versions: indexed.versions(type, query.exactName) }]
+  const isNamed = nameTest(query)
+  const chosen = groups.flatMap(({ name, versions }) => {
+    if (!isNamed(name)) return []
+    const matching = versions.filter(fits)
+    if (!isLatest) return matching.filter((one) => isAllowed(one, { ...include, undeployed: true }))
+    return latestOf(matching, include) ?? []
+  })
+  const { limit = DEFAULT_LIMIT, page, showTags } = query
   const from = (page ?? 0) * limit
   const showRelated = isOfVersions || !isLatest ? 'none' : (query.showRelated ?? 'link')
-  const entities = chosen.slice(from, from + limit).map((record) => listed(record, records, showRelated))
+  const showing = { tags: indexed.tags, showTags }
+  const entities = chosen.slice(from, from + limit).map((record) => {
+    const related = showRelated === 'none' ? {} : relatedOf(record, indexed.versions(type, record.name), showing)
+    return { ...shown(record, showing), showRelated, related }
+  })
   return { entities, count: chosen.length, limit, ...(page !== undefined && { page }) }
 }
 
-function listed(
+/** The newest draft and the newest published version of the name, where they are others. */
+export function relatedOf(
   record: FunctionRecord,
-  all: readonly FunctionRecord[],
-  showRelated: ListedFunction['showRelated'],
-): ListedFunction {
-  if (showRelated === 'none') return { ...shown(record), showRelated }
-  const others = all.filter(({ name }) => name === record.name)
+  others: readonly FunctionRecord[],
+  showing: Showing,
+): RelatedVersions {
   const draft = latestOf(
     others.filter((one) => one.draft),
     { draft: true, deprecated: true, undeployed: true },
@@ -70,14 +102,11 @@ function listed(
     others.filter((one) => !one.draft),
     { undeployed: true },
   )
-  const isOther = (one: FunctionRecord | undefined): one is FunctionRecord => one !== undefined && one !== record
+  const isOther = (one: FunctionRecord | undefined): one is FunctionRecord =>
+    one !== undefined && one.version !== record.version
   return {
-    ...shown(record),
-    showRelated,
-    related: {
-      ...(isOther(draft) && { draft: shown(draft) }),
-      ...(isOther(published) && { published: shown(published) }),
-    },
+    ...(isOther(draft) && { draft: shown(draft, showing) }),
+    ...(isOther(published) && { published: shown(published, showing) }),
   }
 }
 
@@ -87,19 +116,31 @@ function inclusionOf({ includeDraft, includeDeprecated, includeUndeployed, ...qu
   return { draft: includeDraft, deprecated: includeDeprecated, undeployed }
 }
 
+function nameTest({ name }: FunctionQuery): (name: string) => boolean {
+  if (name === undefined) return () => true
+  const fits = wildcard(name.toLowerCase())
+  return (one) => fits(one.toLowerCase())
+}
+
 function filterOf(query: FunctionQuery, user: string): (record: FunctionRecord) => boolean {
   const tests: ((record: FunctionRecord) => boolean)[] = [statusTest(query)]
   const when = <T>(value: T | undefined, test: (value: T) => (record: FunctionRecord) => boolean): void => {
     if (value !== undefined) tests.push(test(value))
   }
   const who = (text: string): string => (text === '@me' ? user : text)
-  when(query.exactName, (name) => (one) => one.name === name)
-  when(query.name, (name) => textTest(name, true, (one) => one.name))
-  when(query.version, (version) => textTest(version, false, (one) => one.version))
+  when(query.version, (version) => {
+    const fits = wildcard(version)
+    return (one) => fits(one.version)
+  })
   when(query.nameVersion, (named) => (one) => named.includes(`${one.name}@${one.version}`))
-  when(query.type, (types) => (one) => types.includes(one.manifest.type))
+  when(query.type, (types) => (one) => one.manifest.type !== undefined && types.includes(one.manifest.type))
   when(query.draft, (draft) => (one) => one.draft === draft)
   when(query.deprecated, (deprecated) => (one) => one.deprecated === deprecated)
+  when(query.tags, (tags) => (one) => tags.every((tag) => one.tags.includes(tag)))
+  when(query.wql, (wql) => {
+    const fits = tagsAsked(wql)
+    return (one) => fits(one.tags)
+  })
   when(query.runtime, (runtimes) => (one) => runtimes.includes(one.manifest.runtime))
   when(query.runtimeVersion, (range) => (one) => isInRange(one.runtimeVersion, range))
   when(query.archiveFormat, (formats) => (one) => {
@@ -115,6 +156,13 @@ function filterOf(query: FunctionQuery, user: string): (record: FunctionRecord) 
   return (record) => tests.every((test) => test(record))
 }
 
+function tagsAsked(wql: string): (tags: readonly string[]) => boolean {
+  const read = parseTagQuery(wql)
+  if ('query' in read) return tagMatcher(read.query)
+  const suggestion = 'write for example tag:like("heat*") AND NOT tag:old'
+  throw refuse('the query', [makeIssue('QUERY', '/wql', read.problem, suggestion)])
+}
+
 /** Names with a trailing `-` are left out; the others are alternatives. */
 function statusTest({ status, includeUndeployed }: FunctionQuery): (record: FunctionRecord) => boolean {
   if (status === undefined) return (one) => one.status !== 'undeployed' || includeUndeployed === true
@@ -124,41 +172,20 @@ function statusTest({ status, includeUndeployed }: FunctionQuery): (record: Func
   return (one) => !out.has(one.status) && (isAny || among.has(one.status))
 }
 
-function textTest(
-  pattern: string,
-  isLoose: boolean,
-  of: (record: FunctionRecord) => string,
-): (record: FunctionRecord) => boolean {
-  const fits = wildcard(isLoose ? pattern.toLowerCase() : pattern)
-  return (one) => fits(isLoose ? of(one).toLowerCase() : of(one))
-}
+/** What a plug is told when it is called. */
+const PLUG_INVOCATION = {
+  auth: 'none',
+  taskContext: true,
+  nodeContext: true,
+  rawDataContext: true,
+  callback: false,
+} as const
 
-/** `*` is any text, `?` any character. Linear in the text for each star, without going back further than the last one. */
-export function wildcard(pattern: string): (text: string) => boolean {
-  return (text) => {
-    let at = 0
-    let star = -1
-    let mark = 0
-    let i = 0
-    while (i < text.length) {
-      if (pattern[at] === '*') {
-        star = at++
-        mark = i
-      } else if (at < pattern.length && (pattern[at] === '?' || pattern[at] === text[i])) {
-        at++
-        i++
-      } else if (star >= 0) {
-        at = star + 1
-        i = ++mark
-      } else return false
-    }
-    while (pattern[at] === '*') at++
-    return at === pattern.length
-  }
-}
-
-function wireOf(record: FunctionRecord): Readonly<Record<string, unknown>> {
-  const { createdBy, createdAt, updatedBy, updatedAt, status, draft, deprecated, revision, manifest, failure } = record
+function wireOf(record: FunctionRecord, showing: Showing): Readonly<Record<string, unknown>> {
+  const { createdBy, createdAt, updatedBy, updatedAt, status, draft, deprecated, revision, failure, overrides } = record
+  const manifest = { ...record.manifest, ...(overrides && { deploy: { ...record.manifest.deploy, ...overrides } }) }
+  const tags =
+    showing.showTags === 'none' || showing.showTags === 'embed' ? record.tags : shownTags(record.tags, showing.tags)
   return {
     createdBy,
     createdAt: new Date(createdAt).toISOString(),
@@ -166,13 +193,32 @@ function wireOf(record: FunctionRecord): Readonly<Record<string, unknown>> {
     updatedAt: new Date(updatedAt).toISOString(),
     status,
     ...(failure && { failureReason: { cause: failure.reason, log: failure.log, events: [] } }),
-    runtime: { name: manifest.runtime, version: record.runtimeVersion, deprecated: false, upgradable: false },
+    runtime: runtimeState(manifest.runtime, record.runtimeVersion),
     deprecated,
     draft,
     ...(draft && { revision }),
-    plug: { ...manifest, metadata: manifest.metadata ?? {} },
-    updates: record.updates.map(updateOf),
+    [TYPE_NAMES[record.type].noun]: {
+      ...manifest,
+      metadata: { ...manifest.metadata, ...(tags.length > 0 && { tags }) },
+      tags,
+    },
+    ...(record.type === 'webscripts' && { secret: record.secret ?? null }),
+    ...(showing.isSingle === true && {
+      ...(record.type === 'plugs' && { invocation: PLUG_INVOCATION }),
+      updates: record.updates.map(updateOf),
+    }),
   }
+}
+
+/** A tag that is gone meanwhile is shown as it was made. */
+export function shownTags(names: readonly string[], tags: Showing['tags']): readonly TagRecord[] {
+  return names.map((name) => tags.get(name) ?? { name, color: defaultColor(name) })
+}
+
+function runtimeState(name: string, version: string): Readonly<Record<string, unknown>> {
+  const versions = RUNTIMES.get(name)?.versions
+  const isKnown = versions?.some((one) => one.version === version) === true
+  return { name, version, deprecated: !isKnown, upgradable: isKnown && versions[0]?.version !== version }
 }
 
 function updateOf({ at, ...update }: FunctionUpdate): Readonly<Record<string, unknown>> {

@@ -33,30 +33,14 @@ export function latestOf<T extends Selectable>(versions: readonly T[], include: 
   )
 }
 
-/** The latest version of each name, by name. */
-export function latestOfEach<T extends Selectable>(versions: readonly T[], include: Inclusion): readonly T[] {
-  const byName = new Map<string, T[]>()
-  for (const one of versions) {
-    const group = byName.get(one.name)
-    if (group === undefined) byName.set(one.name, [one])
-    else group.push(one)
-  }
-  const latest = [...byName.values()].flatMap((group) => latestOf(group, include) ?? [])
-  return latest.toSorted((a, b) => byText(a.name, b.name))
-}
-
-/** By name without regard to case, then the newest first. */
-export function inOrder<T extends Selectable>(versions: readonly T[]): readonly T[] {
-  return versions.toSorted((a, b) => byText(a.name, b.name) || compareVersions(b.version, a.version))
-}
-
 export function isAllowed({ draft, deprecated, status }: Selectable, include: Inclusion): boolean {
   if (draft && include.draft === false) return false
   if (deprecated && include.deprecated === false) return false
   return status !== 'undeployed' || include.undeployed === true
 }
 
-function byText(a: string, b: string): number {
+/** Without regard to case first. */
+export function compareNames(a: string, b: string): number {
   const [lowA, lowB] = [a.toLowerCase(), b.toLowerCase()]
   if (lowA !== lowB) return lowA < lowB ? -1 : 1
   return a < b ? -1 : Number(a > b)

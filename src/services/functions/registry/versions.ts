@@ -12,7 +12,12 @@ export function isVersion(text: string): boolean {
 
 /** By number, ascending. */
 export function compareVersions(a: string, b: string): number {
-  return compare(a, b)
+  const [left, right] = [a.split('.'), b.split('.')]
+  for (let i = 0; i < 3; i++) {
+    const difference = Number(left[i]) - Number(right[i])
+    if (difference !== 0) return difference
+  }
+  return 0
 }
 
 /** A range as npm writes it, such as `^1.2.0`, `1.x` or `latest` for any. */

@@ -1,0 +1,95 @@
+/**
+ * The events of a message that a row took earlier: the task as it was before is set up once more, and takes the message
+ * through the state machine with the answers that its calls gave.
+ */
+import type { Outcome } from '../engine/call-plug.ts'
+import type { EngineEvent } from '../engine/events.ts'
+import type { Message } from '../task/origin.ts'
+import type { Sink, TaskModel, TaskRun } from '../task/run.ts'
+import { TaskState } from '../task/task-state.ts'
+import { isCalled } from './computed-sensors.ts'
+import type { KeptAnswer } from './ordinary-answers.ts'
+import { NO_ANSWER, keptAnswer, setNodes } from './materialize.ts'
+import { ALL, replay, SILENT } from './replay.ts'
+import type { BatchTask } from './row-handle.ts'
+import type { RawData, RowStore } from './row-store.ts'
+
+/** What the records of one row share, as long as one task has it. */
+export interface RecordedTask {
+  readonly rows: RowStore
+  readonly task: BatchTask
+  readonly model: TaskModel
+  readonly run: number
+  /** numbers of the input and the invocation of the message number 0 */
+  readonly inputs: number
+  readonly invocations: number
+  /** whether `fired` events have their why */
+  readonly why: boolean
+  /** sensors, and triggers into sensors: each message runs and fires them all */
+  readonly sensors: number
+  readonly inner: number
+}
+
+/** What a row's message did. */
+export interface TakenMessage {
+  readonly of: RecordedTask
+  readonly message: Message
+  /** its number among those of the row */
+  readonly number: number
+  /** epoch ms */
+  readonly time: number
+  /** state bits before it, and after it */
+  readonly before: number
+  readonly after: number
+  readonly given: Given | undefined
+  /** since when each node had its state before it, then when each actuator had fired; undefined: nothing fired */
+  readonly earlier: readonly number[] | undefined
+  /** what actuators gave, in the order in which they fired; a place is left out when it was nothing */
+  readonly answers: readonly KeptAnswer[] | undefined
+}
+
+/** What called sensors gave. */
+export interface Given {
+  readonly rawData: readonly RawData[]
+  /** positions of those that gave raw data with this message, as bits */
+  readonly positions: number
+}
+
+/** Of a message from which nothing followed. */
+const NOTHING_KNOWN: readonly number[] = []
+
+export function eventsOf(taken: TakenMessage): readonly EngineEvent[] {
+  const { of, message, number, time, before, after, given, earlier, answers } = taken
+  const { rows, task, model, run, inputs, invocations, why } = of
+  const events: EngineEvent[] = []
+  const add = (event: EngineEvent): void => void events.push(event)
+  const sink: Sink = { ...SILENT, event: add, detail: add, why }
+  const state = new TaskState(model.graph, 1)
+  Object.assign(state, {
+    status: 'running',
+    run,
+    inputs: inputs + (number - 1) * (1 + rows.shape.sensors.length),
+    invocations: invocations + number - 1,
+  })
+  setNodes(rows, state, model, before, earlier ?? NOTHING_KNOWN, 0)
+  const { nodes } = rows.layout
+  for (const [a, actuator] of state.actuators.entries()) actuator.firedAt = earlier?.[nodes + a] ?? actuator.firedAt
+  const own: TaskRun = { model, state, sink, now: time, at: time }
+  replay(
+    own,
+    message,
+    time,
+    (execution, firing): Outcome => {
+      const { kind, slot } = execution.node
+      if (kind === 'actuator') return { ...NO_ANSWER, ...keptAnswer(answers?.[firing]) }
+      const place = rows.shape.sensors.findIndex((sensor) => sensor.slot === slot)
+      const sensor = rows.shape.sensors[place]
+      if (sensor === undefined || !isCalled(sensor)) return task.callAs(own, execution)
+      const rawData = ((given?.positions ?? 0) >> place) & 1 ? given?.rawData[place] : undefined
+      return { ...NO_ANSWER, state: (after >> sensor.shift) & sensor.mask, rawData }
+    },
+    ALL,
+    sink,
+  )
+  return events
+}

@@ -1,0 +1,201 @@
+/**
+ * Records of the messages that a batch's rows take, while somebody wants what happens at every message: how many events
+ * each made, and what it takes to make them later (record-events.ts). Rows stay rows.
+ *
+ * RECORD-1 a record counts, by type, the events that the state machine would tell of the message, and makes them with
+ *   the same bytes in the same order, whenever it is asked.
+ * RECORD-2 a message that goes on in the state machine has no record: its events up to there are told as they are.
+ */
+import { ALL_TYPES, DATA, FIRED, GATE, HELD, RESULT, STATE } from '../engine/event-filter.ts'
+import type { EventRecord } from '../engine/event-batch.ts'
+import type { ExecutorHost } from '../engine/executor.ts'
+import type { EngineEvent } from '../engine/events.ts'
+import type { SensorNode } from '../graph/graph.ts'
+import type { Message } from '../task/origin.ts'
+import type { TaskModel } from '../task/run.ts'
+import type { KeptAnswer } from './ordinary-answers.ts'
+import { gateChanges } from './possible-firings.ts'
+import { eventsOf, type Given, type RecordedTask, type TakenMessage } from './record-events.ts'
+import type { MessageRecords } from './row-code.ts'
+import type { RowHandle } from './row-handle.ts'
+import type { Following, RowStore } from './row-store.ts'
+
+/** The record of one row. */
+export class RowRecord implements EventRecord, TakenMessage {
+  readonly of: RecordedTask
+  readonly message: Message
+  readonly number: number
+  readonly time: number
+  readonly before: number
+  readonly after: number
+  readonly given: Given | undefined
+  earlier: readonly number[] | undefined
+  answers: KeptAnswer[] | undefined = undefined
+  /** how many actuators have answered */
+  answered = 0
+  /** how often gates changed, actuators fired, and were held back */
+  readonly gates: number
+  fired = 0
+  held = 0
+  /** its events are told in another way */
+  isVoid = false
+  #events: readonly EngineEvent[] | undefined = undefined
+
+  constructor(
+    of: RecordedTask,
+    message: Message,
+    number: number,
+    time: number,
+    before: number,
+    after: number,
+    gates: number,
+    given: Given | undefined,
+    earlier: readonly number[] | undefined,
+  ) {
+    this.of = of
+    this.message = message
+    this.number = number
+    this.time = time
+    this.before = before
+    this.after = after
+    this.gates = gates
+    this.given = given
+    this.earlier = earlier
+  }
+
+  get type(): 'record' {
+    return 'record'
+  }
+
+  count(types: number): number {
+    if (this.isVoid) return 0
+    const { of, gates, fired, held } = this
+    const { sensors, inner } = of
+    if (types === ALL_TYPES) return 1 + 2 * (sensors + fired) + inner + gates + held
+    let count = 0
+    if ((types & DATA) !== 0) count++
+    if ((types & RESULT) !== 0) count += sensors + fired
+    if ((types & STATE) !== 0) count += sensors
+    if ((types & GATE) !== 0) count += gates
+    if ((types & FIRED) !== 0) count += inner + fired
+    if ((types & HELD) !== 0) count += held
+    return count
+  }
+
+  events(): readonly EngineEvent[] {
+    return (this.#events ??= this.isVoid ? [] : eventsOf(this))
+  }
+}
+
+const NO_CALLS = -1
+
+export class RowRecords implements MessageRecords {
+  readonly #rows: RowStore
+  readonly #host: ExecutorHost
+  /** by row; undefined: to be made with its next record */
+  readonly #tasks: (RecordedTask | undefined)[] = []
+  /** how often gates change, plus one, by key bits before and after; 0: not known yet */
+  readonly #gates: Int16Array
+  /** positions of sensors that gave raw data with the message at hand, as bits; NO_CALLS: none is called */
+  gave = NO_CALLS
+  /** of the message at hand */
+  #record: RowRecord | undefined
+  #row = -1
+
+  constructor(rows: RowStore, host: ExecutorHost) {
+    this.#rows = rows
+    this.#host = host
+    this.#gates = new Int16Array(rows.table.length)
+  }
+
+  /** The row is another task's, or its task has gone on elsewhere. */
+  forget(row: number): void {
+    this.#tasks[row] = undefined
+    if (row === this.#row) this.#row = -1
+  }
+
+  add(
+    row: number,
+    message: Message,
+    number: number,
+    time: number,
+    before: number,
+    after: number,
+    earlier: readonly number[] | undefined,
+  ): void {
+    const { keyMask, shape } = this.#rows
+    const entry = ((before & keyMask) << shape.keyBits) | (after & keyMask)
+    const known = this.#gates[entry] as number
+    const { gave } = this
+    const given = gave === NO_CALLS ? undefined : { rawData: this.#rows.rawData[row] ?? [], positions: gave }
+    const of = this.#tasks[row] ?? this.#newTask(row)
+    const gates = known === 0 ? this.#changes(of.model, before, after, entry) : known - 1
+    const record = new RowRecord(of, message, number, time, before, after, gates, given, earlier)
+    this.#record = record
+    this.#row = row
+    this.#host.events.record(record)
+  }
+
+  follows(row: number, list: readonly Following[], earlier: readonly number[]): void {
+    const record = this.#record
+    if (record === undefined || row !== this.#row) return
+    record.earlier = earlier
+    const { nodes } = this.#rows.layout
+    const { time } = record
+    /** actuators that fire with this message, as bits */
+    let firing = 0
+    for (let i = 0; i < list.length; i++) {
+      const { actuator, policyMs } = list[i] as Following
+      const last = (firing >> actuator) & 1 ? time : (earlier[nodes + actuator] as number)
+      if (policyMs > 0 && time < last + policyMs) record.held++
+      else {
+        record.fired++
+        firing |= 1 << actuator
+      }
+    }
+  }
+
+  /** An actuator of a row has answered, the next that fired. */
+  answered(row: number, answer: KeptAnswer): void {
+    const record = row === this.#row ? this.#record : undefined
+    if (record === undefined) return
+    const place = record.answered++
+    if (answer !== undefined) (record.answers ??= [])[place] = answer
+  }
+
+  /** The message of a row goes on in the state machine. */
+  opened(row: number, number: number): void {
+    const record = this.#record
+    if (record === undefined || row !== this.#row || record.number !== number) return
+    record.isVoid = true
+    this.#record = undefined
+  }
+
+  #changes({ graph, settings }: TaskModel, before: number, after: number, entry: number): number {
+    const rows = this.#rows
+    const order = rows.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
+    const needsAll = settings.gatesNeedFullObservation
+    const changes = gateChanges(graph, order, rows.states(before), rows.states(after), needsAll)
+    this.#gates[entry] = changes + 1
+    return changes
+  }
+
+  #newTask(row: number): RecordedTask {
+    const { task, materializedCount } = this.#rows.handle(row) as RowHandle // a row that takes a message has it
+    const { model, state } = task
+    const { length } = this.#rows.shape.sensors
+    const made: RecordedTask = {
+      rows: this.#rows,
+      task,
+      model,
+      run: state.run,
+      inputs: state.inputs - materializedCount * (1 + length),
+      invocations: state.invocations - materializedCount,
+      why: this.#host.why,
+      sensors: length,
+      inner: model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length,
+    }
+    this.#tasks[row] = made
+    return made
+  }
+}

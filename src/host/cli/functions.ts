@@ -1,0 +1,93 @@
+/** The command `functions`, with its own commands and their options. */
+import type { Command } from 'commander'
+import type { DefineCommand } from './command.ts'
+import type { ConnectFlags } from './functions/connect.ts'
+import type { DeployFlags } from './functions/run-deploy.ts'
+import type { InitFlags } from './functions/run-init.ts'
+import type { LogsFlags } from './functions/run-logs.ts'
+import type { TestFlags } from './functions/run-test.ts'
+
+/** `reflexarc functions init|test|deploy|logs|list`: functions of a tenant, from an empty folder to a running version. */
+export const defineFunctions: DefineCommand = (program, start) => {
+  const functions = program
+    .command('functions')
+    .summary('write, try and deploy functions, and read their logs')
+    .description('Functions of a tenant: plugs that a host builds and runs in processes of their own.')
+    .helpCommand(false)
+
+  functions
+    .command('init')
+    .summary('write a function that works as it is')
+    .description('Writes an example of a runtime into a folder that is empty or does not exist yet.')
+    .argument('<folder>', 'where to')
+    .option('--runtime <name>', 'what it is written for', 'plug-node24')
+    .option('--name <name>', 'how rules call it; default: after the folder')
+    .option('--json', 'print JSON')
+    .action((folder: string, flags: InitFlags) =>
+      start(async (terminal) => (await import('./functions/run-init.ts')).runInit(folder, flags, terminal)),
+    )
+
+  functions
+    .command('test')
+    .summary('build a function here and call it once')
+    .description(
+      'Builds and checks the function in a host of its own, which keeps nothing and has no other data, and calls it.\n' +
+        'It ends with 1 when the function does not run, or its call fails.',
+    )
+    .argument('<folder>', 'with the function')
+    .option('--properties <json>', 'what to call it with, such as \'{"value": 30}\'; it is only checked without')
+    .option('--functions <mode>', 'fenced keeps it from the machine, trusted does not', 'fenced')
+    .option('--json', 'print JSON')
+    .action((folder: string, flags: TestFlags) =>
+      start(async (terminal) => (await import('./functions/run-test.ts')).runTest(folder, flags, terminal)),
+    )
+
+  connected(functions.command('deploy'))
+    .summary('give a function to a host, and wait until it runs')
+    .description(
+      'Uploads the files of a folder as a version of the function, and shows how the host builds, deploys and checks it.\n' +
+        'A version that is a draft on the host gets the new files. It ends with 1 when the version does not run.',
+    )
+    .argument('<folder>', 'with the function')
+    .option('--draft', 'as a draft, whose files may still change and that no rule uses')
+    .option('--publish', 'publish it when it runs: nothing of it changes any more')
+    .option('--comment <text>', 'kept with the version')
+    .action((folder: string, flags: DeployFlags) =>
+      start(async (terminal) => (await import('./functions/run-deploy.ts')).runDeploy(folder, flags, terminal)),
+    )
+
+  connected(functions.command('logs'))
+    .summary('show the last lines that a function wrote')
+    .description('Shows what the processes of a version wrote on the host, the newest line last.')
+    .argument('<function>', 'its folder, or name@version, or a name for its latest version')
+    .action((target: string, flags: LogsFlags) =>
+      start(async (terminal) => (await import('./functions/run-logs.ts')).runLogs(target, flags, terminal)),
+    )
+
+  connected(functions.command('list'))
+    .summary('list functions and how they are')
+    .description('Lists the latest version of each function, or all versions of one.')
+    .argument('[function]', 'its folder or name: all of its versions')
+    .action((target: string | undefined, flags: ConnectFlags) =>
+      start(async (terminal) => (await import('./functions/run-list.ts')).runList(target, flags, terminal)),
+    )
+
+  functions.addHelpText(
+    'after',
+    `
+Examples:
+  reflexarc functions init too-warm
+  reflexarc functions test too-warm --properties '{"value": 30}'
+  reflexarc functions deploy too-warm --url http://127.0.0.1:8080`,
+  )
+}
+
+/** With the host that it speaks to. */
+function connected(command: Command): Command {
+  return command
+    .option('--url <address>', 'of the host (REFLEXARC_URL, default http://127.0.0.1:8080)')
+    .option('--key <key>', 'API key (REFLEXARC_API_KEY)')
+    .option('--secret <secret>', 'its secret; better given in the environment (REFLEXARC_API_SECRET)')
+    .option('--token <token>', 'a bearer token in their place (REFLEXARC_TOKEN)')
+    .option('--json', 'print JSON')
+}

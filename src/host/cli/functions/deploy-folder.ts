@@ -1,0 +1,135 @@
+/** Gives a folder's files to a host as a version, and follows its jobs to their end. */
+import type { Client } from '../../../client.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import type { Json } from '../../../kernel/json.ts'
+import { isPlainObject } from '../../../kernel/json.ts'
+import type { Change, FunctionJobEvent, FunctionVersion } from '../../../services/functions/contract.ts'
+import type { FunctionType } from '../../../services/functions/function-type.ts'
+import type { Terminal } from '../terminal.ts'
+import type { FunctionFolder } from './read-folder.ts'
+
+export interface DeployOptions {
+  readonly draft: boolean
+  readonly comment?: string | undefined
+}
+
+export interface Deployed {
+  readonly version: FunctionVersion
+  /** what the tools of the build wrote */
+  readonly buildLog: readonly string[]
+  /** why it does not run; undefined: it does */
+  readonly problem?: { readonly reason: string; readonly log: readonly string[] }
+}
+
+/** Of one type. */
+type Functions = Client['functions'][FunctionType]
+
+/** Shows each job as it begins and ends. Rejects when the host refuses the upload. */
+export async function deployFolder(
+  { functions: all }: Client,
+  { files, type, manifest }: FunctionFolder,
+  { draft, comment }: DeployOptions,
+  terminal: Terminal,
+): Promise<Deployed> {
+  const functions = all[type]
+  const { name, version } = manifest
+  const options = comment === undefined ? {} : { comment }
+  const change = (await isDraftThere(functions, name, version))
+    ? await functions.putAssets(name, version ?? '', files, options)
+    : await functions.create(files, { ...options, draft })
+  return followChange(functions, change, terminal)
+}
+
+/** Waits for the jobs of a change; shows each as it begins and ends. */
+export async function followChange(
+  functions: Functions,
+  { entity, job }: Change,
+  terminal: Terminal,
+): Promise<Deployed> {
+  const buildLog: string[] = []
+  if (job !== undefined) {
+    const over = new AbortController()
+    const shown = new JobLines(terminal)
+    for await (const event of functions.jobs.events({ ...job, children: true, signal: over.signal })) {
+      shown.show(event)
+      if ('type' in event && event.type === 'build') buildLog.push(...logOf(event.result))
+    }
+  }
+  const version = await functions.get(entity.name, entity.version)
+  const isRunning = version.status === 'running'
+  return { version, buildLog, ...(!isRunning && { problem: problemOf(version) }) }
+}
+
+async function isDraftThere(functions: Functions, name: string, version: string | undefined): Promise<boolean> {
+  if (version === undefined) return false
+  try {
+    return (await functions.get(name, version)).draft
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'NOT_FOUND') return false
+    throw error
+  }
+}
+
+/** A line for each job: when it begins on a terminal, when it is over everywhere. */
+class JobLines {
+  readonly #terminal: Terminal
+  readonly #began = new Map<string, number>()
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal
+  }
+
+  show(event: FunctionJobEvent): void {
+    if ('text' in event) return
+    const { err, paint, errIsTerminal } = this.#terminal
+    const { event: state, type, time, failedReason, result } = event
+    const erase = errIsTerminal ? '\r\u001b[2K' : ''
+    if (state === 'active') {
+      this.#began.set(type, time)
+      if (errIsTerminal) err(`${erase}${type} ...`)
+    } else if (state === 'completed') {
+      const seconds = ((time - (this.#began.get(type) ?? time)) / 1_000).toFixed(1)
+      err(`${erase}${type.padEnd(6)} ${paint('green', 'done')} in ${seconds} s\n`)
+      for (const line of logOf(result)) err(`       ${line}\n`)
+    } else if (state === 'failed' || state === 'delayed') {
+      const what = state === 'failed' ? 'failed' : 'will be tried again'
+      err(`${erase}${type.padEnd(6)} ${paint('red', what)}${failedReason === undefined ? '' : `: ${failedReason}`}\n`)
+    }
+  }
+}
+
+function logOf(result: Json | undefined): readonly string[] {
+  const log = isPlainObject(result) ? result['log'] : undefined
+  return Array.isArray(log) ? log.map(String) : []
+}
+
+function problemOf({ status, record }: FunctionVersion): NonNullable<Deployed['problem']> {
+  const { cause, log } = (isPlainObject(record['failureReason']) ? record['failureReason'] : {}) as {
+    readonly cause?: string
+    readonly log?: readonly string[]
+  }
+  return { reason: cause ?? `its status is ${status}`, log: log ?? [] }
+}
+
+/** Prints what became of it. Gives the exit code. */
+export function reportDeployed({ version, buildLog, problem }: Deployed, json: boolean, terminal: Terminal): 0 | 1 {
+  const { name, status, draft, record } = version
+  const label = `${name}@${version.version}`
+  if (json) {
+    const failureReason = record['failureReason']
+    const told = {
+      name,
+      version: version.version,
+      status,
+      draft,
+      buildLog,
+      ...(failureReason !== undefined && { failureReason }),
+    }
+    terminal.out(`${JSON.stringify(told)}\n`)
+  } else if (problem === undefined) terminal.out(`${label} is ${status}${draft ? ', as a draft' : ''}\n`)
+  if (problem === undefined) return 0
+  terminal.err(
+    `${[`${label} is ${status}: ${problem.reason}`, ...problem.log.map((line) => `  ${line}`)].join('\n')}\n`,
+  )
+  return 1
+}

@@ -1,0 +1,28 @@
+/** What `functions deploy` does. */
+import type { Terminal } from '../terminal.ts'
+import { connect, type ConnectFlags } from './connect.ts'
+import { deployFolder, followChange, reportDeployed } from './deploy-folder.ts'
+import { readFunctionFolder } from './read-folder.ts'
+
+export interface DeployFlags extends ConnectFlags {
+  draft?: boolean
+  publish?: boolean
+  comment?: string
+}
+
+/** Gives 1 when the version does not run. */
+export async function runDeploy(folder: string, flags: DeployFlags, terminal: Terminal): Promise<0 | 1> {
+  const client = connect(flags, process.env)
+  const read = await readFunctionFolder(folder)
+  const { draft = false, publish = false, comment } = flags
+  const functions = client.functions[read.type]
+  let deployed = await deployFolder(client, read, { draft, comment }, terminal)
+  const { name, version, draft: isDraft } = deployed.version
+  if (publish && isDraft && deployed.problem === undefined) {
+    deployed = {
+      ...(await followChange(functions, await functions.publish(name, version), terminal)),
+      buildLog: deployed.buildLog,
+    }
+  }
+  return reportDeployed(deployed, flags.json === true, terminal)
+}

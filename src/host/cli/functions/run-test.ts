@@ -1,0 +1,63 @@
+/** What `functions test` does: a host that keeps nothing, the function on it, and one call. */
+import { AppError } from '../../../kernel/errors.ts'
+import type { Client } from '../../../client.ts'
+import type { Manifest } from '../../../services/functions/registry/manifest.ts'
+import { parseBody } from '../../../web/parse-body.ts'
+import { isPlainObject } from '../../../kernel/json.ts'
+import type { Terminal } from '../terminal.ts'
+import { deployFolder, reportDeployed } from './deploy-folder.ts'
+import { withOwnHost } from './own-host.ts'
+import { readFunctionFolder } from './read-folder.ts'
+
+export interface TestFlags {
+  properties?: string
+  functions: string
+  json?: boolean
+}
+
+/** Gives 1 when it does not run, or its call fails. */
+export async function runTest(folder: string, flags: TestFlags, terminal: Terminal): Promise<0 | 1> {
+  const properties = propertiesOf(flags.properties)
+  const read = await readFunctionFolder(folder)
+  return withOwnHost({ functions: flags.functions, only: 'functions,rules' }, terminal, async ({ client }) => {
+    const deployed = await deployFolder(client, read, { draft: false }, terminal)
+    if (deployed.problem !== undefined || properties === undefined) {
+      return reportDeployed(deployed, flags.json === true, terminal)
+    }
+    const outcome = await callOnce(client, read.manifest, deployed.version.version, properties)
+    for (const { level, text } of await client.functions[read.type].log(read.manifest.name, deployed.version.version)) {
+      terminal.err(`${level.padEnd(6)} ${text}\n`)
+    }
+    const isGood = outcome['result'] === true
+    terminal.out(`${JSON.stringify(outcome, undefined, flags.json === true ? undefined : 2)}\n`)
+    return isGood ? 0 : 1
+  })
+}
+
+async function callOnce(
+  { rules }: Client,
+  { name, type }: Manifest,
+  version: string,
+  properties: Readonly<Record<string, unknown>>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const family = type === 'sensor' ? 'sensors' : 'actions'
+  return { ...(await rules.tools.call(family, name, version, { properties })) }
+}
+
+function propertiesOf(text: string | undefined): Readonly<Record<string, unknown>> | undefined {
+  if (text === undefined) return undefined
+  const value = parsed(text)
+  if (isPlainObject(value)) return value
+  throw new AppError(
+    'USAGE',
+    `--properties: ${text.slice(0, 100)} is no JSON object; write for example '{"value": 30}'`,
+  )
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseBody(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,203 @@
+/**
+ * The versions and tags of one tenant in memory, in the order in which lists show them. What changes is told in a log,
+ * in the commit of the change: whoever asks sees everything that was answered before, also by other hosts.
+ *
+ * FUNCINDEX-1 what `current` gives has every change that was answered before it was called
+ */
+import { AppError } from '../../kernel/errors.ts'
+import type { Collection, Log, Store } from '../../storage/contract.ts'
+import { FUNCTIONS, type FunctionRecord, recordId } from './function-record.ts'
+import { type FunctionType, FUNCTION_TYPES } from './function-type.ts'
+import { compareNames } from './registry/select-versions.ts'
+import { compareVersions } from './registry/versions.ts'
+import { TAGS, type TagRecord } from './registry/tags.ts'
+
+/** As it stands in the log. */
+export type IndexChange = { readonly record: string } | { readonly tag: string }
+
+export const CHANGES = 'function_changes'
+export const PARTITION = 0
+const PAGE = 1_000
+/** entries that are kept for hosts that look seldom; who is further behind reads all again */
+const KEPT = 10_000
+
+/** The versions of one name, the newest first. */
+export interface VersionGroup {
+  readonly name: string
+  readonly versions: readonly FunctionRecord[]
+}
+
+/** What is there at one time. It changes with the next `current`. */
+export interface Indexed {
+  /** names in order, each with its versions */
+  groups(type: FunctionType): readonly VersionGroup[]
+  versions(type: FunctionType, name: string): readonly FunctionRecord[]
+  all(): Iterable<FunctionRecord>
+  /** how many versions there are */
+  readonly size: number
+  readonly tags: ReadonlyMap<string, TagRecord>
+}
+
+export class FunctionIndex {
+  readonly #records: Collection<FunctionRecord>
+  readonly #tags: Collection<TagRecord>
+  readonly #log: Log
+  #content: Content | undefined
+  #position = 0
+  #running: Promise<unknown> = Promise.resolve()
+  #waiting: Promise<Indexed> | undefined
+
+  constructor(store: Store) {
+    this.#records = store.collection(FUNCTIONS)
+    this.#tags = store.collection(TAGS)
+    this.#log = store.log(CHANGES)
+  }
+
+  /** Whoever asks while a look waits to begin shares it. */
+  current(): Promise<Indexed> {
+    this.#waiting ??= this.#running.then(() => {
+      this.#waiting = undefined
+      const looked = this.#look()
+      // one that failed is not the next one's fault
+      this.#running = looked.catch(() => undefined)
+      return looked
+    })
+    return this.#waiting
+  }
+
+  async #look(): Promise<Indexed> {
+    const { first, last } = await this.#log.bounds(PARTITION)
+    if (this.#content === undefined || this.#position < first - 1 || this.#position > last) return this.#readAll(last)
+    const content = this.#content
+    while (this.#position < last) {
+      const entries = await this.#log.read(PARTITION, this.#position, PAGE)
+      const changes = entries.map(({ body }) => body as unknown as IndexChange)
+      await this.#apply(content, changes)
+      this.#position = entries.at(-1)?.position ?? last
+    }
+    if (last - first > KEPT * 2) await this.#log.trim(PARTITION, last - KEPT)
+    return content
+  }
+
+  async #readAll(position: number): Promise<Indexed> {
+    const content = new Content()
+    for await (const record of pages(this.#records)) content.put(record)
+    for await (const tag of pages(this.#tags)) content.tags.set(tag.name, tag)
+    this.#content = content
+    // what changed while it was read is read once more
+    this.#position = position
+    return content
+  }
+
+  async #apply(content: Content, changes: readonly IndexChange[]): Promise<void> {
+    const ids = [...new Set(changes.flatMap((one) => ('record' in one ? [one.record] : [])))]
+    const names = [...new Set(changes.flatMap((one) => ('tag' in one ? [one.tag] : [])))]
+    const found = new Map((await this.#records.getMany(ids)).map(({ id, value }) => [id, value]))
+    for (const id of ids) {
+      const record = found.get(id)
+      if (record === undefined) content.delete(id)
+      else content.put(record)
+    }
+    const tags = new Map((await this.#tags.getMany(names)).map(({ id, value }) => [id, value]))
+    for (const name of names) {
+      const tag = tags.get(name)
+      if (tag === undefined) content.tags.delete(name)
+      else content.tags.set(name, tag)
+    }
+  }
+}
+
+class Content implements Indexed {
+  readonly tags = new Map<string, TagRecord>()
+  readonly #byId = new Map<string, FunctionRecord>()
+  readonly #types = new Map(FUNCTION_TYPES.map((type) => [type, new TypeContent()]))
+
+  get size(): number {
+    return this.#byId.size
+  }
+
+  groups(type: FunctionType): readonly VersionGroup[] {
+    return this.#typeOf(type).ordered
+  }
+
+  versions(type: FunctionType, name: string): readonly FunctionRecord[] {
+    return this.#typeOf(type).byName.get(name)?.versions ?? []
+  }
+
+  all(): Iterable<FunctionRecord> {
+    return this.#byId.values()
+  }
+
+  put(record: FunctionRecord): void {
+    this.#byId.set(recordId(record), record)
+    const { versions } = this.#typeOf(record.type).groupOf(record.name)
+    const at = placeOf(versions, (one) => compareVersions(record.version, one.version))
+    const isThere = versions[at]?.version === record.version
+    versions.splice(at, isThere ? 1 : 0, record)
+  }
+
+  delete(id: string): void {
+    const record = this.#byId.get(id)
+    if (record === undefined) return
+    this.#byId.delete(id)
+    const content = this.#typeOf(record.type)
+    const group = content.groupOf(record.name)
+    group.versions.splice(group.versions.indexOf(record), 1)
+    if (group.versions.length === 0) content.drop(group)
+  }
+
+  #typeOf(type: FunctionType): TypeContent {
+    const found = this.#types.get(type)
+    if (found === undefined) throw new AppError('INTERNAL', `no functions are of the type ${type}`)
+    return found
+  }
+}
+
+interface Group {
+  readonly name: string
+  readonly versions: FunctionRecord[]
+}
+
+/** The names of one type in order: a list of ten thousand is not sorted again for each change. */
+class TypeContent {
+  readonly byName = new Map<string, Group>()
+  readonly ordered: Group[] = []
+
+  groupOf(name: string): Group {
+    const known = this.byName.get(name)
+    if (known !== undefined) return known
+    const group = { name, versions: [] }
+    this.byName.set(name, group)
+    this.ordered.splice(this.#placeOf(name), 0, group)
+    return group
+  }
+
+  drop({ name }: Group): void {
+    this.byName.delete(name)
+    this.ordered.splice(this.#placeOf(name), 1)
+  }
+
+  #placeOf(name: string): number {
+    return placeOf(this.ordered, (one) => compareNames(one.name, name))
+  }
+}
+
+/** The first place of which the comparison is not below zero, in a list that is in order. */
+function placeOf<T>(list: readonly T[], compare: (one: T) => number): number {
+  let [from, until] = [0, list.length]
+  while (from < until) {
+    const middle = (from + until) >> 1
+    if (compare(list[middle] as T) < 0) from = middle + 1
+    else until = middle
+  }
+  return from
+}
+
+async function* pages<D extends object>(collection: Collection<D>): AsyncGenerator<D> {
+  for (let afterId: string | undefined; ;) {
+    const page = await collection.find({ limit: PAGE, ...(afterId !== undefined && { afterId }) })
+    for (const { value } of page) yield value
+    afterId = page.at(-1)?.id
+    if (page.length < PAGE) return
+  }
+}

@@ -1,0 +1,47 @@
+/** Tags of a tenant: a name and a colour, which functions refer to by name. */
+import type { Tag, TagInput } from '../contract.ts'
+import type { CollectionSpec } from '../../../storage/contract.ts'
+
+export type TagRecord = Tag
+
+export const TAGS: CollectionSpec<TagRecord> = {
+  name: 'function_tags',
+  version: 1,
+  fields: { name: { type: 'text', of: ({ name }) => name } },
+}
+
+const PALETTE = ['#4153ea', '#0f9d76', '#b4541a', '#8a3fc2', '#c22f5b', '#2878b5', '#6b7280', '#94790b'] as const
+
+/** Equal names have equal colours. */
+export function defaultColor(name: string): string {
+  let sum = 0
+  for (const char of name) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 65_521
+  return PALETTE[sum % PALETTE.length] ?? PALETTE[0]
+}
+
+export function tagName(tag: TagInput): string {
+  return typeof tag === 'string' ? tag : tag.name
+}
+
+/** The tags of what somebody wrote, each once: a later one of the same name is not another. */
+export function tagsIn(inputs: readonly TagInput[]): readonly TagRecord[] {
+  const tags = new Map<string, TagRecord>()
+  for (const input of inputs) {
+    const name = tagName(input)
+    const color = typeof input === 'string' ? undefined : input.color
+    if (!tags.has(name)) tags.set(name, { name, color: color ?? defaultColor(name) })
+  }
+  return [...tags.values()]
+}
+
+/** A manifest without its tags, which stood at either of two places, and the tags. */
+export function withoutTags<
+  M extends { readonly tags?: readonly TagInput[]; readonly metadata?: { readonly tags?: readonly TagInput[] } },
+>(manifest: M): { readonly manifest: Omit<M, 'tags'>; readonly tags: readonly TagRecord[] } {
+  const { tags: own = [], metadata, ...rest } = manifest
+  const { tags: legacy = [], ...others } = metadata ?? {}
+  return {
+    manifest: { ...rest, ...(metadata && { metadata: others }) } as Omit<M, 'tags'>,
+    tags: tagsIn([...own, ...legacy]),
+  }
+}

@@ -1,0 +1,99 @@
+/** `reflexarc functions`: from an empty folder to a running plug, and what each command says. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readConfig } from '../../../src/host/config.ts'
+import { startHost, type RunningHost } from '../../../src/host/running-host.ts'
+import { SERVICES } from '../../../src/host/service-table.ts'
+import { Workspace } from './run-cli.ts'
+
+let host: RunningHost
+const place = new Workspace({})
+const credentials = { key: 'k', secret: 'a-secret' }
+beforeAll(async () => {
+  const given = { store: 'memory:', port: 0, ...credentials, empty: true, logLevel: 'silent' }
+  host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
+})
+afterAll(async () => {
+  place[Symbol.dispose]()
+  await host.stop()
+})
+
+const functions = (...args: readonly string[]) =>
+  place.cli(['functions', ...args], {
+    env: { REFLEXARC_URL: host.url, REFLEXARC_API_KEY: 'k', REFLEXARC_API_SECRET: 'a-secret' },
+  })
+const change = (path: string, from: string, to: string): void => {
+  const file = join(place.path, path)
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(from, to))
+}
+
+describe('reflexarc functions', () => {
+  it('goes from nothing to a plug that runs, and shows its way', async () => {
+    expect(await functions('init', 'too-cold')).toMatchObject({
+      code: 0,
+      stdout: `tooCold is in too-cold: plug.json, package.json, index.js
+reflexarc functions test too-cold --properties '{"value":30}'
+reflexarc functions deploy too-cold
+`,
+    })
+    expect(readFileSync(join(place.path, 'too-cold/package.json'), 'utf8')).toContain('"name": "too-cold"')
+
+    const tested = await functions('test', 'too-cold', '--properties', '{"value": 30}', '--json')
+    expect(tested).toMatchObject({ code: 0, stderr: expect.stringContaining('debug  30 against 25\n') as unknown })
+    expect(JSON.parse(tested.stdout)).toMatchObject({ result: true, state: 'Warm', rawData: { above: 5 } })
+
+    const deployed = await functions('deploy', 'too-cold')
+    expect(deployed).toMatchObject({ code: 0, stdout: 'tooCold@1.0.0 is running\n' })
+    expect(deployed.stderr).toMatch(
+      /^build {2}done in \d+\.\d s\n {7}it has no dependencies\ndeploy done in \d+\.\d s\nverify done in \d+\.\d s\n$/,
+    )
+    const listed = await functions('list')
+    expect(listed.stdout).toMatch(
+      /^type +name +version +status +runtime +changed\nplug +tooCold +1\.0\.0 +running +plug-node24 /,
+    )
+    const logs = await functions('logs', 'too-cold')
+    expect(logs).toMatchObject({ code: 0, stderr: 'tooCold@1.0.0 has written nothing since its host started\n' })
+
+    const again = await functions('deploy', 'too-cold')
+    expect(again).toMatchObject({ code: 1, stderr: "error: 'tooCold@1.0.0' exists already; raise its version\n" })
+  })
+
+  it('changes a draft until it is published, and says why a version does not run', async () => {
+    await functions('init', 'drafted', '--runtime', 'plug-python3', '--name', 'pythonic')
+    change('drafted/main.py', 'def execute', 'def run')
+    const broken = await functions('deploy', 'drafted', '--draft', '--json')
+    expect(broken.code).toBe(1)
+    expect(JSON.parse(broken.stdout)).toMatchObject({ name: 'pythonic', status: 'unhealthy', draft: true })
+    expect(broken.stderr).toContain('pythonic@1.0.0 is unhealthy: it did not start: TypeError: main.py has no function')
+
+    change('drafted/main.py', 'def run', 'def execute')
+    const mended = await functions('deploy', 'drafted', '--publish')
+    expect(mended).toMatchObject({ code: 0, stdout: 'pythonic@1.0.0 is running\n' })
+    const listed = await functions('list', 'drafted', '--json')
+    expect(JSON.parse(listed.stdout)).toMatchObject({ draft: false, status: 'running', plug: { name: 'pythonic' } })
+    expect((await functions('logs', 'pythonic@9.9.9')).stderr).toBe("error: No plug 'pythonic@9.9.9'\n")
+    expect((await functions('list', 'nothing')).stderr).toBe('error: the host has no function nothing\n')
+  })
+
+  it.each<[readonly string[], string]>([
+    [['init', '.'], '. has files already'],
+    [['init', 'x', '--runtime', 'plug-cobol'], '--runtime plug-cobol: there are plug-node24, plug-python3'],
+    [['init', '1-2'], 'plug.json'],
+    [['deploy', 'nowhere'], 'nowhere: cannot be read'],
+    [['deploy', 'nowhere', '--url', 'boiler'], '"boiler" is no URL of a host'],
+    [['deploy', 'too-cold', '--url', 'http://127.0.0.1:1'], '--url: no host answers at http://127.0.0.1:1'],
+    [['list', '--secret', 'wrong'], 'The API key or its secret is wrong'],
+    [['test', 'too-cold', '--properties', '[1]'], '--properties: [1] is no JSON object'],
+    [['test', 'too-cold', '--functions', 'open'], '--functions: "open" cannot be used'],
+  ])('%j is refused with what would be right', async (args, message) => {
+    const { code, stdout, stderr } = await functions(...args)
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
+    expect(stderr).toContain(message)
+  })
+
+  it('wants credentials', async () => {
+    const { code, stderr } = await place.cli(['functions', 'list', '--key', 'k'])
+    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('wants both') as unknown })
+  })
+})

@@ -1,0 +1,100 @@
+/** A plug of a tenant over a crash: what it answered is in the log, and playing that again calls no process. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { functionPlug } from '../../src/host/function-plugs.ts'
+import { machineTimers } from '../../src/machine/timers.ts'
+import { inspectMachine } from '../../src/sandbox-process/inspect-machine.ts'
+import { DEFAULT_LIMITS } from '../../src/sandbox-process/limits.ts'
+import { ProcessPool } from '../../src/sandbox-process/process-pool.ts'
+import type { DeployedPlug } from '../../src/services/functions/contract.ts'
+import { RUNTIMES } from '../../src/services/functions/runtimes/catalog.ts'
+import { Ground, ref, runnableOf } from '../services/rules/durable/support/lives.ts'
+
+const deployed: DeployedPlug = {
+  name: 'dice',
+  version: '1.0.0',
+  kind: 'sensor',
+  states: ['Low', 'High'],
+  input: [{ name: 'value', dataType: 'double' }],
+  output: [{ name: 'thrown', dataType: 'double' }],
+}
+/** No call of it gives what another one gave. */
+const CODE = `import { definePlug } from 'reflexarc'
+let calls = 0
+export default definePlug({ name: 'dice', version: '1.0.0', kind: 'sensor', states: ['Low', 'High'],
+  input: { value: { type: 'double' } },
+  execute: async ({ properties }) => ({ state: properties.value > 2 ? 'High' : 'Low', rawData: { thrown: Math.random(), call: ++calls } }) })`
+
+const folder = mkdtempSync(join(tmpdir(), 'function-plugs-'))
+const main = join(folder, 'program', 'index.js')
+let pool: ProcessPool
+beforeAll(async () => {
+  const emptyFolder = join(folder, 'empty')
+  for (const path of [emptyFolder, join(folder, 'program')]) mkdirSync(path)
+  writeFileSync(main, CODE)
+  writeFileSync(join(folder, 'program', 'package.json'), '{ "type": "module" }')
+  const machine = await inspectMachine({ confinement: 'confined', emptyFolder, environment: process.env })
+  pool = new ProcessPool({
+    machine,
+    emptyFolder,
+    limits: DEFAULT_LIMITS,
+    processes: 2,
+    perProgram: 1,
+    idleMs: 60_000,
+    later: machineTimers.later,
+    clock: () => performance.now(),
+    answer: () => Promise.reject(new Error('nothing is asked')),
+    log: () => undefined,
+  })
+})
+afterAll(async () => {
+  await pool.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const { module = '', readable = [] } = RUNTIMES.get('plug-node24')?.harness ?? {}
+
+describe('a plug in a process of its own', () => {
+  it('is not called when the log is played again, and shows what it showed', async () => {
+    let calls = 0
+    const call = (_tenant: string, _name: string, _version: string, params: unknown): Promise<unknown> => {
+      calls++
+      const own = { key: 'dice', owner: 'acme', language: 'node', module, argument: { module: main } } as const
+      return pool.call({ ...own, readable: [...readable, join(folder, 'program')] }, 'execute', params)
+    }
+    const plugs = [functionPlug('acme', deployed, () => ({ call }))]
+    const task = runnableOf(
+      'watch',
+      {
+        sensors: [
+          { label: 'd', name: 'dice', version: '1.0.0', resource: '$', properties: { value: '${streamdata.value}' } },
+        ],
+        task: { type: 'reactive' },
+      },
+      { resource: 'boiler' },
+    )
+    const ground = new Ground()
+    // nothing is stored but inputs: all of it is played again
+    const options = { plugs, checkpointMs: 1e9 }
+    const first = ground.open(options)
+    await first.begin(task)
+    for (const value of [1, 2, 3]) await first.send('boiler', { value })
+    // the process answers in its own time
+    await expect.poll(() => first.runner.nodes.view(ref('watch'), 'd')[0]).toMatchObject({ rawData: { call: 3 } })
+    await first.rest()
+    const shown = first.runner.nodes.view(ref('watch'), 'd')
+    expect(calls).toBe(3)
+    await first.crash()
+
+    const second = ground.open(options)
+    await second.runner.resume([task])
+    expect(second.runner.nodes.view(ref('watch'), 'd')).toEqual(shown)
+    expect(calls).toBe(3)
+    await second.send('boiler', { value: 0 })
+    await expect.poll(() => second.runner.nodes.view(ref('watch'), 'd')[0]).toMatchObject({ rawData: { call: 4 } })
+    expect(calls).toBe(4)
+    await second.crash()
+  })
+})

@@ -1,0 +1,102 @@
+/** Functions by the client, as programs elsewhere and the command line use them. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createClient, type Client } from '../../src/client.ts'
+import { readConfig } from '../../src/host/config.ts'
+import { startHost, type RunningHost } from '../../src/host/running-host.ts'
+import { SERVICES } from '../../src/host/service-table.ts'
+import { readArchive } from '../../src/services/functions/registry/archive.ts'
+import { RUNTIMES } from '../../src/services/functions/runtimes/catalog.ts'
+
+let host: RunningHost
+let client: Client
+beforeAll(async () => {
+  const credentials = { key: 'k', secret: 'a-secret' }
+  const given = { store: 'memory:', port: 0, ...credentials, empty: true, logLevel: 'silent' }
+  host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
+  client = createClient({ url: host.url, credentials })
+})
+afterAll(() => host.stop())
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+const example = new Map([...(RUNTIMES.get('plug-node24')?.example ?? [])].map(([path, text]) => [path, bytes(text)]))
+
+describe('functions by the client', () => {
+  it('are uploaded, followed until they run, looked at, and taken away', async () => {
+    const { plugs } = client.functions
+    const created = await plugs.create(example)
+    expect(created).toMatchObject({ isDone: false, entity: { name: 'tooWarm', version: '1.0.0', status: 'pending' } })
+    const { id = '', type = 'verify' } = created.job ?? {}
+    const over = new AbortController()
+    const events: string[] = []
+    for await (const { event } of plugs.jobs.events({ id, type, children: true, signal: over.signal })) {
+      events.push(event)
+    }
+    expect([events[0], events.at(-1)]).toEqual(['ack', 'close'])
+    await plugs.jobs.finished(id)
+    expect(await plugs.get('tooWarm', '1.0.0')).toMatchObject({ status: 'running', draft: false })
+    expect(await plugs.jobs.get('verify', id)).toMatchObject({
+      type: 'verify',
+      operation: 'create',
+      function: { name: 'tooWarm' },
+      job: { id, state: 'completed', result: { healthy: true } },
+    })
+    const jobs = await plugs.jobs.list({ name: 'tooWarm', version: '1.0.0' })
+    expect(jobs.map(({ type: one }) => one).toSorted()).toEqual(['build', 'deploy', 'verify'])
+
+    const assets = await plugs.assets('tooWarm', '1.0.0')
+    expect(assets.map(({ path }) => path)).toEqual(['index.js', 'package.json', 'plug.json'])
+    expect(await plugs.asset('tooWarm', '1.0.0', 'index.js')).toEqual(example.get('index.js'))
+    const archive = await readArchive(await plugs.content('tooWarm', '1.0.0'))
+    expect([...archive.keys()]).toEqual(assets.map(({ path }) => path))
+
+    await client.rules.tools.call('sensors', 'tooWarm', '1.0.0', { properties: { value: 30 } })
+    expect(await plugs.log('tooWarm', '1.0.0')).toMatchObject([{ level: 'debug', text: '30 against 25' }])
+    expect(await plugs.remove('tooWarm', '1.0.0')).toEqual({
+      message: "Deprecated plug version 'tooWarm@1.0.0'",
+      versions: ['1.0.0'],
+    })
+    const removal = await plugs.remove('tooWarm', undefined, { force: true })
+    await plugs.jobs.finished(removal.job?.id ?? '')
+    await expect(plugs.get('tooWarm', '1.0.0')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  it('are listed with what belongs to them', async () => {
+    const { plugs } = client.functions
+    await plugs.create(example, { deploy: false })
+    await plugs.create(example, { deploy: false, draft: true, version: '^2' })
+    const { entities, count } = await plugs.list({ name: 'too*' })
+    expect(count).toBe(1)
+    expect(entities).toMatchObject([
+      { name: 'tooWarm', version: '1.0.0', showRelated: 'link', related: { draft: { version: '2.0.0', draft: true } } },
+    ])
+    expect(await plugs.list({ createdBefore: 1_000 })).toMatchObject({ count: 0 })
+    const embedded = await plugs.list({ showRelated: 'embed' })
+    expect(embedded.entities[0]?.related?.draft).toMatchObject({ status: 'registered', record: { revision: {} } })
+    const versions = await plugs.list({ exactName: 'tooWarm' })
+    expect(versions.entities.map(({ version }) => version)).toEqual(['2.0.0', '1.0.0'])
+    expect(await plugs.latest('tooWarm', { includeDraft: true })).toMatchObject({ version: '2.0.0' })
+  })
+
+  it('are changed while they are drafts', async () => {
+    const { plugs } = client.functions
+    await plugs.putAssets('tooWarm', '2.0.0', new Map([['lib/more.js', bytes('export {}')]]), { deploy: false })
+    const code = RUNTIMES.get('plug-node24')?.example.get('index.js')?.replace('1.0.0', '2.0.0') ?? ''
+    await plugs.putAssets('tooWarm', '2.0.0', new Map([['index.js', bytes(code)]]), { deploy: false })
+    expect(await plugs.asset('tooWarm', '2.0.0', 'lib/more.js')).toEqual(bytes('export {}'))
+    await plugs.removeAsset('tooWarm', '2.0.0', 'lib/more.js', { deploy: false })
+    const published = await plugs.publish('tooWarm', '2.0.0')
+    await plugs.jobs.finished(published.job?.id ?? '')
+    const verified = await plugs.verify('tooWarm', '2.0.0')
+    await plugs.jobs.finished(verified.job?.id ?? '')
+    const rebuilt = await plugs.rebuild('tooWarm', '2.0.0', { comment: 'once more', ignoreChecks: true })
+    await plugs.jobs.finished(rebuilt.job?.id ?? '')
+    expect(await plugs.get('tooWarm', '2.0.0')).toMatchObject({ draft: false, status: 'running' })
+  })
+
+  it('are refused with every problem', async () => {
+    const wrong = new Map([...example, ['plug.json', bytes('{ "name": "1", "type": "x" }')]])
+    const refused: unknown = await client.functions.plugs.create(wrong).catch((error: unknown) => error)
+    expect(refused).toMatchObject({ code: 'VALIDATION' })
+    expect((refused as { issues: unknown[] }).issues.length).toBeGreaterThan(2)
+  })
+})

@@ -1,0 +1,185 @@
+/**
+ * Functions with a dependency each, through the whole host: npm and pip install from registries that the test serves,
+ * which the operator's own settings name.
+ */
+import { createHash } from 'node:crypto'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { packTar } from 'modern-tar'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createClient, type Client } from '../../src/client.ts'
+import { readConfig } from '../../src/host/config.ts'
+import { startHost, type RunningHost } from '../../src/host/running-host.ts'
+import { SERVICES } from '../../src/host/service-table.ts'
+import { mustRun } from '../support/run-command.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'functions-install-'))
+const asked: string[] = []
+let registry: Server
+let host: RunningHost
+let client: Client
+let integrity = ''
+
+/** A package of npm whose script would leave a mark, were it run. */
+async function npmPackage(): Promise<Buffer> {
+  const files = {
+    'package/package.json': JSON.stringify({
+      name: 'halves',
+      version: '1.2.3',
+      type: 'module',
+      main: 'index.js',
+      scripts: { postinstall: `touch ${join(folder, 'a-script-ran')}` },
+    }),
+    'package/index.js': 'export const half = (value) => value / 2',
+  }
+  const entries = Object.entries(files).map(([name, body]) => ({
+    header: { name, size: body.length, type: 'file' as const, mode: 0o644 },
+    body,
+  }))
+  return gzipSync(await packTar(entries))
+}
+
+const WHEEL = 'doubles-2.0.1-py3-none-any.whl'
+
+function wheel(): Buffer {
+  const path = join(folder, WHEEL)
+  const files = {
+    'doubles.py': 'def double(value):\n    return value * 2\n',
+    'doubles-2.0.1.dist-info/METADATA': 'Metadata-Version: 2.1\nName: doubles\nVersion: 2.0.1\n',
+    'doubles-2.0.1.dist-info/WHEEL': 'Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n',
+    'doubles-2.0.1.dist-info/RECORD': '',
+  }
+  const code = `import json,sys,zipfile
+with zipfile.ZipFile(sys.argv[1], "w") as one:
+    for name, text in json.loads(sys.argv[2]).items(): one.writestr(name, text)`
+  mustRun('python3', ['-c', code, path, JSON.stringify(files)], folder)
+  return readFileSync(path)
+}
+
+beforeAll(async () => {
+  const tarball = await npmPackage()
+  integrity = `sha512-${createHash('sha512').update(tarball).digest('base64')}`
+  const files = new Map<string, Buffer | string>([
+    ['/npm/halves/-/halves-1.2.3.tgz', tarball],
+    ['/simple/doubles/', `<a href="/wheels/${WHEEL}">${WHEEL}</a>`],
+    [`/wheels/${WHEEL}`, wheel()],
+  ])
+  registry = createServer((request, response) => {
+    const path = request.url ?? ''
+    asked.push(path)
+    const found = files.get(path)
+    if (found === undefined) return void response.writeHead(404).end('there is no such package')
+    response.writeHead(200, { 'content-type': typeof found === 'string' ? 'text/html' : 'application/octet-stream' })
+    response.end(found)
+  })
+  await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(registry.address() as AddressInfo).port}`
+  // as the operator of a host names its own registries
+  writeFileSync(join(folder, '.npmrc'), `registry=${url}/npm/\nfetch-retries=0\n`)
+  mkdirSync(join(folder, '.config', 'pip'), { recursive: true })
+  writeFileSync(join(folder, '.config', 'pip', 'pip.conf'), `[global]\nindex-url = ${url}/simple/\nretries = 0\n`)
+  for (const name of ['HTTPS_PROXY', 'https_proxy']) vi.stubEnv(name, undefined)
+  vi.stubEnv('HOME', folder)
+  const credentials = { key: 'k', secret: 'a-secret' }
+  const given = { store: 'memory:', port: 0, ...credentials, empty: true, logLevel: 'silent' }
+  host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
+  client = createClient({ url: host.url, credentials })
+})
+afterAll(async () => {
+  await host.stop()
+  registry.close()
+  vi.unstubAllEnvs()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const manifestOf = (name: string, runtime: string): object => ({
+  name,
+  version: '1.0.0',
+  type: 'sensor',
+  runtime,
+  interface: { states: ['Seen'], input: [{ name: 'value', dataType: 'double' }] },
+})
+
+function nodePlug(name: string, dependency: string, integrity: string) {
+  const resolved = `https://registry.npmjs.org/${dependency}/-/${dependency}-1.2.3.tgz`
+  return {
+    'plug.json': manifestOf(name, 'plug-node24'),
+    'package.json': { name: 'p', version: '1.0.0', type: 'module', dependencies: { [dependency]: '1.2.3' } },
+    'package-lock.json': {
+      name: 'p',
+      version: '1.0.0',
+      lockfileVersion: 3,
+      requires: true,
+      packages: {
+        '': { name: 'p', version: '1.0.0', dependencies: { [dependency]: '1.2.3' } },
+        [`node_modules/${dependency}`]: { version: '1.2.3', resolved, integrity, hasInstallScript: true },
+      },
+    },
+    'index.js': `import { definePlug } from 'reflexarc'
+import { half } from 'halves'
+export default definePlug({ name: '${name}', version: '1.0.0', kind: 'sensor', states: ['Seen'],
+  input: { value: { type: 'double' } },
+  execute: ({ properties }) => ({ state: 'Seen', rawData: { result: half(properties.value) } }) })`,
+  }
+}
+
+async function deployed(files: Readonly<Record<string, object | string>>) {
+  const { plugs } = client.functions
+  const bytes = Object.entries(files).map(([path, value]): [string, Uint8Array] => [
+    path,
+    new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value)),
+  ])
+  const { entity, job } = await plugs.create(new Map(bytes))
+  await plugs.jobs.finished(job?.id ?? '')
+  const [build] = await plugs.jobs.list({ name: entity.name, version: entity.version, types: ['build'] })
+  return {
+    version: await plugs.get(entity.name, entity.version),
+    build: (await plugs.jobs.get('build', build?.job.id ?? '')).job,
+  }
+}
+
+describe('a function with a dependency', () => {
+  // Holds FUNCBUILD-2
+  it('in JavaScript has it installed from the locked package, whose script does not run', async () => {
+    const { version, build } = await deployed(nodePlug('halving', 'halves', integrity))
+    expect(version.record['failureReason']).toBeUndefined()
+    expect(version.status).toBe('running')
+    expect(JSON.stringify(build.result)).toContain('npm ci --ignore-scripts')
+    expect(asked).toContain('/npm/halves/-/halves-1.2.3.tgz')
+    const outcome = await client.rules.tools.call('sensors', 'halving', '1.0.0', { properties: { value: 30 } })
+    expect(outcome).toMatchObject({ result: true, rawData: { result: 15 } })
+    expect(() => readFileSync(join(folder, 'a-script-ran'))).toThrow(/ENOENT/)
+  })
+
+  it('in Python has it installed from the pinned wheel', async () => {
+    const main = `from doubles import double
+def execute(properties, console, logger, client):
+    return ("Seen", {"result": double(properties["value"])})
+`
+    const { version } = await deployed({
+      'plug.json': manifestOf('doubling', 'plug-python3'),
+      'main.py': main,
+      'requirements.txt': 'doubles==2.0.1\n',
+    })
+    expect(version.record['failureReason']).toBeUndefined()
+    expect(version.status).toBe('running')
+    const outcome = await client.rules.tools.call('sensors', 'doubling', '1.0.0', { properties: { value: 30 } })
+    expect(outcome).toMatchObject({ result: true, rawData: { result: 60 } })
+  })
+
+  it('that the registry does not have fails with what the registry said, in its own record and in its job', async () => {
+    // what is vouched for by the same digest would come from the tool's own store
+    const other = `sha512-${createHash('sha512').update('thirds').digest('base64')}`
+    const { version, build } = await deployed(nodePlug('thirding', 'thirds', other))
+    expect(version).toMatchObject({
+      status: 'failed',
+      record: { failureReason: { cause: 'npm did not install the packages: it ended with 1' } },
+    })
+    expect(JSON.stringify(version.record['failureReason'])).toMatch(/404 .*thirds/)
+    expect(build).toMatchObject({ state: 'failed', failedReason: expect.stringContaining('npm did not') as unknown })
+  })
+})

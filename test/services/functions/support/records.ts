@@ -1,0 +1,25 @@
+/** Records of functions as tests need them. */
+import type { FunctionRecord } from '../../../../src/services/functions/function-record.ts'
+import { checkManifest } from '../../../../src/services/functions/registry/manifest.ts'
+
+export function recordOf(change: Partial<FunctionRecord> & Pick<FunctionRecord, 'name' | 'version'>): FunctionRecord {
+  const { name, version } = change
+  const declared = { name, version, type: 'sensor', runtime: 'plug-node24', interface: {} }
+  return {
+    type: 'plugs',
+    status: 'running',
+    draft: false,
+    deprecated: false,
+    manifest: checkManifest('plugs', declared),
+    tags: [],
+    runtimeVersion: '1.0.0',
+    assets: [],
+    revision: 'r',
+    createdBy: 'anna',
+    createdAt: 1_000,
+    updatedBy: 'anna',
+    updatedAt: 1_000,
+    updates: [],
+    ...change,
+  }
+}
