@@ -16,13 +16,13 @@ import { withFolder } from './host/folder.ts'
 import { startHostProcess } from './host/host-process.ts'
 import { drive, spreadOf } from './host/tasks.ts'
 
-export type QueryServiceSubject = 'means' | 'csv' | 'http'
+export type QueryServiceSubject = 'means' | 'csv' | 'ndjson' | 'arrow' | 'http'
 
 /** ms, unless it says otherwise; what a subject does not measure is NaN */
 export interface QueryServiceSample {
   readonly own: number
   readonly ownP99: number
-  /** means: SQLite; csv: the reader alone; http: a post alone, p99 */
+  /** means: SQLite; csv, ndjson, arrow: the reader alone; http: a post alone, p99 */
   readonly peer: number
   /** means: DuckDB; http: a post among 50 callers, p99 */
   readonly otherPeer: number
@@ -43,7 +43,7 @@ export function queryServiceSample(subject: QueryServiceSubject): Promise<QueryS
   return withFolder(async (folder) => {
     const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
     try {
-      return await (subject === 'means' ? means(storage, folder) : csv(storage))
+      return await (subject === 'means' ? means(storage, folder) : streamed(storage, subject))
     } finally {
       await storage.close()
     }
@@ -149,7 +149,7 @@ async function openDuck(points: number): Promise<() => Promise<number>> {
   }
 }
 
-async function csv(storage: Storage): Promise<QueryServiceSample> {
+async function streamed(storage: Storage, format: 'csv' | 'ndjson' | 'arrow'): Promise<QueryServiceSample> {
   const points = 1_000_000
   await fill(storage, points)
   const until = START + points * MINUTE
@@ -168,7 +168,7 @@ async function csv(storage: Storage): Promise<QueryServiceSample> {
     delay.reset()
     delay.enable()
     const query = { resource: `r${s}`, metric: 'm', from: START, until }
-    for await (const part of (await open({ query }, { format: 'csv' })).parts) void part
+    for await (const part of (await open({ query }, { format })).parts) void part
     delay.disable()
     peer += between - before
     own += performance.now() - between

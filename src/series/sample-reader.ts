@@ -84,14 +84,15 @@ export class SampleReader {
       const size = sizeOf(page)
       const isLast = size < this.#page
       const edge = size === 0 ? 0 : timeAt(page, size - 1)
-      // samples of the last time may go on behind a full page: they come with the next
-      let whole = size
-      while (!isLast && whole > 0 && timeAt(page, whole - 1) === edge) whole -= 1
-      this.#count(whole)
       if (isLast) {
+        this.#count(size)
         yield page
         return
       }
+      // samples of the last time may go on behind a full page: they come with the next
+      let whole = size
+      while (whole > 0 && timeAt(page, whole - 1) === edge) whole -= 1
+      this.#count(whole)
       const rest: Span = descending ? { ...span, until: edge } : { ...span, from: edge }
       const next = this.#ahead ? readPage(rest) : undefined
       // who stops reading does not hear that it failed

@@ -12,7 +12,7 @@ export const MAX_LEVELS = 100
 
 /** Where a number may stand that is larger than any that is kept: with so large an exponent, or so many digits. */
 const LARGE_EXPONENT = /[eE]\+?\d{3}/
-const MOST_DIGITS = 308
+const MAX_DIGITS = 308
 const SUSPECT = [...FORBIDDEN_KEYS, String.raw`\u`]
 const QUOTE = 34
 const BACKSLASH = 92
@@ -43,7 +43,7 @@ export function parseBody(text: string): unknown {
   }
   refuseLongIntegers(text)
   // An escape can hide a key from a search; it is rare enough to look closely.
-  const mayBeEndless = LARGE_EXPONENT.test(text) || hasDigits(text, MOST_DIGITS + 1)
+  const mayBeEndless = LARGE_EXPONENT.test(text) || hasDigits(text, MAX_DIGITS + 1)
   if (mayBeEndless || SUSPECT.some((word) => text.includes(word))) refuseWhatIsNotKept(value)
   return value
 }

@@ -20,7 +20,9 @@ describe('a run of digits', () => {
   })
 
   it('is found as an expression would find it', () => {
-    const text = fc.array(fc.constantFrom('1', '29', '345', 'e', '.', ' '), { maxLength: 30 }).map((parts) => parts.join(''))
+    const text = fc
+      .array(fc.constantFrom('1', '29', '345', 'e', '.', ' '), { maxLength: 30 })
+      .map((parts) => parts.join(''))
     fc.assert(
       fc.property(text, fc.integer({ min: 1, max: 12 }), (given, count) => {
         expect(hasDigits(given, count)).toBe(new RegExp(`\\d{${count}}`).test(given))

@@ -135,12 +135,7 @@ class Service implements ConverterService {
   }
 
   /** Resolves when it is forwarded or rejected, either durable. `rejection`: what is kept of it, made when it is needed. */
-  async #ingest(
-    caller: Caller,
-    converter: Converter,
-    taken: Taken,
-    rejection: () => Rejection,
-  ): Promise<Ingested> {
+  async #ingest(caller: Caller, converter: Converter, taken: Taken, rejection: () => Rejection): Promise<Ingested> {
     const { rejected } = this.#tenant(caller.tenant)
     try {
       const { metrics } = await this.#pass(caller, converter, taken)

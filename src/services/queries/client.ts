@@ -1,6 +1,7 @@
 /** The query service over fetch: the same contract, for tests and for other processes. */
 import { AppError } from '../../kernel/errors.ts'
 import { pathOf, typed, type Ask, type Http, type Method } from '../../web/client/http.ts'
+import { MESSAGES_HEADER, messagesOf } from './messages-header.ts'
 import type {
   ExecuteOptions,
   OpenOptions,
@@ -30,7 +31,11 @@ export function queriesClient(http: Http): QueriesApi {
       const [method, path, ask] = requestOf(source, options)
       const headers = format === undefined ? {} : { accept: ACCEPT[format] }
       const answer = await http.open(method, path, { ...ask, headers })
-      return { type: answer.headers.get('content-type') ?? '', parts: partsOf(answer) }
+      return {
+        type: answer.headers.get('content-type') ?? '',
+        parts: partsOf(answer),
+        messages: messagesOf(answer.headers.get(MESSAGES_HEADER)),
+      }
     },
     stored: storedClient(http),
   }

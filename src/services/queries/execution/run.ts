@@ -104,18 +104,27 @@ function paddedTo(table: RowTable, columns: number): RowTable {
 }
 
 export async function openRun(run: Run, format: ResultFormat | undefined, isExplained: boolean): Promise<OpenedResult> {
-  const { plan, columns, batches } = run
+  const { plan, columns, batches, messages } = run
   const pauses = new Pauses()
   const headers = headersOf(columns)
+  // what there is to say is known with the first rows
+  const streamed = async <T extends string | Uint8Array>(parts: AsyncGenerator<T>) => ({
+    parts: await primed(parts),
+    messages: messages(),
+  })
   switch (format ?? (plan.render.csv ? 'csv' : 'json')) {
     case 'csv':
-      return { type: 'text/csv; charset=utf-8', parts: await primed(csvParts(headers, batches, pauses)) }
+      return { type: 'text/csv; charset=utf-8', ...(await streamed(csvParts(headers, batches, pauses))) }
     case 'ndjson':
-      return { type: 'application/x-ndjson', parts: await primed(lineParts(headers, batches, pauses)) }
+      return { type: 'application/x-ndjson', ...(await streamed(lineParts(headers, batches, pauses))) }
     case 'arrow':
-      return { type: ARROW_MEDIA_TYPE, parts: await primed(arrowParts(headers, batches)) }
+      return { type: ARROW_MEDIA_TYPE, ...(await streamed(arrowParts(headers, batches))) }
     case 'json':
-      return { type: 'application/json; charset=utf-8', parts: jsonParts(await resultOf(run, isExplained), pauses) }
+      return {
+        type: 'application/json; charset=utf-8',
+        parts: jsonParts(await resultOf(run, isExplained), pauses),
+        messages: [],
+      }
   }
 }
 

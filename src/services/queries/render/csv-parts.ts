@@ -2,7 +2,7 @@
 import type { Pauses } from '../execution/pauses.ts'
 import type { CellColumn, RowBatch } from '../execution/row-batch.ts'
 import type { Cell } from '../interpolation/fill.ts'
-import { MOST_DIGITS, writeNumber, writeTwo, ZERO } from './digits.ts'
+import { MAX_DIGITS, writeNumber, writeTwo, ZERO } from './digits.ts'
 
 /** cells of one part, about */
 const CELLS = 1_000
@@ -43,7 +43,7 @@ class Rows {
   /** Of one column of numbers: nearly all that is very long. */
   addNumbers(times: Float64Array, numbers: Float64Array, from: number, until: number): void {
     const time = this.#time
-    const into = this.#room((until - from) * (LONGEST_TIME + MOST_DIGITS + 3))
+    const into = this.#room((until - from) * (LONGEST_TIME + MAX_DIGITS + 3))
     let at = this.#at
     for (let i = from; i < until; i += 1) {
       at = time.write(times[i] ?? 0, into, at)
@@ -77,7 +77,7 @@ class Rows {
 
   #cell(cell: Cell): void {
     if (typeof cell === 'number') {
-      const into = this.#room(MOST_DIGITS + 1)
+      const into = this.#room(MAX_DIGITS + 1)
       into[this.#at] = COMMA
       this.#at = writeNumber(cell, into, this.#at + 1)
       return

@@ -3,15 +3,15 @@
 export const ZERO = 0x30
 const [MINUS, POINT] = [0x2d, 0x2e] as const
 /** as many as a number may take */
-export const MOST_DIGITS = 26
+export const MAX_DIGITS = 26
 /** thousandths that are written here: with so few digits no shorter text is the same number */
-const MOST_THOUSANDTHS = 1e12
+const MAX_THOUSANDTHS = 1e12
 
 /** Gives where it ends. */
 export function writeNumber(value: number, into: Uint8Array, from: number): number {
   const thousandths = Math.round(Math.abs(value) * 1_000)
   // the texts of most measurements have three digits behind the point at most
-  if (!(thousandths < MOST_THOUSANDTHS) || thousandths / 1_000 !== Math.abs(value)) {
+  if (!(thousandths < MAX_THOUSANDTHS) || thousandths / 1_000 !== Math.abs(value)) {
     return writeText(String(value), into, from)
   }
   let at = from

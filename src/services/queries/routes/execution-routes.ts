@@ -7,6 +7,7 @@ import { untilClosed } from '../../../web/send-stream.ts'
 import type { OpenedResult, Overrides, QueriesService, QuerySource, ResultFormat } from '../contract.ts'
 import { ARROW_MEDIA_TYPE } from '../execution/run.ts'
 import { OVERRIDE_NAMES } from '../query/overrides.ts'
+import { headerOf, MESSAGES_HEADER } from '../messages-header.ts'
 import { QUERY_SCHEMA_DOCUMENT, QuerySchema } from '../query/query-schema.ts'
 import { described, handle, MessageSchema, type RequestContext } from './route-parts.ts'
 
@@ -81,6 +82,8 @@ async function execute({ api, query, request, reply }: RequestContext, source: Q
     ...(format && { format }),
   })
   void reply.header('vary', 'accept').type(opened.type)
+  const messages = headerOf(opened.messages)
+  if (messages !== undefined) void reply.header(MESSAGES_HEADER, messages)
   return send(reply, opened)
 }
 
