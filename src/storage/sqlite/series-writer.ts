@@ -26,6 +26,8 @@ export interface SeriesWriterData {
 const WORTH_A_PAUSE = 5_000
 const PAUSE_MS = 100
 const IDLE_MS = 30_000
+/** of one turn of putting older samples into chunks, about: a batch may wait for it */
+const PACKING_MS = 20
 /** so many blocks begin a fold too; each costs readers about a microsecond */
 const MAX_BLOCKS = 1_000
 
@@ -176,9 +178,12 @@ class SeriesWriter {
     this.#idle = undefined
     try {
       this.#db.transaction(() => {
-        const [series] = this.#db.row<[number]>(UNPACKED) ?? []
-        this.#unpacked = series !== undefined
-        if (series !== undefined && this.#chunks.pack(series) >= 0) this.#db.run(PACKED, series)
+        const end = performance.now() + PACKING_MS
+        do {
+          const [series] = this.#db.row<[number]>(UNPACKED) ?? []
+          this.#unpacked = series !== undefined
+          if (series !== undefined && this.#chunks.pack(series) >= 0) this.#db.run(PACKED, series)
+        } while (this.#unpacked && performance.now() < end)
       })
       this.#plan()
     } catch (error) {
