@@ -1,11 +1,12 @@
 /** The query service over fetch: the same contract, for tests and for other processes. */
 import { AppError } from '../../kernel/errors.ts'
+import { listOfHeader } from '../../web/header-list.ts'
 import { pathOf, typed, type Ask, type Http, type Method } from '../../web/client/http.ts'
-import { MESSAGES_HEADER, messagesOf } from './messages-header.ts'
 import type {
   ExecuteOptions,
   OpenOptions,
   QueriesApi,
+  QueryMessage,
   QuerySource,
   StoredQueryApi,
   StoredQueryPage,
@@ -34,7 +35,7 @@ export function queriesClient(http: Http): QueriesApi {
       return {
         type: answer.headers.get('content-type') ?? '',
         parts: partsOf(answer),
-        messages: messagesOf(answer.headers.get(MESSAGES_HEADER)),
+        messages: listOfHeader(answer.headers.get('query-messages')) as unknown as readonly QueryMessage[],
       }
     },
     stored: storedClient(http),

@@ -2,12 +2,12 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type, type TSchema } from 'typebox'
+import { headerOfList } from '../../../web/header-list.ts'
 import { NDJSON_MEDIA_TYPE } from '../../../web/media-types.ts'
 import { untilClosed } from '../../../web/send-stream.ts'
 import type { OpenedResult, Overrides, QueriesService, QuerySource, ResultFormat } from '../contract.ts'
 import { ARROW_MEDIA_TYPE } from '../execution/run.ts'
 import { OVERRIDE_NAMES } from '../query/overrides.ts'
-import { headerOf, MESSAGES_HEADER } from '../messages-header.ts'
 import { QUERY_SCHEMA_DOCUMENT, QuerySchema } from '../query/query-schema.ts'
 import { described, handle, MessageSchema, type RequestContext } from './route-parts.ts'
 
@@ -82,8 +82,8 @@ async function execute({ api, query, request, reply }: RequestContext, source: Q
     ...(format && { format }),
   })
   void reply.header('vary', 'accept').type(opened.type)
-  const messages = headerOf(opened.messages)
-  if (messages !== undefined) void reply.header(MESSAGES_HEADER, messages)
+  const messages = headerOfList(opened.messages)
+  if (messages !== undefined) void reply.header('query-messages', messages)
   return send(reply, opened)
 }
 
