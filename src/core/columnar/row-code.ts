@@ -11,6 +11,8 @@ import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { Following, RawData, SensorCall } from './row-store.ts'
 import type { RowMessage } from './row-message.ts'
+import type { VectorDependencies } from './vector-code.ts'
+import type { VectorEpoch } from './vector-records.ts'
 
 /** Where a row's message leads: the batch. */
 export interface RowEvents {
@@ -72,6 +74,18 @@ export interface MessageRecords {
   ): void
   /** What follows from it, before it does. `earlier`: since when each node had its state, then when each actuator had fired. */
   follows(row: number, list: readonly Following[], earlier: readonly number[]): void
+  /** What the records of a vectorized batch share whose rows are up to date. */
+  beginEpoch(
+    rows: readonly number[],
+    parts: VectorDependencies,
+    limits: Limits,
+    values: Float64Array,
+    times: Float64Array,
+  ): VectorEpoch
+  /** Rows of a vectorized batch are about to take a message, which stands at a place. */
+  addVector(epoch: VectorEpoch, place: number, message: Message): void
+  /** Those before a place have got it; `firing`: which of them fire, as bits. */
+  endVector(reached: number, firing: Int32Array | undefined): void
 }
 
 export type Values = Readonly<Record<string, unknown>>

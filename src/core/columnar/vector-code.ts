@@ -10,6 +10,8 @@ import type { ShapeSensor, BatchShape } from './batch-shape.ts'
 
 export interface VectorDependencies extends VectorCode {
   readonly store: RowStore
+  /** all state bits that rows can have */
+  readonly all: readonly number[]
   /** which rows fire */
   readonly condition: VectorCondition
   /** how many numbers of a message rows compare */
@@ -57,6 +59,7 @@ export function vectorPartsOf(
   return {
     ...generatedVectors(store, condition, generate),
     store,
+    all,
     condition,
     parameters: parametersOf(shape).length,
     names: parametersOf(shape),

@@ -33,9 +33,10 @@ import {
 } from './row-layout.ts'
 import { limitIndex, MIN_INDEXED, wordsFor, type LimitIndex } from './limit-index.ts'
 import { parametersOf } from './read-parameters.ts'
-import type { Limits, RowEvents, Values } from './row-code.ts'
+import type { Limits, MessageRecords, RowEvents, Values } from './row-code.ts'
 import type { FiredAfter, RowStore } from './row-store.ts'
 import { RowMessage } from './row-message.ts'
+import type { VectorEpoch } from './vector-records.ts'
 
 /** What is asked of a handle here. */
 interface Attached {
@@ -67,10 +68,10 @@ export class VectorizedBatch {
   readonly #batch: RowEvents
   readonly #limits: Limits
   /** numbers that rows compare, by message and parameter; the one before the first is not known */
-  readonly #values: Float64Array
+  #values: Float64Array
   /** the least of them by parameter, then the greatest */
   readonly #bounds: Float64Array
-  readonly #times: Float64Array
+  #times: Float64Array
   readonly #messages: (Message | undefined)[] = []
   readonly #eras: (Era | undefined)[] = []
   /** which sensors each of them ran */
@@ -97,6 +98,8 @@ export class VectorizedBatch {
   /** the rows that fire at the newest message, as bits by place */
   readonly #firing: Int32Array
   #told: RowMessage | undefined
+  /** what records share, once there is one */
+  #epoch: VectorEpoch | undefined
   /** place of the newest message */
   #newest = FIRST - 1
   /** rows before this place have got it */
@@ -187,8 +190,20 @@ export class VectorizedBatch {
     this.#times[place] = now
     this.#messages[place] = message
     this.#widen(place)
-    if (!isDecided) return this.rows.length
-    return this.#findFiring(place * parameters) ? this.#fire(message) : this.rows.length
+    const { records } = this.#batch
+    if (records !== undefined) return this.#takeRecorded(records, message, place, isDecided)
+    return isDecided && this.#findFiring(place * parameters) ? this.#fire(message) : this.rows.length
+  }
+
+  #takeRecorded(records: MessageRecords, message: Message, place: number, isDecided: boolean): number {
+    const { rows } = this
+    this.#epoch ??= records.beginEpoch(rows, this.#parts, this.#limits, this.#values, this.#times)
+    records.addVector(this.#epoch, place, message)
+    const fires = isDecided && this.#findFiring(place * this.#parts.parameters)
+    const firing = fires ? this.#firing.slice() : undefined
+    const reached = fires ? this.#fire(message) : rows.length
+    records.endVector(reached, firing)
+    return reached
   }
 
   /** Which rows fire by the numbers from `at` on; false when none does. */
@@ -280,6 +295,12 @@ export class VectorizedBatch {
   #begin(place: number): void {
     const { parameters } = this.#parts
     const first = FIRST - 1
+    if (this.#epoch !== undefined) {
+      // Its records tell by what it had.
+      this.#epoch = undefined
+      this.#values = this.#values.slice()
+      this.#times = this.#times.slice()
+    }
     this.#values.copyWithin(first * parameters, place * parameters, (place + 1) * parameters)
     const [era, part, message] = [this.#eras[place], this.#runs[place], this.#messages[place]]
     this.#messages.length = 0
