@@ -105,4 +105,25 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   postConverterConvert: PAYLOAD,
   postConverterIngest: PAYLOAD,
   postConverterRejected: {},
+  ...ofFunctions('Plug'),
+  patchFunctionRegistryV2PlugVersionInterface: {
+    description: 'Whether a number is above a limit',
+    states: [{ name: 'Warm', description: 'it is' }],
+  },
+  ...ofFunctions('Webscript'),
+  ...ofFunctions('Model'),
+}
+
+/** What is said about functions of any type. */
+function ofFunctions(type: 'Plug' | 'Webscript' | 'Model'): Readonly<Record<string, unknown>> {
+  const one = `FunctionRegistryV2${type}`
+  const tags = { tags: ['cellar', { name: 'heat', color: '#b4541a' }] }
+  return {
+    [`patch${one}VersionManifest`]: { metadata: { category: 'Heating' } },
+    [`patch${one}VersionMetadata`]: { description: 'Of the boiler', author: 'anna' },
+    [`put${one}Tags`]: tags,
+    [`patch${one}Tags`]: { tags: ['boiler'] },
+    [`put${one}VersionTags`]: tags,
+    [`patch${one}VersionTags`]: { tags: ['boiler'] },
+  }
 }

@@ -21,6 +21,8 @@ const DEEDS = [
   'chance',
   'id',
   'look at others',
+  'look at the first',
+  'look at the last',
   'look at itself',
   ...ORDINARY_ANSWERS,
   ...ODD_ANSWERS,
@@ -252,6 +254,9 @@ class Run {
         if (does === 'chance') this.calls.push(String(context.random()))
         if (does === 'id') this.calls.push(context.id)
         if (does === 'look at others') this.look()
+        if (does === 'look at the first') return { message: `saw ${this.lookAt(0)}` }
+        if (does === 'look at the last')
+          return this.lookAt(-1) === '' ? undefined : { message: `looked at ${context.now}` }
         if (does === 'look at itself') this.calls.push(JSON.stringify(this.engine.tasks.get(id)?.info()))
         if (does === 'look at others') return { message: `looked at ${context.now}` }
         return undefined
@@ -261,6 +266,13 @@ class Run {
 
   #later<T>(answer: T): Promise<T> {
     return new Promise((resolve) => this.#open.push(() => resolve(answer)))
+  }
+
+  /** Gives how often the task has run; the text is empty when there is none. */
+  lookAt(place: number): string {
+    const task = [...this.engine.tasks.values()].at(place)
+    this.calls.push(JSON.stringify(task?.save()))
+    return String(task?.info().lastExecutionTime ?? '')
   }
 
   look(): void {

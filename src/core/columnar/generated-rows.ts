@@ -80,7 +80,7 @@ export function generatedVectors(rows: RowStore, condition: VectorCondition, gen
   const source = new SourceWriter(rows.shape, rows.layout)
   return {
     read: generate(['message', 'values', 'at'], source.numbers()),
-    sweep: generate(['limits', 'firing', 'values', 'at'], source.sweep(condition)),
+    sweep: generate(['limits', 'firing', 'first', 'values', 'at'], source.sweep(condition)),
     statesAt: generate(['limits', 'row', 'values', 'at'], source.statesAt()),
     lastChange: generate(['limits', 'row', 'values', 'place', 'first', 'nodes', 'changes'], source.lastChange()),
   } as unknown as VectorCode
@@ -176,12 +176,11 @@ class SourceWriter {
       ...this.#limits(),
       ...this.#values('at'),
       'let any = 0',
-      'for (let w = 0; w < firing.length; w++) {',
-      'const first = w << 5',
-      'const end = Math.min(32, l0.length - first)',
+      'for (let from = 0, w = first; from < l0.length; from += 32, w++) {',
+      'const end = Math.min(32, l0.length - from)',
       'let word = 0',
       'for (let bit = 0; bit < end; bit++) {',
-      'const row = first + bit',
+      'const row = from + bit',
       `word |= (${isNegated ? `1 - (${fires})` : fires}) << bit`,
       '}',
       'firing[w] = word',

@@ -40,25 +40,28 @@ export function limitIndex(
 export class LimitIndex {
   readonly #sensors: readonly SortedSensor[]
   readonly #isNegated: boolean
+  readonly #words: number
   /** the bits of the last word that are rows */
   readonly #lastMask: number
 
   constructor(sensors: readonly SortedSensor[], isNegated: boolean, rows: number) {
     this.#sensors = sensors
     this.#isNegated = isNegated
+    this.#words = wordsFor(rows)
     this.#lastMask = rows % 32 === 0 ? -1 : 2 ** (rows % 32) - 1
   }
 
-  /** As `VectorCode.sweep`, by what stands at `at`. False when no row fires. */
-  find(firing: Int32Array, values: Float64Array, at: number): boolean {
-    firing.fill(-1)
-    for (const sensor of this.#sensors) sensor.keepAllowed(firing, values[at + sensor.parameter] ?? 0)
-    if (this.#isNegated) for (let w = 0; w < firing.length; w++) firing[w] = ~(firing[w] ?? 0)
-    const last = firing.length - 1
-    firing[last] = (firing[last] ?? 0) & this.#lastMask
-    let any = 0
-    for (let w = 0; w <= last; w++) any |= firing[w] ?? 0
-    return any !== 0
+  /** Which rows fire by what stands at `at`, as bits from `first` on. */
+  find(firing: Int32Array, first: number, values: Float64Array, at: number): void {
+    const sensors = this.#sensors
+    const end = first + this.#words
+    if (sensors.length === 0) firing.fill(-1, first, end)
+    for (let s = 0; s < sensors.length; s++) {
+      const sensor = sensors[s] as SortedSensor
+      sensor.keepAllowed(firing, first, values[at + sensor.parameter] as number, s === 0)
+    }
+    if (this.#isNegated) for (let w = first; w < end; w++) firing[w] = ~(firing[w] as number)
+    firing[end - 1] = (firing[end - 1] as number) & this.#lastMask
   }
 }
 
@@ -70,6 +73,7 @@ class SortedSensor {
   readonly #limits: Float64Array
   readonly #order: Int32Array
   readonly #step: number
+  readonly #words: number
   /** sets of the first `step * n` rows, and of all, one after the other */
   readonly #sets: Int32Array
 
@@ -82,6 +86,7 @@ class SortedSensor {
     this.#limits = Float64Array.from(this.#order, (row) => limits[row] ?? 0)
     this.#step = Math.max(LEAST_STEP, Math.ceil(rows / (MAX_SETS - 1)))
     const size = wordsFor(rows)
+    this.#words = size
     const sets = Math.ceil(rows / this.#step) + 1
     this.#sets = new Int32Array(size * sets)
     const first = new Int32Array(size)
@@ -91,72 +96,77 @@ class SortedSensor {
     }
   }
 
-  /** Takes those out of the set whose range is not allowed. */
-  keepAllowed(firing: Int32Array, value: number): void {
+  /** Takes those out of the set at `first` whose range is not allowed; `isNew`: it has all that are allowed then. */
+  keepAllowed(firing: Int32Array, first: number, value: number, isNew: boolean): void {
     const ranges = this.#ranges
     // Of limits below the value, which is above them, of those at it, and of those above it.
-    if (ranges === ABOVE) this.#keepFirst(firing, this.#firstNotBelow(value))
-    else if (ranges === (AT | ABOVE)) this.#keepFirst(firing, this.#firstAbove(value))
-    else if (ranges === BELOW) this.#keepOthers(firing, this.#firstAbove(value))
-    else if (ranges === (BELOW | AT)) this.#keepOthers(firing, this.#firstNotBelow(value))
-    else this.#keepEqual(firing, value)
+    if (ranges === ABOVE) this.#keepFirst(firing, first, this.#firstNotBelow(value), isNew)
+    else if (ranges === (AT | ABOVE)) this.#keepFirst(firing, first, this.#firstAbove(value), isNew)
+    else if (ranges === BELOW) this.#keepOthers(firing, first, this.#firstAbove(value), isNew)
+    else if (ranges === (BELOW | AT)) this.#keepOthers(firing, first, this.#firstNotBelow(value), isNew)
+    else this.#keepEqual(firing, first, value, isNew)
   }
 
   /** Keeps the rows of the first so many limits. */
-  #keepFirst(firing: Int32Array, rank: number): void {
+  #keepFirst(firing: Int32Array, first: number, rank: number, isNew: boolean): void {
     const sets = this.#sets
     const order = this.#order
+    const words = this.#words
     const kept = Math.ceil(rank / this.#step)
-    const from = kept * firing.length
-    for (let w = 0; w < firing.length; w++) firing[w] = (firing[w] ?? 0) & (sets[from + w] ?? 0)
+    const from = kept * words
+    if (isNew) for (let w = 0; w < words; w++) firing[first + w] = sets[from + w] as number
+    else for (let w = 0; w < words; w++) firing[first + w] = (firing[first + w] as number) & (sets[from + w] as number)
     const end = Math.min(kept * this.#step, order.length)
-    for (let r = rank; r < end; r++) leaveOut(firing, order[r] ?? 0)
+    for (let r = rank; r < end; r++) leaveOut(firing, first, order[r] as number)
   }
 
   /** Keeps all others. */
-  #keepOthers(firing: Int32Array, rank: number): void {
+  #keepOthers(firing: Int32Array, first: number, rank: number, isNew: boolean): void {
     const sets = this.#sets
     const order = this.#order
+    const words = this.#words
     const kept = Math.floor(rank / this.#step)
-    const from = kept * firing.length
-    for (let w = 0; w < firing.length; w++) firing[w] = (firing[w] ?? 0) & ~(sets[from + w] ?? 0)
-    for (let r = kept * this.#step; r < rank; r++) leaveOut(firing, order[r] ?? 0)
+    const from = kept * words
+    if (isNew) for (let w = 0; w < words; w++) firing[first + w] = ~(sets[from + w] as number)
+    else for (let w = 0; w < words; w++) firing[first + w] = (firing[first + w] as number) & ~(sets[from + w] as number)
+    for (let r = kept * this.#step; r < rank; r++) leaveOut(firing, first, order[r] as number)
   }
 
   /** Keeps the rows whose limit is the value, or leaves them out; no row at all when no range is allowed. */
-  #keepEqual(firing: Int32Array, value: number): void {
+  #keepEqual(firing: Int32Array, first: number, value: number, isNew: boolean): void {
     const [from, to] = [this.#firstNotBelow(value), this.#firstAbove(value)]
+    const words = this.#words
+    if (isNew) firing.fill(-1, first, first + words)
     if (this.#ranges === (BELOW | ABOVE)) {
-      for (let r = from; r < to; r++) leaveOut(firing, this.#order[r] ?? 0)
+      for (let r = from; r < to; r++) leaveOut(firing, first, this.#order[r] as number)
       return
     }
-    const equal = new Int32Array(firing.length)
-    if (this.#ranges === AT) for (let r = from; r < to; r++) add(equal, this.#order[r] ?? 0)
-    for (let w = 0; w < firing.length; w++) firing[w] = (firing[w] ?? 0) & (equal[w] ?? 0)
+    const equal = new Int32Array(words)
+    if (this.#ranges === AT) for (let r = from; r < to; r++) add(equal, this.#order[r] as number)
+    for (let w = 0; w < words; w++) firing[first + w] = (firing[first + w] as number) & (equal[w] as number)
   }
 
   #firstNotBelow(value: number): number {
     const limits = this.#limits
-    let low = 0
-    let high = limits.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((limits[middle] ?? 0) < value) low = middle + 1
-      else high = middle
+    let first = 0
+    // Without a branch on what is compared, which a processor guesses as often wrong as right.
+    for (let left = limits.length; left > 0;) {
+      const half = (left + 1) >> 1
+      first += half & -Number((limits[first + half - 1] as number) < value)
+      left -= half
     }
-    return low
+    return first
   }
 
   #firstAbove(value: number): number {
     const limits = this.#limits
-    let low = 0
-    let high = limits.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if ((limits[middle] ?? 0) <= value) low = middle + 1
-      else high = middle
+    let first = 0
+    for (let left = limits.length; left > 0;) {
+      const half = (left + 1) >> 1
+      first += half & -Number((limits[first + half - 1] as number) <= value)
+      left -= half
     }
-    return low
+    return first
   }
 }
 
@@ -164,8 +174,10 @@ function add(set: Int32Array, row: number): void {
   set[row >> 5] = (set[row >> 5] ?? 0) | (1 << (row & 31))
 }
 
-function leaveOut(set: Int32Array, row: number): void {
-  set[row >> 5] = (set[row >> 5] ?? 0) & ~(1 << (row & 31))
+/** Of the set at `first`. */
+function leaveOut(sets: Int32Array, first: number, row: number): void {
+  const word = first + (row >> 5)
+  sets[word] = (sets[word] as number) & ~(1 << (row & 31))
 }
 
 /** of sets of rows, 32 bits each */

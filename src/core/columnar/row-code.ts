@@ -4,8 +4,8 @@
  * the same.
  */
 import type { Accepted } from '../engine/executor.ts'
-import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
+import type { FiringContext, FiringOwner, FiringPlaces } from './firing-loop.ts'
 import type { Era } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
@@ -15,7 +15,7 @@ import type { VectorDependencies } from './vector-code.ts'
 import type { VectorEpoch } from './vector-records.ts'
 
 /** Where a row's message leads: the batch. */
-export interface RowEvents {
+export interface RowEvents extends FiringOwner {
   /** messages that rows took, each on its own */
   taken: number
   /** the message at hand, once something follows from it */
@@ -24,12 +24,10 @@ export interface RowEvents {
   currentRow: number
   /** Fires an actuator, whose objects stand at `place`. False when the call went on in the state machine, and with it what follows it. */
   fire(row: number, place: number, actuator: number, trigger: number): boolean
-  /** Rows of a vectorized batch fire their only actuators, one after the other. */
-  beginFirings(trigger: number): void
-  /** One of them, whose properties need nothing else. False when the call went on in the state machine: then the vectorized batch is over. */
-  fireNext(row: number, plug: Plug, properties: Values): boolean
-  /** Tells that one of them fires, before it does. */
-  tellNext(told: RowMessage, trigger: number): void
+  /** Rows of a vectorized batch fire their only actuators, one after the other. Gives what their calls see. */
+  beginFirings(trigger: number, rows: FiringPlaces): FiringContext
+  /** Tells that one of them fires, before it does. Gives what its call sees. */
+  tellNext(told: RowMessage, trigger: number, rows: FiringPlaces): FiringContext
   /** They are done, so many of them by themselves. */
   endFirings(firings: number): void
   /** So many firings and holds are done with. */
@@ -109,8 +107,8 @@ export type Limits = readonly (readonly number[])[]
 export interface VectorCode {
   /** Keeps what the message shows, from `at` on. False when it has no number where rows compare one. */
   read(message: Values, values: Float64Array, at: number): boolean
-  /** Which rows fire by what stands at `at`, as bits in `firing`; 0 when none does. */
-  sweep(limits: Limits, firing: Int32Array, values: Float64Array, at: number): number
+  /** Which rows fire by what stands at `at`, as bits in `firing` from `first` on; 0 when none does. */
+  sweep(limits: Limits, firing: Int32Array, first: number, values: Float64Array, at: number): number
   /** State bits of a row by what stands at `at`. */
   statesAt(limits: Limits, row: number, values: Float64Array, at: number): number
   /**

@@ -3,6 +3,7 @@
  * the call is opened in the state machine first, and from then on this view passes everything on.
  */
 import type { GraphNode } from '../graph/graph.ts'
+import type { FiringContext, FiringPlaces } from './firing-loop.ts'
 import { readParts } from '../placeholders/read-path.ts'
 import { messageValue } from '../task/message-value.ts'
 import { carriedValue, carriedValues } from './message-eras.ts'
@@ -26,20 +27,24 @@ const NO_LOG: PlugLog = {
   error: () => undefined,
 }
 
-export class RowContext implements PlugContext, Scope {
-  properties: Readonly<Record<string, unknown>> = {}
+export class RowContext implements FiringContext, Scope {
   prepared: unknown = undefined
   opened: Opened | null = null
   /** whose call it is: not the handle itself, whose memory a call need not touch */
   batch: Batch | null
-  row: number
   isSensor: boolean
   /** position of the sensor or slot of the actuator */
   nodeAt = 0
   triggerAt = 0
   /** state bits of the sensors before */
   bits = 0
+  /** Whose call it is when rows fire one after the other; to go on to the next is to set the place alone. */
+  firing: FiringPlaces | null = null
+  place = 0
   readonly #owner: ContextOwner
+  /** whose call it is else, and what it is given */
+  #row: number
+  #properties: Readonly<Record<string, unknown>> = {}
   /** of a sensor's call: the row may take other messages while its plug still asks */
   readonly #own: Message | null
   /** of a call that did not answer at once */
@@ -49,9 +54,27 @@ export class RowContext implements PlugContext, Scope {
   constructor(owner: ContextOwner, batch: Batch | null = null, row = 0, message: Message | null = null) {
     this.#owner = owner
     this.batch = batch
-    this.row = row
+    this.#row = row
     this.isSensor = message !== null
     this.#own = message
+  }
+
+  get row(): number {
+    return this.firing === null ? this.#row : (this.firing.rowAt[this.place] as number)
+  }
+
+  set row(row: number) {
+    this.firing = null
+    this.#row = row
+  }
+
+  get properties(): Readonly<Record<string, unknown>> {
+    const { firing } = this
+    return firing === null ? this.#properties : (firing.properties[this.place] as Readonly<Record<string, unknown>>)
+  }
+
+  set properties(properties: Readonly<Record<string, unknown>>) {
+    this.#properties = properties
   }
 
   /** The call goes on after the one who made it: what it sees stays. */

@@ -36,6 +36,7 @@ import { SILENT, type Progress } from './replay.ts'
 import { RowEventWriter } from './row-events.ts'
 import { RowRecords } from './row-records.ts'
 import { RowMessage } from './row-message.ts'
+import type { FiringPlaces } from './firing-loop.ts'
 import type { RowContext } from './row-context.ts'
 import { RowCalls, type RowCall, type RowCallLane } from './open-row-calls.ts'
 import { RowStore, type Following, type RawData, type SensorCall } from './row-store.ts'
@@ -306,13 +307,13 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     return this.#events.firings(told, list)
   }
 
-  tellNext(told: RowMessage, trigger: number): void {
+  tellNext(told: RowMessage, trigger: number, places: FiringPlaces): RowContext {
     const rows = this.#rows
     const { row, before, after } = told
     this.#calls.end()
     const list = rows.followings[rows.known(row, rows.entry(before, after), before, after)] ?? []
     this.#events.firings(told, list)
-    this.beginFirings(trigger)
+    return this.beginFirings(trigger, places)
   }
 
   /** The row's own numbers are up to date from here on. */
@@ -383,9 +384,11 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     return true
   }
 
-  beginFirings(trigger: number): void {
-    this.#context = this.#calls.actuator(this, 0, 0, trigger)
-    this.#context.prepared = undefined
+  beginFirings(trigger: number, places: FiringPlaces): RowContext {
+    const context = this.#calls.actuator(this, 0, 0, trigger)
+    context.prepared = undefined
+    context.firing = places
+    return context
   }
 
   endFirings(firings: number): void {
@@ -394,20 +397,14 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#firings += firings
   }
 
-  fireNext(row: number, plug: Plug, properties: Values): boolean {
-    const context = this.#context as RowContext
-    context.row = row
-    context.properties = properties
-    let given: unknown
-    try {
-      given = plug.execute(context)
-    } catch (error) {
-      this.#calls.failed(error)
-      return false
-    }
-    if (context.opened === null && this.#keeps(row, 0, given)) return true
+  firingAnswered(row: number, plug: Plug, given: unknown, isOpened: boolean): boolean {
+    if (!isOpened && this.#keeps(row, 0, given)) return true
     this.#calls.answered(plug, given)
     return false
+  }
+
+  firingFailed(error: unknown): void {
+    this.#calls.failed(error)
   }
 
   beginCalls(row: number, message: Values): RawData[] | null {

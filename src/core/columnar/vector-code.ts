@@ -2,6 +2,8 @@
 import type { Graph } from '../graph/graph.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Generate } from '../engine/executor.ts'
+import type { Plug } from '../plug/plug.ts'
+import { firingLoop, type FireRows, type FiringOwner } from './firing-loop.ts'
 import { generatedVectors } from './generated-rows.ts'
 import { parametersOf } from './read-parameters.ts'
 import { type VectorCode, type VectorCondition } from './row-code.ts'
@@ -9,6 +11,8 @@ import type { RowStore } from './row-store.ts'
 import type { ShapeSensor, BatchShape } from './batch-shape.ts'
 
 export interface VectorDependencies extends VectorCode {
+  /** How rows fire that call one plug, or several (undefined). */
+  fireRows(plug: Plug | undefined, owner: FiringOwner): FireRows
   readonly store: RowStore
   /** all state bits that rows can have */
   readonly all: readonly number[]
@@ -56,8 +60,14 @@ export function vectorPartsOf(
   const condition = conditionOf(shape, all, fires)
   if (condition === undefined) return undefined
   const changes = changesOf(store, all)
+  const loops = new Map<Plug | undefined, FireRows>()
   return {
     ...generatedVectors(store, condition, generate),
+    fireRows(plug, owner) {
+      const made = loops.get(plug) ?? firingLoop(plug, owner, shape.key, generate)
+      loops.set(plug, made)
+      return made
+    },
     store,
     all,
     condition,

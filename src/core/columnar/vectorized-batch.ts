@@ -31,7 +31,9 @@ import {
   HANDLE,
   TIME,
 } from './row-layout.ts'
-import { limitIndex, MIN_INDEXED, wordsFor, type LimitIndex } from './limit-index.ts'
+import { FiringHistory, MAX_KEPT } from './firing-history.ts'
+import type { FireRows, FiringContext, FiringRows } from './firing-loop.ts'
+import { limitIndex, MIN_INDEXED, type LimitIndex } from './limit-index.ts'
 import { parametersOf } from './read-parameters.ts'
 import type { Limits, MessageRecords, RowEvents, Values } from './row-code.ts'
 import type { FiredAfter, RowStore } from './row-store.ts'
@@ -45,12 +47,14 @@ interface Attached {
 
 /** so many rows are worth it */
 export const MIN_VECTORIZED = 8
-/** messages that rows may be behind, and the two before that they know themselves: their places fit into PLACE_BITS */
+/** Messages that rows may be behind, with the two before that they know themselves: at least, ... */
 const KEPT = 256
-/** of many rows, which take long to be brought up to date */
-const KEPT_OF_MANY = 1024
-const PLACE_BITS = 10
-const PLACE = 2 ** PLACE_BITS - 1
+/** ... for each row, since many take long to be brought up to date, ... */
+const KEPT_PER_ROW = 4
+/** ... and at most, by rows and messages, for what it takes of memory: a bit each. */
+const MAX_FIRINGS = 2 ** 22
+/** Messages after which answers are in a new list. Storing what is young into an old list costs more than all else. */
+const ANSWERS_FOR = 256
 /** messages after which it is worth while to sort limits */
 const SORTED_AFTER = 16
 /** place of the first message that only the vectorized knows */
@@ -61,8 +65,6 @@ export class VectorizedBatch {
   readonly rows: readonly number[]
   /** the same, close together in memory */
   readonly #rowAt: Int32Array
-  /** its rows are up to date again and go on by themselves */
-  isOver = false
   readonly #parts: VectorDependencies
   readonly #store: RowStore
   readonly #batch: RowEvents
@@ -83,27 +85,29 @@ export class VectorizedBatch {
   #isPartly = false
   /** some did not decide whether to fire */
   #hasUndecided = false
+  /** the history is summed up: rows are being brought up to date */
+  #isSummedUp = false
   /** the message before the first one ran all sensors */
   #beganWhole = true
-  /** by row, PLACE_BITS each: place of the message at which it fired last but one, and last; above them how often it fired */
-  readonly #fired: Int32Array
+  /** who fired at which message */
+  readonly #history: FiringHistory
   /** null: its limits are not to be sorted */
   #index: LimitIndex | null | undefined
   #messagesLooked = 0
-  /** by row: what it calls, and with what */
-  readonly #plugs: Plug[] = []
-  readonly #properties: Values[] = []
-  /** when it is the same for all */
-  readonly #onlyPlug: Plug | undefined
-  /** the rows that fire at the newest message, as bits by place */
-  readonly #firing: Int32Array
+  readonly #calls: FiringRows
+  readonly #fireRows: FireRows
   #told: RowMessage | undefined
   /** what records share, once there is one */
   #epoch: VectorEpoch | undefined
   /** place of the newest message */
   #newest = FIRST - 1
-  /** rows before this place have got it */
-  #reached: number
+  /** of a message that is told: the row that fires next, as `FiringHistory.sets` */
+  readonly #one = new Int32Array(1)
+  /** while rows fire: where they are */
+  #at: { readonly place: number } | undefined
+  readonly #telling = { place: 0 }
+  /** messages that fired something since there was a new list of answers */
+  #answersFor = 0
 
   /**
    * Undefined when the rows, whose last message was `last`, cannot go together: one has no handle, is ahead or behind, or
@@ -138,23 +142,17 @@ export class VectorizedBatch {
     this.#store = store
     this.#batch = batch
     this.#limits = Array.from({ length: constants }, (_, c) => limitsOf(rows, store, c))
-    const kept = length < MIN_INDEXED ? KEPT : KEPT_OF_MANY
+    const kept = Math.max(KEPT, Math.min(KEPT_PER_ROW * length, MAX_FIRINGS / length, MAX_KEPT) | 0)
     this.#times = new Float64Array(kept)
     this.#missed = new Int32Array(kept)
     this.#silent = new Int32Array(kept)
     this.#values = new Float64Array(kept * parts.parameters)
     this.#bounds = new Float64Array(2 * parts.parameters)
-    this.#fired = new Int32Array(length)
-    this.#firing = new Int32Array(wordsFor(length))
-    this.#reached = length
-    for (const row of rows) {
-      const actuator = row * store.layout.objects + ACTUATOR
-      this.#plugs.push(store.objects[actuator + PLUG] as Plug)
-      this.#properties.push(store.objects[actuator + PROPERTIES] as Values)
-    }
-    const [plug] = this.#plugs
-    this.#onlyPlug = this.#plugs.every((one) => one === plug) ? plug : undefined
+    this.#history = new FiringHistory(length, kept)
     this.#rowAt = Int32Array.from(rows)
+    this.#calls = callsOf(rows, this.#rowAt, store)
+    const [plug] = this.#calls.plugs
+    this.#fireRows = parts.fireRows(this.#calls.plugs.every((one) => one === plug) ? plug : undefined, batch)
   }
 
   /** Of the newest message. Who asks is a plug in its call: its row has got it. */
@@ -206,9 +204,14 @@ export class VectorizedBatch {
     return reached
   }
 
-  /** Which rows fire by the numbers from `at` on; false when none does. */
+  /** Which rows fire by the numbers from `at` on; false when surely none does. */
   #findFiring(at: number): boolean {
-    if (this.#index) return this.#index.find(this.#firing, this.#values, at)
+    const { sets } = this.#history
+    const first = this.#history.at(this.#newest)
+    if (this.#index) {
+      this.#index.find(sets, first, this.#values, at)
+      return true
+    }
     const { sweep, condition, store } = this.#parts
     if (this.#index === undefined && ++this.#messagesLooked > SORTED_AFTER) {
       const { length } = this.rows
@@ -217,47 +220,71 @@ export class VectorizedBatch {
           ? undefined
           : limitIndex(store.shape, condition, parametersOf(store.shape), this.#limits, length)) ?? null
     }
-    return sweep(this.#limits, this.#firing, this.#values, at) !== 0
+    return sweep(this.#limits, sets, first, this.#values, at) !== 0
   }
 
   /** Brings the rows up to date. */
   end(): void {
     if (this.isOver) return
-    this.isOver = true
+    this.#calls.isOver = true
     this.#settle()
+  }
+
+  /** Its rows are up to date again and go on by themselves. */
+  get isOver(): boolean {
+    return this.#calls.isOver
   }
 
   #fire(message: Message): number {
     const batch = this.#batch
-    const { length } = this.rows
-    const words = this.#firing
     batch.current = message
     batch.currentRow = -1
-    batch.beginFirings(this.#parts.trigger)
+    batch.endFirings(batch.tells ? this.#tellAndFire() : this.#fireAll())
+    const reached = this.#reached
+    this.#at = undefined
+    return this.isOver ? reached : this.rows.length
+  }
+
+  /** Rows before this place have got the newest message. */
+  get #reached(): number {
+    return this.#at === undefined ? this.rows.length : this.#at.place + 1
+  }
+
+  #fireAll(): number {
+    const calls = this.#calls
+    const context = this.#batch.beginFirings(this.#parts.trigger, calls)
+    // The bits say who comes first; until then nobody can ask.
+    this.#at = context
+    const { sets, words } = this.#history
+    if (calls.answers !== undefined && ++this.#answersFor > ANSWERS_FOR) {
+      this.#answersFor = 0
+      calls.answers = [...calls.answers]
+    }
+    return this.#fireRows(calls, context, sets, this.#history.at(this.#newest), 0, words)
+  }
+
+  /** One after the other: each tells that it fires before it does. */
+  #tellAndFire(): number {
+    const { sets, words } = this.#history
+    const first = this.#history.at(this.#newest)
+    const one = this.#one
     let firings = 0
     // None are left when a call ends the batch.
-    for (let w = 0; w < words.length && !this.isOver; w++) {
-      for (let word = words[w] ?? 0; word !== 0 && !this.isOver; word &= word - 1) {
-        if (this.#fireAt((w << 5) + 31 - Math.clz32(word & -word))) firings++
+    for (let w = 0; w < words && !this.isOver; w++) {
+      for (let word = sets[first + w] as number; word !== 0 && !this.isOver; word &= word - 1) {
+        one[0] = word & -word
+        this.#telling.place = 32 * w + 31 - Math.clz32(one[0])
+        this.#at = this.#telling
+        const context = this.#tell(this.#telling.place)
+        this.#at = context
+        firings += this.#fireRows(this.#calls, context, one, -w, w, w + 1)
       }
     }
-    batch.endFirings(firings)
-    if (this.isOver) return this.#reached
-    this.#reached = length
-    return length
+    return firings
   }
 
-  /** The row at place `i`. */
-  #fireAt(i: number): boolean {
-    this.#reached = i + 1
-    this.#fired[i] = firedAgain(this.#fired[i] ?? 0, this.#newest)
-    if (this.#batch.tells) this.#tell(i)
-    const plug = (this.#onlyPlug ?? this.#plugs[i]) as Plug
-    return this.#batch.fireNext(this.#rowAt[i] ?? 0, plug, this.#properties[i] as Values)
-  }
-
-  /** That the row at place `i` fires. */
-  #tell(i: number): void {
+  /** That the row at place `i` fires. Gives what its call will see. */
+  #tell(i: number): FiringContext {
     const { nums, layout } = this.#store
     const row = this.#rowAt[i] ?? 0
     const d = this.#store.at(row)
@@ -273,7 +300,7 @@ export class VectorizedBatch {
       for (let n = 0; n < layout.nodes; n++) told.since[n] = nums[d + layout.since + n] ?? 0
       this.#setSince(i, newest - 1, told.since, 0)
     }
-    this.#batch.tellNext(told, this.#parts.trigger)
+    return this.#batch.tellNext(told, this.#parts.trigger, this.#calls)
   }
 
   /** From rows whose last message was `last`. False when it, or an earlier one that counts, has no number for them. */
@@ -303,6 +330,7 @@ export class VectorizedBatch {
     }
     this.#values.copyWithin(first * parameters, place * parameters, (place + 1) * parameters)
     const [era, part, message] = [this.#eras[place], this.#runs[place], this.#messages[place]]
+    this.#history.clear(this.#newest)
     this.#messages.length = 0
     this.#eras.length = 0
     this.#runs.length = 0
@@ -316,7 +344,6 @@ export class VectorizedBatch {
     this.#missed.fill(0)
     this.#silent.fill(0)
     this.#times[first] = this.#store.time(this.rows[0] ?? 0)
-    this.#fired.fill(0)
     this.#bounds.fill(Number.POSITIVE_INFINITY, 0, parameters).fill(Number.NEGATIVE_INFINITY, parameters)
     this.#widen(first)
   }
@@ -362,7 +389,13 @@ export class VectorizedBatch {
   }
 
   #settle(): void {
-    for (let i = 0; i < this.rows.length; i++) this.#settleRow(i, i < this.#reached ? this.#newest : this.#newest - 1)
+    const reached = this.#reached
+    const history = this.#history
+    history.leaveOut(this.#newest, reached)
+    history.sumUp(FIRST, this.#newest)
+    this.#isSummedUp = true
+    for (let i = 0; i < this.rows.length; i++) this.#settleRow(i, i < reached ? this.#newest : this.#newest - 1)
+    this.#isSummedUp = false
   }
 
   /** `last`: the newest message that the row at place `i` has got. */
@@ -370,8 +403,7 @@ export class VectorizedBatch {
     if (last < FIRST) return
     const { nums, ints, layout } = this.#store
     const d = this.#store.at(this.rows[i] ?? 0)
-    const fired = this.#fired[i] ?? 0
-    if (fired !== 0) this.#settleFirings(i, timesOf(fired), lastOf(fired), fired & PLACE)
+    if (this.#history.times[i] !== 0) this.#settleFirings(i)
     if (this.#isPartly) this.#settlePartly(i, last)
     this.#setSince(i, last - 1, nums, d + layout.since)
     const before = this.#statesAt(i, last - 1)
@@ -401,10 +433,18 @@ export class VectorizedBatch {
   }
 
   /** What a row keeps of its last firing, while its own numbers are still the old ones. */
-  #settleFirings(i: number, fires: number, last: number, before: number): void {
+  #settleFirings(i: number): void {
     const store = this.#store
     const { nums, past, pastInts, layout, objects } = store
+    const { answers } = this.#calls
     const row = this.rows[i] ?? 0
+    const fires = this.#history.times[i] as number
+    const last = this.#history.last[i] as number
+    const before = this.#history.before[i] as number
+    if (answers !== undefined) {
+      store.hasAnswers = true
+      store.answers[row] = answers[i]
+    }
     const p = store.pastAt(row)
     const d = store.at(row)
     const own = row * layout.objects
@@ -456,15 +496,21 @@ export class VectorizedBatch {
 
   /** The last message up to a place at which firing began or ended; 0: at none, undefined: it has to be searched for. */
   #lastTurn(i: number, place: number): number | undefined {
-    const fired = this.#fired[i] ?? 0
-    const last = lastOf(fired)
-    const firing = last <= place ? last : fired & PLACE
+    const firing = this.#lastFiring(i, place)
     if (firing === place) return undefined
     if (firing !== 0) return firing + 1
     const { changes, turning } = this.#parts
     const { bits } = this.#store.shape
     const second = changes[(this.#shown(i, FIRST - 1) << bits) | this.#shown(i, FIRST)] ?? 0
     return (second & turning) === 0 || place < FIRST ? 0 : FIRST
+  }
+
+  /** The last message up to a place at which a row fired; 0: none. The place is that of one of the last two. */
+  #lastFiring(i: number, place: number): number {
+    const history = this.#history
+    if (!this.#isSummedUp) return history.lastAt(i, place, FIRST)
+    const last = history.last[i] as number
+    return last <= place ? last : (history.before[i] as number)
   }
 
   #setTimes(nodes: number, place: number, target: Float64Array, at: number): void {
@@ -506,16 +552,20 @@ function valueOf(last: Message, { kept }: Era, name: string): unknown {
   return undefined
 }
 
-function firedAgain(fired: number, newest: number): number {
-  return ((timesOf(fired) + 1) << (2 * PLACE_BITS)) | (newest << PLACE_BITS) | lastOf(fired)
-}
-
-function timesOf(fired: number): number {
-  return fired >>> (2 * PLACE_BITS)
-}
-
-function lastOf(fired: number): number {
-  return (fired >>> PLACE_BITS) & PLACE
+/** What the rows call: none of them has got the first message yet. */
+function callsOf(
+  rows: readonly number[],
+  rowAt: Int32Array,
+  { objects, layout, answers, hasAnswers }: RowStore,
+): FiringRows {
+  const actuators = rows.map((row) => row * layout.objects + ACTUATOR)
+  return {
+    rowAt,
+    plugs: actuators.map((actuator) => objects[actuator + PLUG] as Plug),
+    properties: actuators.map((actuator) => objects[actuator + PROPERTIES] as Values),
+    answers: hasAnswers ? rows.map((row) => answers[row]) : undefined,
+    isOver: false,
+  }
 }
 
 /** In a list that holds doubles, whatever the limits are: then it needs no look at each. */

@@ -1,9 +1,9 @@
 /** Reads forms of several parts, each of which is JSON, by what the platform has for it. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
+import { FORM_TYPE, formEntries } from '../../web/form-entries.ts'
 import { bodyText, parseBody } from '../../web/parse-body.ts'
 
-const MULTIPART = /^multipart\/form-data/i
 const MAX_PARTS = 10
 
 /** The parts of a form by name. */
@@ -17,13 +17,13 @@ export class Form {
 
 /** The body of a request of that type becomes a `Form`. */
 export function readForms(app: FastifyInstance): void {
-  app.addContentTypeParser(MULTIPART, { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
+  app.addContentTypeParser(FORM_TYPE, { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
     return new Form(await partsOf(request.headers['content-type'] ?? '', bytes))
   })
 }
 
 async function partsOf(type: string, bytes: Buffer): Promise<ReadonlyMap<string, unknown>> {
-  const entries = await entriesOf(type, bytes)
+  const entries = await formEntries(type, bytes)
   const parts = new Map<string, unknown>()
   for (const [name, value] of entries) {
     if (parts.size >= MAX_PARTS) throw new AppError('VALIDATION', `a form has at most ${MAX_PARTS} parts`)
@@ -33,14 +33,6 @@ async function partsOf(type: string, bytes: Buffer): Promise<ReadonlyMap<string,
     parts.set(name, name === 'topic' ? text : parseBody(text))
   }
   return parts
-}
-
-async function entriesOf(type: string, bytes: Buffer): Promise<Iterable<[string, string | Blob]>> {
-  try {
-    return (await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()).entries()
-  } catch (error) {
-    throw new AppError('VALIDATION', 'the form cannot be read; name its boundary in the content type', { cause: error })
-  }
 }
 
 /** A part of a form; of JSON it is what `ofJson` gives. Throws `VALIDATION` when the part is missing. */

@@ -23,6 +23,16 @@ export interface BuildResult {
   readonly log: readonly string[]
 }
 
+export interface BuildRequest {
+  /** tenants share nothing */
+  readonly owner: string
+  readonly runtime: Runtime
+  readonly runtimeVersion: string
+  readonly assets: Assets
+  /** of the assets, as `revisionOf` gives it */
+  readonly revision: string
+}
+
 /** What is wrong with a function, so that another attempt is useless. */
 export class BuildRefusal extends Error {
   readonly log: readonly string[]
@@ -74,8 +84,8 @@ export class Builder {
   }
 
   /** Makes it when it is not there. Rejects with a BuildRefusal for what is wrong with the function. */
-  async build(owner: string, runtime: Runtime, runtimeVersion: string, assets: Assets): Promise<BuildResult> {
-    const digest = digestOf(owner, runtime, runtimeVersion, assets)
+  async build({ owner, runtime, runtimeVersion, revision, assets }: BuildRequest): Promise<BuildResult> {
+    const digest = digestOf(owner, runtime, runtimeVersion, revision)
     checkAssets(runtime, assets)
     if (this.has(digest)) return { digest, log: ['nothing has changed: the result of an earlier build is used'] }
     await mkdir(this.#options.folder, { recursive: true })
@@ -129,20 +139,11 @@ export class Builder {
   }
 }
 
-/** The names and contents of all that decides what a build gives. */
-function digestOf(owner: string, runtime: Runtime, runtimeVersion: string, assets: Assets): string {
-  const hash = createHash('sha256').update(JSON.stringify([owner, runtime.name, runtimeVersion, process.arch]))
-  for (const path of [...assets.keys()].sort()) {
-    hash.update(
-      JSON.stringify([
-        path,
-        createHash('sha256')
-          .update(assets.get(path) ?? '')
-          .digest('hex'),
-      ]),
-    )
-  }
-  return hash.digest('hex')
+/** Of all that decides what a build gives. */
+function digestOf(owner: string, runtime: Runtime, runtimeVersion: string, revision: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([owner, runtime.name, runtimeVersion, process.arch, revision]))
+    .digest('hex')
 }
 
 /** 64 hex digits of what the assets are. */

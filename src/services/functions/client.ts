@@ -5,6 +5,8 @@ import { pathOf, typed, type Ask, type Http, type Method } from '../../web/clien
 import { textEvents } from '../../web/client/streams.ts'
 import { tarOf } from '../../web/client/tar.ts'
 import type {
+  AssetInfo,
+  Causes,
   Change,
   FunctionJob,
   FunctionJobEvent,
@@ -19,10 +21,14 @@ import type {
   ListedFunction,
   RelatedVersion,
   Removal,
+  SingleFunction,
+  Tag,
+  TagScope,
 } from './contract.ts'
 import { FUNCTION_TYPES, TYPE_NAMES } from './function-type.ts'
 
 const JOBS = '/registry/v2/jobs'
+const TAGS = '/registry/v2/tags'
 
 type Wire = Readonly<Record<string, unknown>>
 /** What belongs to the answer and not to the version. */
@@ -42,9 +48,32 @@ interface Listed extends Entity {
   readonly _links?: { readonly draft?: Link; readonly published?: Link }
   readonly _embedded?: { readonly draft?: Entity; readonly published?: Entity }
 }
-interface JobLink {
+interface JobHref {
   readonly href: string
   readonly jobType?: JobType
+}
+interface Tagged {
+  readonly _embedded?: { readonly tags?: readonly Tag[] }
+}
+interface SingleWire extends Tagged {
+  readonly entity: Entity
+  readonly _links?: { readonly draft?: Link; readonly published?: Link; readonly job?: JobHref }
+}
+interface ChangeWire extends Tagged {
+  readonly message: string
+  readonly entity: Entity
+  readonly causes?: Causes
+  readonly _links?: { readonly job?: JobHref }
+}
+interface RemovalWire {
+  readonly message: string
+  readonly versions: readonly string[]
+  readonly _links?: { readonly job?: JobHref }
+}
+interface AssetWire {
+  readonly name: string
+  readonly size: number
+  readonly role: AssetInfo['role']
 }
 
 /** Functions by their type. */
@@ -60,73 +89,154 @@ export function functionsClient(http: Http): FunctionsClient {
 
 function clientOf(http: Http, type: FunctionType): FunctionsApi {
   const all = pathOf`/registry/v2/${type}`
-  const versionFrom = (entity: Entity): FunctionVersion => versionOfType(type, entity)
-  const versionOf = (name: string, version: string): string => all + pathOf`/${name}/versions/${version}`
-  const single = async (path: string, query: Ask['query'] = {}): Promise<FunctionVersion> => {
-    const { entity } = await typed<{ readonly entity: Entity }>(http.json('GET', path, { query }))
-    return versionFrom(entity)
+  const ofName = (name: string, version?: string): string =>
+    all + (version === undefined ? pathOf`/${name}` : pathOf`/${name}/versions/${version}`)
+  const single = async (method: Method, path: string, ask: Ask = {}): Promise<SingleFunction> => {
+    return singleFrom(type, await typed<SingleWire>(http.json(method, path, ask)))
   }
   const change = async (method: Method, path: string, ask: Ask): Promise<Change> => {
-    const answer = await typed<{ message: string; entity: Entity; _links?: { job?: JobLink } }>(
-      http.json(method, path, ask),
-    )
-    const job = jobFrom(answer._links?.job)
-    const { message } = answer
-    return { message, entity: versionFrom(answer.entity), isDone: job === undefined, ...(job && { job }) }
+    const {
+      message,
+      entity,
+      causes,
+      _links: links,
+      _embedded: embedded,
+    } = await typed<ChangeWire>(http.json(method, path, ask))
+    const job = jobFrom(links?.job)
+    return {
+      message,
+      entity: { ...versionOfType(type, entity), ...embedded },
+      isDone: job === undefined,
+      ...(causes && { causes }),
+      ...(job && { job }),
+    }
   }
-  const upload = (assets: ReadonlyMap<string, Uint8Array>): Pick<Ask, 'body' | 'headers'> => {
-    return { body: tarOf(assets), headers: { 'content-type': 'application/x-tar' } }
+  const removal = async (method: Method, path: string, ask: Ask): Promise<Removal> => {
+    const { message, versions, _links: links } = await typed<RemovalWire>(http.json(method, path, ask))
+    const job = jobFrom(links?.job)
+    return { message, versions, ...(job && { job }) }
   }
   const bytes = async (path: string): Promise<Uint8Array> => {
     return new Uint8Array(await (await http.open('GET', path)).arrayBuffer())
   }
+  const tags = async (method: Method, path: string, ask: Ask = {}): Promise<readonly Tag[]> => {
+    return (await typed<{ readonly tags: readonly Tag[] }>(http.json(method, path, ask))).tags
+  }
   return {
-    create: (assets, options = {}) => change('POST', all, { ...upload(assets), query: { ...options } }),
-    list: async ({ exactName, wql, ...query }) => {
-      if (wql !== undefined)
-        throw new AppError('VALIDATION', 'a function over tags cannot be sent; filter what is listed')
-      const path = exactName === undefined ? all : all + pathOf`/${exactName}/versions`
+    create: (assets, { manifest, ...options } = {}) => {
+      const body = manifest === undefined ? upload(assets) : { body: manifest }
+      if (manifest !== undefined && assets.size > 0)
+        throw new AppError('VALIDATION', 'assets and a manifest beside them cannot be sent at once: put it among them')
+      return change('POST', all, { ...body, query: { ...options } })
+    },
+    list: async ({ exactName, ...query }) => {
+      const path = exactName === undefined ? all : `${ofName(exactName)}/versions`
       return pageFrom(type, await typed(http.json('GET', path, { query: queryOf(query) })), query)
     },
-    latest: (name, inclusion = {}) => single(all + pathOf`/${name}`, { ...inclusion }),
-    get: (name, version) => single(versionOf(name, version)),
-    content: (name, version) => bytes(`${versionOf(name, version)}/content`),
-    assets: async (name, version) => {
-      const path = `${versionOf(name, version)}/content?ls=true`
-      const { assets } = await typed<{ assets: { name: string; size: number }[] }>(http.json('GET', path))
-      return assets.map((one) => ({ path: one.name, size: one.size }))
+    latest: (name, query = {}) => single('GET', ofName(name), { query: { ...query } }),
+    get: (name, version, query = {}) => single('GET', ofName(name, version), { query: { ...query } }),
+    content: (name, version) => bytes(`${ofName(name, version)}/content`),
+    assets: async (name, version, prefix = '') => {
+      const path = prefix === '' ? `${ofName(name, version)}/content` : assetPath(ofName(name, version), prefix)
+      const { assets } = await typed<{ assets: readonly AssetWire[] }>(http.json('GET', `${path}?ls=true`))
+      return assets.map((one) => ({ path: one.name, size: one.size, role: one.role }))
     },
-    asset: (name, version, path) => bytes(assetPath(versionOf(name, version), path)),
+    asset: (name, version, path) => bytes(assetPath(ofName(name, version), path)),
+    pathOf: async (name, version, role) => {
+      const { assets } = await typed<{ assets: readonly AssetWire[] }>(
+        http.json('GET', `${ofName(name, version)}/${role}?ls=true`),
+      )
+      const found = assets.find((one) => one.role === role)
+      if (found === undefined) throw new AppError('NOT_FOUND', `'${name}@${version}' has no asset that is its ${role}`)
+      return found.name
+    },
     putAssets: (name, version, assets, options = {}) => {
-      return change('PUT', `${versionOf(name, version)}/content`, { ...upload(assets), query: { ...options } })
+      return change('PUT', `${ofName(name, version)}/content`, { ...upload(assets), query: { ...options } })
     },
     removeAsset: (name, version, path, options = {}) => {
-      return change('DELETE', assetPath(versionOf(name, version), path), { query: { ...options } })
+      return change('DELETE', assetPath(ofName(name, version), path), { query: { ...options } })
+    },
+    patchManifest: (name, version, body, options = {}) => {
+      return change('PATCH', `${ofName(name, version)}/manifest`, { body, query: { ...options } })
+    },
+    patchMetadata: (name, version, body, options = {}) => {
+      return single('PATCH', `${ofName(name, version)}/metadata`, { body, query: { ...options } })
+    },
+    patchDocumentation: (name, version, body, options = {}) => {
+      return single('PATCH', `${ofName(name, version)}/interface`, { body, query: { ...options } })
+    },
+    protect: async (name, version, options = {}) => {
+      const path = `${ofName(name, version)}/protect`
+      if (version === undefined) return removal('POST', path, { query: { ...options } })
+      await single('POST', path, { query: { ...options } })
+      const { enable = true } = options
+      const message = `${enable ? 'Protected' : 'Unprotected'} ${TYPE_NAMES[type].noun} '${name}@${version}'`
+      return { message, versions: [version] }
     },
     publish: (name, version, options = {}) => {
-      return change('POST', `${versionOf(name, version)}/publish`, { query: { ...options } })
+      return change('POST', `${ofName(name, version)}/publish`, { query: { ...options } })
     },
-    rebuild: (name, version, { comment } = {}) => {
-      return change('POST', `${versionOf(name, version)}/rebuild`, { query: { comment } })
+    rebuild: (name, version, { overrides, ...options } = {}) => {
+      const body = overrides === undefined ? {} : { body: { deploy: overrides } }
+      return change('POST', `${ofName(name, version)}/rebuild`, { ...body, query: { ...options } })
     },
-    verify: (name, version, { comment } = {}) => {
-      return change('POST', `${versionOf(name, version)}/verify`, { query: { comment } })
+    verify: (name, version, options = {}) => {
+      return change('POST', `${ofName(name, version)}/verify`, { query: { ...options } })
     },
-    remove: async (name, version, options = {}): Promise<Removal> => {
-      const path = version === undefined ? all + pathOf`/${name}` : versionOf(name, version)
-      const answer = await typed<{ message: string; versions: string[]; _links?: { job?: JobLink } }>(
-        http.json('DELETE', path, { query: { ...options } }),
-      )
-      const job = jobFrom(answer._links?.job)
-      return { message: answer.message, versions: answer.versions, ...(job && { job }) }
+    remove: (name, version, options = {}) => removal('DELETE', ofName(name, version), { query: { ...options } }),
+    tags: (name, version, scope) => tags('GET', `${ofName(name, version)}/tags`, { query: scopeOf(version, scope) }),
+    changeTags: async (name, version, asked, scope) => {
+      const path = `${ofName(name, version)}/tags`
+      if (asked.kind === 'remove') {
+        await http.json('DELETE', asked.name === undefined ? path : path + pathOf`/${asked.name}`)
+        return tags('GET', path, { query: scopeOf(version, scope) })
+      }
+      await http.json(asked.kind === 'set' ? 'PUT' : 'PATCH', path, { body: { tags: asked.tags } })
+      return tags('GET', path, { query: scopeOf(version, scope) })
     },
     log: async (name, version) => {
-      const answer = http.json('GET', `${versionOf(name, version)}/log`)
+      const answer = http.json('GET', `${ofName(name, version)}/log`)
       const { lines } = await typed<{ lines: { time: string; level: string; text: string }[] }>(answer)
       return lines.map((line) => ({ ...line, time: Date.parse(line.time) }))
     },
     jobs: jobsClient(http, type),
+    allTags: {
+      list: (query) => tags('GET', TAGS, { query: { ...query } }),
+      get: async (name) => (await typed<{ readonly tag: Tag }>(http.json('GET', TAGS + pathOf`/${name}`))).tag,
+      dropUnused: () => tags('DELETE', TAGS),
+    },
   }
+}
+
+function upload(assets: ReadonlyMap<string, Uint8Array>): Pick<Ask, 'body' | 'headers'> {
+  if (assets.size === 0) return {}
+  return { body: tarOf(assets), headers: { 'content-type': 'application/x-tar' } }
+}
+
+/** Of one version there is no scope. */
+function scopeOf(version: string | undefined, scope: TagScope | undefined): NonNullable<Ask['query']> {
+  return version === undefined ? { scope } : {}
+}
+
+function singleFrom(
+  type: FunctionType,
+  { entity, _links: links = {}, _embedded: embedded }: SingleWire,
+): SingleFunction {
+  const one = versionOfType(type, entity)
+  const [draft, published] = [linked(one, links.draft), linked(one, links.published)]
+  const job = jobFrom(links.job)
+  return {
+    ...one,
+    ...embedded,
+    related: { ...(draft && { draft }), ...(published && { published }) },
+    ...(job && { job }),
+  }
+}
+
+function linked({ type, name }: FunctionVersion, link: Link | undefined): RelatedVersion | undefined {
+  if (link === undefined) return undefined
+  const { version, draft, deprecated } = link
+  return { type, name, version, draft, deprecated }
 }
 
 function jobsClient(http: Http, functionType: FunctionType): JobsApi {
@@ -185,9 +295,7 @@ function listedFrom(
   const related = (role: 'draft' | 'published'): RelatedVersion | undefined => {
     const [whole, link] = [embedded[role], links[role]]
     if (whole !== undefined) return versionOfType(type, whole)
-    if (link === undefined) return undefined
-    const { version, draft, deprecated } = link
-    return { type, name: listed.name, version, draft, deprecated }
+    return linked(listed, link)
   }
   const [draft, published] = [related('draft'), related('published')]
   const isAlone = draft === undefined && published === undefined
@@ -196,7 +304,7 @@ function listedFrom(
   return { ...listed, showRelated, related: { ...(draft && { draft }), ...(published && { published }) } }
 }
 
-function jobFrom(link: JobLink | undefined): Change['job'] {
+function jobFrom(link: JobHref | undefined): Change['job'] {
   if (link?.jobType === undefined) return undefined
   return { type: link.jobType, id: decodeURIComponent(link.href.slice(link.href.lastIndexOf('/') + 1)) }
 }
@@ -209,7 +317,7 @@ function jobOf(wire: Wire): FunctionJob {
   return {
     type,
     operation,
-    function: aboutOf(wire['function'] as FunctionWire),
+    ...(wire['function'] !== undefined && { function: aboutOf(wire['function'] as FunctionWire) }),
     job: {
       id,
       state,
@@ -253,7 +361,7 @@ interface TechnicalWire {
 
 interface EventWire {
   readonly job: { readonly type: JobType; readonly id: string }
-  readonly function: FunctionWire
+  readonly function?: FunctionWire
   readonly timestamp: string
   readonly data: {
     readonly returnvalue?: NonNullable<FunctionJob['job']['result']>
@@ -272,7 +380,7 @@ function eventFrom(event: FunctionJobEvent['event'], text: string): FunctionJobE
     event,
     type: job.type,
     id: job.id,
-    function: aboutOf(about),
+    ...(about && { function: aboutOf(about) }),
     time: Date.parse(timestamp),
     ...(prev !== undefined && { prev }),
     ...(returnvalue !== undefined && { result: returnvalue }),
@@ -288,7 +396,7 @@ function queryOf({
   updatedBefore,
   updatedAfter,
   ...rest
-}: Omit<FunctionQuery, 'wql' | 'exactName'>) {
+}: Omit<FunctionQuery, 'exactName'>) {
   return {
     ...rest,
     createdBefore: instantOf(createdBefore),

@@ -59,29 +59,69 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
-/** What one caller can do. */
+/** What one caller can do with the functions of one type. */
 export interface FunctionsApi {
+  /** Of assets, and of what `copy` names. */
   create(upload: Upload, options?: CreateOptions): Promise<Change>
   list(query: FunctionQuery): Promise<FunctionPage>
   /** The latest version of a name. */
-  latest(name: string, inclusion?: InclusionQuery): Promise<FunctionVersion>
-  get(name: string, version: string): Promise<FunctionVersion>
-  /** A gzipped tar of all assets. */
+  latest(name: string, query?: InclusionQuery & TagsQuery): Promise<SingleFunction>
+  get(name: string, version: string, query?: TagsQuery): Promise<SingleFunction>
+  /** A gzipped tar of all assets. `FORBIDDEN` when it is protected and somebody else's. */
   content(name: string, version: string): Promise<Uint8Array>
-  assets(name: string, version: string): Promise<readonly AssetInfo[]>
+  /** `prefix`: of their paths. */
+  assets(name: string, version: string, prefix?: string): Promise<readonly AssetInfo[]>
+  /** `FORBIDDEN` as `content`. */
   asset(name: string, version: string, path: string): Promise<Uint8Array>
-  /** Drafts alone. */
-  putAssets(name: string, version: string, upload: Upload, options?: ChangeOptions): Promise<Change>
-  removeAsset(name: string, version: string, path: string, options?: ChangeOptions): Promise<Change>
+  /** The path of the asset with a role. */
+  pathOf(name: string, version: string, role: AssetRole): Promise<string>
+  /** Drafts alone. `FORBIDDEN` for a draft of somebody else, unless `chown` takes it over; so for all that change one. */
+  putAssets(name: string, version: string, upload: Upload, options?: AssetsOptions): Promise<Change>
+  removeAsset(name: string, version: string, path: string, options?: AssetsOptions): Promise<Change>
+  /** Members of a draft's manifest, laid over those that it has. */
+  patchManifest(name: string, version: string, patch: unknown, options?: AssetsOptions): Promise<Change>
+  /** Metadata and tags, laid over those that there are; also of what is published. */
+  patchMetadata(name: string, version: string, patch: unknown, options?: CommentOptions): Promise<SingleFunction>
+  /** The documentation of a plug's interface. */
+  patchDocumentation(name: string, version: string, patch: unknown, options?: CommentOptions): Promise<SingleFunction>
+  /** Of one version, or of all of a name. */
+  protect(name: string, version: string | undefined, options?: ProtectOptions): Promise<Removal>
   publish(name: string, version: string, options?: PublishOptions): Promise<Change>
-  rebuild(name: string, version: string, options?: ChangeOptions): Promise<Change>
-  verify(name: string, version: string, options?: ChangeOptions): Promise<Change>
+  rebuild(name: string, version: string, options?: RebuildOptions): Promise<Change>
+  verify(name: string, version: string, options?: VerifyOptions): Promise<Change>
   /** Of one version, or of all of a name. */
   remove(name: string, version: string | undefined, options?: RemoveOptions): Promise<Removal>
+  /** Tags that any or all versions of a name have, or those of one version. */
+  tags(name: string, version: string | undefined, scope?: TagScope): Promise<readonly Tag[]>
+  /** Replaces, adds or takes away tags of one version, or of all of a name; gives those that they then have. */
+  changeTags(name: string, version: string | undefined, change: TagChange, scope?: TagScope): Promise<readonly Tag[]>
   /** Lines of its processes on this host, the newest last. */
   log(name: string, version: string): Promise<readonly LogLine[]>
   readonly jobs: JobsApi
+  /** Of the tenant, whatever has them. */
+  readonly allTags: TagsApi
 }
+
+export interface TagsApi {
+  list(query: TagQueryOptions): Promise<readonly Tag[]>
+  /** `NOT_FOUND` */
+  get(name: string): Promise<Tag>
+  /** Takes away those that no function has; gives them. */
+  dropUnused(): Promise<readonly Tag[]>
+}
+
+export interface TagQueryOptions {
+  /** with `*` and `?`; case does not count */
+  readonly name?: string | undefined
+  readonly color?: string | undefined
+}
+
+/** `all` (default): that every version has; `any`: that one has. */
+export type TagScope = 'any' | 'all'
+export type TagChange =
+  | { readonly kind: 'set' | 'add'; readonly tags: readonly TagInput[] }
+  /** without names: all of them; a name that is not there is `NOT_FOUND` */
+  | { readonly kind: 'remove'; readonly name?: string }
 
 export interface JobsApi {
   list(query: JobQuery): Promise<readonly FunctionJob[]>
@@ -94,10 +134,17 @@ export interface JobsApi {
 /** Assets by path. */
 export type Upload = ReadonlyMap<string, Uint8Array>
 
-export interface ChangeOptions {
+export interface CommentOptions extends TagsQuery {
+  /** becomes the author in its metadata */
+  readonly author?: string
+  readonly comment?: string
+}
+
+export interface ChangeOptions extends CommentOptions {
   /** default true */
   readonly deploy?: boolean
-  readonly comment?: string
+  /** its processes end once it has answered: the next call starts one */
+  readonly scaleToZero?: boolean
 }
 
 export interface CreateOptions extends ChangeOptions {
@@ -106,39 +153,98 @@ export interface CreateOptions extends ChangeOptions {
   readonly name?: string
   /** a range */
   readonly version?: string
+  /** a name, with a range behind `@` or without */
+  readonly runtime?: string
+  /** `name`, `name@range`, or `!example` for that of the runtime */
+  readonly copy?: string
+  /** members of a manifest that are laid over those of what is copied */
+  readonly manifest?: Readonly<Record<string, unknown>>
   readonly deprecatePrevious?: DeprecatePolicy
 }
 
-export interface PublishOptions {
-  readonly deprecatePrevious?: DeprecatePolicy
-  readonly comment?: string
+export interface AssetsOptions extends ChangeOptions {
+  /** makes who asks the owner */
+  readonly chown?: boolean
 }
 
+export interface ProtectOptions extends CommentOptions {
+  /** default true */
+  readonly enable?: boolean
+  readonly chown?: boolean
+}
+
+export interface PublishOptions extends CommentOptions {
+  readonly deprecatePrevious?: DeprecatePolicy
+  readonly chown?: boolean
+}
+
+/** `none` for plugs and `patch` for others, unless it is said. */
 export type DeprecatePolicy = 'none' | 'patch' | 'minor' | 'all'
+
+export const UPGRADE_LEVELS = ['same', 'patch', 'minor', 'major'] as const
+
+export interface RebuildOptions extends CommentOptions {
+  /** how far the version of the runtime may move; default `patch` */
+  readonly upgrade?: (typeof UPGRADE_LEVELS)[number]
+  /** a version of the runtime, in place of `upgrade` */
+  readonly forceVersion?: string
+  readonly forceDeploy?: boolean
+  /** also when it failed a moment ago, is being worked on, or needs nothing */
+  readonly ignoreChecks?: boolean
+  readonly skipRebuild?: boolean
+  readonly skipVerify?: boolean
+  readonly scaleToZero?: boolean
+  readonly dryRun?: boolean
+  /** in place of what the manifest says about its deployment */
+  readonly overrides?: unknown
+}
+
+export interface VerifyOptions extends CommentOptions {
+  readonly scaleToZero?: boolean
+}
 
 export interface RemoveOptions {
   /** takes the record away too */
   readonly force?: boolean
-  /** ends its processes and keeps the record */
+  /** true: ends its processes and keeps the record; false: only deprecates */
   readonly undeploy?: boolean
   /** ends its processes and makes it a draft that nothing was built of */
   readonly reset?: boolean
   readonly comment?: string
 }
 
+/** Why each kind of job is needed, or is not. */
+export type Causes = Readonly<Partial<Record<JobType, Cause>>>
+
+export interface Cause {
+  readonly changed: boolean
+  readonly reason: string
+  /** it failed too short a time ago */
+  readonly backoff?: boolean
+  readonly oldValue?: string
+  readonly newValue?: string
+}
+
 /** What became of a request, and the job that goes on with it. */
 export interface Change {
   readonly message: string
   readonly entity: FunctionVersion
+  /** of a rebuild */
+  readonly causes?: Causes
   /** the root of a tree of jobs; undefined: it is done */
-  readonly job?: { readonly type: JobType; readonly id: string }
+  readonly job?: JobLink
   readonly isDone: boolean
+}
+
+export interface JobLink {
+  readonly type: JobType
+  readonly id: string
 }
 
 export interface Removal {
   readonly message: string
   readonly versions: readonly string[]
-  readonly job?: { readonly type: JobType; readonly id: string }
+  readonly job?: JobLink
 }
 
 /** A version as it is shown. */
@@ -154,15 +260,39 @@ export interface FunctionVersion {
   readonly tags?: readonly Tag[]
 }
 
+/** One version, with what belongs to it. */
+export interface SingleFunction extends FunctionVersion {
+  readonly related: RelatedVersions
+  /** its jobs that are under way */
+  readonly job?: JobLink
+}
+
+/** The newest draft and the newest published version of a name, where they are others. */
+export interface RelatedVersions {
+  readonly draft?: RelatedVersion
+  readonly published?: RelatedVersion
+}
+
+/** The rest is told where it is embedded. */
+export type RelatedVersion = Pick<FunctionVersion, 'type' | 'name' | 'version' | 'draft' | 'deprecated'> &
+  Partial<FunctionVersion>
+
 export interface Tag {
   readonly name: string
   /** `#rrggbb` */
   readonly color: string
 }
 
+/** As it is written: its name alone, or with a colour for one that is not there yet. */
+export type TagInput = string | { readonly name: string; readonly color?: string }
+
+export const ASSET_ROLES = ['manifest', 'main', 'project'] as const
+export type AssetRole = (typeof ASSET_ROLES)[number]
+
 export interface AssetInfo {
   readonly path: string
   readonly size: number
+  readonly role: AssetRole | 'lib' | 'other'
 }
 
 export interface LogLine {
@@ -188,8 +318,8 @@ export interface TagsQuery {
 export interface FunctionQuery extends InclusionQuery, TagsQuery {
   /** names of tags that it must have */
   readonly tags?: readonly string[] | undefined
-  /** whether its tags are those that are asked for */
-  readonly wql?: ((tags: readonly string[]) => boolean) | undefined
+  /** a condition on its tags, such as `tag:like("heat*") AND NOT tag:old` */
+  readonly wql?: string | undefined
   readonly latest?: boolean | undefined
   readonly limit?: number | undefined
   readonly page?: number | undefined
@@ -226,16 +356,12 @@ export interface FunctionPage {
 }
 
 export interface ListedFunction extends FunctionVersion {
-  /** the latest draft and the latest published version of its name, where they are others */
-  readonly related?: { readonly draft?: RelatedVersion; readonly published?: RelatedVersion }
+  readonly related?: RelatedVersions
   readonly showRelated: 'embed' | 'link' | 'none'
 }
 
-/** The rest is told where it is embedded. */
-export type RelatedVersion = Pick<FunctionVersion, 'type' | 'name' | 'version' | 'draft' | 'deprecated'> &
-  Partial<FunctionVersion>
-
-export const JOB_TYPES = ['build', 'deploy', 'verify', 'undeploy'] as const
+/** As clients know them; `notify` never comes up here. */
+export const JOB_TYPES = ['build', 'deploy', 'verify', 'undeploy', 'batch', 'scale', 'cleanup', 'notify'] as const
 export type JobType = (typeof JOB_TYPES)[number]
 
 export interface JobQuery {
@@ -253,7 +379,8 @@ export interface JobQuery {
 export interface FunctionJob {
   readonly type: JobType
   readonly job: Pick<Job, 'id' | 'state' | 'queueTime' | 'attemptsMade'> & Partial<Job>
-  readonly function: FunctionOfJob
+  /** absent: it is about several */
+  readonly function?: FunctionOfJob
   readonly operation: string
 }
 
@@ -279,7 +406,7 @@ export type FunctionJobEvent =
       readonly event: JobState | 'progress'
       readonly type: JobType
       readonly id: string
-      readonly function: FunctionOfJob
+      readonly function?: FunctionOfJob
       /** epoch ms */
       readonly time: number
       readonly prev?: JobState

@@ -35,6 +35,7 @@ export class FunctionCaller {
   async problem(runtime: Runtime): Promise<string | undefined> {
     const pool = await this.#dependencies.pool()
     if (pool === undefined) return 'functions are off on this host'
+    if (runtime.harness === undefined) return `nothing on this host runs functions for ${runtime.name}`
     return pool.runs(runtime.language) ? undefined : `this host runs no functions for ${runtime.name}; /health says why`
   }
 
@@ -61,7 +62,8 @@ export class FunctionCaller {
     const { builder, storeOf } = this.#dependencies
     await this.#builds.run(record.revision, async () => {
       const assets = await storeOf(tenant).assets(record.assets)
-      await builder.build(tenant, runtimeOf(record), record.runtimeVersion, assets)
+      const { runtimeVersion, revision } = record
+      await builder.build({ owner: tenant, runtime: runtimeOf(record), runtimeVersion, assets, revision })
     })
   }
 
@@ -92,7 +94,7 @@ export class FunctionCaller {
 
   #programOf(tenant: string, record: FunctionRecord, runtime: Runtime, digest: string): Program {
     const folder = this.#dependencies.builder.folderOf(digest)
-    const { module, readable } = runtime.harness
+    const { module, readable } = harnessOf(runtime)
     return {
       key: keyOf(tenant, record, digest),
       owner: tenant,
@@ -102,6 +104,11 @@ export class FunctionCaller {
       argument: { module: join(folder, runtime.main) },
     }
   }
+}
+
+function harnessOf({ name, harness }: Runtime): NonNullable<Runtime['harness']> {
+  if (harness === undefined) throw new AppError('PLUG_FAILED', `nothing on this host runs functions for ${name}`)
+  return harness
 }
 
 export function runtimeOf({ manifest }: Pick<FunctionRecord, 'manifest'>): Runtime {

@@ -33,6 +33,8 @@ export interface Indexed {
   groups(type: FunctionType): readonly VersionGroup[]
   versions(type: FunctionType, name: string): readonly FunctionRecord[]
   all(): Iterable<FunctionRecord>
+  /** how many versions there are */
+  readonly size: number
   readonly tags: ReadonlyMap<string, TagRecord>
 }
 
@@ -109,6 +111,10 @@ class Content implements Indexed {
   readonly tags = new Map<string, TagRecord>()
   readonly #byId = new Map<string, FunctionRecord>()
   readonly #types = new Map(FUNCTION_TYPES.map((type) => [type, new TypeContent()]))
+
+  get size(): number {
+    return this.#byId.size
+  }
 
   groups(type: FunctionType): readonly VersionGroup[] {
     return this.#typeOf(type).ordered

@@ -70,6 +70,10 @@ export interface FunctionRecord {
   readonly build?: { readonly digest: string; readonly revision: string }
   /** the revision of the assets that have answered well once */
   readonly verified?: string
+  /** how often it failed since it last answered, and when it did last */
+  readonly failures?: { readonly count: number; readonly at: number } | undefined
+  /** in place of what the manifest says about its deployment */
+  readonly overrides?: Manifest['deploy'] | undefined
   readonly failure?: { readonly reason: string; readonly log: readonly string[] }
 }
 
@@ -89,17 +93,21 @@ export function recordId({ type, name, version }: FunctionId): string {
   return `${type}/${name}@${version}`
 }
 
-/** With one more update, the newest first. */
+export function ownerOf({ owner, createdBy }: FunctionRecord): string {
+  return owner ?? createdBy
+}
+
+/** With one more update or several, the newest first. */
 export function updated(
   record: FunctionRecord,
-  update: FunctionUpdate,
+  update: FunctionUpdate | readonly FunctionUpdate[],
   change: Partial<FunctionRecord> = {},
 ): FunctionRecord {
+  const [latest, ...others] = 'operation' in update ? [update] : update
   return {
     ...record,
     ...change,
-    updatedBy: update.by,
-    updatedAt: update.at,
-    updates: [update, ...record.updates].slice(0, MAX_UPDATES),
+    ...(latest && { updatedBy: latest.by, updatedAt: latest.at }),
+    updates: [...(latest ? [latest] : []), ...others, ...record.updates].slice(0, MAX_UPDATES),
   }
 }

@@ -1,28 +1,70 @@
 /** The registry over HTTP. The service reads queries and bodies itself. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '../../kernel/caller.ts'
-import { FUNCTION_TYPES } from './function-type.ts'
-import { assetRoutes, changeRoutes, functionRoutes } from './routes/function-routes.ts'
-import { jobRoutes, registryRoutes, type RegistryRouting, versionJobRoutes } from './routes/registry-routes.ts'
-import { ARCHIVE_TYPES } from './routes/route-parts.ts'
+import { FORM_TYPE } from '../../web/form-entries.ts'
+import type { FunctionsService } from './contract.ts'
+import { FUNCTION_TYPES, type FunctionType } from './function-type.ts'
+import { MAX_FORM, readUploadForm } from './registry/upload-form.ts'
+import { assetRoutes, contentRoutes } from './routes/asset-routes.ts'
+import { changeRoutes } from './routes/change-routes.ts'
+import { functionRoutes } from './routes/function-routes.ts'
+import { jobRoutes, versionJobRoutes } from './routes/job-routes.ts'
+import { registryRoutes } from './routes/registry-routes.ts'
+import { ARCHIVE_TYPES, type TypeRouting } from './routes/route-parts.ts'
+import { functionTagRoutes, tagRoutes } from './routes/tag-routes.ts'
 
-/** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
-export async function functionsRoutes(app: FastifyInstance, routing: RegistryRouting): Promise<void> {
+export interface RegistryRouting {
+  readonly service: FunctionsService
+  readonly now: () => number
+  /** of this package */
+  readonly revision: string
+}
+
+/** Adds every route of the service, in scopes of their own. `request.tenant` and `request.user` say who asks. */
+export async function functionsRoutes(
+  app: FastifyInstance,
+  { service, now, revision }: RegistryRouting,
+): Promise<void> {
+  const routing = (type: FunctionType): TypeRouting => ({
+    type,
+    now,
+    service: { as: (caller: Caller) => service.as(caller, type) },
+  })
+  // what is not about one type is the same for all of them
+  const any = routing('plugs')
   await app.register((own, _options, done) => {
-    own.setValidatorCompiler(() => () => true)
-    // the schemas of answers are for readers: nothing is left out because a schema does not know it
-    own.setSerializerCompiler(() => (data) => JSON.stringify(data))
+    asIs(own)
     own.addContentTypeParser([...ARCHIVE_TYPES], { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
-    const { service, now } = routing
-    registryRoutes(own, routing)
-    jobRoutes(own, routing)
+    own.addContentTypeParser(
+      FORM_TYPE,
+      { parseAs: 'buffer', bodyLimit: MAX_FORM },
+      (request: FastifyRequest, body: Buffer) => readUploadForm(request.headers['content-type'] ?? '', body),
+    )
+    registryRoutes(own, any.service, revision)
+    jobRoutes(own, any)
+    tagRoutes(own, any.service)
     for (const type of FUNCTION_TYPES) {
-      const typed = { type, now, service: { as: (caller: Caller) => service.as(caller, type) } }
+      const typed = routing(type)
       functionRoutes(own, typed)
       changeRoutes(own, typed)
-      assetRoutes(own, typed)
+      contentRoutes(own, typed)
+      functionTagRoutes(own, typed)
       versionJobRoutes(own, typed)
     }
     done()
   })
+  await app.register((own, _options, done) => {
+    asIs(own)
+    // an asset is what it is, also one in JSON
+    own.removeAllContentTypeParsers()
+    own.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+    for (const type of FUNCTION_TYPES) assetRoutes(own, routing(type))
+    done()
+  })
+}
+
+/** The schemas are for readers: nothing is refused or left out because a schema does not know it. */
+function asIs(own: FastifyInstance): void {
+  own.setValidatorCompiler(() => () => true)
+  own.setSerializerCompiler(() => (data) => JSON.stringify(data))
 }

@@ -72,7 +72,15 @@ class Functions implements FunctionsService {
     const storeOf = (tenant: string): FunctionStore => this.#storeOf(tenant)
     this.#caller = new FunctionCaller({ pool: () => this.#openPool(), builder: this.#builder, storeOf, now })
     const changed = (tenant: string): Promise<void> => this.#read(tenant)
-    const handlers = lifecycleHandlers({ builder: this.#builder, caller: this.#caller, storeOf, changed })
+    const handlers = lifecycleHandlers({
+      builder: this.#builder,
+      caller: this.#caller,
+      storeOf,
+      now,
+      usesOf: options.usesOf,
+      queueOf: (tenant) => this.#jobs.queue(tenant),
+      changed,
+    })
     this.#jobs = new JobRunner({ storage, handlers, now, newId, timers: machineTimers, logger })
   }
 

@@ -42,7 +42,9 @@ describe('an index of limits', () => {
         }
         const allowed = sensors.map((sensor) => sensor.allowed)
         const index = limitIndex(shape as unknown as BatchShape, { allowed, isNegated }, PARAMETERS, limits, rows)
-        const firing = new Int32Array(wordsFor(rows))
+        const first = 2
+        const sets = new Int32Array(first + wordsFor(rows) + 1)
+        const firing = sets.subarray(first, -1)
         for (const values of messages) {
           const expected = Array.from({ length: rows }, (_, row) => row).filter((row) => {
             const areAll = sensors.every(({ parameter, allowed: ranges }, s) => {
@@ -50,11 +52,12 @@ describe('an index of limits', () => {
             })
             return areAll !== isNegated
           })
-          expect(index?.find(firing, new Float64Array([0, ...values]), 1)).toBe(expected.length > 0)
+          index?.find(sets, first, new Float64Array([0, ...values]), 1)
           const found = [...firing].flatMap((word, w) =>
             Array.from({ length: 32 }, (_, bit) => ((word >>> bit) & 1 ? [w * 32 + bit] : [])).flat(),
           )
           expect(found).toEqual(expected)
+          expect([sets[0], sets[1], sets.at(-1)]).toEqual([0, 0, 0])
         }
       }),
       runs(300),

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { Builder } from '../../../src/services/functions/build.ts'
+import { Builder, revisionOf } from '../../../src/services/functions/build.ts'
 import { type Runtime, RUNTIMES } from '../../../src/services/functions/runtimes/catalog.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'build-'))
@@ -21,6 +22,14 @@ function assetsOf(files: Readonly<Record<string, unknown>>): ReadonlyMap<string,
   return new Map(Object.entries(files).map(([path, value]) => [path, new TextEncoder().encode(text(value))]))
 }
 
+function built(builder: Builder, owner: string, runtime: Runtime, assets: ReadonlyMap<string, Uint8Array>) {
+  const records = [...assets.keys()].toSorted().map((path) => {
+    const content = assets.get(path) ?? new Uint8Array()
+    return { path, size: content.length, sha256: createHash('sha256').update(content).digest('hex') }
+  })
+  return builder.build({ owner, runtime, runtimeVersion: '1.0.0', assets, revision: revisionOf(records) })
+}
+
 function builderOf(name: string): Builder {
   return new Builder({ folder: join(folder, name), environment: { PATH: process.env['PATH'] } })
 }
@@ -30,9 +39,9 @@ describe('a build', () => {
   it('of equal assets is made once, and open to every user', async () => {
     const builder = builderOf('once')
     const assets = assetsOf({ 'index.js': 'export {}', 'lib/a.js': '1' })
-    const first = await builder.build('acme', NODE, '1.0.0', assets)
+    const first = await built(builder, 'acme', NODE, assets)
     const made = statSync(builder.folderOf(first.digest)).ino
-    const second = await builder.build('acme', NODE, '1.0.0', new Map([...assets].toReversed()))
+    const second = await built(builder, 'acme', NODE, new Map([...assets].toReversed()))
     expect(second.digest).toBe(first.digest)
     expect(statSync(builder.folderOf(first.digest)).ino).toBe(made)
     expect(readFileSync(join(builder.folderOf(first.digest), 'lib/a.js'), 'utf8')).toBe('1')
@@ -45,10 +54,10 @@ describe('a build', () => {
     const builder = builderOf('other')
     const assets = assetsOf({ 'index.js': '1', 'main.py': '1' })
     const digests = [
-      await builder.build('acme', NODE, '1.0.0', assets),
-      await builder.build('acme', PYTHON, '1.0.0', assets),
-      await builder.build('umbrella', NODE, '1.0.0', assets),
-      await builder.build('acme', NODE, '1.0.0', assetsOf({ 'index.js': '2' })),
+      await built(builder, 'acme', NODE, assets),
+      await built(builder, 'acme', PYTHON, assets),
+      await built(builder, 'umbrella', NODE, assets),
+      await built(builder, 'acme', NODE, assetsOf({ 'index.js': '2' })),
     ].map(({ digest }) => digest)
     expect(new Set(digests).size).toBe(4)
   })
@@ -61,7 +70,7 @@ describe('a build', () => {
     }
     const assets = assetsOf({ 'index.js': '', 'package.json': { dependencies: { x: '1' } }, 'package-lock.json': lock })
     const without = new Builder({ folder: join(folder, 'failed'), environment: { PATH: '/nowhere' } })
-    await expect(without.build('acme', NODE, '1.0.0', assets)).rejects.toThrow('npm is not there on this host')
+    await expect(built(without, 'acme', NODE, assets)).rejects.toThrow('npm is not there on this host')
     expect(readdirSync(join(folder, 'failed'))).toEqual([])
     await builder.tidy()
     expect(existsSync(join(folder, 'failed'))).toBe(true)
@@ -110,6 +119,6 @@ describe('a build', () => {
     ['in Python with a file', PYTHON, { 'main.py': '', 'requirements.txt': '-r /etc/passwd' }, /does not lock/],
   ])('%s is refused', async (_, runtime, files, problem) => {
     const assets = assetsOf(files as Readonly<Record<string, unknown>>)
-    await expect(builderOf('refused').build('acme', runtime, '1.0.0', assets)).rejects.toThrow(problem)
+    await expect(built(builderOf('refused'), 'acme', runtime, assets)).rejects.toThrow(problem)
   })
 })

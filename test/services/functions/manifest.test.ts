@@ -1,11 +1,12 @@
 import { Ajv } from 'ajv'
 import { describe, expect, it } from 'vitest'
-import { PlugManifestSchema, readManifest } from '../../../src/services/functions/registry/manifest.ts'
+import { type Manifest, PlugManifestSchema, readManifest } from '../../../src/services/functions/registry/manifest.ts'
 
 const GOOD = { name: 'p', version: '1.2.3', type: 'sensor', runtime: 'plug-node24', interface: { states: ['A'] } }
 
-function read(value: unknown): unknown {
-  return readManifest('plugs', new TextEncoder().encode(typeof value === 'string' ? value : JSON.stringify(value)))
+function read(value: unknown): Manifest {
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return readManifest('plugs', value === undefined ? undefined : new TextEncoder().encode(text))
 }
 
 it('is read as it stands', () => {
@@ -34,8 +35,7 @@ describe('what is wrong with a manifest', () => {
     ],
     ['with a bad range', { ...GOOD, runtimeVersion: 'new' }, /not a range/],
   ])('%s is told', (_, value, problem) => {
-    const reading = (): unknown => (value === undefined ? readManifest('plugs', undefined) : read(value))
-    expect(reading).toThrow(problem)
+    expect(() => read(value)).toThrow(problem)
   })
 
   it('is told with all of it at once', () => {

@@ -10,7 +10,7 @@ import {
   type JobEventQuery,
   type JobsApi,
 } from '../contract.ts'
-import { dataOf, shownType, storedType } from './lifecycle-jobs.ts'
+import { dataOf, type LifecycleData, shownType, storedTypes } from './job-data.ts'
 
 export const DEFAULT_LIMIT = 20
 
@@ -37,7 +37,7 @@ export function jobsApi(queue: JobQueue, own: FunctionType): JobsApi {
       const { name, version } = of
       const label = name === undefined ? undefined : `${own}/${name}${version === undefined ? '' : `@${version}`}`
       const jobs = await queue.list({
-        types: types.map(storedType),
+        types: types.flatMap(storedTypes),
         limit,
         ...(states && { states }),
         ...(label !== undefined && { label }),
@@ -55,8 +55,8 @@ export function jobsApi(queue: JobQueue, own: FunctionType): JobsApi {
 function shownJob(job: Job): FunctionJob | undefined {
   const type = shownType(job.type)
   if (type === undefined) return undefined
-  const { function: about, operation } = dataOf(job)
-  return { type, job, function: about, operation }
+  const { function: about, operation } = dataOf(job) as Partial<LifecycleData>
+  return { type, job, ...(about && { function: about }), operation: typeof operation === 'string' ? operation : type }
 }
 
 /** Begins with `ack`; ends with `close` once the job that was asked for is over. */
@@ -115,11 +115,12 @@ function told(
   { event, type, job: id, time, prev, result, failedReason, progress }: PlacedEvent,
   job: Job,
 ): FunctionJobEvent {
+  const { function: about } = dataOf(job) as Partial<LifecycleData>
   return {
     event,
     type: shownType(type) ?? 'build',
     id,
-    function: dataOf(job).function,
+    ...(about && { function: about }),
     time,
     ...(prev && { prev }),
     ...(result !== undefined && { result }),

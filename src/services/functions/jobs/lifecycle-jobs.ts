@@ -1,54 +1,39 @@
 /**
- * What is done to a version after the request: build, deploy, verify, undeploy. A handler may run again for what it did
+ * What is done to a version after the request: build, deploy, verify, scale, undeploy, cleanup. A handler may run again for what it did
  * before; each leaves the record as its end says, in one commit under its lease. A job for assets that were replaced
  * meanwhile ends without a trace.
  */
-import type { Job, JobContext, JobHandler, JobOutcome } from '../../../jobs/contract.ts'
+import { createHash } from 'node:crypto'
+import type { JobContext, JobHandler, JobOutcome, NewJob } from '../../../jobs/contract.ts'
+import type { JobQueue } from '../../../jobs/job-queue.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import { isPlainObject, type Json } from '../../../kernel/json.ts'
 import { type Builder, BuildRefusal } from '../build.ts'
-import type { FunctionOfJob, JobType } from '../contract.ts'
+import type { JobType } from '../contract.ts'
 import { type FunctionCaller, runtimeOf } from '../function-caller.ts'
-import type { FunctionId, FunctionRecord, FunctionUpdate } from '../function-record.ts'
+import type { FunctionId, FunctionRecord } from '../function-record.ts'
 import { recordId } from '../function-record.ts'
 import type { FunctionStore } from '../function-store.ts'
+import { dataOf, type LifecycleData, storedType } from './job-data.ts'
 import type { PlugDeclaration } from '../runtimes/plug-call.ts'
-
-/** What a job of a function is given. */
-export interface LifecycleData {
-  readonly function: FunctionOfJob
-  readonly operation: FunctionUpdate['operation']
-  readonly revision: string
-  /** of `undeploy`: what becomes of the record */
-  readonly then?: 'remove' | 'reset' | 'keep'
-}
 
 export interface LifecycleDependencies {
   readonly builder: Builder
   readonly caller: FunctionCaller
   readonly storeOf: (tenant: string) => FunctionStore
+  readonly now: () => number
+  /** how many tasks and templates use it */
+  readonly usesOf: (tenant: string, id: FunctionId) => Promise<number>
+  readonly queueOf: (tenant: string) => JobQueue
   /** A record of the tenant is another one. */
   readonly changed: (tenant: string) => Promise<void>
 }
 
-const PREFIX = 'functions.'
 const ATTEMPTS = 3
 const BACKOFF = { delay: 500, most: 10_000 } as const
 const CONCURRENCY = 2
-
-/** The type of a job as the runner knows it. */
-export function storedType(type: JobType): string {
-  return `${PREFIX}${type}`
-}
-
-/** And as it is shown. */
-export function shownType(type: string): JobType | undefined {
-  return type.startsWith(PREFIX) ? (type.slice(PREFIX.length) as JobType) : undefined
-}
-
-export function dataOf({ data }: Pick<Job, 'data'>): LifecycleData {
-  return data as LifecycleData
-}
+/** ms until it is looked again whether a deprecated plug is still used */
+const LOOK_AGAIN = 86_400_000
 
 type Step = (work: Work) => Promise<JobOutcome>
 
@@ -60,7 +45,15 @@ export function lifecycleHandlers(dependencies: LifecycleDependencies): readonly
     concurrency: CONCURRENCY,
     run: (context) => carryOut(step, new Work(dependencies, context)),
   })
-  return [handler('build', build), handler('deploy', deploy), handler('verify', verify), handler('undeploy', undeploy)]
+  return [
+    handler('build', build),
+    handler('deploy', deploy),
+    handler('verify', verify),
+    handler('undeploy', undeploy),
+    handler('scale', scale),
+    handler('batch', batch),
+    handler('cleanup', cleanup),
+  ]
 }
 
 /** One job with what it is about. */
@@ -91,13 +84,15 @@ class Work {
   }
 
   /** The record becomes another one under the lease of the job. */
-  async become(change: Partial<FunctionRecord>): Promise<FunctionRecord | undefined> {
+  async become(
+    change: Partial<FunctionRecord> | ((record: FunctionRecord) => Partial<FunctionRecord>),
+  ): Promise<FunctionRecord | undefined> {
     const { context, dependencies } = this
     const commit = (writes: Parameters<JobContext['progress']>[1]) => context.progress({ done: 0, total: 1 }, writes)
     const become = (record: FunctionRecord): FunctionRecord | undefined => {
       if (record.revision !== this.data.revision) return undefined
       const { failure: _former, ...rest } = record
-      return { ...rest, ...change }
+      return { ...rest, ...(typeof change === 'function' ? change(record) : change) }
     }
     const changed = await this.store.change(this.id, become, commit)
     await dependencies.changed(context.tenant)
@@ -114,7 +109,12 @@ async function carryOut(step: Step, work: Work): Promise<JobOutcome> {
     const isRefusal = error instanceof BuildRefusal
     if (!isRefusal && job.attemptsMade + 1 < ATTEMPTS) throw error
     const reason = messageOf(error)
-    await work.become({ status: 'failed', failure: { reason, log: isRefusal ? error.log : [] } })
+    const at = work.dependencies.now()
+    await work.become(({ failures }) => ({
+      status: 'failed',
+      failure: { reason, log: isRefusal ? error.log : [] },
+      failures: { count: (failures?.count ?? 0) + 1, at },
+    }))
     return { kind: 'failed', reason }
   }
 }
@@ -125,12 +125,13 @@ async function build(work: Work): Promise<JobOutcome> {
   const record = await work.record()
   if (record === undefined) return SUPERSEDED
   const assets = await work.store.assets(record.assets)
-  const { digest, log } = await work.dependencies.builder.build(
-    work.context.tenant,
-    runtimeOf(record),
-    record.runtimeVersion,
+  const { digest, log } = await work.dependencies.builder.build({
+    owner: work.context.tenant,
+    runtime: runtimeOf(record),
+    runtimeVersion: record.runtimeVersion,
     assets,
-  )
+    revision: record.revision,
+  })
   await work.become({ build: { digest, revision: record.revision } })
   return completed({ digest, log: [...log], status: 'success' })
 }
@@ -142,7 +143,9 @@ async function deploy(work: Work): Promise<JobOutcome> {
   const problem = await caller.problem(runtimeOf(record))
   if (problem !== undefined) throw new BuildRefusal(problem)
   await caller.ensureBuilt(work.context.tenant, record)
-  await work.become({ status: 'deployed' })
+  // what had answered with these assets does not have to be asked again
+  const isKnown = record.verified === record.revision
+  await work.become({ status: work.data.skipsVerify === true && isKnown ? 'running' : 'deployed' })
   const { name, version } = record
   return completed({ deploySpec: { service: `${name}@${version}`, image: record.build?.digest ?? '' } })
 }
@@ -160,7 +163,7 @@ async function verify(work: Work): Promise<JobOutcome> {
     problem = messageOf(error)
   }
   if (problem === undefined) {
-    await work.become({ status: 'running', verified: record.revision })
+    await work.become({ status: 'running', verified: record.revision, failures: undefined })
     return completed({ healthy: true, replicas: 1 })
   }
   const log = work.dependencies.caller.lines(tenant, record).map(({ text }) => text)
@@ -171,8 +174,10 @@ async function verify(work: Work): Promise<JobOutcome> {
 async function undeploy(work: Work): Promise<JobOutcome> {
   const { then = 'keep' } = work.data
   const found = await work.store.find(work.id)
-  if (found === undefined) return completed({ deployment: true, assets: true, registration: true })
+  if (found === undefined) return completed({ deployment: true, assets: true, registration: true, image: true })
   const record = found.value
+  // another one has its name by now
+  if (record.createdAt > work.context.job.queueTime) return SUPERSEDED
   await work.dependencies.caller.release(work.context.tenant, record)
   const isRemoved = then === 'remove'
   if (isRemoved) {
@@ -182,7 +187,40 @@ async function undeploy(work: Work): Promise<JobOutcome> {
   else await work.become({ status: 'undeployed' })
   await dropBuild(work, record)
   await work.dependencies.changed(work.context.tenant)
-  return completed({ deployment: true, assets: isRemoved, registration: isRemoved })
+  return completed({ deployment: true, assets: isRemoved, registration: isRemoved, image: true })
+}
+
+/** No process is left; the next call starts one. */
+async function scale(work: Work): Promise<JobOutcome> {
+  const record = await work.record()
+  if (record !== undefined) await work.dependencies.caller.release(work.context.tenant, record)
+  return completed({})
+}
+
+/** Over when its children are. */
+async function batch({ context }: Work): Promise<JobOutcome> {
+  return completed({ jobCount: (await context.children()).length })
+}
+
+/** Ends the processes of a deprecated plug once nothing uses it; looks again later while something does. */
+async function cleanup(work: Work): Promise<JobOutcome> {
+  const { context, dependencies, data, id } = work
+  const { job, tenant } = context
+  const record = (await work.store.find(id))?.value
+  const isDone = record?.deprecated !== true || record.createdAt > job.queueTime
+  if (isDone || ['undeploying', 'undeployed'].includes(record.status)) return completed({})
+  const isUsed = (await dependencies.usesOf(tenant, id)) > 0
+  // a repeat finds the job that it added before
+  const next = `${tenant}$${createHash('sha256').update(job.id).digest('base64url').slice(0, 21)}`
+  const queue = dependencies.queueOf(tenant)
+  if ((await queue.get(next)) === undefined) {
+    const { labels = [], user } = job
+    const again: NewJob = isUsed
+      ? { type: storedType('cleanup'), data, delay: LOOK_AGAIN }
+      : { type: storedType('undeploy'), data: { ...data, operation: 'undeploy', then: 'keep' } }
+    await queue.add({ ...again, id: next, labels, ...(user !== undefined && { user }) })
+  }
+  return completed({ scheduledJob: next })
 }
 
 /** A build that no other version uses. */
@@ -194,14 +232,12 @@ async function dropBuild({ dependencies, store }: Work, record: FunctionRecord):
 }
 
 /** How the code differs from its manifest; undefined: it does not. */
-function mismatch({ type, name, version, manifest }: FunctionRecord, answer: unknown): string | undefined {
+function mismatch({ type, manifest }: FunctionRecord, answer: unknown): string | undefined {
   if (type !== 'plugs') return undefined
   // it is material to judge: only equal texts count
   const declared = (isPlainObject(answer) ? answer : {}) as PlugDeclaration
   const { states = [], input = [] } = manifest.interface ?? {}
   const sides: readonly (readonly [string, unknown, unknown])[] = [
-    ['name', declared.name, name],
-    ['version', declared.version, version],
     ['type', declared.type, manifest.type],
     ['states', declared.states && [...declared.states].sort(), [...states].sort()],
     ['input', declared.input && [...declared.input].sort(), input.map((one) => one.name).sort()],

@@ -2,7 +2,8 @@
  * Archives of assets as they come and go: tar, gzipped or not. What comes is read against bounds on bytes, files and
  * paths; anything but plain files and folders is refused.
  */
-import { createGunzip, gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { createGunzip, gzip } from 'node:zlib'
 import { Readable } from 'node:stream'
 import { createTarDecoder, packTar, type ParsedTarEntry } from 'modern-tar'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
@@ -29,6 +30,14 @@ export function pathProblem(path: string): string | undefined {
     return `"${wrong.slice(0, 40)}" cannot be a part of a path; write letters, digits and . _ - + @`
   const reserved = segments.find((one) => RESERVED.has(one))
   return reserved === undefined ? undefined : `"${reserved}" is for the build alone; leave it out`
+}
+
+/** The same assets, as long as they are within the bounds of a version. `TOO_LARGE`. */
+export function boundedAssets(assets: Assets): Assets {
+  const size = [...assets.values()].reduce((sum, one) => sum + one.length, 0)
+  if (size > MAX_BYTES) throw tooLarge()
+  if (assets.size > MAX_ASSETS) throw tooMany()
+  return assets
 }
 
 /** The files of an archive; a later one of the same path counts. `VALIDATION`, `TOO_LARGE`. */
@@ -72,9 +81,10 @@ export async function writeArchive(assets: Assets): Promise<Uint8Array> {
     header: { name, size: data.length, type: 'file' as const, mtime: new Date(0), mode: 0o644 },
     body: data,
   }))
-  return gzipSync(await packTar(entries))
+  return zipped(await packTar(entries))
 }
 
+const zipped = promisify(gzip)
 const CHUNK = 65_536
 
 /** In pieces, so that others get the loop between them. */
@@ -114,5 +124,5 @@ function tooLarge(): AppError {
 }
 
 function tooMany(): AppError {
-  return new AppError('TOO_LARGE', `the archive has more than ${MAX_ASSETS} files`)
+  return new AppError('TOO_LARGE', `there are more than ${MAX_ASSETS} assets`)
 }

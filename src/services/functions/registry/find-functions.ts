@@ -4,18 +4,20 @@ import type {
   FunctionQuery,
   FunctionVersion,
   InclusionQuery,
-  ListedFunction,
+  RelatedVersions,
   ShowTags,
-  TagsQuery,
 } from '../contract.ts'
 import type { FunctionRecord, FunctionUpdate } from '../function-record.ts'
 import type { Indexed } from '../function-index.ts'
 import { noFunction } from '../function-store.ts'
 import { type FunctionType, TYPE_NAMES } from '../function-type.ts'
+import { makeIssue, refuse } from '../../../kernel/issues.ts'
 import { RUNTIMES } from '../runtimes/catalog.ts'
 import { type Inclusion, isAllowed, latestOf } from './select-versions.ts'
 import { defaultColor, type TagRecord } from './tags.ts'
 import { isInRange } from './versions.ts'
+import { parseTagQuery, tagMatcher } from './tag-query.ts'
+import { wildcard } from './wildcard.ts'
 
 export const DEFAULT_LIMIT = 20
 export const MAX_LIMIT = 100
@@ -40,25 +42,22 @@ const OF_VERSIONS = [
 export interface Showing {
   readonly tags: ReadonlyMap<string, TagRecord>
   readonly showTags?: ShowTags | undefined
+  /** it was asked for alone: with who changed it, and how it is called */
+  readonly isSingle?: boolean
 }
 
 /** A record as it is shown. */
 export function shown(record: FunctionRecord, showing: Showing): FunctionVersion {
   const { type, name, version, status, draft, deprecated } = record
-  const tags = showing.showTags === 'embed' ? { tags: tagsOf(record, showing.tags) } : {}
+  const tags = showing.showTags === 'embed' ? { tags: shownTags(record.tags, showing.tags) } : {}
   return { type, name, version, status, draft, deprecated, record: wireOf(record, showing), ...tags }
 }
 
 /** The latest version of a name. `NOT_FOUND`. */
-export function latest(
-  indexed: Indexed,
-  type: FunctionType,
-  name: string,
-  { showTags, ...query }: InclusionQuery & TagsQuery,
-): FunctionVersion {
+export function latestIn(indexed: Indexed, type: FunctionType, name: string, query: InclusionQuery): FunctionRecord {
   const found = latestOf(indexed.versions(type, name), inclusionOf(query))
   if (found === undefined) throw noFunction(type, name)
-  return shown(found, { tags: indexed.tags, showTags })
+  return found
 }
 
 /** `user`: who asks, which `@me` stands for. */
@@ -94,7 +93,7 @@ export function relatedOf(
   record: FunctionRecord,
   others: readonly FunctionRecord[],
   showing: Showing,
-): NonNullable<ListedFunction['related']> {
+): RelatedVersions {
   const draft = latestOf(
     others.filter((one) => one.draft),
     { draft: true, deprecated: true, undeployed: true },
@@ -138,7 +137,10 @@ function filterOf(query: FunctionQuery, user: string): (record: FunctionRecord) 
   when(query.draft, (draft) => (one) => one.draft === draft)
   when(query.deprecated, (deprecated) => (one) => one.deprecated === deprecated)
   when(query.tags, (tags) => (one) => tags.every((tag) => one.tags.includes(tag)))
-  when(query.wql, (tags) => (one) => tags(one.tags))
+  when(query.wql, (wql) => {
+    const fits = tagsAsked(wql)
+    return (one) => fits(one.tags)
+  })
   when(query.runtime, (runtimes) => (one) => runtimes.includes(one.manifest.runtime))
   when(query.runtimeVersion, (range) => (one) => isInRange(one.runtimeVersion, range))
   when(query.archiveFormat, (formats) => (one) => {
@@ -154,6 +156,13 @@ function filterOf(query: FunctionQuery, user: string): (record: FunctionRecord) 
   return (record) => tests.every((test) => test(record))
 }
 
+function tagsAsked(wql: string): (tags: readonly string[]) => boolean {
+  const read = parseTagQuery(wql)
+  if ('query' in read) return tagMatcher(read.query)
+  const suggestion = 'write for example tag:like("heat*") AND NOT tag:old'
+  throw refuse('the query', [makeIssue('QUERY', '/wql', read.problem, suggestion)])
+}
+
 /** Names with a trailing `-` are left out; the others are alternatives. */
 function statusTest({ status, includeUndeployed }: FunctionQuery): (record: FunctionRecord) => boolean {
   if (status === undefined) return (one) => one.status !== 'undeployed' || includeUndeployed === true
@@ -163,33 +172,20 @@ function statusTest({ status, includeUndeployed }: FunctionQuery): (record: Func
   return (one) => !out.has(one.status) && (isAny || among.has(one.status))
 }
 
-/** `*` is any text, `?` any character. Linear in the text for each star, without going back further than the last one. */
-export function wildcard(pattern: string): (text: string) => boolean {
-  return (text) => {
-    let at = 0
-    let star = -1
-    let mark = 0
-    let i = 0
-    while (i < text.length) {
-      if (pattern[at] === '*') {
-        star = at++
-        mark = i
-      } else if (at < pattern.length && (pattern[at] === '?' || pattern[at] === text[i])) {
-        at++
-        i++
-      } else if (star >= 0) {
-        at = star + 1
-        i = ++mark
-      } else return false
-    }
-    while (pattern[at] === '*') at++
-    return at === pattern.length
-  }
-}
+/** What a plug is told when it is called. */
+const PLUG_INVOCATION = {
+  auth: 'none',
+  taskContext: true,
+  nodeContext: true,
+  rawDataContext: true,
+  callback: false,
+} as const
 
 function wireOf(record: FunctionRecord, showing: Showing): Readonly<Record<string, unknown>> {
-  const { createdBy, createdAt, updatedBy, updatedAt, status, draft, deprecated, revision, manifest, failure } = record
-  const tags = showing.showTags === 'none' || showing.showTags === 'embed' ? record.tags : tagsOf(record, showing.tags)
+  const { createdBy, createdAt, updatedBy, updatedAt, status, draft, deprecated, revision, failure, overrides } = record
+  const manifest = { ...record.manifest, ...(overrides && { deploy: { ...record.manifest.deploy, ...overrides } }) }
+  const tags =
+    showing.showTags === 'none' || showing.showTags === 'embed' ? record.tags : shownTags(record.tags, showing.tags)
   return {
     createdBy,
     createdAt: new Date(createdAt).toISOString(),
@@ -207,13 +203,16 @@ function wireOf(record: FunctionRecord, showing: Showing): Readonly<Record<strin
       tags,
     },
     ...(record.type === 'webscripts' && { secret: record.secret ?? null }),
-    updates: record.updates.map(updateOf),
+    ...(showing.isSingle === true && {
+      ...(record.type === 'plugs' && { invocation: PLUG_INVOCATION }),
+      updates: record.updates.map(updateOf),
+    }),
   }
 }
 
 /** A tag that is gone meanwhile is shown as it was made. */
-function tagsOf(record: FunctionRecord, tags: Showing['tags']): readonly TagRecord[] {
-  return record.tags.map((name) => tags.get(name) ?? { name, color: defaultColor(name) })
+export function shownTags(names: readonly string[], tags: Showing['tags']): readonly TagRecord[] {
+  return names.map((name) => tags.get(name) ?? { name, color: defaultColor(name) })
 }
 
 function runtimeState(name: string, version: string): Readonly<Record<string, unknown>> {

@@ -1,10 +1,10 @@
 /** What a function says about itself: the schemas, which the check and `/schemas` share, and what more must hold. */
-import { Type, type Static } from 'typebox'
+import { Type, type Static, type TSchema } from 'typebox'
 import { Errors } from 'typebox/value'
 import { AppError, validationError, type Issue } from '../../../kernel/errors.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import { makeIssue } from '../../../kernel/issues.ts'
-import { type FunctionType, TYPE_NAMES } from '../function-type.ts'
+import { FUNCTION_TYPES, type FunctionType, TYPE_NAMES } from '../function-type.ts'
 import { isRange, isVersion } from './versions.ts'
 
 const closed = { additionalProperties: false } as const
@@ -144,11 +144,23 @@ export const ModelManifestSchema = Type.Object(
   { ...closed, title: 'Manifest of a model' },
 )
 
+/** Of what belongs to each type. */
 export const MANIFEST_SCHEMAS = {
   plugs: PlugManifestSchema,
   webscripts: WebscriptManifestSchema,
   models: ModelManifestSchema,
 } as const
+
+/** By their ids in `/schemas`. */
+export const SCHEMAS: ReadonlyMap<string, TSchema> = new Map<string, TSchema>([
+  ...FUNCTION_TYPES.map((type) => [`${type}-manifest`, MANIFEST_SCHEMAS[type]] as const),
+  ['plugs-metadata', PlugMetadataSchema],
+  ['webscripts-metadata', MetadataSchema],
+  ['models-metadata', MetadataSchema],
+  ['plugs-documentation', DocumentationSchema],
+  ['deploy', DeploySchema],
+  ['tags', TagsSchema],
+])
 
 export type PlugManifest = Static<typeof PlugManifestSchema>
 type WebscriptManifest = Static<typeof WebscriptManifestSchema>
@@ -162,19 +174,25 @@ export type Manifest = ModelManifest &
 
 const MAX_BYTES = 262_144
 
-/** `VALIDATION` with all problems, their places in the file. */
-export function readManifest(type: FunctionType, bytes: Uint8Array | undefined): Manifest {
+/** A manifest before it is checked. `VALIDATION` when it is not there or no JSON object. */
+export function readManifestFile(type: FunctionType, bytes: Uint8Array | undefined): Readonly<Record<string, unknown>> {
   const { manifestFile } = TYPE_NAMES[type]
   if (bytes === undefined) throw new AppError('VALIDATION', `there is no ${manifestFile} among the assets`)
-  const issues = bytes.length > MAX_BYTES ? [wrong('', `is larger than ${MAX_BYTES} bytes`)] : []
+  const wrongFile = (message: string): AppError => validationError(manifestFile, [wrong('', message)])
+  if (bytes.length > MAX_BYTES) throw wrongFile(`is larger than ${MAX_BYTES} bytes`)
   let read: unknown
   try {
-    if (issues.length === 0) read = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    read = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
-    issues.push(wrong('', 'is not JSON in UTF-8'))
+    throw wrongFile('is not JSON in UTF-8')
   }
-  if (issues.length > 0) throw validationError(manifestFile, issues)
-  return checkManifest(type, read)
+  if (!isPlainObject(read)) throw wrongFile('must be object')
+  return read
+}
+
+/** A manifest that holds. `VALIDATION` with all problems, their places in the file. */
+export function readManifest(type: FunctionType, bytes: Uint8Array | undefined): Manifest {
+  return checkManifest(type, readManifestFile(type, bytes))
 }
 
 /** The same of what was read already. */
@@ -184,14 +202,28 @@ export function checkManifest(type: FunctionType, read: unknown): Manifest {
   return withDefaults(type, read as Manifest)
 }
 
+/** The same of metadata alone. */
+export function checkMetadata(type: FunctionType, read: unknown): NonNullable<Manifest['metadata']> {
+  const issues = problemsWith(type === 'plugs' ? PlugMetadataSchema : MetadataSchema, read)
+  if (issues.length > 0) throw validationError('the metadata', issues)
+  return read as NonNullable<Manifest['metadata']>
+}
+
+/** What a value has against a schema. */
+export function problemsWith(schema: TSchema, read: unknown): readonly Issue[] {
+  return Errors(schema, read)
+    .map(({ instancePath, message }) => wrong(instancePath, message))
+    .slice(0, 50)
+}
+
 function withDefaults(type: FunctionType, manifest: Manifest): Manifest {
   if (type !== 'webscripts') return manifest
   return { ...manifest, private: manifest.private ?? true, allowHmac: manifest.allowHmac ?? true }
 }
 
 function problemsOf(type: FunctionType, read: unknown): readonly Issue[] {
-  const issues = Errors(MANIFEST_SCHEMAS[type], read).map(({ instancePath, message }) => wrong(instancePath, message))
-  if (!isPlainObject(read) || issues.length > 0) return issues.slice(0, 50)
+  const issues = [...problemsWith(MANIFEST_SCHEMAS[type], read)]
+  if (!isPlainObject(read) || issues.length > 0) return issues
   const { type: kind, version, runtimeVersion, interface: declared = {} } = read as Manifest
   if (version !== undefined && !isVersion(version))
     issues.push(wrong('/version', `"${version}" is not major.minor.patch`))

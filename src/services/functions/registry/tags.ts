@@ -1,13 +1,8 @@
 /** Tags of a tenant: a name and a colour, which functions refer to by name. */
+import type { Tag, TagInput } from '../contract.ts'
 import type { CollectionSpec } from '../../../storage/contract.ts'
 
-export interface TagRecord {
-  readonly name: string
-  readonly color: string
-}
-
-/** As somebody writes it: its name alone, or with a colour for a tag that is not there yet. */
-export type TagInput = string | { readonly name: string; readonly color?: string }
+export type TagRecord = Tag
 
 export const TAGS: CollectionSpec<TagRecord> = {
   name: 'function_tags',

@@ -1,43 +1,33 @@
-/** Routes of the registry itself: what it is, its runtimes, schemas, and jobs. */
+/** Routes of the registry itself: what it is, its runtimes with their examples, and its schemas. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { JOB_STATES } from '../../../jobs/contract.ts'
 import { AppError } from '../../../kernel/errors.ts'
-import { EVENTS_MEDIA_TYPE } from '../../../web/media-types.ts'
-import { sendTexts, untilClosed } from '../../../web/send-stream.ts'
-import { WriteTimeSlicer } from '../../../web/write-time-slicer.ts'
-import type { Caller } from '../../../kernel/caller.ts'
 import type { QueryReader } from '../../../web/query-reader.ts'
-import {
-  type FunctionJobEvent,
-  type FunctionsApi,
-  type FunctionsService,
-  JOB_TYPES,
-  type JobQuery,
-} from '../contract.ts'
 import { FUNCTION_TYPES, TYPE_NAMES } from '../function-type.ts'
-import { writeArchive } from '../registry/archive.ts'
-import { MAX_LIMIT } from '../registry/find-functions.ts'
-import { MANIFEST_SCHEMAS } from '../registry/manifest.ts'
-import { DEFAULT_LIMIT } from '../jobs/jobs-api.ts'
-import { type Runtime, RUNTIMES } from '../runtimes/catalog.ts'
-import { isInRange } from '../registry/versions.ts'
-import { addList, described, handle, namesIn, pathsOf, timeIn, type TypeRouting } from './route-parts.ts'
-import { Anything, Bytes, JobDetailSchema, JOBS_QUERY, JobsSchema, RuntimesSchema } from './schemas.ts'
-import { eventText, jobBody, jobDetailBody, KEEP_ALIVE, PREFIX } from './wire.ts'
+import { MAX_BYTES as MAX_ASSET_BYTES, writeArchive } from '../registry/archive.ts'
+import {
+  listRuntimes,
+  type RuntimeQuery,
+  runtimeAt,
+  runtimeTags,
+  RUNTIME_LEVELS,
+  type ShownRuntime,
+} from '../registry/list-runtimes.ts'
+import { noTag } from '../changes/change-metadata.ts'
+import { SCHEMAS } from '../registry/manifest.ts'
+import type { RuntimeVersion } from '../runtimes/catalog.ts'
+import { addList, described, flags, handle, listIn, tagsIn, texts, type TypeRouting } from './route-parts.ts'
+import { Anything, Bytes, RUNTIMES_QUERY, RuntimesSchema, TagListSchema, TagOneSchema, TAGS_QUERY } from './schemas.ts'
+import { PREFIX } from './wire.ts'
 
-const KEEP_ALIVE_MS = 30_000
+type Service = TypeRouting['service']
+
 const REGISTRY_VERSION = '2.25.0'
+const RUNTIMES = `${PREFIX}/runtimes`
+const DEPRECATED = { includeDeprecated: RUNTIMES_QUERY.includeDeprecated, showTags: RUNTIMES_QUERY.showTags }
 
-export interface RegistryRouting {
-  readonly service: FunctionsService
-  readonly now: () => number
-  /** of this package */
-  readonly revision: string
-}
-
-export function registryRoutes(app: FastifyInstance, { service: registry, revision }: RegistryRouting): void {
-  const service = untyped(registry)
+/** `revision`: of this package */
+export function registryRoutes(app: FastifyInstance, service: Service, revision: string): void {
   app.get(
     `${PREFIX}/`,
     described({ summary: 'What the registry is', answers: { 200: Anything } }),
@@ -48,153 +38,224 @@ export function registryRoutes(app: FastifyInstance, { service: registry, revisi
       revision,
     })),
   )
+  addRuntimes(app, service)
+  addExamples(app, service)
+  addRuntimeTags(app, service)
+  addSchemas(app, service)
+}
+
+function addRuntimes(app: FastifyInstance, service: Service): void {
   addList(
     app,
-    `${PREFIX}/runtimes`,
-    described({ summary: 'What functions can be written for', answers: { 200: RuntimesSchema } }),
-    handle(service, () => ({ runtimes: [...RUNTIMES.values()].map(runtimeBody) })),
-  )
-  app.get(
-    `${PREFIX}/runtimes/:name`,
-    described({ summary: 'One runtime', params: ['name'], answers: { 200: Anything } }),
-    handle(service, ({ param }) => runtimeBody(runtimeOf(param('name')))),
-  )
-  app.get(
-    `${PREFIX}/runtimes/:name/versions/:range/example`,
+    RUNTIMES,
     described({
-      summary: 'A function for a runtime that works as it is, as a gzipped tar',
-      params: ['name', 'range'],
-      produces: ['application/gzip'],
-      answers: { 200: Bytes },
+      summary: 'What functions can be written for',
+      query: RUNTIMES_QUERY,
+      answers: { 200: RuntimesSchema },
     }),
-    handle(service, async ({ param, reply }) => {
-      const { example } = runtimeOf(param('name'), param('range'))
-      const assets = new Map([...example].map(([path, text]) => [path, new TextEncoder().encode(text)]))
-      return reply.type('application/gzip').send(Buffer.from(await writeArchive(assets)))
+    handle(service, ({ query }) => {
+      const asked = runtimeQueryOf(query)
+      const { showTags = 'none' } = tagsIn(query)
+      query.done()
+      const found = listRuntimes(asked)
+      const runtimes = found.map((one) => runtimeBody(one, showTags))
+      return { runtimes, ...(showTags === 'embed' && { _embedded: { tags: runtimeTags(found) } }) }
     }),
   )
-  for (const type of FUNCTION_TYPES) {
+  app.get(
+    `${RUNTIMES}/:name`,
+    described({ summary: 'One runtime', params: ['name'], query: DEPRECATED, answers: { 200: Anything } }),
+    handle(service, ({ param, query }) => {
+      const isIncluded = query.flag('includeDeprecated') ?? false
+      const { showTags = 'none' } = tagsIn(query)
+      query.done()
+      return runtimeBody(theRuntime(param('name'), { latest: 'minor', includeDeprecated: isIncluded }), showTags)
+    }),
+  )
+  addList(
+    app,
+    `${RUNTIMES}/:name/versions`,
+    described({
+      summary: 'The versions of a runtime',
+      params: ['name'],
+      query: DEPRECATED,
+      answers: { 200: Anything },
+    }),
+    handle(service, ({ param, query }) => {
+      const isIncluded = query.flag('includeDeprecated') ?? false
+      const { showTags = 'none' } = tagsIn(query)
+      query.done()
+      return runtimeBody(theRuntime(param('name'), { latest: 'false', includeDeprecated: isIncluded }), showTags)
+    }),
+  )
+  app.get(
+    `${RUNTIMES}/:name/versions/:range`,
+    described({
+      summary: 'The newest version of a runtime in a range, with all that is known of it',
+      params: ['name', 'range'],
+      query: DEPRECATED,
+      answers: { 200: Anything },
+    }),
+    handle(service, ({ param, query }) => {
+      const isIncluded = query.flag('includeDeprecated') ?? true
+      const { showTags = 'none' } = tagsIn(query)
+      query.done()
+      const { runtime, version } = runtimeAt(param('name'), param('range'), isIncluded)
+      const { versions: _others, ...about } = runtimeBody({ ...runtime, shown: [version] }, showTags)
+      return { ...about, ...versionBody(version, version), ...detailsOf(runtime) }
+    }),
+  )
+}
+
+function addExamples(app: FastifyInstance, service: Service): void {
+  const example = `${RUNTIMES}/:name/versions/:range/example`
+  const query = {
+    ls: Type.Optional(Type.Boolean({ description: 'true: only what there is, as JSON' })),
+    includeDeprecated: RUNTIMES_QUERY.includeDeprecated,
+  }
+  const produces = ['application/gzip', 'application/json']
+  for (const path of [example, `${example}/*`]) {
+    const isOne = path !== example
     app.get(
-      `${PREFIX}/schemas/${type}/manifest/schema`,
-      described({ summary: `The JSON schema that manifests of ${type} are held against`, answers: { 200: Anything } }),
-      handle(service, () => MANIFEST_SCHEMAS[type]),
+      path,
+      described({
+        summary: isOne
+          ? 'One file of the example of a runtime'
+          : 'A function for a runtime that works as it is, as a gzipped tar',
+        params: isOne ? ['name', 'range', '*'] : ['name', 'range'],
+        query,
+        produces: isOne ? ['application/octet-stream', 'application/json'] : produces,
+        answers: { 200: Bytes },
+      }),
+      handle(service, async ({ param, query: asked, reply }) => {
+        const isListed = asked.flag('ls') ?? false
+        const isIncluded = asked.flag('includeDeprecated') ?? true
+        asked.done()
+        const { runtime, version } = runtimeAt(param('name'), param('range'), isIncluded)
+        const assets = new Map([...runtime.example].map(([name, text]) => [name, new TextEncoder().encode(text)]))
+        if (assets.size === 0) throw new AppError('NOT_FOUND', `${runtime.name} has no example`)
+        if (isListed) {
+          const names = [...assets.keys()].filter((name) => name.startsWith(param('*')))
+          const base = `${RUNTIMES}/${runtime.name}/versions/${version.version}/example`
+          return { assets: names.map((name) => ({ name, _links: { asset: { href: `${base}/${name}` } } })) }
+        }
+        if (!isOne) return reply.type('application/gzip').send(Buffer.from(await writeArchive(assets)))
+        const file = assets.get(param('*'))
+        if (file === undefined)
+          throw new AppError('NOT_FOUND', `the example of ${runtime.name} has no file '${param('*').slice(0, 200)}'`)
+        return reply.type('application/octet-stream').send(Buffer.from(file))
+      }),
     )
   }
 }
 
-export function jobRoutes(app: FastifyInstance, { service: registry, now }: RegistryRouting): void {
-  const turns = new WriteTimeSlicer()
-  const service = untyped(registry)
+function addRuntimeTags(app: FastifyInstance, service: Service): void {
   addList(
     app,
-    `${PREFIX}/jobs`,
-    described({ summary: 'Jobs of functions, newest first', query: JOBS_QUERY, answers: { 200: JobsSchema } }),
-    handle(service, async ({ api, query }) => {
-      const asked = jobQueryOf(query, now())
-      return { jobs: (await api.jobs.list(asked)).map(jobBody), limit: asked.limit }
-    }),
-  )
-  app.get(
-    `${PREFIX}/jobs/events`,
-    described({
-      summary: 'Events of jobs as they happen; of one job, until it is over',
-      query: {
-        type: Type.Optional(Type.Enum([...JOB_TYPES])),
-        id: Type.Optional(Type.String({ description: 'id of a job' })),
-        children: Type.Optional(Type.Boolean({ description: 'true: also events of the jobs that it waits for' })),
-      },
-      produces: [EVENTS_MEDIA_TYPE],
-    }),
-    handle(service, async ({ api, query, reply }) => {
-      const type = query.oneOf('type', JOB_TYPES)
-      const [id, children] = [query.text('id'), query.flag('children')]
+    `${PREFIX}/runtimeTags`,
+    described({ summary: 'Tags of runtimes', query: TAGS_QUERY, answers: { 200: TagListSchema } }),
+    handle(service, ({ query }) => {
+      const { name, color } = texts(query, 'name', 'color')
       query.done()
-      const events = api.jobs.events({ type, id, children, signal: untilClosed(reply) })[Symbol.asyncIterator]()
-      // an unknown job is told before the stream begins
-      const first = await events.next()
-      return sendTexts(reply, withFirst(first, events), {
-        type: EVENTS_MEDIA_TYPE,
-        turns,
-        quiet: KEEP_ALIVE,
-        quietMs: KEEP_ALIVE_MS,
-        textOf: eventText,
-      })
+      return { tags: runtimeTags(listRuntimes({}), { name, color }) }
     }),
   )
   app.get(
-    `${PREFIX}/jobs/:type/:id`,
-    described({ summary: 'One job of a function', params: ['type', 'id'], answers: { 200: JobDetailSchema } }),
-    handle(service, async ({ api, param }) => jobDetailBody(await api.jobs.get(param('type'), param('id')))),
+    `${PREFIX}/runtimeTags/:tag`,
+    described({ summary: 'One tag of runtimes', params: ['tag'], answers: { 200: TagOneSchema } }),
+    handle(service, ({ param }) => {
+      const tag = runtimeTags(listRuntimes({})).find(({ name }) => name === param('tag'))
+      if (tag === undefined) throw noTag(param('tag'))
+      return { tag }
+    }),
   )
 }
 
-/** The jobs of single versions. */
-export function versionJobRoutes(app: FastifyInstance, { type, service, now }: TypeRouting): void {
-  addList(
-    app,
-    `${pathsOf(type).version}/jobs`,
+function addSchemas(app: FastifyInstance, service: Service): void {
+  app.get(
+    `${PREFIX}/schemas/:schema`,
     described({
-      summary: 'Jobs of one version, newest first',
-      params: ['name', 'version'],
-      query: JOBS_QUERY,
-      answers: { 200: JobsSchema },
+      summary: 'A JSON schema that uploads are held against',
+      params: ['schema'],
+      answers: { 200: Anything },
     }),
-    handle(service, async ({ api, query, param }) => {
-      const asked = jobQueryOf(query, now())
-      const { name, version } = await api.get(param('name'), param('version'))
-      const jobs = await api.jobs.list({ ...asked, name, version })
-      return {
-        jobs: jobs.map(jobBody),
-        limit: asked.limit,
-        function: { functionType: TYPE_NAMES[type].wire, name, version },
-      }
+    handle(service, ({ param }) => schemaOf(param('schema'))),
+  )
+  const byRole = described({
+    summary: 'The same by type of function and role of the asset, as older clients ask',
+    params: ['functionType', 'role'],
+    answers: { 200: Anything },
+  })
+  app.get(
+    `${PREFIX}/schemas/:functionType/:role/schema`,
+    { ...byRole, schema: { ...byRole.schema, operationId: 'getFunctionRegistryV2SchemaByRole', deprecated: true } },
+    handle(service, ({ param }) => {
+      const given = param('functionType')
+      const type = FUNCTION_TYPES.find((one) => one === given || TYPE_NAMES[one].wire === given) ?? given
+      return schemaOf(`${type}-${param('role')}`)
     }),
   )
 }
 
-function jobQueryOf(query: QueryReader, now: number): JobQuery & { readonly limit: number } {
-  const functionTypes = namesIn(query, 'functionType', [...FUNCTION_TYPES, 'kfserving'])
-  const asked = {
-    limit: query.integer('limit', { most: MAX_LIMIT }) ?? DEFAULT_LIMIT,
-    types: namesIn(query, 'type', JOB_TYPES),
-    states: namesIn(query, 'state', JOB_STATES),
-    functionTypes: functionTypes?.map((one) => (one === 'kfserving' ? 'models' : one)),
-    createdBefore: timeIn(query, 'createdBefore', now),
-    createdAfter: timeIn(query, 'createdAfter', now),
-  }
-  query.done()
-  return asked
+function schemaOf(id: string): object {
+  const schema = SCHEMAS.get(id)
+  if (schema === undefined)
+    throw new AppError('NOT_FOUND', `No schema '${id.slice(0, 100)}'; there are ${[...SCHEMAS.keys()].join(', ')}`)
+  return schema
 }
 
-/** What is not about one type. */
-function untyped(service: FunctionsService): { as(caller: Caller): FunctionsApi } {
-  return { as: (caller) => service.as(caller, 'plugs') }
+function theRuntime(name: string, query: Pick<RuntimeQuery, 'latest' | 'includeDeprecated'>): ShownRuntime {
+  const found = listRuntimes(query).find((one) => one.name === name)
+  if (found === undefined) throw new AppError('NOT_FOUND', `No runtime '${name.slice(0, 100)}'`)
+  return found
 }
 
-async function* withFirst(
-  first: IteratorResult<FunctionJobEvent>,
-  rest: AsyncIterator<FunctionJobEvent>,
-): AsyncGenerator<FunctionJobEvent> {
-  try {
-    for (let next = first; next.done !== true; next = await rest.next()) yield next.value
-  } finally {
-    await rest.return?.()
+function runtimeQueryOf(query: QueryReader): RuntimeQuery {
+  return {
+    ...texts(query, 'name', 'version'),
+    latest: query.oneOf('latest', RUNTIME_LEVELS),
+    ...flags(query, 'includeDeprecated'),
+    tags: listIn(query, 'tags'),
+    functionType: listIn(query, 'functionType'),
+    archiveFormat: listIn(query, 'archiveFormat'),
   }
 }
 
-function runtimeOf(name: string, range = '*'): Runtime {
-  const found = RUNTIMES.get(name)
-  if (found?.versions.some(({ version }) => isInRange(version, range)) === true) return found
-  throw new AppError('NOT_FOUND', `No runtime '${name.slice(0, 100)}'`)
+function runtimeBody(runtime: ShownRuntime, showTags: 'inline' | 'embed' | 'none'): Readonly<Record<string, unknown>> {
+  const { name, title, functionType, archiveFormat, tags, versions, shown } = runtime
+  const [newest] = versions
+  return {
+    name,
+    title,
+    functionType: TYPE_NAMES[functionType].wire,
+    archiveFormat,
+    tags: showTags === 'inline' ? runtimeTags([runtime]) : tags,
+    versions: shown.map((one) => versionBody(one, newest)),
+  }
 }
 
-function runtimeBody({
-  name,
-  title,
+function versionBody(one: RuntimeVersion, newest: RuntimeVersion): Readonly<Record<string, unknown>> {
+  return { ...one, deprecated: one.deprecated === true, upgradable: one.version !== newest.version }
+}
+
+function detailsOf({
+  language,
+  main,
+  project,
+  lock,
   functionType,
-  archiveFormat,
-  versions,
-}: Runtime): Readonly<Record<string, unknown>> {
-  const shown = versions.map((one) => ({ ...one, deprecated: false, upgradable: false }))
-  return { name, title, functionType, archiveFormat, versions: shown }
+  harness,
+}: ShownRuntime | Omit<ShownRuntime, 'shown'>): object {
+  const { manifestFile } = TYPE_NAMES[functionType]
+  const files = [
+    { role: 'manifest', pattern: manifestFile, min: 1, max: 1, schema: `${PREFIX}/schemas/${functionType}-manifest` },
+    { role: 'main', pattern: main, min: 1, max: 1 },
+    ...[...new Set([project, lock])].map((pattern) => ({ role: 'project', pattern, min: 0, max: 1 })),
+    { role: 'lib', pattern: 'lib/**', min: 0 },
+  ]
+  return {
+    language: { name: language },
+    assets: { conditions: files, maxSize: MAX_ASSET_BYTES },
+    isRunnable: harness !== undefined,
+  }
 }

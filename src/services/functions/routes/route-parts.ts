@@ -4,7 +4,10 @@ import { AppError } from '../../../kernel/errors.ts'
 import { asking, describing } from '../../../web/route-parts.ts'
 import { QueryReader } from '../../../web/query-reader.ts'
 import type { Caller } from '../../../kernel/caller.ts'
-import type { Change, FunctionsApi, FunctionType } from '../contract.ts'
+import type { Change, CreateOptions, FunctionsApi, FunctionType, SingleFunction, TagsQuery } from '../contract.ts'
+import { isPlainObject } from '../../../kernel/json.ts'
+import { type Assets, readArchive } from '../registry/archive.ts'
+import { UploadForm } from '../registry/upload-form.ts'
 import { timestampOf } from '../registry/timestamp-spec.ts'
 import { changeBody, PREFIX } from './wire.ts'
 import { ErrorSchema } from './schemas.ts'
@@ -30,6 +33,9 @@ export function pathsOf(type: FunctionType): TypePaths {
   return { all, one: `${all}/:name`, version: `${all}/:name/versions/:version` }
 }
 
+export const OF_NAME = ['name'] as const
+export const OF_VERSION = ['name', 'version'] as const
+
 /** Content types of archives, and of single files in an archive's place. */
 export const ARCHIVE_TYPES = [
   'application/tar',
@@ -40,10 +46,28 @@ export const ARCHIVE_TYPES = [
   'application/octet-stream',
 ] as const
 
-/** A body of bytes. `VALIDATION` without one. */
+/** Assets of an archive or a form. `VALIDATION` without any. */
+export async function assetsOf(body: unknown): Promise<Assets> {
+  if (body instanceof UploadForm) return body.assets
+  if (body instanceof Uint8Array && body.length > 0) return readArchive(body)
+  throw new AppError('VALIDATION', 'there is no body: send a tar of the assets, gzipped or not, or a form of them')
+}
+
+/** The same, or a manifest in JSON, or nothing: what is copied may need no more. */
+export async function sourceOf(
+  body: unknown,
+  isCopy: boolean,
+): Promise<{ readonly assets: Assets; readonly manifest?: CreateOptions['manifest'] }> {
+  if (isPlainObject(body)) return { assets: NO_ASSETS, manifest: body }
+  const isEmpty = body === undefined || body === null || (body instanceof Uint8Array && body.length === 0)
+  return { assets: isEmpty && isCopy ? NO_ASSETS : await assetsOf(body) }
+}
+
+const NO_ASSETS: Assets = new Map()
+
+/** Bytes of one asset, which may be none. */
 export function bytesOf(body: unknown): Uint8Array {
-  if (body instanceof Uint8Array && body.length > 0) return body
-  throw new AppError('VALIDATION', 'there is no body: send a tar of the assets, gzipped or not')
+  return body instanceof Uint8Array ? body : new Uint8Array()
 }
 
 /** Epoch ms of a parameter that is an instant or an age. */
@@ -79,18 +103,30 @@ export function namesIn<T extends string>(
   })
 }
 
+export interface Answering extends TagsQuery {
+  readonly isAsync: boolean
+  readonly done?: 200 | 201
+  /** what is told besides once it is done */
+  readonly more?: (after: SingleFunction) => object
+}
+
 /** 202 at once, or 201 when its jobs are over: `async=false` waits for them. */
 export async function sendChange(
   api: FunctionsApi,
   reply: FastifyReply,
   change: Change,
-  { isAsync, done = 201 }: { readonly isAsync: boolean; readonly done?: 200 | 201 },
+  { isAsync, done = 201, showTags, more = () => ({}) }: Answering,
 ): Promise<FastifyReply> {
   const { job, entity } = change
   if (job === undefined || isAsync) return reply.code(job === undefined ? done : 202).send(changeBody(change))
   await api.jobs.finished(job.id)
   const { entity: _before, job: _job, ...rest } = change
-  return reply.code(done).send(changeBody({ ...rest, entity: await api.get(entity.name, entity.version) }))
+  const { name, version, tags } = entity
+  const after = await api.get(name, version, { showTags })
+  const { related: _related, job: _left, ...shown } = after
+  return reply
+    .code(done)
+    .send({ ...changeBody({ ...rest, entity: { ...shown, ...(tags && { tags }) } }), ...more(after) })
 }
 
 /** A list by its path, and the same with a slash behind, which some clients write. */
@@ -102,4 +138,31 @@ export function addList(
 ): void {
   app.get(path, options, handler)
   app.get(`${path}/`, { ...options, schema: { ...options.schema, hide: true } }, handler)
+}
+
+export function texts<N extends string>(query: QueryReader, ...names: readonly N[]): { readonly [K in N]?: string } {
+  const found = names.flatMap((name) => {
+    const text = query.text(name)
+    return text === undefined ? [] : [[name, text] as const]
+  })
+  return Object.fromEntries(found) as { readonly [K in N]?: string }
+}
+
+export function flags<N extends string>(query: QueryReader, ...names: readonly N[]): { readonly [K in N]?: boolean } {
+  const found = names.flatMap((name) => {
+    const flag = query.flag(name)
+    return flag === undefined ? [] : [[name, flag] as const]
+  })
+  return Object.fromEntries(found) as { readonly [K in N]?: boolean }
+}
+
+/** How tags are shown. */
+export function tagsIn(query: QueryReader): TagsQuery {
+  const showTags = query.oneOf('showTags', ['inline', 'embed', 'none'])
+  return showTags === undefined ? {} : { showTags }
+}
+
+export function policyIn(query: QueryReader): { readonly deprecatePrevious?: 'none' | 'patch' | 'minor' | 'all' } {
+  const policy = query.oneOf('deprecatePrevious', ['none', 'patch', 'minor', 'all'])
+  return policy === undefined ? {} : { deprecatePrevious: policy }
 }

@@ -6,11 +6,15 @@ import type {
   FunctionJobEvent,
   FunctionOfJob,
   FunctionPage,
+  FunctionType,
   FunctionVersion,
+  JobLink,
   JobType,
   ListedFunction,
+  RelatedVersions,
   RelatedVersion,
   Removal,
+  SingleFunction,
 } from '../contract.ts'
 import type { FunctionId } from '../function-record.ts'
 import { TYPE_NAMES } from '../function-type.ts'
@@ -19,56 +23,100 @@ export const PREFIX = '/registry/v2'
 
 type Wire = Readonly<Record<string, unknown>>
 
-export function pageBody({ entities, count, limit, page }: FunctionPage): Wire {
-  return { entities: entities.map(listedBody), count, limit, ...(page !== undefined && { page }) }
+export function pageBody({ entities, count, limit, page }: FunctionPage, hrefs: Hrefs): Wire {
+  const tags = new Map(entities.flatMap(({ tags: own = [] }) => own.map((tag) => [tag.name, tag] as const)))
+  return {
+    entities: entities.map((one) => listedBody(one, hrefs)),
+    count,
+    limit,
+    ...(page !== undefined && { page }),
+    ...(entities.some((one) => one.tags !== undefined) && { _embedded: { tags: [...tags.values()] } }),
+  }
 }
 
-function listedBody({ record, related = {}, showRelated }: ListedFunction): Wire {
+function listedBody(one: ListedFunction, hrefs: Hrefs): Wire {
+  const { record, related = {}, showRelated } = one
   const { draft, published } = related
-  if (showRelated === 'none' || (draft === undefined && published === undefined)) return record
-  if (showRelated === 'embed') {
-    return {
-      ...record,
-      _embedded: { ...(draft && { draft: draft.record }), ...(published && { published: published.record }) },
-    }
+  const links = {
+    ...hrefs.invoke(one),
+    ...(showRelated === 'link' && relatedLinks(related)),
   }
   return {
     ...record,
-    _links: { ...(draft && { draft: versionLink(draft) }), ...(published && { published: versionLink(published) }) },
+    ...(Object.keys(links).length > 0 && { _links: links }),
+    ...(showRelated === 'embed' &&
+      (draft ?? published) !== undefined && {
+        _embedded: {
+          ...(draft && { draft: embedded(draft, hrefs) }),
+          ...(published && { published: embedded(published, hrefs) }),
+        },
+      }),
   }
 }
 
-export function singleBody(version: FunctionVersion): Wire {
-  const { record } = version
-  const { jobs = [] } = (record['updates'] as readonly { readonly jobs?: readonly string[] }[])[0] ?? {}
-  const [id] = jobs
-  const isOpen = version.status === 'pending' || version.status === 'undeploying'
-  const type: JobType = version.status === 'undeploying' ? 'undeploy' : 'verify'
+function embedded(one: RelatedVersion, hrefs: Hrefs): Wire {
+  const invoke = hrefs.invoke(one)
+  return { ...one.record, ...(Object.keys(invoke).length > 0 && { _links: invoke }) }
+}
+
+function relatedLinks({ draft, published }: RelatedVersions): Wire {
+  return { ...(draft && { draft: versionLink(draft) }), ...(published && { published: versionLink(published) }) }
+}
+
+export function singleBody(one: SingleFunction, hrefs: Hrefs): Wire {
+  const { record, related, job } = one
   return {
     entity: record,
     _links: {
-      jobs: { href: `${pathOf(version)}/jobs` },
-      content: { href: `${pathOf(version)}/content` },
-      ...(isOpen && id !== undefined && jobLinks(type, id)),
+      ...hrefs.invoke(one),
+      ...(job && jobLinks(job)),
+      jobs: { href: `${versionHref(one)}/jobs` },
+      content: { href: `${versionHref(one)}/content` },
+      ...relatedLinks(related),
     },
+    ...embeddedTags(one),
   }
 }
 
-/** 202 with the way to its jobs, or 201 when there is none to wait for. */
-export function changeBody({ message, entity, job }: Change): Wire {
-  return { message, entity: entity.record, ...(job && { _links: jobLinks(job.type, job.id) }) }
+/** 202 with the way to its jobs, or 200 and 201 when there is none to wait for. */
+export function changeBody({ message, entity, causes, job }: Change): Wire {
+  return {
+    message,
+    ...(causes && { causes }),
+    entity: entity.record,
+    ...(job && { _links: jobLinks(job) }),
+    ...embeddedTags(entity),
+  }
+}
+
+function embeddedTags({ tags }: FunctionVersion): Wire {
+  return tags === undefined ? {} : { _embedded: { tags } }
 }
 
 export function removalBody({ message, versions, job }: Removal): Wire {
-  return { message, versions, ...(job && { _links: jobLinks(job.type, job.id) }) }
+  return { message, versions, ...(job && { _links: jobLinks(job) }) }
+}
+
+/** Where functions are called, which this service does not know by itself. */
+export interface Hrefs {
+  invoke(version: RelatedVersion): Wire
+}
+
+/** Webscripts have an address of their own; the links of others have none. */
+export function hrefsOf(tenant: string): Hrefs {
+  return {
+    invoke: ({ type, name }) =>
+      type === 'webscripts' ? { invoke: { href: `/functions/v1/${encodeURIComponent(tenant)}/${name}` } } : {},
+  }
 }
 
 export function assetsBody(version: FunctionId, assets: readonly AssetInfo[]): Wire {
   return {
-    assets: assets.map(({ path, size }) => ({
+    assets: assets.map(({ path, size, role }) => ({
       name: path,
       size,
-      _links: { asset: { href: `${pathOf(version)}/content/${path}` } },
+      role,
+      _links: { asset: { href: `${versionHref(version)}/content/${path}` } },
     })),
   }
 }
@@ -86,23 +134,79 @@ export function jobBody({ type, job, function: about, operation }: FunctionJob):
     ...(processedTime !== undefined && { processedAt: isoOf(processedTime) }),
     ...(finishedTime !== undefined && { finishedAt: isoOf(finishedTime) }),
     attemptsMade,
-    function: aboutBody(about),
-    _links: { ...jobLinks(type, id), ...ofFunction(about) },
+    ...(about && { function: aboutBody(about) }),
+    _links: { ...jobLinks({ type, id }), ...ofFunction(about) },
   }
 }
 
 export function jobDetailBody(found: FunctionJob): Wire {
-  const { id: _id, _links: links, ...summary } = jobBody(found)
-  const { job, type } = found
+  const { id, _links: _own, ...summary } = jobBody(found)
+  const { job, type, function: about } = found
+  const { event } = jobLinks({ type, id: job.id })
   return {
     job: {
       ...summary,
-      request: job.data,
+      request: requestOf(found),
       ...(job.result !== undefined && { result: job.result }),
-      job: technical(job, type),
+      job: { ...technical(job, type), id },
     },
-    _links: links,
+    _links: { event, ...ofFunction(about) },
   }
+}
+
+/** A job as the report of its version shows it. */
+export function jobReportBody(found: FunctionJob): Wire {
+  const { job } = found
+  return {
+    ...jobBody(found),
+    request: requestOf(found),
+    ...(job.result !== undefined && { result: job.result }),
+    job: technical(job, found.type),
+    ...(job.failedReason !== undefined && { failureReason: job.failedReason }),
+  }
+}
+
+/** What a job was asked to do, in the words of its type. */
+function requestOf({ type, function: about, job }: FunctionJob): Wire {
+  const data = (job.data ?? {}) as Wire
+  if (about === undefined) return type === 'batch' ? batchRequest(data) : data
+  const { functionType, name, version, runtime: runtimeName, runtimeVersion } = about
+  const endpoint = `${functionType}/${name}@${version}`
+  const revision = typeof data['revision'] === 'string' ? data['revision'] : ''
+  const imageName = `${functionType}/${name}:${version}-${revision.slice(0, 8)}`
+  const storageLocation = `${versionHref({ type: functionType, name, version })}/content`
+  const deployed = { namespace: TYPE_NAMES[functionType].wire, endpoint, runtimeName, runtimeVersion, revision }
+  switch (type) {
+    case 'build':
+      return { storageLocation, imageName, runtimeName, runtimeVersion, revision, args: {} }
+    case 'deploy':
+      return { ...deployed, imageName, deploySpecOverrides: {} }
+    case 'verify':
+      return deployed
+    case 'scale':
+      return { ...deployed, replicas: 0 }
+    case 'undeploy': {
+      const { then } = data
+      const isGone = then === 'remove'
+      return {
+        ...deployed,
+        storageLocation,
+        imageName,
+        deleteEntity: isGone,
+        resetEntity: then === 'reset',
+        deleteImage: true,
+      }
+    }
+    case 'batch':
+    case 'cleanup':
+    case 'notify':
+      return { operation: data['operation'] }
+  }
+}
+
+function batchRequest({ name, functionType, childType, ...rest }: Wire): Wire {
+  if (functionType === undefined) return rest
+  return { plugName: name, functionType: TYPE_NAMES[functionType as FunctionType].wire, childType }
 }
 
 export function eventText(event: FunctionJobEvent): string {
@@ -117,10 +221,10 @@ export function eventText(event: FunctionJobEvent): string {
   }
   const body = {
     job: { type, id },
-    function: aboutBody(about),
+    ...(about && { function: aboutBody(about) }),
     timestamp: isoOf(time),
     data,
-    _links: { job: { href: jobPath(type, id) }, ...ofFunction(about) },
+    _links: { job: { href: jobHref({ type, id }) }, ...ofFunction(about) },
   }
   return frame(name, JSON.stringify(body))
 }
@@ -135,8 +239,10 @@ function aboutBody({ functionType, ...about }: FunctionOfJob): Wire {
   return { functionType: TYPE_NAMES[functionType].wire, ...about }
 }
 
-function ofFunction({ functionType: type, name, version }: FunctionOfJob): Wire {
-  return { [TYPE_NAMES[type].noun]: { href: pathOf({ type, name, version }) } }
+function ofFunction(about: FunctionOfJob | undefined): Wire {
+  if (about === undefined) return {}
+  const { functionType: type, name, version } = about
+  return { [TYPE_NAMES[type].noun]: { href: versionHref({ type, name, version }) } }
 }
 
 function technical(job: FunctionJob['job'], type: JobType): Wire {
@@ -154,23 +260,23 @@ function technical(job: FunctionJob['job'], type: JobType): Wire {
   }
 }
 
-function jobLinks(type: JobType, id: string): Wire {
+function jobLinks({ type, id }: JobLink): Wire {
   return {
     event: { href: `${PREFIX}/jobs/events?type=${type}&id=${encodeURIComponent(id)}&children=true` },
-    job: { href: jobPath(type, id), jobType: type },
+    job: { href: jobHref({ type, id }), jobType: type },
   }
 }
 
-function jobPath(type: JobType, id: string): string {
+function jobHref({ type, id }: JobLink): string {
   return `${PREFIX}/jobs/${type}/${encodeURIComponent(id)}`
 }
 
 function versionLink(found: RelatedVersion): Wire {
   const { version, draft, deprecated } = found
-  return { href: pathOf(found), version, draft, deprecated }
+  return { href: versionHref(found), version, draft, deprecated }
 }
 
-function pathOf({ type, name, version }: FunctionId): string {
+export function versionHref({ type, name, version }: FunctionId): string {
   return `${PREFIX}/${type}/${name}/versions/${version}`
 }
 

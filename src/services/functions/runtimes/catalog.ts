@@ -6,13 +6,17 @@ export interface RuntimeVersion {
   readonly version: string
   readonly title: string
   readonly description: string
+  /** functions go on with it, and no new one begins with it */
+  readonly deprecated?: true
 }
 
 export interface Runtime {
   readonly name: string
   readonly title: string
   readonly functionType: FunctionType
-  readonly archiveFormat: 'node' | 'python'
+  readonly archiveFormat: 'node' | 'python' | 'byoml'
+  /** names */
+  readonly tags: readonly string[]
   readonly language: 'node' | 'python'
   /** the newest first */
   readonly versions: readonly [RuntimeVersion, ...RuntimeVersion[]]
@@ -21,8 +25,8 @@ export interface Runtime {
   /** the file that names dependencies, and the one that locks them */
   readonly project: string
   readonly lock: string
-  /** the module that its processes load, and what that reads */
-  readonly harness: { readonly module: string; readonly readable: readonly string[] }
+  /** the module that its processes load, and what that reads; absent: this host keeps and builds them, and runs none */
+  readonly harness?: { readonly module: string; readonly readable: readonly string[] }
   /** by path */
   readonly example: ReadonlyMap<string, string>
 }
@@ -99,6 +103,7 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
         title: 'Plugs in JavaScript, on Node 24',
         functionType: 'plugs',
         archiveFormat: 'node',
+        tags: ['javascript'],
         language: 'node',
         versions: [{ version: '1.0.0', title: 'Node 24', description: 'index.js exports what definePlug gives' }],
         main: 'index.js',
@@ -115,6 +120,7 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
         title: 'Plugs in Python 3',
         functionType: 'plugs',
         archiveFormat: 'python',
+        tags: ['python'],
         language: 'python',
         versions: [
           {
@@ -129,9 +135,30 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
         harness: { module: PYTHON_HARNESS, readable: [PYTHON_HARNESS] },
         example: new Map(Object.entries(PYTHON_EXAMPLE)),
       },
+      modelRuntime('sklearn', 'scikit-learn', 'model.joblib'),
+      modelRuntime('xgboost', 'XGBoost', 'model.bst'),
+      modelRuntime('pytorch', 'PyTorch', 'model.pt'),
+      modelRuntime('tensorflow', 'TensorFlow', 'saved_model.pb'),
     ] satisfies readonly Runtime[]
   ).map((runtime) => [runtime.name, runtime]),
 )
+
+/** What keeps models of a framework. */
+function modelRuntime(framework: string, title: string, main: string): Runtime {
+  return {
+    name: `byoml-${framework}`,
+    title: `Models of ${title}`,
+    functionType: 'models',
+    archiveFormat: 'byoml',
+    tags: ['python', framework],
+    language: 'python',
+    versions: [{ version: '1.0.0', title, description: `${main} is the model` }],
+    main,
+    project: 'requirements.txt',
+    lock: 'requirements.txt',
+    example: new Map(),
+  }
+}
 
 function here(path: string): string {
   return fileURLToPath(new URL(path, import.meta.url))

@@ -1,0 +1,158 @@
+/**
+ * Which rows of a vectorized batch fired at which of the messages that it keeps, as sets of bits: one set per message, one
+ * bit per row. A firing costs a row nothing but its bit; how often it fired and when last is summed up for all rows at
+ * once, when they are brought up to date.
+ */
+import { wordsFor } from './limit-index.ts'
+
+/** places of messages fit into so many bits */
+const PLACE_BITS = 12
+export const MAX_KEPT = 2 ** PLACE_BITS
+/** digits of how often a row fired, one bit each */
+const DIGITS = PLACE_BITS + 1
+
+export class FiringHistory {
+  /** of a set, 32 rows each */
+  readonly words: number
+  /** by place of the message, then by row */
+  readonly sets: Int32Array
+  readonly #rows: number
+  /** by row, as of the last time that it was summed up: how often it fired, and the places of the messages at which it fired last and last but one; 0: at none */
+  readonly times: Uint16Array
+  readonly last: Uint16Array
+  readonly before: Uint16Array
+  /** how often, as bits by row: those of the lowest digit first */
+  readonly #digits: Int32Array
+  /** rows whose last firing is not found yet, and those whose last but one is not */
+  readonly #lastOpen: Int32Array
+  readonly #beforeOpen: Int32Array
+  /** words that have some of them */
+  readonly #open: Int32Array
+
+  constructor(rows: number, kept: number) {
+    const words = wordsFor(rows)
+    this.#rows = rows
+    this.words = words
+    this.sets = new Int32Array(kept * words)
+    this.times = new Uint16Array(32 * words)
+    this.last = new Uint16Array(32 * words)
+    this.before = new Uint16Array(32 * words)
+    this.#digits = new Int32Array(DIGITS * words)
+    this.#lastOpen = new Int32Array(words)
+    this.#beforeOpen = new Int32Array(words)
+    this.#open = new Int32Array(words)
+  }
+
+  /** Where the set of a message begins. */
+  at(place: number): number {
+    return place * this.words
+  }
+
+  /** Forgets the firings at messages up to a place. */
+  clear(newest: number): void {
+    this.sets.fill(0, 0, this.at(newest + 1))
+  }
+
+  /** Rows from this one on have not got the message at a place. */
+  leaveOut(place: number, row: number): void {
+    const word = this.at(place) + (row >> 5)
+    if (row < this.#rows) this.sets[word] = (this.sets[word] as number) & ((1 << (row & 31)) - 1)
+    this.sets.fill(0, word + 1, this.at(place + 1))
+  }
+
+  /** The last message up to a place at which a row fired, from `first` on; 0: at none. */
+  lastAt(row: number, place: number, first: number): number {
+    const { sets, words } = this
+    const bit = 1 << (row & 31)
+    for (let at = place, word = this.at(place) + (row >> 5); at >= first; at--, word -= words) {
+      if (((sets[word] as number) & bit) !== 0) return at
+    }
+    return 0
+  }
+
+  /** From one message to another, for `times`, `last` and `before`. */
+  sumUp(first: number, newest: number): void {
+    this.#count(first, newest)
+    this.#findLast(first, newest)
+  }
+
+  /** Adds up the sets as numbers of one bit, four at a time, all rows of a word together. */
+  #count(first: number, newest: number): void {
+    const { sets, words } = this
+    const digits = this.#digits.fill(0)
+    let place = first
+    for (; place + 3 <= newest; place += 4) {
+      const at = place * words
+      for (let w = 0; w < words; w++) {
+        const [a, b] = [sets[at + w] as number, sets[at + words + w] as number]
+        const [c, d] = [sets[at + 2 * words + w] as number, sets[at + 3 * words + w] as number]
+        let ones = digits[w] as number
+        let half = ones ^ a
+        const carryOfTwo = (ones & a) | (half & b)
+        ones = half ^ b
+        half = ones ^ c
+        const carryOfFour = (ones & c) | (half & d)
+        digits[w] = half ^ d
+        const twos = digits[words + w] as number
+        half = twos ^ carryOfTwo
+        digits[words + w] = half ^ carryOfFour
+        carry(digits, 2 * words + w, words, (twos & carryOfTwo) | (half & carryOfFour))
+      }
+    }
+    for (; place <= newest; place++) {
+      for (let w = 0; w < words; w++) carry(digits, w, words, sets[place * words + w] as number)
+    }
+  }
+
+  #findLast(first: number, newest: number): void {
+    const { words, sets, times, last, before } = this
+    const digits = this.#digits
+    const [lastOpen, beforeOpen, open] = [this.#lastOpen, this.#beforeOpen, this.#open]
+    last.fill(0)
+    before.fill(0)
+    let count = 0
+    for (let w = 0; w < words; w++) {
+      let several = 0
+      for (let digit = 1; digit < DIGITS; digit++) several |= digits[digit * words + w] as number
+      lastOpen[w] = several | (digits[w] as number)
+      beforeOpen[w] = several
+      if (lastOpen[w] !== 0) open[count++] = w
+      for (let bit = 0; bit < 32; bit++) {
+        let sum = 0
+        for (let digit = 0; digit < DIGITS; digit++)
+          sum |= (((digits[digit * words + w] as number) >>> bit) & 1) << digit
+        times[32 * w + bit] = sum
+      }
+    }
+    for (let place = newest; count > 0 && place >= first; place--) {
+      const at = place * words
+      let left = 0
+      for (let i = 0; i < count; i++) {
+        const w = open[i] as number
+        const set = (sets[at + w] as number) & ((lastOpen[w] as number) | (beforeOpen[w] as number))
+        const isLast = set & (lastOpen[w] as number)
+        lastOpen[w] = (lastOpen[w] as number) ^ isLast
+        beforeOpen[w] = (beforeOpen[w] as number) ^ (set ^ isLast)
+        note(last, w, isLast, place)
+        note(before, w, set ^ isLast, place)
+        open[left] = w
+        left += (lastOpen[w] | beforeOpen[w]) === 0 ? 0 : 1
+      }
+      count = left
+    }
+  }
+}
+
+/** Of some rows of a word. */
+function note(places: Uint16Array, word: number, rows: number, place: number): void {
+  for (let left = rows; left !== 0; left &= left - 1) places[32 * word + 31 - Math.clz32(left & -left)] = place
+}
+
+/** Adds one to the numbers of some rows, from a digit on. */
+function carry(digits: Int32Array, from: number, words: number, rows: number): void {
+  for (let at = from, left = rows; left !== 0; at += words) {
+    const digit = digits[at] as number
+    digits[at] = digit ^ left
+    left &= digit
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * The loop over the rows of a vectorized batch that fire at a message: one call of an actuator after the other. It is
+ * made as source text, one for each plug, so that what is known of a plug's calls and answers is known of that plug alone.
+ */
+import type { Generate } from '../engine/executor.ts'
+import type { Plug, PlugContext } from '../plug/plug.ts'
+import { keptOf, NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
+
+/** Rows that fire one after the other at one message: by place, which row it is and what its call is given. */
+export interface FiringPlaces {
+  readonly rowAt: Int32Array
+  readonly properties: readonly Readonly<Record<string, unknown>>[]
+}
+
+/** What their calls see. */
+export interface FiringContext extends PlugContext {
+  /** whose call it is */
+  place: number
+  readonly row: number
+  /** not null: the call goes on in the state machine */
+  readonly opened: object | null
+}
+
+/** The rows of a vectorized batch, by place. */
+export interface FiringRows extends FiringPlaces {
+  readonly plugs: readonly Plug[]
+  /** what their actuators gave last; undefined while none has given anything */
+  answers: KeptAnswer[] | undefined
+  /** the batch is over: rows go on by themselves */
+  isOver: boolean
+}
+
+/** Who takes a call that does not end within its row. */
+export interface FiringOwner {
+  /** Somebody looked at a task meanwhile, or it gave more than a row can hold. True when it ended within its row all the same. */
+  firingAnswered(row: number, plug: Plug, given: unknown, isOpened: boolean): boolean
+  firingFailed(error: unknown): void
+}
+
+/**
+ * Calls the actuators of rows that fire, which stand from `first` on as bits by row, 32 to a word: of the words `from`
+ * to `to`. Gives how many calls ended within their rows; there are no more when one has not.
+ */
+export type FireRows = (
+  rows: FiringRows,
+  context: FiringContext,
+  firing: Int32Array,
+  first: number,
+  from: number,
+  to: number,
+) => number
+
+/** `plug`: the only one that the rows call; undefined: they call several. `shape`: of the rows */
+export function firingLoop(plug: Plug | undefined, owner: FiringOwner, shape: string, generate: Generate): FireRows {
+  // A text that was there before would share what is known of its calls.
+  const name = encodeURIComponent(JSON.stringify([shape, plug?.name, plug?.version]))
+  const captured = { plug, owner, keptOf, NOT_ORDINARY }
+  const made = (source: string, more: Readonly<Record<string, unknown>> = {}): FireRows => {
+    const all = { ...captured, ...more }
+    const outer = generate(Object.keys(all), `// ${name}\nreturn ${source}`)
+    return (outer as (...captured: unknown[]) => unknown)(...Object.values(all)) as FireRows
+  }
+  const called = plug === undefined ? 'rows.plugs[i]' : 'plug'
+  const answering = made(loopSource(called, ANSWERING))
+  return made(loopSource(called, QUIET), { answering })
+}
+
+/** Most actuators never give anything: then there is nothing to keep. */
+const QUIET = {
+  before: ['if (rows.answers !== undefined) return answering(rows, context, firing, first, from, to)'],
+  after: (leave: string) => [
+    'if (given !== undefined) {',
+    'const kept = keptOf(given)',
+    `if (kept === NOT_ORDINARY) ${leave}`,
+    // The list is new: those that follow and give nothing have nothing in it.
+    'if (rows.answers === undefined) rows.answers = new Array(rows.plugs.length)',
+    'rows.answers[i] = kept',
+    '}',
+  ],
+}
+
+const ANSWERING = {
+  before: ['const { answers } = rows'],
+  after: (leave: string) => [
+    'const kept = given === undefined ? undefined : keptOf(given)',
+    `if (kept === NOT_ORDINARY) ${leave}`,
+    'answers[i] = kept',
+  ],
+}
+
+function loopSource(plug: string, { before, after }: typeof QUIET): string {
+  const leave = (isOpened: string) =>
+    `return firings + (owner.firingAnswered(context.row, ${plug}, given, ${isOpened}) ? 1 : 0)`
+  return [
+    '(rows, context, firing, first, from, to) => {',
+    ...before,
+    'let firings = 0',
+    'for (let w = from; w < to; w++) {',
+    'for (let word = firing[first + w]; word !== 0; word &= word - 1) {',
+    'const i = (w << 5) + 31 - Math.clz32(word & -word)',
+    'context.place = i',
+    'let given',
+    'try {',
+    `given = ${plug}.execute(context)`,
+    '} catch (error) {',
+    'owner.firingFailed(error)',
+    'return firings',
+    '}',
+    `if (context.opened !== null || rows.isOver) ${leave('context.opened !== null')}`,
+    ...after(leave('false')),
+    'firings++',
+    '}',
+    '}',
+    'return firings',
+    '}',
+  ].join('\n')
+}

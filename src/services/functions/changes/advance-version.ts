@@ -1,0 +1,191 @@
+/** Publishes a draft, builds a version once more, or asks it whether it is well. */
+import { AppError, validationError } from '../../../kernel/errors.ts'
+import type { Causes, Change, JobType, PublishOptions, RebuildOptions, VerifyOptions } from '../contract.ts'
+import { type FunctionRecord, updated } from '../function-record.ts'
+import { findRuntime, type ChosenRuntime } from '../registry/find-runtime.ts'
+import { DeploySchema, problemsWith } from '../registry/manifest.ts'
+import { assetProblem, type ChangeContext } from './change-context.ts'
+import type { Target } from './change-assets.ts'
+import { deprecating } from './create-version.ts'
+
+/** ms after the first failure; doubled for each further one */
+const BACKOFF = 10_000
+const MAX_BACKOFF = 3_600_000
+
+export async function publish(
+  context: ChangeContext,
+  { name, version }: Target,
+  options: PublishOptions,
+): Promise<Change> {
+  const { store, type } = context
+  const { comment, author, chown, deprecatePrevious } = options
+  const found = await context.stored(name, version)
+  if (!found.value.draft) throw new AppError('CONFLICT', `'${name}@${version}' is published already`)
+  const { value: record } = await context.draft(name, version, chown)
+  const runtime = findRuntime(type, { runtime: record.manifest.runtime, runtimeVersion: record.runtimeVersion })
+  const problem = assetProblem(runtime, await store.assets(record.assets))
+  if (problem !== undefined) throw problem
+  const isRunning = record.status === 'running'
+  const plan = isRunning ? undefined : context.whole(record, runtime, 'publish')
+  const metadata = { ...record.manifest.metadata, ...(author !== undefined && { author }) }
+  const published = updated(record, context.update('publish', { comment, plan }), {
+    draft: false,
+    status: isRunning ? 'running' : 'pending',
+    manifest: { ...record.manifest, metadata },
+  })
+  const writes = [
+    ...store.putting(published, found.version),
+    ...(await deprecating(context, published, deprecatePrevious)),
+  ]
+  await context.commit(writes, plan)
+  return context.change(`Published ${context.noun} '${name}@${version}'`, published, options, { plan })
+}
+
+export async function verify(
+  context: ChangeContext,
+  { name, version }: Target,
+  options: VerifyOptions,
+): Promise<Change> {
+  const { store, type } = context
+  const { value: record, version: stored } = await context.stored(name, version)
+  refuseGoing(record)
+  const runtime = findRuntime(type, { runtime: record.manifest.runtime, runtimeVersion: record.runtimeVersion })
+  const isBuilt = record.build !== undefined
+  const { scaleToZero = false, comment } = options
+  const scale: readonly JobType[] = scaleToZero ? ['scale'] : []
+  const plan = isBuilt
+    ? context.plan([...scale, 'verify'], record, { operation: 'verify', runtime })
+    : context.whole(record, runtime, 'verify', { scaleToZero })
+  const changed = updated(record, context.update('verify', { comment, plan }), {
+    ...(!isBuilt && { status: 'pending' }),
+  })
+  await context.commit(store.putting(changed, stored), plan)
+  return context.change(`Verifying ${context.noun} '${name}@${version}'`, changed, options, { plan })
+}
+
+export async function rebuild(
+  context: ChangeContext,
+  { name, version }: Target,
+  options: RebuildOptions,
+): Promise<Change> {
+  const { store, noun } = context
+  const { ignoreChecks = false, dryRun = false, comment, overrides } = options
+  const { value: record, version: stored } = await context.stored(name, version)
+  refuseGoing(record)
+  const issues = overrides === undefined ? [] : problemsWith(DeploySchema, overrides)
+  if (issues.length > 0) throw validationError('deploy', issues)
+  const runtime = runtimeOfRebuild(context, record, options)
+  const open = ignoreChecks ? undefined : await context.openJob(record)
+  if (open !== undefined)
+    throw new AppError(
+      'CONFLICT',
+      `'${name}@${version}' is being worked on by ${open.type} job ${open.id}; ignoreChecks=true begins anew`,
+    )
+  const { causes, types } = causesOf(record, runtime, options, context.dependencies.now())
+  const label = `${noun} '${name}@${version}'`
+  const ignored = (reason: string): Promise<Change> => context.change(`${reason} ${label}`, record, options, { causes })
+  if (types.length === 0) return ignored('Nothing to rebuild in')
+  if (dryRun) return ignored('Can rebuild')
+  const plan = context.plan(types, record, { operation: 'rebuild', runtime, skipsVerify: !types.includes('verify') })
+  const changed = updated(record, context.update('rebuild', { comment, plan }), {
+    status: 'pending',
+    runtimeVersion: runtime.version,
+    ...(overrides !== undefined && { overrides: overrides as FunctionRecord['overrides'] }),
+  })
+  await context.commit(store.putting(changed, stored), plan)
+  return context.change(`Rebuilding ${label}`, changed, options, { plan, causes })
+}
+
+/** Which version of its runtime it is built for. `VALIDATION` for one that is not there. */
+function runtimeOfRebuild(
+  context: ChangeContext,
+  record: FunctionRecord,
+  { upgrade = 'patch', forceVersion, ...rest }: RebuildOptions,
+): ChosenRuntime {
+  if (forceVersion !== undefined && 'upgrade' in rest)
+    throw new AppError('VALIDATION', 'upgrade and forceVersion exclude each other')
+  const { runtime, runtimeVersion } = record.manifest
+  if (forceVersion !== undefined) return findRuntime(context.type, { runtime, runtimeVersion: forceVersion })
+  const former = record.runtimeVersion
+  const range = { same: former, patch: `~${former}`, minor: `^${former}`, major: `>=${former}` }[upgrade]
+  // beyond a minor version the manifest's own range does not hold any more: that is what was asked for
+  const within =
+    upgrade === 'same' || upgrade === 'patch' || runtimeVersion === undefined
+      ? range
+      : `${range} ${upgrade === 'major' ? '' : runtimeVersion}`.trim()
+  return findRuntime(context.type, { runtime, runtimeVersion: within })
+}
+
+/** What of it is needed, and why. */
+function causesOf(
+  record: FunctionRecord,
+  runtime: ChosenRuntime,
+  options: RebuildOptions,
+  now: number,
+): { readonly causes: Causes; readonly types: readonly JobType[] } {
+  const {
+    ignoreChecks = false,
+    skipRebuild = false,
+    skipVerify = false,
+    forceDeploy = false,
+    scaleToZero = false,
+  } = options
+  const { failures, status, runtimeVersion } = record
+  const again = failures === undefined ? 0 : failures.at + Math.min(MAX_BACKOFF, BACKOFF * 2 ** (failures.count - 1))
+  if (again > now && !ignoreChecks) {
+    const reason = `it failed a moment ago; wait ${Math.ceil((again - now) / 1_000)} s, or say ignoreChecks=true`
+    return { causes: { build: { changed: false, backoff: true, reason } }, types: [] }
+  }
+  const isUpgraded = runtime.version !== runtimeVersion
+  const isBuilt = record.build?.revision === record.revision && status !== 'failed'
+  if (skipRebuild && (isUpgraded || record.build === undefined))
+    throw new AppError(
+      'VALIDATION',
+      `skipRebuild: ${isUpgraded ? 'another version of the runtime wants a build' : 'it was never built'}`,
+    )
+  const build = !skipRebuild && (isUpgraded || !isBuilt || ignoreChecks)
+  const isUp = ['running', 'deployed', 'unhealthy'].includes(status)
+  const deploy = build || forceDeploy || !isUp || options.overrides !== undefined
+  const check = !skipVerify && (deploy || status !== 'running')
+  const causes: Causes = {
+    build: {
+      changed: build,
+      reason: isUpgraded
+        ? 'another version of the runtime'
+        : isBuilt
+          ? build
+            ? 'asked for'
+            : 'it is built'
+          : 'it is not built',
+      ...(isUpgraded && { oldValue: runtimeVersion, newValue: runtime.version }),
+    },
+    deploy: { changed: deploy, reason: deploy ? deployReason(build, isUp, options) : 'it is deployed' },
+    verify: {
+      changed: check,
+      reason: skipVerify ? 'left out' : check ? 'it is deployed anew, or was not well' : 'it is well',
+    },
+    ...(scaleToZero && { scale: { changed: true, reason: 'asked for' } }),
+  }
+  const any = build || deploy || check
+  const chain: readonly (readonly [JobType, boolean])[] = [
+    ['scale', scaleToZero && any],
+    ['verify', check],
+    ['deploy', deploy],
+    ['build', build],
+  ]
+  return { causes, types: chain.flatMap(([type, isWanted]) => (isWanted ? [type] : [])) }
+}
+
+function deployReason(isBuilt: boolean, isUp: boolean, { overrides, forceDeploy }: RebuildOptions): string {
+  if (isBuilt) return 'it is built anew'
+  if (!isUp) return 'it is not deployed'
+  return overrides !== undefined
+    ? 'its deployment is another one'
+    : forceDeploy === true
+      ? 'asked for'
+      : 'it is deployed'
+}
+
+function refuseGoing({ status, name, version }: FunctionRecord): void {
+  if (status === 'undeploying') throw new AppError('CONFLICT', `'${name}@${version}' is being taken away`)
+}

@@ -1,0 +1,126 @@
+/** Changes what a draft is made of: its assets, and its manifest, which is one of them. */
+import { AppError } from '../../../kernel/errors.ts'
+import { isPlainObject } from '../../../kernel/json.ts'
+import { revisionOf } from '../build.ts'
+import type { AssetsOptions, Change, Upload } from '../contract.ts'
+import { type FunctionRecord, updated } from '../function-record.ts'
+import { boundedAssets, pathProblem } from '../registry/archive.ts'
+import { findRuntime } from '../registry/find-runtime.ts'
+import { checkManifest, type Manifest, readManifestFile } from '../registry/manifest.ts'
+import { withoutTags } from '../registry/tags.ts'
+import { assetProblem, type ChangeContext } from './change-context.ts'
+import { withManifest } from './create-version.ts'
+
+/** The version whose assets change. */
+export interface Target {
+  readonly name: string
+  readonly version: string
+}
+
+export function putAssets(
+  context: ChangeContext,
+  target: Target,
+  upload: Upload,
+  options: AssetsOptions,
+): Promise<Change> {
+  for (const path of upload.keys()) {
+    const problem = pathProblem(path)
+    if (problem !== undefined) throw new AppError('VALIDATION', `${path.slice(0, 80)}: ${problem}`)
+  }
+  return reassemble(context, target, options, (assets) => new Map([...assets, ...upload]))
+}
+
+export function removeAsset(
+  context: ChangeContext,
+  target: Target,
+  path: string,
+  options: AssetsOptions,
+): Promise<Change> {
+  return reassemble(context, target, options, (assets) => {
+    if (!assets.has(path))
+      throw new AppError('NOT_FOUND', `'${target.name}@${target.version}' has no asset '${path.slice(0, 200)}'`)
+    const left = new Map(assets)
+    left.delete(path)
+    return left
+  })
+}
+
+export function patchManifest(
+  context: ChangeContext,
+  target: Target,
+  patch: unknown,
+  options: AssetsOptions,
+): Promise<Change> {
+  if (!isPlainObject(patch))
+    throw new AppError('VALIDATION', 'send the members of the manifest that change, as an object')
+  return reassemble(context, target, options, (assets, record) => {
+    const former = { ...record.manifest, tags: record.tags }
+    const manifest = checkManifest(context.type, merged(former, patch))
+    return new Map([
+      ...assets,
+      [context.manifestFile, new TextEncoder().encode(`${JSON.stringify(manifest, undefined, 2)}\n`)],
+    ])
+  })
+}
+
+/** Objects are laid over each other, everything else is replaced. */
+function merged(
+  former: Readonly<Record<string, unknown>>,
+  patch: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const whole: Record<string, unknown> = { ...former }
+  for (const [key, value] of Object.entries(patch)) {
+    const before = whole[key]
+    whole[key] = isPlainObject(value) && isPlainObject(before) ? merged(before, value) : value
+  }
+  return whole
+}
+
+async function reassemble(
+  context: ChangeContext,
+  { name, version }: Target,
+  options: AssetsOptions,
+  make: (assets: Upload, record: FunctionRecord) => Upload,
+): Promise<Change> {
+  const { store, type, manifestFile } = context
+  const { deploy = true, comment, author, chown, scaleToZero } = options
+  const { value: record, version: stored } = await context.draft(name, version, chown)
+  const before = await store.assets(record.assets)
+  const whole = boundedAssets(make(before, record))
+  const isNamed = whole.has(manifestFile)
+  const said: Manifest = isNamed
+    ? checkManifest(type, readManifestFile(type, whole.get(manifestFile)))
+    : { ...record.manifest, tags: [...record.tags] }
+  const manifest = author === undefined ? said : { ...said, metadata: { ...said.metadata, author } }
+  refuseOther(record, manifest)
+  const runtime = findRuntime(type, manifest)
+  const problem = assetProblem(runtime, whole)
+  const isDeployed = deploy && problem === undefined
+  const assets = await store.putAssets(isNamed ? withManifest(whole, manifestFile, { ...manifest, version }) : whole)
+  const revision = revisionOf(assets)
+  const plan = isDeployed
+    ? context.whole({ type, name, version, revision }, runtime, 'assets-update', { scaleToZero })
+    : undefined
+  const { failure: _former, verified: _seen, failures: _count, ...rest } = record
+  const { manifest: own, tags } = withoutTags({ ...manifest, version })
+  const changed = updated(rest, context.update('assets-update', { comment, plan }), {
+    manifest: own,
+    tags: tags.map((one) => one.name),
+    assets,
+    revision,
+    runtimeVersion: runtime.version,
+    status: isDeployed ? 'pending' : 'registered',
+    ...(problem && { failure: { reason: problem.message, log: [] } }),
+  })
+  await context.commit([...store.putting(changed, stored), ...(await context.newTags(tags))], plan)
+  await store.dropAssets(record.assets)
+  return context.change(`Updated assets of ${context.noun} '${name}@${version}'`, changed, options, { plan })
+}
+
+/** What names a version stays as it is. */
+function refuseOther(record: FunctionRecord, manifest: Manifest): void {
+  const fixed = (['name', 'runtime'] as const).find((key) => manifest[key] !== record.manifest[key])
+  const isOther = fixed !== undefined || (manifest.version ?? record.version) !== record.version
+  if (isOther)
+    throw new AppError('VALIDATION', `the ${fixed ?? 'version'} of a function stays as it is; create another one`)
+}

@@ -1,0 +1,207 @@
+/** What all changes of functions share: who asks, what is stored, the word of it that is kept, and the jobs that follow. */
+import type { NewJob } from '../../../jobs/contract.ts'
+import type { JobQueue } from '../../../jobs/job-queue.ts'
+import type { Caller } from '../../../kernel/caller.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import type { Stored, Write } from '../../../storage/contract.ts'
+import { asValidation, checkAssets } from '../build.ts'
+import type { Causes, Change, FunctionOfJob, FunctionType, JobLink, JobType, TagsQuery, Upload } from '../contract.ts'
+import type { FunctionCaller } from '../function-caller.ts'
+import { type FunctionId, type FunctionRecord, type FunctionUpdate, ownerOf } from '../function-record.ts'
+import { type FunctionStore, noVersion } from '../function-store.ts'
+import { TYPE_NAMES } from '../function-type.ts'
+import { type LifecycleData, shownType, storedType } from '../jobs/job-data.ts'
+import { shown } from '../registry/find-functions.ts'
+import type { TagRecord } from '../registry/tags.ts'
+import type { FunctionVersion } from '../contract.ts'
+import type { Runtime } from '../runtimes/catalog.ts'
+
+export interface ApiDependencies {
+  readonly store: FunctionStore
+  readonly jobs: JobQueue
+  readonly caller: FunctionCaller
+  readonly now: () => number
+  readonly newJobId: () => string
+  readonly newSecret: () => string
+  /** names that are not free: of plugs that the host itself has */
+  readonly isTaken: (name: string) => boolean
+  /** how many tasks and templates use it */
+  readonly usesOf: (tenant: string, id: FunctionId) => Promise<number>
+  readonly changed: (tenant: string) => Promise<void>
+}
+
+/** Jobs that are committed with a change. */
+export interface Plan {
+  readonly job: NewJob
+  readonly type: JobType
+  /** the root first */
+  readonly ids: readonly string[]
+}
+
+interface Said {
+  readonly comment?: string | undefined
+  readonly plan?: Plan | undefined
+}
+
+export class ChangeContext {
+  readonly dependencies: ApiDependencies
+  readonly who: Caller
+  readonly type: FunctionType
+
+  constructor(dependencies: ApiDependencies, who: Caller, type: FunctionType) {
+    this.dependencies = dependencies
+    this.who = who
+    this.type = type
+  }
+
+  get store(): FunctionStore {
+    return this.dependencies.store
+  }
+
+  get noun(): string {
+    return TYPE_NAMES[this.type].noun
+  }
+
+  /** The asset that says what a function of this type is. */
+  get manifestFile(): string {
+    return TYPE_NAMES[this.type].manifestFile
+  }
+
+  id(name: string, version: string): FunctionId {
+    return { type: this.type, name, version }
+  }
+
+  async stored(name: string, version: string): Promise<Stored<FunctionRecord>> {
+    const found = await this.store.find(this.id(name, version))
+    if (found === undefined) throw noVersion(this.id(name, version))
+    return found
+  }
+
+  /** A version whose assets may change, by who asks. `CONFLICT` when it is published, `FORBIDDEN` when it is another's. */
+  async draft(name: string, version: string, isTaken = false): Promise<Stored<FunctionRecord>> {
+    const found = await this.stored(name, version)
+    const record = found.value
+    if (!record.draft) throw new AppError('CONFLICT', `'${name}@${version}' is published: its assets stay as they are`)
+    if (record.status === 'undeploying') throw new AppError('CONFLICT', `'${name}@${version}' is being taken away`)
+    if (isTaken) return { ...found, value: { ...record, owner: this.who.user } }
+    this.refuseOthers(record, `'${name}@${version}' is a draft of ${ownerOf(record)}; chown=true takes it over`)
+    return found
+  }
+
+  /** `FORBIDDEN` when it belongs to somebody else. */
+  refuseOthers(record: FunctionRecord, why: string): void {
+    if (ownerOf(record) !== this.who.user) throw new AppError('FORBIDDEN', why)
+  }
+
+  update(operation: FunctionUpdate['operation'], { comment, plan }: Said): FunctionUpdate {
+    const by = this.who.user
+    const at = this.dependencies.now()
+    return { operation, at, by, comment: (comment ?? '').slice(0, 1_000), ...(plan && { jobs: plan.ids }) }
+  }
+
+  async commit(writes: readonly Write[], ...plans: readonly (Pick<Plan, 'job'> | undefined)[]): Promise<void> {
+    const { store, jobs, changed } = this.dependencies
+    const added = []
+    for (const plan of plans) if (plan !== undefined) added.push(await jobs.adding(plan.job))
+    await store.store.commit([...writes, ...added.flatMap((one) => one.writes)])
+    for (const one of added) jobs.added(one)
+    await changed(this.who.tenant)
+  }
+
+  /** Tags that are not there yet; those that are stay as they are. */
+  async newTags(tags: readonly TagRecord[]): Promise<readonly Write[]> {
+    const known = (await this.store.indexed()).tags
+    return tags.flatMap((tag) => (known.has(tag.name) ? [] : this.store.puttingTag(tag)))
+  }
+
+  async shown(record: FunctionRecord, { showTags }: TagsQuery): Promise<FunctionVersion> {
+    return shown(record, { tags: (await this.store.indexed()).tags, showTags, isSingle: true })
+  }
+
+  async change(
+    message: string,
+    record: FunctionRecord,
+    options: TagsQuery,
+    { plan, causes }: { readonly plan?: Plan | undefined; readonly causes?: Causes } = {},
+  ): Promise<Change> {
+    const entity = await this.shown(record, options)
+    return {
+      message,
+      entity,
+      isDone: plan === undefined,
+      ...(causes && { causes }),
+      ...(plan && { job: { type: plan.type, id: plan.ids[0] ?? '' } }),
+    }
+  }
+
+  /** A chain of jobs, the root first: each waits for the one behind it. */
+  plan(types: readonly JobType[], record: FunctionId & { readonly revision: string }, data: PlanData): Plan {
+    const ids = types.map(() => this.dependencies.newJobId())
+    const { type, name, version, revision } = record
+    const labels = [type, `${type}/${name}`, `${type}/${name}@${version}`]
+    const about = ofJob(record, data.runtime)
+    const { runtime: _known, delay, ...rest } = data
+    const job = types
+      .map((one, at): NewJob => ({
+        type: storedType(one),
+        id: ids[at] ?? '',
+        user: this.who.user,
+        data: { function: about, revision, ...rest } satisfies LifecycleData,
+        labels,
+        ...(delay !== undefined && { delay }),
+      }))
+      .reduceRight<NewJob | undefined>(
+        (child, one) => (child === undefined ? one : { ...one, children: [child] }),
+        undefined,
+      )
+    if (job === undefined) throw new AppError('INTERNAL', 'a plan without jobs')
+    return { job, type: types[0] ?? 'verify', ids }
+  }
+
+  /** Builds, deploys and verifies. */
+  whole(
+    record: FunctionId & { readonly revision: string },
+    runtime: RuntimeOfJob,
+    operation: FunctionUpdate['operation'],
+    { scaleToZero = false }: { readonly scaleToZero?: boolean | undefined } = {},
+  ): Plan {
+    const types: readonly JobType[] = [...(scaleToZero ? (['scale'] as const) : []), 'verify', 'deploy', 'build']
+    return this.plan(types, record, { operation, runtime })
+  }
+
+  /** The root of its jobs that are under way. */
+  async openJob({ updates }: Pick<FunctionRecord, 'updates'>): Promise<JobLink | undefined> {
+    const id = updates.find(({ jobs = [] }) => jobs.length > 0)?.jobs?.[0]
+    const job = id === undefined ? undefined : await this.dependencies.jobs.get(id)
+    const type = job && shownType(job.type)
+    if (job === undefined || type === undefined || job.state === 'completed' || job.state === 'failed') return undefined
+    return { type, id: job.id }
+  }
+}
+
+interface RuntimeOfJob {
+  readonly name: string
+  readonly version: string
+}
+
+interface PlanData extends Omit<LifecycleData, 'function' | 'revision'> {
+  readonly runtime: RuntimeOfJob
+  /** ms before a single job begins */
+  readonly delay?: number
+}
+
+function ofJob({ type, name, version }: FunctionId, runtime: RuntimeOfJob): FunctionOfJob {
+  return { functionType: type, name, version, runtime: runtime.name, runtimeVersion: runtime.version }
+}
+
+/** Why assets cannot be built; undefined: they can. */
+export function assetProblem(runtime: Runtime, assets: Upload): AppError | undefined {
+  try {
+    checkAssets(runtime, assets)
+    return undefined
+  } catch (error) {
+    const told = asValidation(error)
+    if (told instanceof AppError) return told
+    throw error
+  }
+}

@@ -1,0 +1,206 @@
+/** Makes a version: of what was uploaded, laid over what another version or the runtime's example has. */
+import { AppError } from '../../../kernel/errors.ts'
+import { isPlainObject } from '../../../kernel/json.ts'
+import { revisionOf } from '../build.ts'
+import type { Change, CreateOptions, DeprecatePolicy, FunctionType, Upload } from '../contract.ts'
+import { type FunctionRecord, type FunctionUpdate, ownerOf, updated } from '../function-record.ts'
+import { noFunction } from '../function-store.ts'
+import { TYPE_NAMES } from '../function-type.ts'
+import { checkManifest, type Manifest, readManifestFile } from '../registry/manifest.ts'
+import { latestOf } from '../registry/select-versions.ts'
+import { withoutTags } from '../registry/tags.ts'
+import { isInRange, isPrevious, isRange, isVersion, nextVersion } from '../registry/versions.ts'
+import { findRuntime } from '../registry/find-runtime.ts'
+import type { Write } from '../../../storage/contract.ts'
+import { assetProblem, type ChangeContext } from './change-context.ts'
+
+const MAX_OF_NAME = 10_000
+const MAX_OF_TENANT = 50_000
+const EXAMPLE = '!example'
+
+/** What a version begins with. */
+interface Beginning {
+  readonly assets: Upload
+  /** as it is written, without the name, version and runtime that were asked for */
+  readonly manifest: Readonly<Record<string, unknown>>
+  readonly overrides?: FunctionRecord['overrides'] | undefined
+  /** of the copied version, where the copy has its name */
+  readonly range?: string
+}
+
+export async function createVersion(context: ChangeContext, upload: Upload, options: CreateOptions): Promise<Change> {
+  const { store, type, noun, dependencies, who } = context
+  const { draft = false, deploy = true, dryRun = false, scaleToZero, comment } = options
+  const begun = await beginningOf(context, upload, options)
+  const manifest = checkManifest(type, wanted(begun.manifest, options))
+  const { name } = manifest
+  if (type === 'plugs' && dependencies.isTaken(name))
+    throw new AppError('CONFLICT', `${name} is the name of a plug that every tenant has; choose another`)
+  const indexed = await store.indexed()
+  const existing = indexed.versions(type, name)
+  if (existing.length >= MAX_OF_NAME) throw new AppError('CONFLICT', `${name} has ${MAX_OF_NAME} versions; remove some`)
+  if (indexed.size >= MAX_OF_TENANT) throw new AppError('CONFLICT', `there are ${MAX_OF_TENANT} versions; remove some`)
+  const version = versionOf(manifest, options.version ?? begun.range, existing)
+  const runtime = findRuntime(type, manifest)
+  const problem = assetProblem(runtime, begun.assets)
+  if (problem !== undefined && !draft) throw problem
+
+  const isDeployed = deploy && problem === undefined
+  const { manifest: own, tags } = withoutTags({ ...manifest, version })
+  const assets = await store.putAssets(
+    withManifest(begun.assets, context.manifestFile, { ...manifest, version }),
+    dryRun,
+  )
+  const revision = revisionOf(assets)
+  const plan = isDeployed
+    ? context.whole({ type, name, version, revision }, runtime, 'create', { scaleToZero })
+    : undefined
+  const update = context.update('create', { comment, plan })
+  const record: FunctionRecord = {
+    type,
+    name,
+    version,
+    status: isDeployed ? 'pending' : 'registered',
+    draft,
+    deprecated: false,
+    manifest: own,
+    tags: tags.map((one) => one.name),
+    runtimeVersion: runtime.version,
+    assets,
+    revision,
+    createdBy: who.user,
+    createdAt: update.at,
+    updatedBy: who.user,
+    updatedAt: update.at,
+    updates: [update],
+    ...(begun.overrides && { overrides: begun.overrides }),
+    ...(manifest.allowHmac === true && { secret: dependencies.newSecret() }),
+    ...(problem && { failure: { reason: problem.message, log: [] } }),
+  }
+  if (dryRun) return context.change(`${noun} '${name}@${version}' can be created`, record, options)
+  const writes = [...store.putting(record, 'absent'), ...(await context.newTags(tags))]
+  await context.commit(
+    [...writes, ...(draft ? [] : await deprecating(context, record, options.deprecatePrevious))],
+    plan,
+  )
+  const doing = isDeployed ? 'Building and deploying' : 'Registered'
+  return context.change(`${doing} ${noun} '${name}@${version}'`, record, options, { plan })
+}
+
+/** Assets and a manifest as they are before the request says what is to be otherwise. */
+async function beginningOf(context: ChangeContext, upload: Upload, options: CreateOptions): Promise<Beginning> {
+  const { type, manifestFile } = context
+  const { copy, manifest: given } = options
+  const uploaded = upload.has(manifestFile) ? readManifestFile(type, upload.get(manifestFile)) : undefined
+  if (copy === undefined) {
+    if (uploaded === undefined && given !== undefined)
+      throw new AppError('VALIDATION', 'a manifest alone makes no function: upload its assets, or name one to copy')
+    return { assets: upload, manifest: uploaded ?? readManifestFile(type, undefined) }
+  }
+  const own = uploaded ?? given
+  const copied = copy === EXAMPLE ? exampleOf(type, own, options) : await copyOf(context, copy)
+  const { version: _former, ...manifest } = copied.manifest
+  const isSameName = (options.name ?? own?.['name'] ?? manifest['name']) === manifest['name']
+  return {
+    assets: new Map([...copied.assets, ...upload]),
+    // a manifest among the assets stands for itself
+    manifest: uploaded ?? { ...manifest, ...given },
+    ...(own === undefined && copied.overrides && { overrides: copied.overrides }),
+    ...(isSameName && own?.['version'] === undefined && copied.range !== undefined && { range: copied.range }),
+  }
+}
+
+function exampleOf(type: FunctionType, own: Beginning['manifest'] | undefined, { runtime }: CreateOptions): Beginning {
+  const named = runtime ?? own?.['runtime']
+  if (typeof named !== 'string')
+    throw new AppError('VALIDATION', `copy=${EXAMPLE} wants the runtime whose example it is`)
+  const found = findRuntime(type, splitRuntime(named))
+  const assets = new Map([...found.example].map(([path, text]) => [path, new TextEncoder().encode(text)]))
+  return { assets, manifest: readManifestFile(type, assets.get(TYPE_NAMES[type].manifestFile)) }
+}
+
+/** The newest published version in a range, else the newest draft. `NOT_FOUND`, `FORBIDDEN`. */
+async function copyOf({ store, type, who }: ChangeContext, copy: string): Promise<Beginning> {
+  const [name = '', given] = split(copy)
+  const range = given ?? '*'
+  if (!isRange(range)) throw new AppError('VALIDATION', `copy: "${range}" is not a range of versions`)
+  const versions = (await store.indexed()).versions(type, name).filter((one) => isInRange(one.version, range))
+  const found = latestOf(versions, { undeployed: true })
+  if (found === undefined) throw noFunction(type, copy)
+  if (found.manifest.protected === true && ownerOf(found) !== who.user)
+    throw new AppError(
+      'FORBIDDEN',
+      `'${name}@${found.version}' is protected: ${ownerOf(found)} alone copies its assets`,
+    )
+  const manifest = { ...found.manifest, tags: found.tags }
+  return {
+    assets: await store.assets(found.assets),
+    manifest,
+    overrides: found.overrides,
+    range: isVersion(range) ? `~${range}` : range,
+  }
+}
+
+/** The manifest with what the request says beside it. */
+function wanted(manifest: Beginning['manifest'], { name, runtime, author }: CreateOptions): unknown {
+  const { metadata } = manifest
+  return {
+    ...manifest,
+    ...(name !== undefined && { name }),
+    ...(runtime !== undefined && splitRuntime(runtime)),
+    ...(author !== undefined && { metadata: { ...(isPlainObject(metadata) && metadata), author } }),
+  }
+}
+
+function splitRuntime(text: string): { readonly runtime: string; readonly runtimeVersion?: string } {
+  const [runtime = '', runtimeVersion] = split(text)
+  return { runtime, ...(runtimeVersion !== undefined && { runtimeVersion }) }
+}
+
+function split(text: string): readonly string[] {
+  const at = text.indexOf('@')
+  return at < 0 ? [text] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+function versionOf(manifest: Manifest, range: string | undefined, existing: readonly FunctionRecord[]): string {
+  const versions = existing.map((one) => one.version)
+  if (range !== undefined && !isRange(range)) throw new AppError('VALIDATION', `"${range}" is not a range of versions`)
+  if (range !== undefined || manifest.version === undefined) return nextVersion(versions, range)
+  if (versions.includes(manifest.version)) {
+    throw new AppError('CONFLICT', `'${manifest.name}@${manifest.version}' exists already; raise its version`)
+  }
+  return manifest.version
+}
+
+/** The manifest that is stored is the one that it became. */
+export function withManifest(assets: Upload, file: string, manifest: Manifest): Upload {
+  const written = `${JSON.stringify(manifest, undefined, 2)}\n`
+  const former = assets.get(file)
+  const isSaid = former !== undefined && isSame(JSON.parse(new TextDecoder().decode(former)), manifest)
+  return isSaid ? assets : new Map([...assets, [file, new TextEncoder().encode(written)]])
+}
+
+function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other)
+}
+
+/** Versions before one that is published are deprecated with it, as far as the policy says. */
+export async function deprecating(
+  context: ChangeContext,
+  { name, version }: FunctionRecord,
+  policy: DeprecatePolicy = TYPE_NAMES[context.type].deprecates,
+): Promise<readonly Write[]> {
+  if (policy === 'none') return []
+  const { store, type } = context
+  const update: FunctionUpdate = context.update('deprecate', {})
+  const before = (await store.indexed())
+    .versions(type, name)
+    .filter((one) => !one.draft && !one.deprecated && isPrevious(version, one.version, policy))
+  const writes: Write[] = []
+  for (const one of before) {
+    const found = await store.find(one)
+    if (found !== undefined)
+      writes.push(...store.putting(updated(found.value, update, { deprecated: true }), found.version))
+  }
+  return writes
+}

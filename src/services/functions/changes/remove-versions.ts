@@ -1,0 +1,123 @@
+/** Deprecates versions, ends their processes, or takes them away. */
+import type { NewJob } from '../../../jobs/contract.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import type { Stored, Write } from '../../../storage/contract.ts'
+import type { Removal, RemoveOptions } from '../contract.ts'
+import { type FunctionRecord, updated } from '../function-record.ts'
+import { noFunction } from '../function-store.ts'
+import { storedType } from '../jobs/job-data.ts'
+import type { ChangeContext, Plan } from './change-context.ts'
+
+/** ms between the deprecation of a version and the end of its processes */
+const GRACE = 86_400_000
+/** versions that one request takes away */
+const MAX_AT_ONCE = 500
+
+type Then = 'remove' | 'reset' | 'keep'
+
+/** What becomes of one version. */
+interface Step {
+  readonly found: Stored<FunctionRecord>
+  /** undefined: it is only deprecated */
+  readonly then?: Then
+  readonly isLater: boolean
+}
+
+export async function removeVersions(
+  context: ChangeContext,
+  name: string,
+  version: string | undefined,
+  options: RemoveOptions,
+): Promise<Removal> {
+  const { force = false, reset = false, undeploy } = options
+  if ((force && reset) || (undeploy === true && (force || reset)) || (undeploy === false && reset)) {
+    throw new AppError('VALIDATION', 'force, reset and undeploy exclude each other')
+  }
+  const records = version === undefined ? await context.store.versions(context.type, name) : [context.id(name, version)]
+  if (records.length === 0) throw noFunction(context.type, name)
+  if (records.length > MAX_AT_ONCE)
+    throw new AppError('VALIDATION', `'${name}' has more than ${MAX_AT_ONCE} versions: name them one by one`)
+  const steps: Step[] = []
+  for (const one of records) steps.push(stepOf(await context.stored(one.name, one.version), options))
+  // either all of them may go, or none does
+  for (const { found, then, isLater } of steps)
+    if (then !== undefined && !isLater) await refuseUsed(context, found.value)
+  const done = steps.map((step) => carryOut(context, step, options))
+  const [now, later] = [done.filter((one) => !one.isLater), done.filter((one) => one.isLater)]
+  const going = together(
+    context,
+    name,
+    now.flatMap(({ plan }) => plan ?? []),
+  )
+  await context.commit(
+    done.flatMap(({ writes }) => writes),
+    going,
+    ...later.map(({ plan }) => plan),
+  )
+  const label = version === undefined ? `'${name}'` : `version '${name}@${version}'`
+  return {
+    message: `${going === undefined ? 'Deprecated' : 'Removing'} ${context.noun} ${label}`,
+    versions: records.map((one) => one.version),
+    ...(going && { job: { type: going.type, id: going.ids[0] ?? '' } }),
+  }
+}
+
+function stepOf(found: Stored<FunctionRecord>, { force = false, reset = false, undeploy }: RemoveOptions): Step {
+  const { draft, type } = found.value
+  if (force) return { found, then: 'remove', isLater: false }
+  if (reset) return { found, then: 'reset', isLater: false }
+  if (undeploy === true) return { found, then: 'keep', isLater: false }
+  if (undeploy === false) return { found, isLater: false }
+  if (draft) return { found, then: 'remove', isLater: false }
+  // rules go on with a plug that is deprecated; nobody can be asked who calls the others
+  return { found, then: type === 'plugs' ? 'keep' : 'remove', isLater: true }
+}
+
+interface Done {
+  readonly writes: readonly Write[]
+  readonly plan?: Plan | undefined
+  readonly isLater: boolean
+}
+
+function carryOut(
+  context: ChangeContext,
+  { found, then, isLater }: Step,
+  { reset = false, comment }: RemoveOptions,
+): Done {
+  const { store, type } = context
+  const { value: record, version } = found
+  const runtime = { name: record.manifest.runtime, version: record.runtimeVersion }
+  if (isLater || then === undefined) {
+    const kind = type === 'plugs' ? 'cleanup' : 'undeploy'
+    const plan = then && context.plan([kind], record, { operation: 'deprecate', runtime, then, delay: GRACE })
+    const changed = updated(record, context.update('deprecate', { comment, plan }), { deprecated: true })
+    return { writes: store.putting(changed, version), plan, isLater }
+  }
+  const plan = context.plan(['undeploy'], record, { operation: 'undeploy', runtime, then })
+  const isDeprecated = !record.draft && !record.deprecated && !reset
+  const updates = [
+    context.update('undeploy', { comment, plan }),
+    ...(isDeprecated ? [context.update('deprecate', { comment })] : []),
+  ]
+  const changed = updated(record, updates, { status: 'undeploying', deprecated: isDeprecated || record.deprecated })
+  return { writes: store.putting(changed, version), plan, isLater }
+}
+
+/** Several jobs are one of the type `batch`, which is over when all of them are. */
+function together(context: ChangeContext, name: string, plans: readonly Plan[]): Plan | undefined {
+  const [first] = plans
+  if (plans.length < 2 || first === undefined) return first
+  const id = context.dependencies.newJobId()
+  const data = { name, functionType: context.type, childType: 'undeploy', operation: 'undeploy' }
+  const { user } = context.who
+  const labels = [context.type, `${context.type}/${name}`]
+  const job: NewJob = { type: storedType('batch'), id, user, data, labels, children: plans.map((one) => one.job) }
+  return { job, type: 'batch', ids: [id] }
+}
+
+async function refuseUsed(context: ChangeContext, { type, name, version }: FunctionRecord): Promise<void> {
+  const uses = await context.dependencies.usesOf(context.who.tenant, { type, name, version })
+  if (uses === 0) return
+  const many = uses === 1 ? 'one task or template uses' : `${uses} tasks and templates use`
+  throw new AppError('CONFLICT', `${many} '${name}@${version}': let them use another version first`)
+}
