@@ -339,7 +339,7 @@ describe('many tasks of one form that hear one resource', () => {
         expect(quiet).toEqual(await play(new Run('no rows'), given))
         expect(quiet).toEqual(await play(new Run('somebody'), given))
       }),
-      runs(200),
+      runs(140),
     )
     reached.push(...take.mock.results.map(({ value }) => Number(value)))
     take.mockRestore()

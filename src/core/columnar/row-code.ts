@@ -9,6 +9,7 @@ import type { FiringContext, FiringOwner, FiringPlaces } from './firing-loop.ts'
 import type { Era } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
+import type { KeptAnswer } from './ordinary-answers.ts'
 import type { Following, RawData, SensorCall } from './row-store.ts'
 import type { RowMessage } from './row-message.ts'
 import type { VectorDependencies } from './vector-code.ts'
@@ -82,8 +83,8 @@ export interface MessageRecords {
   ): VectorEpoch
   /** Rows of a vectorized batch are about to take a message, which stands at a place. */
   addVector(epoch: VectorEpoch, place: number, message: Message): void
-  /** Those before a place have got it; `firing`: which of them fire, as bits. */
-  endVector(reached: number, firing: Int32Array | undefined): void
+  /** Those before a place have got it; `firing`: which of them fire, as bits; `answers`: what actuators gave last, by place. */
+  endVector(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void
 }
 
 export type Values = Readonly<Record<string, unknown>>

@@ -175,8 +175,8 @@ export class RowRecords implements MessageRecords {
     this.#host.events.record(record)
   }
 
-  endVector(reached: number, firing: Int32Array | undefined): void {
-    this.#vector?.end(reached, firing)
+  endVector(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void {
+    this.#vector?.end(reached, firing, answers)
     this.#vector = undefined
   }
 

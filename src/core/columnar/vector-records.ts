@@ -105,8 +105,10 @@ export class VectorRecord implements EventRecord {
   #rows = 0
   /** which of them fired, as bits; undefined: none */
   #firing: Int32Array | undefined
-  /** by row */
-  #answers: Map<number, KeptAnswer> | undefined
+  /** by place of the row: what the actuators gave last of those that fired */
+  #answers: readonly KeptAnswer[] | undefined
+  /** the one with which the rows ended to go together, of a row */
+  #lastAnswer: { readonly row: number; readonly answer: KeptAnswer } | undefined
   /** the last of the rows goes on in the state machine */
   isOpened = false
   #fired: number | undefined
@@ -122,15 +124,16 @@ export class VectorRecord implements EventRecord {
     return 'record'
   }
 
-  /** The actuator of a row has answered. */
+  /** The actuator of a row has answered in another way than the others. */
   answered(row: number, answer: KeptAnswer): void {
-    if (answer !== undefined) (this.#answers ??= new Map<number, KeptAnswer>()).set(row, answer)
+    this.#lastAnswer = { row, answer }
   }
 
-  /** Rows before a place have got it. `firing`: which rows fire, kept from now on. */
-  end(reached: number, firing: Int32Array | undefined): void {
+  /** Rows before a place have got it. `firing`: which rows fire, `answers`: what they gave, both kept from now on. */
+  end(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void {
     this.#rows = this.isOpened ? reached - 1 : reached
     this.#firing = firing
+    this.#answers = answers
   }
 
   count(types: number): number {
@@ -162,7 +165,12 @@ export class VectorRecord implements EventRecord {
   /** Those of the row at place `i`. */
   eventsAt(i: number): readonly EngineEvent[] {
     const { epoch, place, message } = this
-    return epoch.eventsAt(i, place, message, this.#fires(i), this.#answers?.get(epoch.rows[i] ?? -1))
+    return epoch.eventsAt(i, place, message, this.#fires(i), this.#answerOf(i))
+  }
+
+  #answerOf(i: number): KeptAnswer {
+    const last = this.#lastAnswer
+    return last !== undefined && last.row === this.epoch.rows[i] ? last.answer : this.#answers?.[i]
   }
 
   #fires(i: number): boolean {

@@ -198,9 +198,11 @@ export class VectorizedBatch {
     this.#epoch ??= records.beginEpoch(rows, this.#parts, this.#limits, this.#values, this.#times)
     records.addVector(this.#epoch, place, message)
     const fires = isDecided && this.#findFiring(place * this.#parts.parameters)
-    const firing = fires ? this.#firing.slice() : undefined
+    const { sets, words } = this.#history
+    const first = this.#history.at(place)
+    const firing = fires ? sets.slice(first, first + words) : undefined
     const reached = fires ? this.#fire(message) : rows.length
-    records.endVector(reached, firing)
+    records.endVector(reached, firing, fires ? this.#calls.answers?.slice() : undefined)
     return reached
   }
 

@@ -13,9 +13,7 @@ function ruleOf(limit: number, policy: number): Rule {
     ],
     relations: [{ label: 'both', type: 'AND', parentLabels: ['warm', 'damp'], combinations: [['Above', 'Above']] }],
     actuators: [{ label: 'acts', name: 'act' }],
-    triggers: [
-      { sourceLabel: 'both', destinationLabel: 'acts', statesTrigger: ['TRUE'], invocationPolicy: policy },
-    ],
+    triggers: [{ sourceLabel: 'both', destinationLabel: 'acts', statesTrigger: ['TRUE'], invocationPolicy: policy }],
   }
 }
 
