@@ -35,7 +35,8 @@ export class RowRecord implements EventRecord, TakenMessage {
   answers: KeptAnswer[] | undefined = undefined
   /** how many actuators have answered */
   answered = 0
-  /** how often gates changed, actuators fired, and were held back */
+  /** how often sensors and gates changed, actuators fired, and were held back */
+  readonly states: number
   readonly gates: number
   fired = 0
   held = 0
@@ -50,6 +51,7 @@ export class RowRecord implements EventRecord, TakenMessage {
     time: number,
     before: number,
     after: number,
+    states: number,
     gates: number,
     given: Given | undefined,
     earlier: readonly number[] | undefined,
@@ -60,6 +62,7 @@ export class RowRecord implements EventRecord, TakenMessage {
     this.time = time
     this.before = before
     this.after = after
+    this.states = states
     this.gates = gates
     this.given = given
     this.earlier = earlier
@@ -71,13 +74,13 @@ export class RowRecord implements EventRecord, TakenMessage {
 
   count(types: number): number {
     if (this.isVoid) return 0
-    const { of, gates, fired, held } = this
+    const { of, states, gates, fired, held } = this
     const { sensors, inner } = of
-    if (types === ALL_TYPES) return 1 + 2 * (sensors + fired) + inner + gates + held
+    if (types === ALL_TYPES) return 1 + sensors + states + 2 * fired + inner + gates + held
     let count = 0
     if ((types & DATA) !== 0) count++
     if ((types & RESULT) !== 0) count += sensors + fired
-    if ((types & STATE) !== 0) count += sensors
+    if ((types & STATE) !== 0) count += states
     if ((types & GATE) !== 0) count += gates
     if ((types & FIRED) !== 0) count += inner + fired
     if ((types & HELD) !== 0) count += held
@@ -133,7 +136,8 @@ export class RowRecords implements MessageRecords {
     const given = gave === NO_CALLS ? undefined : { rawData: this.#rows.rawData[row] ?? [], positions: gave }
     const of = this.#tasks[row] ?? this.#newTask(row)
     const gates = this.#gatesOf(of.model, before, after)
-    const record = new RowRecord(of, message, number, time, before, after, gates, given, earlier)
+    const states = of.model.settings.resetObservations ? of.sensors : this.#changed(before, after)
+    const record = new RowRecord(of, message, number, time, before, after, states, gates, given, earlier)
     this.#record = record
     this.#row = row
     this.#host.events.record(record)
@@ -180,8 +184,9 @@ export class RowRecords implements MessageRecords {
     this.#vector = undefined
   }
 
-  /** Whether gates change equally often with each message, as one record for many rows has it. `model`: of one of them. */
+  /** Whether sensors and gates change equally often with each message, as one record for many rows has it. `model`: of one of them. */
   canVectorize(model: TaskModel, all: readonly number[]): boolean {
+    if (!model.settings.resetObservations) return false
     if (this.#sameGates === undefined) {
       const [first = 0] = all
       const count = this.#gatesOf(model, first, first)
@@ -222,11 +227,18 @@ export class RowRecords implements MessageRecords {
     return known === 0 ? this.#changes(model, before, after, entry) : known - 1
   }
 
+  /** How many sensors change that no message resets. */
+  #changed(before: number, after: number): number {
+    let changed = 0
+    for (const { mask, shift } of this.#rows.shape.sensors) if (((before ^ after) & (mask << shift)) !== 0) changed++
+    return changed
+  }
+
   #changes({ graph, settings }: TaskModel, before: number, after: number, entry: number): number {
     const rows = this.#rows
     const order = rows.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
-    const needsAll = settings.gatesNeedFullObservation
-    const changes = gateChanges(graph, order, rows.states(before), rows.states(after), needsAll)
+    const { gatesNeedFullObservation: needsAll, resetObservations: resets } = settings
+    const changes = gateChanges(graph, order, rows.states(before), rows.states(after), needsAll, resets)
     this.#gates[entry] = changes + 1
     return changes
   }
