@@ -12,8 +12,6 @@ import type { Part } from './message-parts.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
 import type { Following, RawData, SensorCall } from './row-store.ts'
 import type { RowMessage } from './row-message.ts'
-import type { VectorDependencies } from './vector-code.ts'
-import type { VectorEpoch } from './vector-records.ts'
 
 /** Where a row's message leads: the batch. */
 export interface RowEvents extends FiringOwner {
@@ -73,18 +71,27 @@ export interface MessageRecords {
   ): void
   /** What follows from it, before it does. `earlier`: since when each node had its state, then when each actuator had fired. */
   follows(row: number, list: readonly Following[], earlier: readonly number[]): void
-  /** What the records of a vectorized batch share whose rows are up to date. */
-  beginEpoch(
-    rows: readonly number[],
-    parts: VectorDependencies,
-    limits: Limits,
-    values: Float64Array,
-    times: Float64Array,
-  ): VectorEpoch
-  /** Rows of a vectorized batch are about to take a message, which stands at a place. */
-  addVector(epoch: VectorEpoch, place: number, message: Message): void
+  /** Records of what the rows of a vectorized batch take together, from where they are up to date. */
+  beginEpoch(from: EpochSource): RecordEpoch
+}
+
+/** What records of many rows go by. */
+export interface EpochSource extends Pick<VectorCode, 'statesAt'> {
+  readonly rows: readonly number[]
+  readonly limits: Limits
+  /** what messages show, by message and parameter, and when each was taken: both are filled, and never changed else */
+  readonly values: Float64Array
+  readonly times: Float64Array
+  readonly parameters: number
+  /** the nodes that change, as bits by index, by state bits before (above) and now */
+  readonly changes: Int32Array
+}
+
+export interface RecordEpoch {
+  /** The rows are about to take a message, which stands at a place. */
+  begin(place: number, message: Message): void
   /** Those before a place have got it; `firing`: which of them fire, as bits; `answers`: what actuators gave last, by place. */
-  endVector(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void
+  end(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void
 }
 
 export type Values = Readonly<Record<string, unknown>>

@@ -16,11 +16,10 @@ import type { TaskModel } from '../task/run.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
 import { gateChanges } from './possible-firings.ts'
 import { eventsOf, type Given, type RecordedTask, type TakenMessage } from './record-events.ts'
-import type { Limits, MessageRecords } from './row-code.ts'
+import type { EpochSource, MessageRecords, RecordEpoch } from './row-code.ts'
 import type { RowHandle } from './row-handle.ts'
 import type { Following, RowStore } from './row-store.ts'
-import type { VectorDependencies } from './vector-code.ts'
-import { VectorEpoch, VectorRecord } from './vector-records.ts'
+import { VectorEpoch, type EpochOwner, type VectorRecord } from './vector-records.ts'
 
 /** The record of one row. */
 export class RowRecord implements EventRecord, TakenMessage {
@@ -94,7 +93,7 @@ export class RowRecord implements EventRecord, TakenMessage {
 
 const NO_CALLS = -1
 
-export class RowRecords implements MessageRecords {
+export class RowRecords implements MessageRecords, EpochOwner {
   readonly #rows: RowStore
   readonly #host: ExecutorHost
   /** by row; undefined: to be made with its next record */
@@ -162,25 +161,17 @@ export class RowRecords implements MessageRecords {
     }
   }
 
-  beginEpoch(
-    rows: readonly number[],
-    parts: VectorDependencies,
-    limits: Limits,
-    values: Float64Array,
-    times: Float64Array,
-  ): VectorEpoch {
-    const tasks = rows.map((row) => this.#tasks[row] ?? this.#newTask(row))
-    return new VectorEpoch(parts, rows, tasks, this.#sameGates ?? 0, limits, values, times)
+  beginEpoch(from: EpochSource): RecordEpoch {
+    const tasks = from.rows.map((row) => this.#tasks[row] ?? this.#newTask(row))
+    return new VectorEpoch(from, this.#rows, tasks, this.#sameGates ?? 0, this)
   }
 
-  addVector(epoch: VectorEpoch, place: number, message: Message): void {
-    const record = new VectorRecord(epoch, place, message)
+  began(record: VectorRecord): void {
     this.#vector = record
     this.#host.events.record(record)
   }
 
-  endVector(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void {
-    this.#vector?.end(reached, firing, answers)
+  ended(): void {
     this.#vector = undefined
   }
 

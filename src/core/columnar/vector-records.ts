@@ -5,47 +5,53 @@ import type { EngineEvent } from '../engine/events.ts'
 import type { Message } from '../task/origin.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
 import { eventsOf, type RecordedTask } from './record-events.ts'
-import type { Limits } from './row-code.ts'
+import type { EpochSource, RecordEpoch } from './row-code.ts'
 import { AFTER, BEFORE, COUNT, HEAD, TIME } from './row-layout.ts'
-import type { VectorDependencies } from './vector-code.ts'
+import type { RowStore } from './row-store.ts'
 
 /** place of the first message of an epoch; the one before it its rows know themselves */
 const FIRST = 2
 
+/** Who is told of the record of the message at hand. */
+export interface EpochOwner {
+  began(record: VectorRecord): void
+  ended(): void
+}
+
 /** What records share of messages that rows took together since their own numbers were up to date. */
-export class VectorEpoch {
+export class VectorEpoch implements RecordEpoch {
   readonly tasks: readonly RecordedTask[]
-  readonly parts: VectorDependencies
+  readonly rows: readonly number[]
   /** how often gates change in each row with each message */
   readonly gates: number
-  readonly #limits: Limits
-  /** what messages showed, by message and parameter, and when each was taken */
-  readonly #values: Float64Array
-  readonly #times: Float64Array
-  /** the rows' own numbers as they were at the beginning, by place */
-  readonly rows: readonly number[]
+  readonly #from: EpochSource
+  readonly #store: RowStore
+  readonly #owner: EpochOwner
+  /** the rows' own numbers as they were at the beginning */
   readonly #nums: Float64Array
   readonly #ints: Int32Array
+  #record: VectorRecord | undefined
 
-  /** `values` and `times` go on to be filled, and are never changed else. */
-  constructor(
-    parts: VectorDependencies,
-    rows: readonly number[],
-    tasks: readonly RecordedTask[],
-    gates: number,
-    limits: Limits,
-    values: Float64Array,
-    times: Float64Array,
-  ) {
-    this.parts = parts
+  constructor(from: EpochSource, store: RowStore, tasks: readonly RecordedTask[], gates: number, owner: EpochOwner) {
+    this.#from = from
+    this.#store = store
+    this.#owner = owner
+    this.rows = from.rows
     this.tasks = tasks
     this.gates = gates
-    this.#limits = limits
-    this.#values = values
-    this.#times = times
-    this.rows = rows
-    this.#nums = parts.store.nums.slice()
+    this.#nums = store.nums.slice()
     this.#ints = new Int32Array(this.#nums.buffer)
+  }
+
+  begin(place: number, message: Message): void {
+    this.#record = new VectorRecord(this, place, message)
+    this.#owner.began(this.#record)
+  }
+
+  end(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void {
+    this.#record?.end(reached, firing, answers)
+    this.#record = undefined
+    this.#owner.ended()
   }
 
   /** What the row at place `i` did with the message at a place. */
@@ -54,7 +60,7 @@ export class VectorEpoch {
       of: this.tasks[i] as RecordedTask,
       message,
       number: (this.#nums[this.#at(i) + COUNT] ?? 0) + place - (FIRST - 1),
-      time: this.#times[place] ?? 0,
+      time: this.#from.times[place] ?? 0,
       before: this.#statesAt(i, place - 1),
       after: this.#statesAt(i, place),
       given: undefined,
@@ -65,9 +71,9 @@ export class VectorEpoch {
 
   /** Since when each node had its state before the message at a place. */
   #since(i: number, place: number): readonly number[] {
-    const { changes, store } = this.parts
-    const { nodes, since } = store.layout
-    const { bits } = store.shape
+    const { changes } = this.#from
+    const { nodes, since } = this.#store.layout
+    const { bits } = this.#store.shape
     const at = this.#at(i)
     const found = Array.from({ length: nodes }, (_, n) => this.#nums[at + since + n] ?? 0)
     let left = 2 ** nodes - 1
@@ -83,17 +89,18 @@ export class VectorEpoch {
   }
 
   #timeAt(i: number, place: number): number {
-    return (place < FIRST ? this.#nums[this.#at(i) + TIME] : this.#times[place]) ?? 0
+    return (place < FIRST ? this.#nums[this.#at(i) + TIME] : this.#from.times[place]) ?? 0
   }
 
   /** State bits after a message. */
   #statesAt(i: number, place: number): number {
     if (place < FIRST) return this.#ints[2 * this.#at(i) + (place === 0 ? BEFORE : AFTER)] ?? 0
-    return this.parts.statesAt(this.#limits, i, this.#values, place * this.parts.parameters)
+    const { statesAt, limits, values, parameters } = this.#from
+    return statesAt(limits, i, values, place * parameters)
   }
 
   #at(i: number): number {
-    return HEAD + (this.rows[i] ?? 0) * this.parts.store.layout.size
+    return HEAD + (this.rows[i] ?? 0) * this.#store.layout.size
   }
 }
 

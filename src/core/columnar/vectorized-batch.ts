@@ -35,10 +35,9 @@ import { FiringHistory, MAX_KEPT } from './firing-history.ts'
 import type { FireRows, FiringContext, FiringRows } from './firing-loop.ts'
 import { limitIndex, MIN_INDEXED, type LimitIndex } from './limit-index.ts'
 import { parametersOf } from './read-parameters.ts'
-import type { Limits, MessageRecords, RowEvents, Values } from './row-code.ts'
+import type { Limits, MessageRecords, RecordEpoch, RowEvents, Values } from './row-code.ts'
 import type { FiredAfter, RowStore } from './row-store.ts'
 import { RowMessage } from './row-message.ts'
-import type { VectorEpoch } from './vector-records.ts'
 
 /** What is asked of a handle here. */
 interface Attached {
@@ -98,7 +97,7 @@ export class VectorizedBatch {
   readonly #fireRows: FireRows
   #told: RowMessage | undefined
   /** what records share, once there is one */
-  #epoch: VectorEpoch | undefined
+  #epoch: RecordEpoch | undefined
   /** place of the newest message */
   #newest = FIRST - 1
   /** of a message that is told: the row that fires next, as `FiringHistory.sets` */
@@ -195,14 +194,25 @@ export class VectorizedBatch {
 
   #takeRecorded(records: MessageRecords, message: Message, place: number, isDecided: boolean): number {
     const { rows } = this
-    this.#epoch ??= records.beginEpoch(rows, this.#parts, this.#limits, this.#values, this.#times)
-    records.addVector(this.#epoch, place, message)
-    const fires = isDecided && this.#findFiring(place * this.#parts.parameters)
+    const { statesAt, changes, parameters } = this.#parts
+    const limits = this.#limits
+    this.#epoch ??= records.beginEpoch({
+      rows,
+      limits,
+      statesAt,
+      changes,
+      parameters,
+      values: this.#values,
+      times: this.#times,
+    })
+    const epoch = this.#epoch
+    epoch.begin(place, message)
+    const fires = isDecided && this.#findFiring(place * parameters)
     const { sets, words } = this.#history
     const first = this.#history.at(place)
     const firing = fires ? sets.slice(first, first + words) : undefined
     const reached = fires ? this.#fire(message) : rows.length
-    records.endVector(reached, firing, fires ? this.#calls.answers?.slice() : undefined)
+    epoch.end(reached, firing, fires ? this.#calls.answers?.slice() : undefined)
     return reached
   }
 
