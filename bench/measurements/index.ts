@@ -21,6 +21,7 @@ import { sweep } from './sweep.ts'
 import { throughput } from './throughput.ts'
 import { timers } from './timers.ts'
 import { velocity } from './velocity.ts'
+import { webscripts } from './webscripts.ts'
 import { wide } from './wide.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
@@ -47,6 +48,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     alarms,
     resources,
     functions,
+    webscripts,
     hostCreate,
     hostList,
     hostStart,

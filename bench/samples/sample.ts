@@ -29,6 +29,7 @@ import type { StorageRequest, StorageSample } from './storage.ts'
 import type { SweepSample, SweepWay } from './sweep.ts'
 import type { TimersLoad, TimersSample } from './timers.ts'
 import type { VelocityRequest, VelocitySample } from './velocity.ts'
+import type { WebscriptsSample, WebscriptsSubject } from './webscripts.ts'
 import type { WideSample, WideSubject } from './wide.ts'
 
 export type SampleRequest =
@@ -50,6 +51,7 @@ export type SampleRequest =
   | { kind: 'alarms'; subject: AlarmsSubject }
   | { kind: 'resources'; subject: ResourcesSubject }
   | { kind: 'functions'; subject: FunctionsSubject }
+  | { kind: 'webscripts'; subject: WebscriptsSubject }
   | { kind: 'hostCreate'; connections: number; measureMs: number }
   | { kind: 'hostList'; tasks: number }
   | { kind: 'hostStart'; tasks: number }
@@ -86,6 +88,7 @@ export interface Samples {
   alarms: AlarmsSample
   resources: ResourcesSample
   functions: FunctionsSample
+  webscripts: WebscriptsSample
   hostCreate: HostCreateSample
   hostList: HostListSample
   hostStart: HostStartSample
@@ -140,6 +143,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./resources/resources.ts')).resourcesSample(request.subject)
     case 'functions':
       return (await import('./functions.ts')).functionsSample(request.subject)
+    case 'webscripts':
+      return (await import('./webscripts.ts')).webscriptsSample(request.subject)
     case 'hostCreate':
       return (await import('./host/create.ts')).hostCreateSample(request.connections, request.measureMs)
     case 'hostList':

@@ -102,6 +102,8 @@ const NAMES: readonly (readonly [string, Readonly<Record<string, string>>])[] = 
   ['/registry/v2/runtimeTags', { tag: 'python' }],
   ['/registry/v2/schemas', { schema: 'plugs-manifest', functionType: 'plugs', role: 'manifest' }],
   ['/registry/v2/jobs', { type: 'build' }],
+  ['/api/v1/webscripts', { name: 'greet' }],
+  ['/api/v1/{', { id: 'default', '*': 'greet' }],
 ]
 const QUERIES: Readonly<Record<string, string>> = {
   patchTasks: '?template=demo-overheating',
@@ -194,6 +196,10 @@ describe('the examples', () => {
   })
 
   it('make what every reading operation then shows by its schema', async () => {
+    const page = await app.inject({ url: '/registry/v2/runtimes/web-node24/versions/1/example', headers })
+    const payload = page.rawPayload
+    const gzip = { ...headers, 'content-type': 'application/gzip' }
+    await app.inject({ method: 'POST', url: '/registry/v2/webscripts?async=false', headers: gzip, payload })
     const ENDLESS = /Events$|getBrokerMessages|Subscribe$|Publish$|Socket$|Script$|getDiscoveryTemplate/
     const failed: unknown[] = []
     for (const operation of operations) {
