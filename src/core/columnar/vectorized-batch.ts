@@ -35,7 +35,7 @@ import { FiringHistory, MAX_KEPT } from './firing-history.ts'
 import type { FireRows, FiringContext, FiringRows } from './firing-loop.ts'
 import { limitIndex, MIN_INDEXED, type LimitIndex } from './limit-index.ts'
 import { parametersOf } from './read-parameters.ts'
-import type { Limits, RowEvents, Values } from './row-code.ts'
+import type { Limits, MessageRecords, RecordEpoch, RowEvents, Values } from './row-code.ts'
 import type { FiredAfter, RowStore } from './row-store.ts'
 import { RowMessage } from './row-message.ts'
 
@@ -72,10 +72,10 @@ export class VectorizedBatch {
   /** nodes that are sensors, as bits */
   readonly #sensors: number
   /** numbers that rows compare, by message and parameter; the one before the first is not known */
-  readonly #values: Float64Array
+  #values: Float64Array
   /** the least of them by parameter, then the greatest */
   readonly #bounds: Float64Array
-  readonly #times: Float64Array
+  #times: Float64Array
   readonly #messages: (Message | undefined)[] = []
   readonly #eras: (Era | undefined)[] = []
   /** which sensors each of them ran */
@@ -97,6 +97,8 @@ export class VectorizedBatch {
   readonly #calls: FiringRows
   readonly #fireRows: FireRows
   #told: RowMessage | undefined
+  /** what records share, once there is one */
+  #epoch: RecordEpoch | undefined
   /** place of the newest message */
   #newest = FIRST - 1
   /** of a message that is told: the row that fires next, as `FiringHistory.sets` */
@@ -187,8 +189,33 @@ export class VectorizedBatch {
     this.#times[place] = now
     this.#messages[place] = message
     this.#widen(place)
-    if (!isDecided) return this.rows.length
-    return this.#findFiring(place * parameters) ? this.#fire(message) : this.rows.length
+    const { records } = this.#batch
+    if (records !== undefined) return this.#takeRecorded(records, message, place, isDecided)
+    return isDecided && this.#findFiring(place * parameters) ? this.#fire(message) : this.rows.length
+  }
+
+  #takeRecorded(records: MessageRecords, message: Message, place: number, isDecided: boolean): number {
+    const { rows } = this
+    const { statesAt, changes, parameters } = this.#parts
+    const limits = this.#limits
+    this.#epoch ??= records.beginEpoch({
+      rows,
+      limits,
+      statesAt,
+      changes,
+      parameters,
+      values: this.#values,
+      times: this.#times,
+    })
+    const epoch = this.#epoch
+    epoch.begin(place, message)
+    const fires = isDecided && this.#findFiring(place * parameters)
+    const { sets, words } = this.#history
+    const first = this.#history.at(place)
+    const firing = fires ? sets.slice(first, first + words) : undefined
+    const reached = fires ? this.#fire(message) : rows.length
+    epoch.end(reached, firing, fires ? this.#calls.answers?.slice() : undefined)
+    return reached
   }
 
   /** Which rows fire by the numbers from `at` on; false when surely none does. */
@@ -311,6 +338,12 @@ export class VectorizedBatch {
   #begin(place: number): void {
     const { parameters } = this.#parts
     const first = FIRST - 1
+    if (this.#epoch !== undefined) {
+      // Its records tell by what it had.
+      this.#epoch = undefined
+      this.#values = this.#values.slice()
+      this.#times = this.#times.slice()
+    }
     this.#values.copyWithin(first * parameters, place * parameters, (place + 1) * parameters)
     const [era, part, message] = [this.#eras[place], this.#runs[place], this.#messages[place]]
     this.#history.clear(this.#newest)
