@@ -59,6 +59,11 @@ describe('a list', () => {
       ['a 1.0.0 d2.0.0', 'b 1.0.0', 'c 1.0.0 d1.1.0', 'D 1.0.0', 'e 1.0.0'],
     ],
     ['of a status links nothing', { status: ['any'] }, ['a 1.0.0', 'b 1.0.0', 'c 1.0.0', 'D 1.0.0', 'e 1.0.0']],
+    [
+      'of all versions leaves undeployed ones out whatever the status is',
+      { latest: false, status: ['any'], includeUndeployed: false, name: 'b' },
+      [],
+    ],
     ['of all but a status', { status: ['running-'] }, ['b 1.0.0']],
     [
       'of all versions',
