@@ -22,6 +22,7 @@ import { sweep } from './sweep.ts'
 import { throughput } from './throughput.ts'
 import { timers } from './timers.ts'
 import { velocity } from './velocity.ts'
+import { webscripts } from './webscripts.ts'
 import { wide } from './wide.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
@@ -49,6 +50,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     resources,
     functions,
     registry,
+    webscripts,
     hostCreate,
     hostList,
     hostStart,

@@ -30,6 +30,7 @@ import type { StorageRequest, StorageSample } from './storage.ts'
 import type { SweepSample, SweepWay } from './sweep.ts'
 import type { TimersLoad, TimersSample } from './timers.ts'
 import type { VelocityRequest, VelocitySample } from './velocity.ts'
+import type { WebscriptsSample, WebscriptsSubject } from './webscripts.ts'
 import type { WideSample, WideSubject } from './wide.ts'
 
 export type SampleRequest =
@@ -52,6 +53,7 @@ export type SampleRequest =
   | { kind: 'resources'; subject: ResourcesSubject }
   | { kind: 'functions'; subject: FunctionsSubject }
   | { kind: 'registry'; subject: RegistrySubject }
+  | { kind: 'webscripts'; subject: WebscriptsSubject }
   | { kind: 'hostCreate'; connections: number; measureMs: number }
   | { kind: 'hostList'; tasks: number }
   | { kind: 'hostStart'; tasks: number }
@@ -89,6 +91,7 @@ export interface Samples {
   resources: ResourcesSample
   functions: FunctionsSample
   registry: RegistrySample
+  webscripts: WebscriptsSample
   hostCreate: HostCreateSample
   hostList: HostListSample
   hostStart: HostStartSample
@@ -145,6 +148,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./registry.ts')).registrySample(request.subject)
     case 'functions':
       return (await import('./functions.ts')).functionsSample(request.subject)
+    case 'webscripts':
+      return (await import('./webscripts.ts')).webscriptsSample(request.subject)
     case 'hostCreate':
       return (await import('./host/create.ts')).hostCreateSample(request.connections, request.measureMs)
     case 'hostList':

@@ -545,6 +545,26 @@ describe('a model', () => {
   })
 })
 
+it('a webscript shows its secret, and where it is called', async () => {
+  const created = await host.ask('POST', `${REGISTRY}/webscripts?copy=!example&runtime=web-node24&deploy=false`)
+  expect(created.body).toMatchObject({ entity: { webscript: { private: true, allowHmac: true } } })
+  const { body } = await host.ask('GET', `${REGISTRY}/webscripts`)
+  expect(body['entities']).toMatchObject([
+    {
+      secret: expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/) as string,
+      _links: { invoke: { href: '/api/v1/acme/greet' } },
+    },
+  ])
+  await host.ask('POST', `${REGISTRY}/webscripts?copy=greet&name=open&deploy=false`, {
+    allowHmac: false,
+    private: false,
+  })
+  expect((await host.ask('GET', `${REGISTRY}/webscripts/open`)).body).toMatchObject({
+    entity: { secret: null, webscript: { private: false } },
+    _links: { invoke: { href: '/api/v1/acme/open' } },
+  })
+})
+
 describe('a removal', () => {
   it('of a plug only deprecates it, and looks later whether it is still used', async () => {
     await registered('leaving')

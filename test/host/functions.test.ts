@@ -278,12 +278,12 @@ describe('the registry', () => {
 
   it('has examples of its runtimes that work as they are', async () => {
     await using host = await functionHost()
-    const { body } = await host.ask('GET', '/registry/v2/runtimes?functionType=plugs')
-    const names = (body['runtimes'] as { readonly name: string }[]).map(({ name }) => name)
-    expect(names).toEqual(['plug-node24', 'plug-python3'])
-    for (const name of names) {
+    const { body } = await host.ask('GET', '/registry/v2/runtimes?functionType=plugs&functionType=webscripts')
+    const runtimes = body['runtimes'] as { readonly name: string; readonly functionType: string }[]
+    expect(runtimes.map(({ name }) => name)).toEqual(['plug-node24', 'plug-python3', 'web-node24', 'web-python3'])
+    for (const { name, functionType } of runtimes) {
       const example = await host.send('GET', `/registry/v2/runtimes/${name}/versions/^1/example`)
-      const created = await host.ask('POST', `${PLUGS}?async=false&version=*`, example.rawPayload)
+      const created = await host.ask('POST', `/registry/v2/${functionType}?async=false&version=*`, example.rawPayload)
       expect(created.body, name).toMatchObject({ entity: { status: 'running' } })
     }
   })

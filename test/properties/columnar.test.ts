@@ -46,6 +46,8 @@ const message = fc
   .record({
     a: rare<unknown>(level, 'warm', true, null, Number.NaN),
     b: rare<unknown>(level, '25'),
+    on: rare<unknown>(fc.boolean(), 'true', null, 1),
+    door: rare<unknown>(fc.constantFrom('open', 'shut'), 7, null),
     resource: fc.constantFrom('r', 'r', 'q'),
     say: rare<unknown>(fc.constantFrom('Low', 'High', 'later', 'later Low', 'later Low'), ...ODD),
     act: rare<unknown>(
@@ -59,7 +61,18 @@ const message = fc
     ),
     extra: fc.option(level, { nil: undefined, freq: 12 }),
     // what is given and missing: metrics that come one a message, too
-    lacks: fc.constantFrom<readonly string[]>([], [], [], ['a'], ['b'], ['say'], ['a', 'b'], ['act'], ['a', 'say']),
+    lacks: fc.constantFrom<readonly string[]>(
+      [],
+      [],
+      [],
+      ['a'],
+      ['b'],
+      ['say'],
+      ['a', 'b'],
+      ['act'],
+      ['a', 'say'],
+      ['on', 'b'],
+    ),
     order: fc.nat(3),
   })
   .map(({ extra, lacks, order, ...values }): Message => {
@@ -103,13 +116,14 @@ const STATES = {
   scale: ['Low', 'Middle', 'High'],
   condition: ['True', 'False'],
   logic: ['True', 'False'],
+  truth: ['True', 'False'],
   transformer: ['Success', 'Error'],
   inRange: ['Above', 'In Range', 'Below'],
   gate: ['TRUE', 'FALSE'],
 }
 
 const CALLED = ['compare', 'say', 'say', 'grow'] as const
-const CALCULATING = ['scale', 'scale', 'condition', 'logic', 'transformer', 'inRange'] as const
+const CALCULATING = ['scale', 'scale', 'condition', 'logic', 'truth', 'truth', 'transformer', 'inRange'] as const
 
 const sensorsOf = (plugs: readonly ((typeof CALLED)[number] | (typeof CALCULATING)[number])[]) =>
   fc.array(
@@ -146,7 +160,7 @@ const rule: fc.Arbitrary<Rule> = fc
     task: fc.record({
       parallel: fc.boolean(),
       gatesNeedFullObservation: fc.boolean(),
-      resetObservations: rare(fc.constant(true), false),
+      resetObservations: fc.constantFrom(true, true, true, false),
       frequency: fc.constantFrom(undefined, undefined, 7000),
     }),
   })
@@ -168,7 +182,8 @@ const rule: fc.Arbitrary<Rule> = fc
         const from = i === 0 || parameter === 'b' ? parameter : `nodes.s${i - 1}.rawData.value`
         const calculating = calculatingProperties(plug, { value, from, threshold, factor })
         if (calculating !== undefined) {
-          return { ...common, ...resource, name: plug === 'logic' ? 'condition' : plug, properties: calculating }
+          const name = plug === 'logic' || plug === 'truth' ? 'condition' : plug
+          return { ...common, ...resource, name, properties: calculating }
         }
         return plug === 'grow'
           ? { ...common, ...resource, name: 'grow', properties: { limit: threshold, value } }
@@ -199,6 +214,17 @@ const rule: fc.Arbitrary<Rule> = fc
     }
   })
 
+/** Conditions about truths and texts of the message. */
+const TRUTHS: readonly unknown[] = [
+  { '==': [{ var: 'on' }, true] },
+  'on',
+  '!on && b > 10',
+  'door == "open"',
+  { or: [{ '!==': [{ var: 'door' }, 'open'] }, { '===': [false, { var: 'on' }] }] },
+  'on ? b > 10 : door != "shut"',
+  { and: [{ var: 'on' }, { '<': [{ var: 'a' }, 25] }] },
+]
+
 /** Properties of sensors that calculate; undefined for all others. */
 function calculatingProperties(
   plug: keyof typeof STATES,
@@ -209,6 +235,7 @@ function calculatingProperties(
   if (plug === 'condition') {
     return { condition: factor > 1 ? `${from} * ${factor} > ${threshold} || b < 20` : `${from} > ${threshold}` }
   }
+  if (plug === 'truth') return { condition: TRUTHS[(threshold + factor * 2) % TRUTHS.length] ?? 'on' }
   if (plug === 'logic')
     return { condition: { and: [{ '<': [{ var: from }, threshold] }, { '>=': [{ var: 'b' }, 10] }] } }
   if (plug === 'transformer') return { transformer: `{ value: ${from} * ${factor}, other: b - ${threshold} }` }
@@ -219,7 +246,12 @@ function calculatingProperties(
 
 /** After these a task that can be a row is one. */
 const CALM = [10, 20].map((a): Step => {
-  return { kind: 'message', message: { resource: 'r', a, b: 10, say: 'Low', act: 'quiet' }, wait: 0, hops: 0 }
+  return {
+    kind: 'message',
+    message: { resource: 'r', a, b: 10, on: true, door: 'open', say: 'Low', act: 'quiet' },
+    wait: 0,
+    hops: 0,
+  }
 })
 
 const cases: fc.Arbitrary<Case> = fc.record({
@@ -234,6 +266,8 @@ const evenMessage = fc
   .record({
     a: level,
     b: level,
+    on: fc.boolean(),
+    door: fc.constantFrom('open', 'shut'),
     say: rare<unknown>(fc.constantFrom('Low', 'High'), 'later', 'log', 'throw', 'later Low'),
     act: rare<unknown>(fc.constant('quiet'), 'look', 'log', 'answer', 'throw', 'later', 'id'),
   })

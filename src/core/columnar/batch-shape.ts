@@ -6,9 +6,12 @@
  * A task qualifies when each message runs each of its sensors exactly once, in an order that never changes:
  * SHAPE-1 one resource; all sensors are in its data plan or follow from one by a trigger without condition and
  *   cool-down
- * SHAPE-2 observations are reset by each message and never evicted; no sensor has a clock of its own
+ * SHAPE-2 observations are never evicted, and each message resets them or decides no gate more than once; no sensor has a
+ *   clock of its own
  * SHAPE-3 no node fetches, loops or pauses; the task is not onetime and does not count its clock from the end of work
- * SHAPE-4 actuators fire only when all sensors have answered, so that an actuator never sees half a message
+ * SHAPE-4 actuators fire only when the last sensor whose plug is called has answered, or that a trigger runs: those after
+ *   it are worked out, which nobody can tell from working them out before. An actuator that looks at its task sees half a
+ *   message
  * SHAPE-5 at most 30 bits of states, of which at most 8 decide gates and triggers
  */
 import type { Graph, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
@@ -16,7 +19,7 @@ import type { TaskModel } from '../task/run.ts'
 import { earliestFiring } from './possible-firings.ts'
 import { computedSensors, isCalled, NEITHER, type SensorSteps } from './computed-sensors.ts'
 import { fillSource, type FillSource } from './property-fill.ts'
-import type { SensorFormula } from './sensor-formula.ts'
+import { parametersIn, type SensorFormula } from './sensor-formula.ts'
 
 const MAX_BITS = 30
 const MAX_KEY_BITS = 8
@@ -56,6 +59,8 @@ export interface BatchShape {
   readonly actuators: number
   /** sensors fire others */
   readonly inner: boolean
+  /** actuators may fire before all sensors have answered, and more than once with a message */
+  readonly early: boolean
 }
 
 export interface BatchFit {
@@ -68,7 +73,7 @@ export interface BatchFit {
 export function fitOf(model: TaskModel): BatchFit | undefined {
   const { graph, settings } = model
   const isPlain =
-    settings.resetObservations &&
+    (settings.resetObservations || isDecidedOnce(graph)) &&
     settings.type !== 'onetime' &&
     model.schedule?.fixedDelay !== true &&
     model.ownSchedules.size === 0 &&
@@ -80,6 +85,11 @@ export function fitOf(model: TaskModel): BatchFit | undefined {
   if (!isPlain) return undefined
   const order = callingOrder(model)
   return order && fit(model, order)
+}
+
+/** Whether no gate has more than one sensor behind it: then a message decides each at most once. */
+function isDecidedOnce({ sensors, gates }: Graph): boolean {
+  return gates.every((gate) => sensors.filter((sensor) => sensor.gates.includes(gate)).length < 2)
 }
 
 function isPlainCall({ needs, loop, pauseMs }: PlugCall): boolean {
@@ -137,18 +147,24 @@ function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefin
     const waitsFor = roots.has(sensor) ? sensor.parameters : undefined
     return { slot: sensor.slot, shift, mask, ...own, waitsFor, reads: sensor.parameters ?? [], fill }
   })
-  if (earliestFiring(graph, order, settings.gatesNeedFullObservation) < order.length - 1) return undefined
+  const earliest = earliestFiring(graph, order, settings.gatesNeedFullObservation)
+  const early = earliest < order.length - 1
+  const own = sizes(graph)
+  if (earliest < sensors.findLastIndex(isCalled) || (early && own.inner)) return undefined
   const takesParts =
+    settings.resetObservations &&
     settings.resetScope === 'invocation' &&
-    sensors.every((sensor) => isComparison(sensor)) &&
+    sensors.every((sensor) => mayStand(sensor)) &&
     roots.size === order.length
-  const shape = { sensors, bits, keyBits, takesParts, constants: constants.length, ...sizes(graph) }
+  const shape = { sensors, bits, keyBits, takesParts, early, constants: constants.length, ...own }
   return { shape: { ...shape, key: JSON.stringify([shape, structure(model)]) }, constants }
 }
 
-/** Whether it compares when a message has its value, and perhaps else. */
-function isComparison({ steps, waitsFor }: ShapeSensor): boolean {
-  return steps !== undefined && (waitsFor === undefined || waitsFor.includes(steps.parameter))
+/** Whether it is worked out when a message has its values, and perhaps else, and nothing but its state is used. */
+function mayStand({ steps, formula, waitsFor }: ShapeSensor): boolean {
+  if (formula !== undefined && formula.numbers.length > 0) return false
+  const reads = steps ? [steps.parameter] : formula ? parametersIn(formula).map(([name]) => name) : []
+  return reads.length > 0 && (waitsFor === undefined || reads.every((name) => waitsFor.includes(name)))
 }
 
 function sizes({ gates, actuators, triggers }: Graph): Pick<BatchShape, 'gates' | 'actuators' | 'inner'> {
@@ -169,6 +185,7 @@ function decidingSensors(graph: Graph): ReadonlySet<SensorNode> {
 function structure({ graph, settings }: TaskModel): unknown {
   return [
     settings.gatesNeedFullObservation,
+    settings.resetObservations,
     graph.sensors.map(({ states }) => states.length),
     graph.gates.map(({ type, inputs, rows }) => [type, inputs, rows]),
     graph.triggers.map(({ source, destination, states, change, policyMs }) => {

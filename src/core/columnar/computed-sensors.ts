@@ -2,7 +2,7 @@
 import type { SensorNode } from '../graph/graph.ts'
 import type { NodeProperties, RuleProperties } from '../graph/rule-properties.ts'
 import type { Steps } from '../plug/plug.ts'
-import { sensorFormula, type SensorFormula } from './sensor-formula.ts'
+import { parametersIn, sensorFormula, type ParameterType, type SensorFormula } from './sensor-formula.ts'
 
 const MAX_CUTS = 8
 
@@ -59,6 +59,11 @@ function isReadBy({ label }: SensorNode, other: SensorNode, { computed }: Found,
 function computedBut(called: ReadonlySet<SensorNode>, order: readonly SensorNode[], properties: RuleProperties) {
   const constants: number[] = []
   const calculated = new Map<string, ReadonlyMap<string, number>>()
+  const types = new Map<string, ParameterType>()
+  for (const sensor of order) {
+    const { parameter } = stepsOf(properties.peek(sensor.call)) ?? {}
+    if (parameter !== undefined) types.set(parameter, 'number')
+  }
   let numbers = 0
   const computed = order.map((sensor): Computed => {
     const { call, label, states } = sensor
@@ -72,13 +77,22 @@ function computedBut(called: ReadonlySet<SensorNode>, order: readonly SensorNode
       return { steps: own, formula: undefined }
     }
     const found = called.has(sensor) ? undefined : sensorFormula(given, states, calculated, numbers, constants.length)
-    if (found === undefined) return NEITHER
+    if (found === undefined || !isOfOneType(types, found.formula)) return NEITHER
     constants.push(...found.constants)
     calculated.set(label, found.names)
     numbers += found.formula.numbers.length
     return { steps: undefined, formula: found.formula }
   })
   return { computed, constants }
+}
+
+/** Whether each value of the message has to be the same for a calculation as for those before. Adds its own. */
+function isOfOneType(types: Map<string, ParameterType>, formula: SensorFormula): boolean {
+  const own = parametersIn(formula)
+  const all = new Map([...types, ...own])
+  if (own.some(([name, type]) => all.get(name) !== type || (types.get(name) ?? type) !== type)) return false
+  for (const [name, type] of own) types.set(name, type)
+  return true
 }
 
 /** What a plug says of its comparison, when it can be used as it stands. */

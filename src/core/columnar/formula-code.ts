@@ -12,10 +12,17 @@ export interface FormulaNames {
 
 export function sourceOf(formula: RowFormula, names: FormulaNames): string {
   if (typeof formula === 'boolean') return String(formula)
+  if ('is' in formula) return testSource(names.parameter(formula.parameter), formula.is)
   if ('parameter' in formula) return names.parameter(formula.parameter)
   if ('constant' in formula) return names.constant(formula.constant)
   if ('number' in formula) return names.number(formula.number)
   return SOURCES[formula.op](formula.of.map((one) => sourceOf(one, names)))
+}
+
+/** Of a value that is a truth or a text, as it has to be. */
+function testSource(value: string, wanted: boolean | string): string {
+  if (typeof wanted === 'string') return `(${value} === ${JSON.stringify(wanted)})`
+  return wanted ? value : `!${value}`
 }
 
 /** The state index of a sensor: arithmetic where there are two states, since a branch may be guessed wrong. */
@@ -36,7 +43,8 @@ export function stateSource({ states, otherwise }: SensorFormula, names: Formula
 
 /** What formulas are worked out from. */
 export interface FormulaValues {
-  parameter(name: string): number
+  /** a number where one is calculated with, else what is asked for */
+  parameter(name: string): unknown
   constant(place: number): number
   readonly numbers: number[]
 }
@@ -61,7 +69,8 @@ export function formulaState({ states, otherwise }: SensorFormula, values: Formu
 
 function valueOf(formula: RowFormula, values: FormulaValues): number | boolean {
   if (typeof formula === 'boolean') return formula
-  if ('parameter' in formula) return values.parameter(formula.parameter)
+  if ('is' in formula) return values.parameter(formula.parameter) === formula.is
+  if ('parameter' in formula) return values.parameter(formula.parameter) as number
   if ('constant' in formula) return values.constant(formula.constant)
   if ('number' in formula) return values.numbers[formula.number] ?? 0
   const { op, of } = formula

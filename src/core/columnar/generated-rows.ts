@@ -10,7 +10,8 @@ import {
   type TakePart,
 } from './row-code.ts'
 import { fieldsSource } from './message-fields.ts'
-import { parametersOf } from './read-parameters.ts'
+import { parametersOf, typesOf } from './read-parameters.ts'
+import type { ParameterType } from './sensor-formula.ts'
 import type { Part } from './message-parts.ts'
 import type { Generate } from '../engine/executor.ts'
 import {
@@ -91,12 +92,14 @@ class SourceWriter {
   readonly #shape: BatchShape
   readonly #layout: Layout
   readonly #parameters: readonly string[]
+  readonly #types: ReadonlyMap<string, ParameterType>
   readonly #keyMask: number
 
   constructor(shape: BatchShape, layout: Layout) {
     this.#shape = shape
     this.#layout = layout
     this.#parameters = parametersOf(shape)
+    this.#types = typesOf(shape)
     this.#keyMask = 2 ** shape.keyBits - 1
   }
 
@@ -143,6 +146,8 @@ class SourceWriter {
     return [
       'const now = clock[0]',
       ...this.#row(refuse, `{ ${end(ACCEPTED_WITH_CALLS).join('; ')} }`, set, end(ACCEPTED_WITH_CALLS), part),
+      // Who is told of what a sensor runs may have asked for something.
+      ...(this.#shape.inner ? [`if (batch.tellsInner) { ${end(ACCEPTED_WITH_CALLS).join('; ')} }`] : []),
       ...end(this.#layout.isCalled ? ACCEPTED_WITH_CALLS : ACCEPTED),
     ]
   }
@@ -249,11 +254,21 @@ class SourceWriter {
       `const p = ${HEAD} + row * ${pastSize}`,
       `const list = followings[what > ${NOTHING} ? what : rows.known(row, what)]`,
       `if (batch.records !== undefined) batch.records.follows(row, list, ${this.#before('p')})`,
-      'if (batch.tells && !batch.tellFirings(row, list)) return',
+      ...(this.#shape.early ? [] : ['if (batch.tells && !batch.tellFirings(row, list, 0)) return']),
       'const { freed } = rows',
+      ...(this.#shape.early
+        ? [`if (list.length > 0 && list[0].position < ${this.#shape.sensors.length - 1}) rows.keepPast(row)`]
+        : []),
       'let firings = 0',
       'let held = 0',
       'for (let i = 0; i < list.length; i++) {',
+      ...(this.#shape.early
+        ? [
+            'if (batch.tells && (i === 0 || list[i].position !== list[i - 1].position)) {',
+            'if (!batch.tellFirings(row, list, i)) return',
+            '}',
+          ]
+        : []),
       'const { trigger, actuator, policyMs } = list[i]',
       `const count = nums[d + ${COUNT}]`,
       `const b = ${only ? 'p' : `p + actuator * ${this.#layout.blockSize}`}`,
@@ -321,10 +336,11 @@ class SourceWriter {
   #read(otherwise: string, part?: Part): readonly string[] {
     const places = this.#places(part)
     if (places.length === 0) return []
+    const numbers = places.filter((i) => this.#typeAt(i) === 'number')
     const others = [
-      ...places.map((i) => `typeof v${i} !== 'number'`),
+      ...places.map((i) => `typeof v${i} !== '${this.#typeAt(i)}'`),
       // a sum is zero only when each is finite
-      `${places.map((i) => `(v${i} - v${i})`).join(' + ')} !== 0`,
+      ...(numbers.length === 0 ? [] : [`${numbers.map((i) => `(v${i} - v${i})`).join(' + ')} !== 0`]),
     ]
     return [
       ...places.map((i) => `const v${i} = message[${JSON.stringify(this.#parameters[i])}]`),
@@ -336,11 +352,14 @@ class SourceWriter {
   #carried(otherwise: string, { carried }: Part): readonly string[] {
     return carried.flatMap((name) => {
       const value = `v${this.#parameters.indexOf(name)}`
-      return [
-        `const ${value} = rows.carried(row, ${JSON.stringify(name)})`,
-        `if (typeof ${value} !== 'number' || ${value} - ${value} !== 0) ${otherwise}`,
-      ]
+      const type = this.#types.get(name)
+      const others = [`typeof ${value} !== '${type}'`, ...(type === 'number' ? [`${value} - ${value} !== 0`] : [])]
+      return [`const ${value} = rows.carried(row, ${JSON.stringify(name)})`, `if (${others.join(' || ')}) ${otherwise}`]
     })
+  }
+
+  #typeAt(place: number): ParameterType | undefined {
+    return this.#types.get(this.#parameters[place] ?? '')
   }
 
   /** Places of the numbers that are read of a message. */
@@ -430,8 +449,10 @@ class SourceWriter {
         ? this.#call(sensor, p, leave)
         : `bits |= ${stateSource(formula, this.#names)} << ${shift}`
     })
-    if (!this.#layout.isCalled)
-      return [...lines, `if (batch.tellsInner && !batch.tellInner(row, bits, message)) ${leave}`]
+    if (!this.#layout.isCalled) {
+      const told = `if (batch.tellsInner && !batch.tellInner(row, bits, message)) ${leave}`
+      return this.#shape.inner ? [...lines, told] : lines
+    }
     return [
       'const rawData = batch.beginCalls(row, message)',
       `if (rawData === null) ${leave}`,

@@ -3,7 +3,7 @@ import type { Message } from '../task/origin.ts'
 import type { Era } from './message-eras.ts'
 import { ACCEPTED_WITH_CALLS, NOT_ACCEPTED, ACCEPTED } from '../engine/executor.ts'
 import type { Part } from './message-parts.ts'
-import { parametersOf } from './read-parameters.ts'
+import { isOfType, parametersOf, typesOf } from './read-parameters.ts'
 import { type RowCode, type RowEvents, type TakeAll, type TakePart, type Values } from './row-code.ts'
 import {
   AFTER,
@@ -42,22 +42,23 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
   const parameters = parametersOf(shape)
   const readers = shape.sensors.map(({ steps }) => (steps ? parameters.indexOf(steps.parameter) : -1))
   const keyMask = 2 ** shape.keyBits - 1
-  const values: number[] = parameters.map(() => 0)
+  const types = typesOf(shape)
+  const values: unknown[] = parameters.map(() => 0)
   const { isCalled } = layout
 
   const read = (message: Values, { runs }: Part): boolean => {
     const sensors = shape.sensors.filter(({ slot }) => runs[slot])
     for (const name of parametersOf({ ...shape, sensors })) {
       const i = parameters.indexOf(name)
-      const value = message[parameters[i] ?? '']
-      if (typeof value !== 'number' || !Number.isFinite(value)) return false
+      const value = message[name]
+      if (!isOfType(value, types.get(name))) return false
       values[i] = value
     }
     return true
   }
   let place = 0
   const worked: FormulaValues = {
-    parameter: (name) => values[parameters.indexOf(name)] ?? 0,
+    parameter: (name) => values[parameters.indexOf(name)],
     constant: (constant) => rows.nums[place + layout.constants + constant] ?? 0,
     numbers: [],
   }
@@ -77,8 +78,10 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     let held = 0
     const list = rows.followings[rows.known(row, what)] ?? []
     batch.records?.follows(row, list, earlierOf(rows, row))
-    if (batch.tells && !batch.tellFirings(row, list)) return
-    for (const { trigger, actuator, policyMs } of list) {
+    if ((list[0]?.position ?? shape.sensors.length) < shape.sensors.length - 1) rows.keepPast(row)
+    for (const [i, { trigger, actuator, policyMs, position }] of list.entries()) {
+      const isNext = batch.tells && list[i - 1]?.position !== position
+      if (isNext && !batch.tellFirings(row, list, i)) return
       const { past, pastInts } = rows
       const count = rows.count(row)
       const b = rows.pastAt(row) + blockAt(layout, actuator)
@@ -128,7 +131,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
         ? formulaState(formula, worked)
         : steps === undefined
           ? batch.call(rows.sensorCalls[row * shape.sensors.length + p] as SensorCall, p, bits, rawData, undefined)
-          : stateOf(steps, values[readers[p] ?? 0] ?? 0, rows.nums, d + layout.constants + steps.constant)
+          : stateOf(steps, values[readers[p] ?? 0] as number, rows.nums, d + layout.constants + steps.constant)
       if (state < 0) return true
       bits |= state << at
     }
@@ -140,7 +143,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     }
     const what = part.table[((before & keyMask) << shape.keyBits) | (bits & keyMask)] ?? 0
     if (what !== NOTHING) follow(row, isWhole ? what : rows.knownOf(row, part, what), message)
-    return isCalled || what !== NOTHING
+    return isCalled || batch.tellsInner || what !== NOTHING
   }
   const takePart: TakePart = (row, message, fields, part) => {
     if (rows.isWaiting(row) || !read(message, part) || !canTake(row)) return NOT_ACCEPTED

@@ -32,7 +32,7 @@ import {
 import { keptSince, type Era } from './message-eras.ts'
 import { isSilent, type Part } from './message-parts.ts'
 import { ALL, replay, SILENT, type Progress } from './replay.ts'
-import type { FiredAfter, RowStore } from './row-store.ts'
+import type { FiredAfter, NotRun, RowStore } from './row-store.ts'
 import { originOf, setStanding, standingSensors } from './standing-nodes.ts'
 import { remember } from '../task/stream.ts'
 import type { BatchTask, RowHandle } from './row-handle.ts'
@@ -60,12 +60,18 @@ interface Taken {
   /** state bits before it, and what its sensors showed */
   readonly before: number
   readonly bits: number
+  /** what was not run up to it */
+  readonly partly: NotRun | undefined
+}
+
+function lastOf(rows: RowStore, row: number, bits: number): Taken {
+  return { count: rows.count(row), time: rows.time(row), before: rows.before(row), bits, partly: rows.partly(row) }
 }
 
 /** Brings the full state to the row's last message. */
 export function materialize(rows: RowStore, handle: RowHandle): void {
   const { row } = handle
-  const last = { count: rows.count(row), time: rows.time(row), before: rows.before(row), bits: rows.after(row) }
+  const last = lastOf(rows, row, rows.after(row))
   materializeTo(rows, handle, last, ALL)
 }
 
@@ -82,14 +88,13 @@ export function materializeInto(
   gave = ALL_GAVE,
 ): Execution | undefined {
   const { row } = handle
-  if (until.sensors !== ALL.sensors) materializeBefore(rows, handle)
-  const last = { count: rows.count(row), time: rows.time(row), before: rows.before(row), bits }
+  if (until.sensors !== ALL.sensors || rows.firesEarly(row)) materializeBefore(rows, handle)
+  const last = lastOf(rows, row, bits)
   return materializeTo(rows, handle, last, until, sink, gave)
 }
 
 /**
- * Brings the full state of a row with called sensors to the message before the last: a sensor that is not done keeps what
- * it had of that one.
+ * Brings the full state of a row to the message before the last: a sensor that is not done keeps what it had of that one.
  */
 export function materializeBefore(rows: RowStore, handle: RowHandle): void {
   const { row } = handle
@@ -97,15 +102,19 @@ export function materializeBefore(rows: RowStore, handle: RowHandle): void {
   if (handle.materializedCount >= count) return
   const at = rows.at(row) + rows.layout.earlier
   const before = rows.nums[at] ?? 0
-  materializeTo(rows, handle, { count, time: rows.nums[at + 1] ?? 0, before, bits: rows.before(row) }, ALL)
+  const present = rows.earlierPast(row)
+  const part = rows.parts.of(handle.batch.eraOf(handle).fields) as Part // it was taken
+  const partly = part.missing > 0 ? rows.partly(row)?.earlier : rows.partly(row)
+  materializeTo(rows, handle, { count, time: rows.nums[at + 1] ?? 0, before, bits: rows.before(row), partly }, ALL)
   rows.forgetFirings(row)
+  if (present !== undefined) rows.firedInMessage(row, present, part)
   handle.materializedCount = count
 }
 
 function materializeTo(
   rows: RowStore,
   handle: RowHandle,
-  { count, time, before, bits }: Taken,
+  { count, time, before, bits, partly }: Taken,
   until: Progress,
   sink: Sink = SILENT,
   gave = ALL_GAVE,
@@ -121,9 +130,11 @@ function materializeTo(
   const message =
     (count === rows.count(row) ? waiting?.message : waiting?.before) ?? handle.source.messageOf(handle.offset + count)
   restoreFirings(rows, handle, count)
-  const partly = count === rows.count(row) ? rows.partly(row) : undefined
   addMessages(rows, task.state, count - 1 - materializedCount, rows.firesBefore(row, count), beforeOwn(part, partly))
-  setNodes(rows, task.state, task.model, before, nums, rows.at(row) + rows.layout.since)
+  const fired = count === rows.count(row) ? undefined : rows.firedAt(row, count)
+  if (fired === undefined) setNodes(rows, task.state, task.model, before, nums, rows.at(row) + rows.layout.since)
+  // What had not answered when it fired shows since when it had its state before.
+  else setNodes(rows, task.state, task.model, before, rows.past, fired + AT_SINCE)
   for (const [p, own] of rows.shape.sensors.entries()) {
     const sensor = task.state.sensors[own.slot]
     if (sensor === undefined) continue
@@ -231,14 +242,11 @@ function stateAt(
   return state
 }
 
-interface NotRun {
-  readonly missed: number
-  readonly silent: number
-}
-const ALL_RUN: NotRun = { missed: 0, silent: 0 }
+type Missed = Pick<NotRun, 'missed' | 'silent'>
+const ALL_RUN: Missed = { missed: 0, silent: 0 }
 
 /** What messages did not run before one that runs a part and is counted. */
-function beforeOwn(part: Part, { missed, silent }: NotRun = ALL_RUN): NotRun {
+function beforeOwn(part: Part, { missed, silent }: Missed = ALL_RUN): Missed {
   return { missed: missed - part.missing, silent: silent - (isSilent(part) ? 1 : 0) }
 }
 
@@ -248,7 +256,7 @@ function addMessages(
   state: TaskState,
   messages: number,
   firings: number,
-  { missed, silent }: NotRun,
+  { missed, silent }: Missed,
 ): void {
   state.invocations += messages - silent
   state.inputs += messages * (1 + shape.sensors.length) - missed

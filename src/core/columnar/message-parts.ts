@@ -2,9 +2,9 @@
  * Which sensors of a row a message runs, by its fields: all of them mostly; or a part, and the others keep their states.
  * Each part has a table of its own of what follows from states.
  *
- * PART-1 actuators fire only when all sensors of the part have answered, as in the whole (SHAPE-4)
- * PART-2 rows with called sensors, with sensors that triggers run, and such whose messages reset the whole task take
- *   the whole only
+ * PART-1 actuators fire only when all sensors of the part have answered, unless they may fire earlier in the whole, too
+ * PART-2 rows with called sensors, with sensors whose numbers others read or that triggers run, and such whose messages
+ *   reset nothing or the whole task take the whole only; a part has all that its sensors read
  */
 import type { TaskModel } from '../task/run.ts'
 import type { SensorNode } from '../graph/graph.ts'
@@ -72,18 +72,18 @@ export class PartTable {
   }
 
   #find(fields: Fields): Part | null {
-    const { sensors, takesParts } = this.#shape
+    const { sensors, takesParts, early } = this.#shape
     const run = sensors.filter(({ waitsFor }) => waitsFor?.some((name) => fields.has(name)) ?? true)
     if (run.some(({ steps }) => steps !== undefined && !fields.has(steps.parameter))) return null
     const lacks = run.flatMap(({ reads }) => reads.filter((name) => !fields.has(name)))
     if (run.length === sensors.length) return { ...this.#wholeWith(fields), lacks }
-    if (!takesParts) return null
+    if (!takesParts || parametersOf({ sensors: run }).some((name) => !fields.has(name))) return null
     const described = this.#describe(run)
     const same = this.#parts.find(
       ({ mask, missing, carried }) => carried.length === 0 && mask === described.mask && missing === described.missing,
     )
     if (same !== undefined) return { ...same, lacks }
-    if (this.#parts.length >= MAX_PARTS || !this.#firesLast(run)) return null
+    if (this.#parts.length >= MAX_PARTS || !(early || this.#firesLast(run))) return null
     const part = {
       ...described,
       place: this.#parts.length,

@@ -238,7 +238,7 @@ export class RowCalls {
     const { nums, layout, shape } = this.#rows
     const first = this.#rows.at(row) + layout.constants
     const values: FormulaValues = {
-      parameter: (name) => message[name] as number,
+      parameter: (name) => message[name],
       constant: (place) => nums[first + place] ?? 0,
       numbers: [],
     }

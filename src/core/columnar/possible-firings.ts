@@ -8,6 +8,8 @@ import type { Observed } from '../task/state.ts'
 /** A trigger that holds, and what it saw of its source. */
 export interface PossibleFiring {
   readonly trigger: TriggerEdge
+  /** of the sensor whose answer fires it, among those that the message runs */
+  readonly position: number
   readonly matched: Match
   /** state of the source before, and now */
   readonly from: number
@@ -16,7 +18,7 @@ export interface PossibleFiring {
 
 /**
  * The triggers into actuators that hold in one message that runs some sensors, in order, whether or not their cool-down
- * lets them fire. `before` and `now` are state indexes by slot.
+ * lets them fire. `before` and `now` are state indexes by slot; `resets`: what it runs is forgotten first.
  */
 export function firingsOf(
   graph: Graph,
@@ -24,17 +26,18 @@ export function firingsOf(
   before: readonly number[],
   now: readonly number[],
   needsAll: boolean,
+  resets: boolean,
 ): readonly PossibleFiring[] {
-  const observed = afterReset(graph, order, before, needsAll)
+  const observed = resets ? afterReset(graph, order, before, needsAll) : atRest(graph, before, needsAll)
   const attempts: PossibleFiring[] = []
-  for (const sensor of order) {
+  for (const [position, sensor] of order.entries()) {
     settle(at(observed, sensor.index), now[sensor.slot] ?? UNKNOWN, 0)
     for (const gate of sensor.gates) settle(at(observed, gate.index), decide(gate, observed, needsAll), 0)
     for (const trigger of sensor.triggers) {
       if (trigger.destination.kind === 'sensor') continue
       const source = at(observed, trigger.source.index)
       const matched = match(trigger, source)
-      if (matched !== undefined) attempts.push({ trigger, matched, from: source.before, to: source.state })
+      if (matched !== undefined) attempts.push({ trigger, position, matched, from: source.before, to: source.state })
     }
   }
   return attempts
@@ -64,8 +67,9 @@ export function gateChanges(
   before: readonly number[],
   now: readonly number[],
   needsAll: boolean,
+  resets: boolean,
 ): number {
-  const observed = afterReset(graph, order, before, needsAll)
+  const observed = resets ? afterReset(graph, order, before, needsAll) : atRest(graph, before, needsAll)
   let changes = 0
   for (const sensor of order) {
     settle(at(observed, sensor.index), now[sensor.slot] ?? UNKNOWN, 0)
@@ -146,15 +150,20 @@ function afterReset(
   before: readonly number[],
   needsAll: boolean,
 ): Observed[] {
-  const observed = known(graph, before)
+  const observed = atRest(graph, before, needsAll)
+  for (const sensor of order) at(observed, sensor.index).state = UNKNOWN
+  for (const gate of graph.gates) {
+    if (decide(gate, observed, needsAll) === UNKNOWN) at(observed, gate.index).state = UNKNOWN
+  }
+  return observed
+}
+
+function atRest(graph: Graph, sensors: readonly number[], needsAll: boolean): Observed[] {
+  const observed = known(graph, sensors)
   for (const gate of graph.gates) {
     const node = at(observed, gate.index)
     node.state = decide(gate, observed, needsAll)
     node.memory = node.state
-  }
-  for (const sensor of order) at(observed, sensor.index).state = UNKNOWN
-  for (const gate of graph.gates) {
-    if (decide(gate, observed, needsAll) === UNKNOWN) at(observed, gate.index).state = UNKNOWN
   }
   return observed
 }

@@ -1,12 +1,22 @@
 /** Which values of a message rows read by themselves. */
 import type { BatchShape } from './batch-shape.ts'
-import { parametersIn } from './sensor-formula.ts'
+import { parametersIn, type ParameterType } from './sensor-formula.ts'
 
 /** The fields that rows of a shape compare or calculate with. */
-export function parametersOf({ sensors }: BatchShape): readonly string[] {
-  return [
-    ...new Set(
-      sensors.flatMap(({ steps, formula }) => (steps ? [steps.parameter] : formula ? parametersIn(formula) : [])),
+export function parametersOf(shape: Pick<BatchShape, 'sensors'>): readonly string[] {
+  return [...typesOf(shape).keys()]
+}
+
+/** The same, with what each has to be. */
+export function typesOf({ sensors }: Pick<BatchShape, 'sensors'>): ReadonlyMap<string, ParameterType> {
+  return new Map(
+    sensors.flatMap(({ steps, formula }): readonly (readonly [string, ParameterType])[] =>
+      steps ? [[steps.parameter, 'number']] : formula ? parametersIn(formula) : [],
     ),
-  ]
+  )
+}
+
+/** Whether a value is what it has to be. */
+export function isOfType(value: unknown, type: ParameterType | undefined): boolean {
+  return typeof value === type && (type !== 'number' || Number.isFinite(value))
 }

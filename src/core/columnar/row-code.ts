@@ -49,8 +49,8 @@ export interface RowEvents extends FiringOwner {
   readonly records: MessageRecords | undefined
   /** Tells which sensors fired others, of a row whose sensors have all answered. False when the row is gone. */
   tellInner(row: number, bits: number, message: Values): boolean
-  /** Tells what follows from a row's message. False when the row is gone. */
-  tellFirings(row: number, list: readonly Following[]): boolean
+  /** Tells what follows from a row's message with the answer of one sensor, which begins at a place. False when the row is gone. */
+  tellFirings(row: number, list: readonly Following[], from: number): boolean
 }
 
 /** Who keeps records of what rows take. */

@@ -2,7 +2,7 @@
  * Tells what fired, or was held back, in messages that rows take, while the rows stay rows.
  *
  * ROWEVENT-1 a row tells the same events as the state machine would, with the same bytes, in the same order, and at the
- *   same point relative to calls of plugs: all firings of a message before the first call of an actuator.
+ *   same point relative to calls of plugs: all that a sensor's answer fires before the first call of those actuators.
  * ROWEVENT-2 whoever looks at a task while an event of its row is told sees it as it is in the midst of the state
  *   machine's step; the row goes on as if nobody had looked.
  */
@@ -106,20 +106,24 @@ export class RowEventWriter {
   }
 
   /**
-   * Tells what follows from a message: actuators that fire, and those that cool down. False when the row is gone: then
-   * nothing more follows.
+   * Tells what follows from a message with the answer of the sensor of the following at a place: actuators that fire, and
+   * those that cool down. False when the row is gone: then nothing more follows.
    */
-  firings(told: RowMessage, list: readonly Following[]): boolean {
+  firings(told: RowMessage, list: readonly Following[], from: number): boolean {
     const teller = this.#teller(told.row)
     if ((teller.types & (FIRED | HELD)) === 0) return true
     const { row, count, time } = told
-    const input = teller.inputs + count * (1 + this.#rows.shape.sensors.length)
+    const { length } = this.#rows.shape.sensors
+    const position = list[from]?.position
+    const input = teller.inputs + (count - 1) * (1 + length) + (position ?? 0) + 2
     /** actuators that have fired, as bits, and how many firings there were */
     let fired = 0
     let place = 0
     this.#begin(teller, told)
-    for (const following of list) {
+    for (let i = from; i < list.length; i++) {
+      const following = list[i] as Following
       const { actuator, policyMs } = following
+      if (following.position !== position) break
       const until = ((fired >> actuator) & 1 ? time : this.#firedAt(row, actuator)) + policyMs
       if (time < until) this.#held(teller, told, following, until)
       else {
@@ -139,7 +143,8 @@ export class RowEventWriter {
     this.#begin(teller, told)
     for (; this.#sensors < position; this.#sensors++) {
       for (const [place, trigger] of (teller.texts.inner[this.#sensors] ?? []).entries()) {
-        this.#fired(teller, told, { trigger, ...WITHOUT_CONDITION }, first + this.#sensors + 1, place)
+        const following = { trigger, position: this.#sensors, ...WITHOUT_CONDITION }
+        this.#fired(teller, told, following, first + this.#sensors + 1, place)
         if (this.#rows.handle(told.row) !== teller.handle) return this.#end(false)
       }
     }
@@ -188,7 +193,7 @@ export class RowEventWriter {
   #fired(
     teller: Teller,
     told: RowMessage,
-    { trigger, matched, from, to }: Pick<Following, 'trigger' | 'matched' | 'from' | 'to'>,
+    { trigger, position, matched, from, to }: Pick<Following, 'trigger' | 'position' | 'matched' | 'from' | 'to'>,
     input: number,
     place: number,
   ): void {
@@ -204,7 +209,7 @@ export class RowEventWriter {
     const { why: isKept, events } = this.#host
     let event: FiredEvent
     if (isKept && events.wantsWhy) {
-      const why = this.#why(teller.texts, trigger, text, told, matched, from, to)
+      const why = this.#why(teller.texts, trigger, text, told, position, matched, from, to)
       event =
         at === time
           ? { time, task, invocation, type: 'fired', node, source, effect, why }
@@ -230,29 +235,37 @@ export class RowEventWriter {
     trigger: number,
     text: TriggerText,
     told: RowMessage,
+    position: number,
     matched: Match,
     from: number,
     to: number,
   ): Why {
-    const { sensor, source, node, sensors, hasGates, via } = text
+    const { sensor, source, node, sensors, hasGates } = text
     const { time, before, after, message } = told
     const input = this.#inputOf(message, time)
-    const gates = hasGates ? texts.gates(trigger, after & this.#rows.keyMask) : []
+    const gates = hasGates ? texts.gates(trigger, after & this.#rows.keyMask, position) : []
+    const via = texts.via[position] ?? []
     const why: Why = {
       input,
       trigger:
         sensor === undefined
           ? { source, destination: node, matched, from: gateName(from), to: gateName(to) }
           : { source, destination: node, matched, from: nameOf(sensor, before), to: nameOf(sensor, after) },
-      sensors: sensors.map((one) => this.#whySensor(one, told, input)),
+      sensors: sensors.map((one) => this.#whySensor(one, told, position, input)),
       gates,
     }
     if (via.length > 0) why.via = via.map((step) => ({ ...step, time }))
     return why
   }
 
-  #whySensor(sensor: SensorText, { time, before, after, since, sinceAt }: RowMessage, input: InputSummary): WhySensor {
+  #whySensor(
+    sensor: SensorText,
+    { time, before, after, since, sinceAt }: RowMessage,
+    position: number,
+    input: InputSummary,
+  ): WhySensor {
     const { node, states, shift, mask, slot } = sensor
+    if (sensor.position > position) return { node, state: null }
     const state = (after >> shift) & mask
     const isOld = state === ((before >> shift) & mask)
     return { node, state: states[state] ?? null, since: isOld ? (since[sinceAt + slot] as number) : time, input }

@@ -78,7 +78,7 @@ export function layoutOf(shape: BatchShape): Layout {
   const nodes = shape.sensors.length + shape.gates
   const since = CONSTANTS + shape.constants
   const calls = shape.sensors.some(isCalled)
-  const hasEarlier = calls || shape.inner
+  const hasEarlier = calls || shape.inner || shape.early
   const earlier = hasEarlier ? since + nodes : -1
   const size = lines(since + nodes + (hasEarlier ? 2 : 0))
   const blockSize = AT_SINCE + nodes + actuators

@@ -33,7 +33,8 @@ export class RowRecord implements EventRecord, TakenMessage {
   answers: KeptAnswer[] | undefined = undefined
   /** how many actuators have answered */
   answered = 0
-  /** how often gates changed, actuators fired, and were held back */
+  /** how often sensors and gates changed, actuators fired, and were held back */
+  readonly states: number
   readonly gates: number
   fired = 0
   held = 0
@@ -48,6 +49,7 @@ export class RowRecord implements EventRecord, TakenMessage {
     time: number,
     before: number,
     after: number,
+    states: number,
     gates: number,
     given: Given | undefined,
     earlier: readonly number[] | undefined,
@@ -58,6 +60,7 @@ export class RowRecord implements EventRecord, TakenMessage {
     this.time = time
     this.before = before
     this.after = after
+    this.states = states
     this.gates = gates
     this.given = given
     this.earlier = earlier
@@ -69,13 +72,13 @@ export class RowRecord implements EventRecord, TakenMessage {
 
   count(types: number): number {
     if (this.isVoid) return 0
-    const { of, gates, fired, held } = this
+    const { of, states, gates, fired, held } = this
     const { sensors, inner } = of
-    if (types === ALL_TYPES) return 1 + 2 * (sensors + fired) + inner + gates + held
+    if (types === ALL_TYPES) return 1 + sensors + states + 2 * fired + inner + gates + held
     let count = 0
     if ((types & DATA) !== 0) count++
     if ((types & RESULT) !== 0) count += sensors + fired
-    if ((types & STATE) !== 0) count += sensors
+    if ((types & STATE) !== 0) count += states
     if ((types & GATE) !== 0) count += gates
     if ((types & FIRED) !== 0) count += inner + fired
     if ((types & HELD) !== 0) count += held
@@ -130,7 +133,8 @@ export class RowRecords implements MessageRecords {
     const given = gave === NO_CALLS ? undefined : { rawData: this.#rows.rawData[row] ?? [], positions: gave }
     const of = this.#tasks[row] ?? this.#newTask(row)
     const gates = known === 0 ? this.#changes(of.model, before, after, entry) : known - 1
-    const record = new RowRecord(of, message, number, time, before, after, gates, given, earlier)
+    const states = of.model.settings.resetObservations ? of.sensors : this.#changed(before, after)
+    const record = new RowRecord(of, message, number, time, before, after, states, gates, given, earlier)
     this.#record = record
     this.#row = row
     this.#host.events.record(record)
@@ -171,11 +175,18 @@ export class RowRecords implements MessageRecords {
     this.#record = undefined
   }
 
+  /** How many sensors change that no message resets. */
+  #changed(before: number, after: number): number {
+    let changed = 0
+    for (const { mask, shift } of this.#rows.shape.sensors) if (((before ^ after) & (mask << shift)) !== 0) changed++
+    return changed
+  }
+
   #changes({ graph, settings }: TaskModel, before: number, after: number, entry: number): number {
     const rows = this.#rows
     const order = rows.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
-    const needsAll = settings.gatesNeedFullObservation
-    const changes = gateChanges(graph, order, rows.states(before), rows.states(after), needsAll)
+    const { gatesNeedFullObservation: needsAll, resetObservations: resets } = settings
+    const changes = gateChanges(graph, order, rows.states(before), rows.states(after), needsAll, resets)
     this.#gates[entry] = changes + 1
     return changes
   }

@@ -30,6 +30,7 @@ import {
   HANDLE,
   LAST,
   PARTLY,
+  STATE_BITS,
   TIME,
   WAITS,
   type Layout,
@@ -41,6 +42,8 @@ export interface Following {
   readonly trigger: number
   readonly actuator: number
   readonly policyMs: number
+  /** of the sensor whose answer fires it, among those that the message runs */
+  readonly position: number
   /** which part of the trigger holds, and what its source showed before and shows now, when that is a gate */
   readonly matched: Match
   readonly from: number
@@ -78,11 +81,30 @@ export interface Partly {
   missed: number
   /** messages that ran none */
   silent: number
+  /** the same before the last message that did not run all */
+  earlier: NotRun
+}
+
+/** What messages did not run: sensors, and those that ran none. */
+export interface NotRun {
+  readonly prior: number
+  readonly missed: number
+  readonly silent: number
 }
 
 /** What came before a message at which an actuator fired, with the message itself. */
-export interface FiredAfter extends Omit<Partly, 'prior'> {
+export interface FiredAfter extends Omit<NotRun, 'prior'> {
   readonly era: Era
+}
+
+/** What is kept of a row's firings. */
+interface Past {
+  row: number
+  count: number
+  fires: number
+  /** its numbers, bit by bit */
+  readonly ints: Int32Array
+  readonly objects: (object | number | undefined)[]
 }
 
 /** A message that a row has begun and not ended: a call for it is open, or its answer is being taken. */
@@ -98,6 +120,7 @@ export type RawData = Readonly<Record<string, unknown>> | undefined
 /** of rows without called sensors */
 const NO_RAW_DATA: RawData[] = []
 const FIRST_ROWS = 16
+const NOTHING_MISSED: NotRun = { prior: 0, missed: 0, silent: 0 }
 
 export class RowStore {
   readonly shape: BatchShape
@@ -136,6 +159,8 @@ export class RowStore {
   freed = 0
   /** the bits on which gates and triggers depend */
   readonly keyMask: number
+  /** of the message at hand, before its first firing: where actuators fire before all sensors have answered */
+  #earlier: Past | undefined
   readonly #free: number[] = []
   #used = 0
 
@@ -188,6 +213,7 @@ export class RowStore {
   /** Sets a row to a full state that has just seen the message `count`, at `now`. */
   fill(row: number, state: TaskState, constants: readonly number[], count: number, now: number): void {
     const { nums, ints, layout } = this
+    if (this.#earlier?.row === row) this.#earlier = undefined
     const d = this.at(row)
     let bits = 0
     const { isCalled } = layout
@@ -214,7 +240,10 @@ export class RowStore {
     const own = row * layout.objects
     this.objects[own + FIRES] = 0
     const partly = this.partly(row)
-    if (partly !== undefined) partly.missed = partly.silent = 0
+    if (partly !== undefined) {
+      partly.missed = partly.silent = 0
+      partly.earlier = NOTHING_MISSED
+    }
     for (let a = 0; a < layout.actuators; a++) {
       const block = p + blockAt(layout, a)
       past[block + AT_COUNT] = -1
@@ -222,6 +251,78 @@ export class RowStore {
       this.objects[own + objectsAt(a) + FIRED_BY] = undefined
       this.objects[own + objectsAt(a) + FIRED_AFTER] = undefined
     }
+  }
+
+  /** The message at hand of a row is about to fire, before all of it has answered: what came before it may still be asked for. */
+  keepPast(row: number): void {
+    this.#earlier ??= this.#noPast()
+    this.#savePast(row, this.#earlier)
+  }
+
+  /** Whether the message at hand of a row fires before all of it has answered. */
+  firesEarly(row: number): boolean {
+    return this.#earlier?.row === row && this.#earlier.count === this.count(row)
+  }
+
+  #noPast(): Past {
+    return { row: -1, count: 0, fires: 0, ints: new Int32Array(2 * this.layout.pastSize), objects: [] }
+  }
+
+  #savePast(row: number, into: Past): void {
+    const { pastInts, layout, objects } = this
+    const p = 2 * this.pastAt(row)
+    const first = row * layout.objects + objectsAt(0)
+    const end = (row + 1) * layout.objects - first
+    into.row = row
+    into.count = this.count(row)
+    into.fires = this.fires(row)
+    for (let n = 0; n < into.ints.length; n++) into.ints[n] = pastInts[p + n] ?? 0
+    for (let o = 0; o < end; o++) into.objects[o] = objects[first + o]
+  }
+
+  /** Sets a row's past to what it was before the message at hand, when that has fired already; gives what it is since. */
+  earlierPast(row: number): Past | undefined {
+    const earlier = this.#earlier
+    if (earlier === undefined || !this.firesEarly(row)) return undefined
+    const present = this.#noPast()
+    this.#savePast(row, present)
+    this.#setPast(row, earlier)
+    return { ...present, fires: present.fires - earlier.fires }
+  }
+
+  #setPast(row: number, { ints, objects: kept, fires }: Past): void {
+    const { pastInts, layout, objects } = this
+    const first = row * layout.objects
+    pastInts.set(ints, 2 * this.pastAt(row))
+    for (const [o, object] of kept.entries()) objects[first + objectsAt(0) + o] = object
+    objects[first + FIRES] = fires
+  }
+
+  /** The full state has seen all but the message at hand: nothing was fired before it. */
+  firedInMessage(row: number, present: Past, { missing, runs }: Part): void {
+    const { past, pastInts, layout, objects } = this
+    const p = this.pastAt(row)
+    this.#setPast(row, present)
+    const silent = missing === runs.length ? 1 : 0
+    const partly = this.partly(row)
+    if (partly !== undefined) {
+      partly.missed = missing
+      partly.silent = silent
+    }
+    for (let a = 0; a < layout.actuators; a++) {
+      const block = p + blockAt(layout, a)
+      past[block + AT_FIRES] = 0
+      const bits = 2 * (block + AT_BITS)
+      if (past[block + AT_COUNT] !== present.count) past[block + AT_COUNT] = -1
+      else {
+        pastInts[bits] = (pastInts[bits] ?? 0) & STATE_BITS
+        const place = row * layout.objects + objectsAt(a) + FIRED_AFTER
+        const after = objects[place] as Era | FiredAfter
+        if ('era' in after) objects[place] = { era: after.era, missed: missing, silent }
+      }
+    }
+    // Nobody asks for it twice.
+    this.#earlier = undefined
   }
 
   /** The handle of the task that has a row; undefined when nobody has it. */
@@ -236,12 +337,18 @@ export class RowStore {
 
   /** The same before the message `count`, the row's last. */
   firesBefore(row: number, count: number): number {
+    const block = this.firedAt(row, count)
+    return block === undefined ? this.fires(row) : (this.past[block + AT_FIRES] ?? 0)
+  }
+
+  /** Place of what is kept of a firing at the message `count`; undefined when no actuator fired last at it. */
+  firedAt(row: number, count: number): number | undefined {
     const { past, layout } = this
     for (let a = 0; a < layout.actuators; a++) {
       const block = this.pastAt(row) + blockAt(layout, a)
-      if (past[block + AT_COUNT] === count) return past[block + AT_FIRES] ?? 0
+      if (past[block + AT_COUNT] === count) return block
     }
-    return this.fires(row)
+    return undefined
   }
 
   count(row: number): number {
@@ -280,7 +387,12 @@ export class RowStore {
   /** The same, of a row that is about to take a message that does not run all. `prior`: of a new one. */
   partlyOf(row: number): Partly {
     const place = row * this.layout.objects + PARTLY
-    return (this.objects[place] ??= { prior: this.before(row), missed: 0, silent: 0 }) as Partly
+    return (this.objects[place] ??= {
+      prior: this.before(row),
+      missed: 0,
+      silent: 0,
+      earlier: NOTHING_MISSED,
+    }) as Partly
   }
 
   /** A message that runs only a part is taken: before its states are set. `isFirst`: the one before it ran all. */
@@ -288,6 +400,7 @@ export class RowStore {
     const { mask, missing } = part
     const partly = this.partlyOf(row)
     const prior = isFirst ? this.before(row) : partly.prior
+    if (this.shape.early) partly.earlier = { prior, missed: partly.missed, silent: partly.silent }
     partly.prior = (prior & ~mask) | (this.after(row) & mask)
     partly.missed += missing
     if (isSilent(part)) partly.silent++
@@ -365,12 +478,15 @@ export class RowStore {
   #lookUp({ graph, settings }: TaskModel, { runs, table }: Part, before: number, now: number): number {
     const run = this.shape.sensors.filter(({ slot }) => runs[slot])
     const order = run.map(({ slot }) => graph.sensors[slot] as SensorNode)
-    const needsAll = settings.gatesNeedFullObservation
-    const list = firingsOf(graph, order, this.states(before), this.states(now), needsAll).map((one): Following => {
-      const { trigger, matched, from, to } = one
-      const { policyMs, destination } = trigger
-      return { trigger: graph.triggers.indexOf(trigger), actuator: destination.slot, policyMs, matched, from, to }
-    })
+    const { gatesNeedFullObservation: needsAll, resetObservations: resets } = settings
+    const list = firingsOf(graph, order, this.states(before), this.states(now), needsAll, resets).map(
+      (one): Following => {
+        const { trigger, position, matched, from, to } = one
+        const { policyMs, destination } = trigger
+        const actuator = destination.slot
+        return { trigger: graph.triggers.indexOf(trigger), actuator, policyMs, position, matched, from, to }
+      },
+    )
     const keyMask = this.keyMask
     const what = list.length === 0 ? NOTHING : this.followings.push(list) - 1
     table[((before & keyMask) << this.shape.keyBits) | (now & keyMask)] = what

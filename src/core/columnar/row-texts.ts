@@ -3,7 +3,7 @@
  * bits a state stands. Made once per graph, when somebody first listens.
  */
 import type { Why, WhyGate, WhyStep } from '../engine/events.ts'
-import { GATE_STATES, type Graph, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
+import { GATE_STATES, UNKNOWN, type Graph, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
 import { stateName } from '../task/state.ts'
 import type { TaskModel } from '../task/run.ts'
 import { gateStates } from './possible-firings.ts'
@@ -14,6 +14,8 @@ export interface SensorText {
   readonly node: string
   readonly states: readonly string[]
   readonly slot: number
+  /** in calling order */
+  readonly position: number
   readonly shift: number
   readonly mask: number
 }
@@ -26,17 +28,17 @@ export interface TriggerText {
   /** behind the source, as its why lists them */
   readonly sensors: readonly SensorText[]
   readonly hasGates: boolean
-  /** the triggers that led to the sensor whose answer fires it: texts of each, first one first */
-  readonly via: readonly Pick<WhyStep, 'source' | 'destination'>[]
 }
 
 export class RowTexts {
   readonly triggers: readonly TriggerText[]
   /** by position: the triggers of that sensor into other sensors, which fire with each message */
   readonly inner: readonly (readonly number[])[]
+  /** by position: the triggers that lead to that sensor, texts of each, first one first */
+  readonly via: readonly (readonly Pick<WhyStep, 'source' | 'destination'>[])[]
   readonly #rows: RowStore
   readonly #model: TaskModel
-  /** by trigger, then by state bits: gates that events share */
+  /** by trigger, then by position and state bits: gates that events share */
   readonly #gates: Map<number, readonly WhyGate[]>[]
 
   constructor(rows: RowStore, model: TaskModel) {
@@ -44,8 +46,8 @@ export class RowTexts {
     this.#rows = rows
     this.#model = model
     const order = rows.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
-    const last = order.at(-1)
-    this.triggers = graph.triggers.map((trigger) => this.#text(graph, trigger, last))
+    this.triggers = graph.triggers.map((trigger) => this.#text(trigger))
+    this.via = order.map((sensor) => ledTo(graph, sensor))
     this.inner = order.map((sensor) =>
       sensor.triggers
         .filter(({ destination }) => destination.kind === 'sensor')
@@ -54,18 +56,20 @@ export class RowTexts {
     this.#gates = graph.triggers.map(() => new Map<number, readonly WhyGate[]>())
   }
 
-  /** The gates behind a trigger's source when all sensors are known. The same list for the same states. */
-  gates(trigger: number, bits: number): readonly WhyGate[] {
-    const known = this.#gates[trigger]?.get(bits)
+  /** The gates behind a trigger's source when the sensors up to a position are known. The same list for the same states. */
+  gates(trigger: number, bits: number, position: number): readonly WhyGate[] {
+    const key = (position << this.#rows.shape.keyBits) | bits
+    const known = this.#gates[trigger]?.get(key)
     if (known !== undefined) return known
-    const gates = this.#whyGates(this.#model.graph.triggers[trigger] as TriggerEdge, bits)
-    this.#gates[trigger]?.set(bits, gates)
+    const gates = this.#whyGates(this.#model.graph.triggers[trigger] as TriggerEdge, bits, position)
+    this.#gates[trigger]?.set(key, gates)
     return gates
   }
 
-  #whyGates({ behind }: TriggerEdge, bits: number): readonly WhyGate[] {
+  #whyGates({ behind }: TriggerEdge, bits: number, position: number): readonly WhyGate[] {
     const { graph, settings } = this.#model
-    const sensors = this.#rows.states(bits)
+    const sensors = [...this.#rows.states(bits)]
+    for (const { slot } of this.#rows.shape.sensors.slice(position + 1)) sensors[slot] = UNKNOWN
     const gates = gateStates(graph, sensors, settings.gatesNeedFullObservation)
     return behind.flatMap((gate): WhyGate[] => {
       if (gate.kind === 'sensor') return []
@@ -78,23 +82,21 @@ export class RowTexts {
     })
   }
 
-  #text(graph: Graph, trigger: TriggerEdge, last: SensorNode | undefined): TriggerText {
-    const { source, destination, behind } = trigger
-    // Triggers into actuators fire with the last answer, those into sensors with that of their source.
-    const answered = destination.kind === 'sensor' && source.kind === 'sensor' ? source : last
+  #text({ source, destination, behind }: TriggerEdge): TriggerText {
     return {
       source: source.label,
       node: destination.label,
       sensor: source.kind === 'sensor' ? this.#sensor(source) : undefined,
       sensors: behind.flatMap((node) => (node.kind === 'sensor' ? [this.#sensor(node)] : [])),
       hasGates: behind.some(({ kind }) => kind === 'gate'),
-      via: answered === undefined ? [] : ledTo(graph, answered),
     }
   }
 
   #sensor({ label, states, slot }: SensorNode): SensorText {
-    const { shift = 0, mask = 0 } = this.#rows.shape.sensors.find((sensor) => sensor.slot === slot) ?? {}
-    return { node: label, states: [...states], slot, shift, mask }
+    const all = this.#rows.shape.sensors
+    const position = all.findIndex((sensor) => sensor.slot === slot)
+    const { shift = 0, mask = 0 } = all[position] ?? {}
+    return { node: label, states: [...states], slot, position, shift, mask }
   }
 }
 

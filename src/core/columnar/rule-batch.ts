@@ -299,9 +299,9 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     return this.#events.innerFirings(this.#told.ofRow(this.#rows, row, bits, this.current as Message), position)
   }
 
-  tellFirings(row: number, list: readonly Following[]): boolean {
+  tellFirings(row: number, list: readonly Following[], from: number): boolean {
     const told = this.#told.ofRow(this.#rows, row, this.#rows.after(row), this.current as Message)
-    return this.#events.firings(told, list)
+    return this.#events.firings(told, list, from)
   }
 
   tellNext(told: RowMessage, trigger: number, places: FiringPlaces): RowContext {
@@ -309,7 +309,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     const { row, before, after } = told
     this.#calls.end()
     const list = rows.followings[rows.known(row, rows.entry(before, after), before, after)] ?? []
-    this.#events.firings(told, list)
+    this.#events.firings(told, list, 0)
     return this.beginFirings(trigger, places)
   }
 

@@ -2,8 +2,9 @@
  * Sensors that only calculate with numbers (`calculates` of a plug), as part of a shape: what they read is the message and
  * what sensors before them calculated, and the numbers that differ from task to task stand among a task's constants.
  *
- * A calculation is used while all that it reads are finite numbers and all that it gives are; otherwise the state machine
- * calls the plug, which then says the same as the general way always says.
+ * A calculation is used while all that it reads are finite numbers, or truths and texts where it asks for those, and all
+ * numbers that it gives are finite; otherwise the state machine calls the plug, which then says the same as the general
+ * way always says.
  */
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { DirectProperties } from '../placeholders/direct.ts'
@@ -15,6 +16,8 @@ import { isFinishedButReads } from './property-fill.ts'
 export type RowFormula =
   | boolean
   | { readonly parameter: string }
+  /** whether it is this truth or this text */
+  | { readonly parameter: string; readonly is: boolean | string }
   /** place among the constants of a task */
   | { readonly constant: number }
   /** what the sensor at that position calculated: place among all numbers that are calculated for a message */
@@ -132,6 +135,7 @@ class Resolver {
       return of.every((one) => one !== undefined) ? { op: formula.op, of } : undefined
     }
     const { name } = formula
+    if ('is' in formula) return name === '__proto__' ? undefined : { parameter: name, is: formula.is }
     if (formula.from === 'streamdata') return parameter(name)
     if (formula.from === 'nodes') return numberAt(this.#calculated.get(formula.node)?.get(name))
     return formula.from === 'rawData' ? numberAt(this.names.get(name)) : this.#property(name)
@@ -159,14 +163,21 @@ function numberAt(place: number | undefined): RowFormula | undefined {
   return place === undefined ? undefined : { number: place }
 }
 
-/** The fields of the message that a calculation reads. */
-export function parametersIn({ numbers, states }: SensorFormula): readonly string[] {
-  const found: string[] = []
+/** What a value of the message has to be for a calculation. */
+export type ParameterType = 'number' | 'boolean' | 'string'
+
+/** The fields of the message that a calculation reads, and what they have to be. */
+export function parametersIn({ numbers, states }: SensorFormula): readonly (readonly [string, ParameterType])[] {
+  const found: (readonly [string, ParameterType])[] = []
   const walk = (formula: RowFormula): void => {
     if (typeof formula !== 'object') return
-    if ('parameter' in formula) found.push(formula.parameter)
+    if ('parameter' in formula) found.push([formula.parameter, 'is' in formula ? typeOf(formula.is) : 'number'])
     if ('op' in formula) for (const one of formula.of) walk(one)
   }
   for (const formula of [...numbers, ...states.map(([formula]) => formula)]) walk(formula)
   return found
+}
+
+function typeOf(value: boolean | string): ParameterType {
+  return typeof value === 'boolean' ? 'boolean' : 'string'
 }

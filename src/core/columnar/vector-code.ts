@@ -50,7 +50,7 @@ export function vectorPartsOf(
   const { sensors, bits } = shape
   const [trigger, another] = graph.triggers.filter(({ destination }) => destination.kind === 'actuator')
   if (trigger === undefined || another !== undefined || layout.actuators !== 1) return undefined
-  if (trigger.change !== undefined || trigger.policyMs > 0) return undefined
+  if (trigger.change !== undefined || trigger.policyMs > 0 || shape.early) return undefined
   if (bits !== shape.keyBits || bits > MAX_VECTOR_BITS || layout.nodes > MAX_VECTOR_NODES) return undefined
   if (sensors.some(({ steps }) => steps === undefined)) return undefined
   const all = statesOf(shape, graph)

@@ -1,6 +1,6 @@
-/** Conditions that only calculate with numbers, as data. */
+/** Conditions that only calculate with numbers, and ask for truths and texts, as data. */
 import type { Formula } from '../plug/calculation.ts'
-import { kindOf } from '../plug/calculation.ts'
+import { asTruth, kindOf } from '../plug/calculation.ts'
 import type { Steps } from '../plug/plug.ts'
 import { formulaOfLogic } from '../logic/logic-formula.ts'
 import { logicOfText } from './condition.ts'
@@ -10,7 +10,7 @@ import { formulaOf } from './formula.ts'
 export function conditionFormula(condition: unknown): Formula | undefined {
   const logic = typeof condition === 'string' ? logicOfText(condition) : condition
   const isText = logic === undefined && typeof condition === 'string'
-  const formula = isText ? formulaOf(condition, 'streamdata') : formulaOfLogic(logic)
+  const formula = asTruth(isText ? formulaOf(condition, 'streamdata') : formulaOfLogic(logic))
   return formula !== undefined && kindOf(formula) === 'truth' ? formula : undefined
 }
 

@@ -3,12 +3,12 @@
  * gives (expression.ts); of anything else, and of values that are no numbers, it says nothing.
  */
 import type { Expression, Super } from 'acorn'
-import type { Formula, FormulaRead, Operator } from '../plug/calculation.ts'
+import { asTruth, equalityTest, type Formula, type FormulaRead, type Operator } from '../plug/calculation.ts'
 import type { Path } from '../placeholders/scope.ts'
 import { isRoot } from '../placeholders/path.ts'
 import { chainOf, messagePath, pathOf, type Chain } from './names.ts'
 import { parseSource } from './parse.ts'
-import { bindingOfName, readSource, type Source } from './source.ts'
+import { bindingOfName, isMarked, readSource, type Source } from './source.ts'
 
 const SAME: readonly Operator[] = ['+', '-', '*', '/', '%', '<', '<=', '>', '>=', '===', '!==']
 const BINARY: ReadonlyMap<string, Operator> = new Map<string, Operator>([
@@ -77,21 +77,29 @@ class FormulaReader {
       case 'MemberExpression':
         return this.#chain(chainOf(node))
       case 'UnaryExpression': {
-        if (node.operator === '!') return this.#operation('not', [node.argument])
+        if (node.operator === '!') return this.#truths('not', [node.argument])
         return node.operator === '-' ? this.#operation('negative', [node.argument]) : undefined
       }
       case 'BinaryExpression': {
         const op = BINARY.get(node.operator)
-        return op === undefined || node.left.type === 'PrivateIdentifier'
-          ? undefined
-          : this.#operation(op, [node.left, node.right])
+        if (op === undefined || node.left.type === 'PrivateIdentifier') return undefined
+        if (op !== '===' && op !== '!==') return this.#operation(op, [node.left, node.right])
+        const [first, second] = [truthOrText(node.left), truthOrText(node.right)]
+        if (second !== undefined) return equalityTest(op, this.formula(node.left), second)
+        return first === undefined
+          ? this.#operation(op, [node.left, node.right])
+          : equalityTest(op, this.formula(node.right), first)
       }
       case 'LogicalExpression': {
         const op = BINARY.get(node.operator)
-        return op === undefined ? undefined : this.#operation(op, [node.left, node.right])
+        return op === undefined ? undefined : this.#truths(op, [node.left, node.right])
       }
-      case 'ConditionalExpression':
-        return this.#operation('?', [node.test, node.consequent, node.alternate])
+      case 'ConditionalExpression': {
+        const test = asTruth(this.formula(node.test))
+        const [yes, no] = [this.formula(node.consequent), this.formula(node.alternate)]
+        if (test === undefined || yes === undefined || no === undefined) return undefined
+        return { op: '?', of: [test, yes, no] }
+      }
       case 'CallExpression': {
         const args = node.arguments.filter((argument) => argument.type !== 'SpreadElement')
         if (args.length < node.arguments.length || node.optional) return undefined
@@ -117,6 +125,11 @@ class FormulaReader {
 
   #operation(op: Operator, nodes: readonly (Expression | Super)[]): Formula | undefined {
     const of = nodes.map((node) => this.formula(node))
+    return of.every((one) => one !== undefined) ? { op, of } : undefined
+  }
+
+  #truths(op: Operator, nodes: readonly Expression[]): Formula | undefined {
+    const of = nodes.map((node) => asTruth(this.formula(node)))
     return of.every((one) => one !== undefined) ? { op, of } : undefined
   }
 
@@ -164,6 +177,14 @@ export function readOf({ root, segments }: Path): FormulaRead | undefined {
   if (root === 'streamdata' && segments.length === 1) return { from: 'streamdata', name: first }
   if (root !== 'nodes' || segments.length !== 3 || second !== 'rawData' || third === undefined) return undefined
   return { from: 'nodes', node: first, name: third }
+}
+
+/** A truth or a text that is written out. */
+function truthOrText(node: Expression | Super): boolean | string | undefined {
+  if (node.type === 'ParenthesizedExpression') return truthOrText(node.expression)
+  if (node.type !== 'Literal') return undefined
+  const { value } = node
+  return typeof value === 'boolean' || (typeof value === 'string' && !isMarked(value)) ? value : undefined
 }
 
 function nameOf(callee: Expression | Super): string {

@@ -1,7 +1,7 @@
 /** The part of JSON Logic that only calculates with numbers, as data: what it gives for numbers is what the logic gives. */
 import { isPlainObject } from '../../kernel/json.ts'
 import { readOf } from '../expression/formula.ts'
-import type { Formula, Operator } from '../plug/calculation.ts'
+import { asTruth, equalityTest, type Formula, type Operator } from '../plug/calculation.ts'
 import { topPath } from './variable.ts'
 
 const SAME: readonly Operator[] = ['>', '>=', '<', '<=', '===', '!==']
@@ -24,10 +24,24 @@ export function formulaOfLogic(logic: unknown): Formula | undefined {
     const [name, values] = entry
     const args: readonly unknown[] = Array.isArray(values) ? values : [values]
     if (name === 'var') return variable(args)
+    const equality = equalityOf(name, args)
+    if (equality !== undefined) return equalityTest(equality.op, formulaOf(equality.value), equality.wanted)
     const of = args.map(formulaOf)
     return of.every((one) => one !== undefined) ? operation(name, of) : undefined
   }
   return formulaOf(logic)
+}
+
+/** An equality with a truth or a text. */
+function equalityOf(name: string, [left, right, third]: readonly unknown[]) {
+  const op = ORDER.get(name)
+  if ((op !== '===' && op !== '!==') || third !== undefined) return undefined
+  if (isTruthOrText(right)) return { op, value: left, wanted: right } as const
+  return isTruthOrText(left) ? ({ op, value: right, wanted: left } as const) : undefined
+}
+
+function isTruthOrText(value: unknown): value is boolean | string {
+  return typeof value === 'boolean' || (typeof value === 'string' && !value.includes('${'))
 }
 
 function variable([name, another]: readonly unknown[]): Formula | undefined {
@@ -39,9 +53,9 @@ function variable([name, another]: readonly unknown[]): Formula | undefined {
 function operation(name: string, of: readonly Formula[]): Formula | undefined {
   const [first, second, third] = of
   if (first === undefined) return undefined
-  if (name === '!') return second === undefined ? { op: 'not', of } : undefined
+  if (name === '!') return second === undefined ? truths('not', of) : undefined
   if (second === undefined) return undefined
-  if (name === 'and' || name === 'or') return of.reduce((left, right) => ({ op: name, of: [left, right] }))
+  if (name === 'and' || name === 'or') return of.reduce((left, right) => truths(name, [left, right]))
   if (third !== undefined) return undefined
   const order = ORDER.get(name)
   if (order !== undefined) return { op: order, of }
@@ -49,6 +63,10 @@ function operation(name: string, of: readonly Formula[]): Formula | undefined {
   if (name === '+') return plusZero({ op: '+', of })
   if (name === '*') return { op: '*', of: of.map(plusZero) }
   return name === '-' || name === '/' || name === '%' ? { op: name, of } : undefined
+}
+
+function truths(op: Operator, of: readonly Formula[]): Formula {
+  return { op, of: of.map((one) => asTruth(one) ?? one) }
 }
 
 function plusZero(formula: Formula): Formula {

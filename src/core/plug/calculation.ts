@@ -1,4 +1,4 @@
-/** What a sensor calculates, as data: formulas over numbers, which an engine may work out without a call. */
+/** What a sensor calculates, as data: formulas over numbers, truths and texts, which an engine may work out without a call. */
 
 /** Numbers into a number, numbers into a truth, truths into a truth; `?` chooses between two of one kind. */
 export const OPERATORS = {
@@ -11,12 +11,19 @@ export const OPERATORS = {
 
 export type Operator = (typeof OPERATORS)[keyof typeof OPERATORS][number] | 'not' | '?'
 
-export type Formula = number | boolean | FormulaRead | FormulaOperation
+export type Formula = number | boolean | FormulaRead | FormulaTest | FormulaOperation
 
 /** A number of the properties, of the message, of what the same sensor gave above, or of another node's raw data. */
 export type FormulaRead =
   | { readonly from: 'properties' | 'streamdata' | 'rawData'; readonly name: string }
   | { readonly from: 'nodes'; readonly node: string; readonly name: string }
+
+/** Whether a value of the message is this truth or this text, when it is a truth or a text at all. */
+export interface FormulaTest {
+  readonly from: 'streamdata'
+  readonly name: string
+  readonly is: boolean | string
+}
 
 export interface FormulaOperation {
   readonly op: Operator
@@ -40,6 +47,7 @@ export function kindOf(formula: unknown): 'number' | 'truth' | undefined {
   if (typeof formula === 'number') return 'number'
   if (typeof formula === 'boolean') return 'truth'
   if (typeof formula !== 'object' || formula === null) return undefined
+  if ('is' in formula) return 'truth'
   if ('from' in formula) return 'number'
   const { op, of } = formula as Partial<FormulaOperation>
   if (typeof op !== 'string' || !Array.isArray(of)) return undefined
@@ -55,6 +63,19 @@ export function kindOf(formula: unknown): 'number' | 'truth' | undefined {
   if (op === 'not') return areAll('truth', 1, 1) ? 'truth' : undefined
   const [test, yes, no] = kinds
   return op === '?' && kinds.length === 3 && test === 'truth' && yes === no ? yes : undefined
+}
+
+/** A formula where a truth is wanted: a value of the message is one itself. */
+export function asTruth(formula: Formula | undefined): Formula | undefined {
+  if (typeof formula !== 'object' || !('from' in formula) || 'is' in formula) return formula
+  return formula.from === 'streamdata' ? { from: 'streamdata', name: formula.name, is: true } : formula
+}
+
+/** Whether what an equality compares is this truth or this text; undefined when it is no value of the message. */
+export function equalityTest(op: '===' | '!==', value: Formula | undefined, is: boolean | string): Formula | undefined {
+  if (typeof value !== 'object' || !('from' in value) || 'is' in value || value.from !== 'streamdata') return undefined
+  const test: Formula = { from: 'streamdata', name: value.name, is }
+  return op === '===' ? test : { op: 'not', of: [test] }
 }
 
 function isIn(list: readonly string[], op: string): boolean {

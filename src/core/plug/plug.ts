@@ -251,8 +251,8 @@ export interface PlugDefinition<
    * For a sensor that only calculates with numbers: its numbers and its state as formulas over properties, the message
    * (`streamdata.<name>`) and raw data of other nodes (`nodes.<label>.rawData.<name>`); as a function, of the constant
    * properties, undefined when these want more. The engine then may work them out without a call, and calls `execute`
-   * only when somebody looks. Whenever all that they read and give are finite numbers, `execute` must give the same and
-   * have no effect.
+   * only when somebody looks. Whenever all that they read and give are finite numbers, and truths and texts where they ask
+   * for one (`streamdata.<name> === true`), `execute` must give the same and have no effect.
    */
   calculates?:
     | Calculation<NoInfer<State>>

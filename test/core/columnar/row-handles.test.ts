@@ -30,6 +30,13 @@ const keeps = definePlug({
     return { state: 'Kept', rawData: { seen: properties } }
   },
 })
+const looks = definePlug({
+  name: 'looks',
+  version: '1.0.0',
+  kind: 'sensor',
+  states: ['Below', 'Above'],
+  execute: (context) => (context.streamValue('a') === 30 ? 'Above' : 'Below'),
+})
 const waits = definePlug({ name: 'waits', version: '1.0.0', kind: 'actuator', execute: () => Promise.resolve() })
 
 function sensor(label: string, more: Partial<Sensor> = {}): Sensor {
@@ -48,7 +55,7 @@ function rule(more: Partial<Rule> = {}): Rule {
 async function started(given: Rule) {
   const clock = new VirtualClock(0)
   const engine = createEngine({
-    plugs: [...builtins, act, asks, keeps, tells, waits],
+    plugs: [...builtins, act, asks, keeps, looks, tells, waits],
     scheduler: clock,
     ids: () => 't',
     seed: 1,
@@ -64,6 +71,17 @@ const pair = (type: 'AND' | 'OR') => ({
   relations: [{ label: 'g', type, parentLabels: ['s0', 's1'], combinations: [['Above', 'Above']] }],
   triggers: [{ sourceLabel: 'g', destinationLabel: 'a0', statesTrigger: ['TRUE'] }],
 })
+
+/** Its plug is called. */
+const called = sensor('s1', { name: 'looks' })
+/** The second sensor runs by a trigger, and the actuator fires by the first. */
+const chained: Partial<Rule> = {
+  sensors: [sensor('s0'), { label: 's1', name: 'streamingDataSensor', properties: { parameter: 'a', threshold: 20 } }],
+  triggers: [
+    { sourceLabel: 's0', destinationLabel: 's1' },
+    { sourceLabel: 's0', destinationLabel: 'a0', statesTrigger: ['Above'] },
+  ],
+}
 
 /** Sensors of one bit each, the last of which decide about the actuator. */
 function sensorsOf(count: number, deciding: number): Rule {
@@ -90,8 +108,15 @@ describe('a task sits down after two messages with the same fields', () => {
       }),
       true,
     ],
-    ['but not when an actuator may fire before the last sensor', rule(pair('OR')), false],
-    ['but not when observations are kept between messages', rule({ task: { resetObservations: false } }), false],
+    ['whose actuator may fire before the last sensor', rule(pair('OR')), true],
+    ['but not before one whose plug is called', rule({ ...pair('OR'), sensors: [two[0] as Sensor, called] }), false],
+    ['but not before one that a trigger runs', rule(chained), false],
+    ['that keeps its observations between messages', rule({ task: { resetObservations: false } }), true],
+    [
+      'but not when it keeps them and decides a gate twice',
+      rule({ ...pair('AND'), task: { resetObservations: false } }),
+      false,
+    ],
     ['but not when they are evicted', rule({ sensors: [sensor('s0', { evictionTime: 60 })] }), false],
     ['but not when it is onetime', rule({ task: { type: 'onetime' } }), false],
     [

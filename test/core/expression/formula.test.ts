@@ -86,10 +86,11 @@ describe('a formula', () => {
   })
 
   it.each([
-    'temperature',
-    'temperature > 25 && pump',
-    'pump == true',
-    'mode == "on"',
+    'temperature > 25 && "pump"',
+    '"mode" == "on"',
+    'nodes.s.rawData.mode == "on"',
+    'mode == "${variables.mode}"',
+    'mode > "on"',
     'temperature > null',
     'a == null',
     'typeof a == "number"',
@@ -112,11 +113,35 @@ describe('a formula', () => {
     '{">": [{"var": "a.b"}, 2]}',
     '{">": [1, 2], "<": [1, 2]}',
     '{"if": [true, 1, 2]}',
+    { '==': [{ var: 'mode' }, '${variables.mode}'] },
+    { '==': [{ '+': [{ var: 'a' }, 1] }, 'on'] },
     { '>': [{ var: 'a' }, '2'] },
     42,
     undefined,
   ])('is not made of %j', (condition) => {
     expect(conditionFormula(condition)).toBeUndefined()
+  })
+
+  it.each<[unknown, Formula]>([
+    ['pump == true', { from: 'streamdata', name: 'pump', is: true }],
+    ['false === pump', { from: 'streamdata', name: 'pump', is: false }],
+    ['("on") == (mode)', { from: 'streamdata', name: 'mode', is: 'on' }],
+    ['pump', { from: 'streamdata', name: 'pump', is: true }],
+    [
+      'a > 2 && !pump',
+      {
+        op: 'and',
+        of: [
+          { op: '>', of: [{ from: 'streamdata', name: 'a' }, 2] },
+          { op: 'not', of: [{ from: 'streamdata', name: 'pump', is: true }] },
+        ],
+      },
+    ],
+    [{ '!=': ['on', { var: 'mode' }] }, { op: 'not', of: [{ from: 'streamdata', name: 'mode', is: 'on' }] }],
+    [{ '==': [{ var: 'pump' }, true] }, { from: 'streamdata', name: 'pump', is: true }],
+    [{ var: 'pump' }, { from: 'streamdata', name: 'pump', is: true }],
+  ])('of %j asks for a truth or a text', (condition, formula) => {
+    expect(conditionFormula(condition)).toEqual(formula)
   })
 
   it('makes 0 of -0 where JSON Logic does', () => {
