@@ -101,7 +101,7 @@ it('knows what is not there from what cannot be, at every endpoint of a version'
   const answers: string[] = []
   for (const type of FUNCTION_TYPES) {
     for (const endpoint of endpointsOf(type)) {
-      const [method = '', path = ''] = endpoint.split(' ')
+      const [method, path = ''] = endpoint.split(' ') as [Method, string]
       if (!path.includes('{name}')) continue
       const filled = path
         .replace('{name}', 'nobody')
@@ -110,8 +110,8 @@ it('knows what is not there from what cannot be, at every endpoint of a version'
         .replace('{*}', 'a.js')
       const last = path.slice(path.lastIndexOf('/') + 1)
       const isUpload = method === 'PUT' && (last === 'content' || last === '{*}')
-      const body = isUpload ? await tarOf(MODEL) : ['PUT', 'PATCH'].includes(method) ? bodies[last] : undefined
-      const answer = await host.ask(method as Method, REGISTRY + filled, body)
+      const body = isUpload ? await tarOf(MODEL) : ['PUT', 'PATCH'].includes(String(method)) ? bodies[last] : undefined
+      const answer = await host.ask(method, REGISTRY + filled, body)
       answers.push(`${answer.status} ${String(answer.body['code'])} ${endpoint}`)
       // a list of no versions is empty
       const isList = method === 'GET' && last === 'versions'
@@ -124,7 +124,7 @@ it('knows what is not there from what cannot be, at every endpoint of a version'
               expect.objectContaining({
                 code: 'NOT_FOUND',
                 statusCode: 404,
-                error: expect.stringContaining(`No ${TYPE_NAMES[type].noun} 'nobody`),
+                error: expect.stringContaining(`No ${TYPE_NAMES[type].noun} 'nobody`) as string,
               }),
             ],
       )

@@ -4,7 +4,6 @@ import type { Caller } from '../../kernel/caller.ts'
 import { FORM_TYPE } from '../../web/form-entries.ts'
 import type { FunctionsService } from './contract.ts'
 import { FUNCTION_TYPES, type FunctionType } from './function-type.ts'
-import { MAX_BYTES } from './registry/archive.ts'
 import { bodyBytes } from './registry/body-bytes.ts'
 import { MAX_FORM, readUploadForm } from './registry/upload-form.ts'
 import { assetRoutes, contentRoutes } from './routes/asset-routes.ts'
@@ -67,7 +66,7 @@ export async function functionsRoutes(
 
 function readBytes(request: FastifyRequest, body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const length = request.headers['content-length']
-  const { bodyLimit = MAX_BYTES } = request.routeOptions
+  const { bodyLimit } = request.routeOptions
   return bodyBytes(body, bodyLimit, length === undefined ? undefined : Number(length))
 }
 
