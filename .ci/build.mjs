@@ -39,8 +39,13 @@ const ENTRIES = {
 const INSIDE = {
   'node-bootstrap': 'src/sandbox-process/node-bootstrap.ts',
   'node-plug': 'src/services/functions/runtimes/node-plug.ts',
+  'node-web': 'src/services/functions/runtimes/node-web.ts',
 }
-const INSIDE_PYTHON = ['src/sandbox-process/bootstrap.py', 'src/services/functions/runtimes/python_plug.py']
+const INSIDE_PYTHON = [
+  'src/sandbox-process/bootstrap.py',
+  'src/services/functions/runtimes/python_plug.py',
+  'src/services/functions/runtimes/python_web.py',
+]
 
 if (prepare && !existsSync(join(root, 'node_modules', 'rolldown'))) {
   process.stderr.write('prepare: dist is not built, because development packages are left out\n')

@@ -16,6 +16,8 @@ import { resourcesClient } from './services/resources/client.ts'
 import type { ResourcesApi } from './services/resources/contract.ts'
 import { rulesClient } from './services/rules/client.ts'
 import type { RulesApi } from './services/rules/contract.ts'
+import { webscriptsClient } from './services/webscripts/client.ts'
+import type { WebscriptsApi } from './services/webscripts/contract.ts'
 import { Http } from './web/client/http.ts'
 
 /** An API key with its secret, or a bearer token. */
@@ -39,6 +41,7 @@ export interface Client {
   readonly converter: ConverterApi
   readonly queries: QueriesApi
   readonly functions: FunctionsClient
+  readonly webscripts: WebscriptsApi
 }
 
 /**
@@ -60,6 +63,7 @@ export function createClient({ url, credentials, fetch }: ClientOptions): Client
     converter: converterClient(http),
     queries: queriesClient(http),
     functions: functionsClient(http),
+    webscripts: webscriptsClient(http),
   }
 }
 

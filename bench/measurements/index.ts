@@ -5,6 +5,7 @@ import { brokerArrays, brokerDisk, brokerFanOut, brokerLatency, brokerMemory, br
 import { cells } from './cells.ts'
 import { expressions } from './expressions.ts'
 import { functions } from './functions.ts'
+import { registry } from './registry.ts'
 import { growth } from './growth.ts'
 import { hostBatch, hostCreate, hostList, hostRestart, hostStart } from './host.ts'
 import { http } from './http.ts'
@@ -21,6 +22,7 @@ import { sweep } from './sweep.ts'
 import { throughput } from './throughput.ts'
 import { timers } from './timers.ts'
 import { velocity } from './velocity.ts'
+import { webscripts } from './webscripts.ts'
 import { wide } from './wide.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
@@ -47,6 +49,8 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     alarms,
     resources,
     functions,
+    registry,
+    webscripts,
     hostCreate,
     hostList,
     hostStart,

@@ -74,6 +74,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       plugs: making.plugs ?? (() => NO_PLUGS),
       serviceRegistry: {},
       checkPair,
+      issueToken: (order) => tokens.issue(order),
     })
     return {
       services: made,

@@ -11,6 +11,7 @@ import { DEFAULT_LIMITS } from '../sandbox-process/limits.ts'
 import { type PoolOptions, ProcessPool } from '../sandbox-process/process-pool.ts'
 import { functionsErrorBody } from '../services/functions/error-body.ts'
 import { functionsRoutes } from '../services/functions/routes.ts'
+import { webscriptOf } from '../services/functions/function-caller.ts'
 import { createFunctionsService, type OpenedPool } from '../services/functions/service.ts'
 import type { Config } from './config.ts'
 import { answerFunction } from './function-questions.ts'
@@ -35,7 +36,7 @@ export const makeFunctions: MakeService = (parts) => {
     now,
     newSecret: () => randomBytes(32).toString('base64'),
     newId: () => randomUUID().replaceAll('-', '').slice(0, 21),
-    openPool: (log) => openPool(config, join(folder, 'empty'), log),
+    openPool: (log) => openPool(parts, join(folder, 'empty'), log),
     isTaken: (name) => own.has(name) || plugs().some((plug) => plug.name === name),
     usesOf: async (tenant, { type, name, version }) =>
       // rules name nothing but plugs
@@ -70,15 +71,24 @@ function ownFolder({ store, data }: Config): { readonly folder: string; readonly
 }
 
 /** Looks what the machine has: hosts without functions never come here. */
-async function openPool(config: Config, emptyFolder: string, log: PoolOptions['log']): Promise<OpenedPool> {
+async function openPool(
+  parts: Pick<ServiceDependencies, 'config' | 'serviceRegistry'>,
+  emptyFolder: string,
+  log: PoolOptions['log'],
+): Promise<OpenedPool> {
+  const { config } = parts
   if (config.functions === 'off') return { pool: undefined, lacks: [] }
   mkdirSync(emptyFolder, { recursive: true })
   const confinement = config.functions === 'fenced' ? 'confined' : 'trusted'
   const machine = await inspectMachine({ confinement, emptyFolder, environment: process.env })
-  return { pool: new ProcessPool({ ...poolOptions(machine, config, emptyFolder), log }), lacks: machine.lacks }
+  return { pool: new ProcessPool({ ...poolOptions(machine, parts, emptyFolder), log }), lacks: machine.lacks }
 }
 
-function poolOptions(machine: Machine, { allowUrl }: Config, emptyFolder: string): Omit<PoolOptions, 'log'> {
+function poolOptions(
+  machine: Machine,
+  { config: { allowUrl }, serviceRegistry }: Pick<ServiceDependencies, 'config' | 'serviceRegistry'>,
+  emptyFolder: string,
+): Omit<PoolOptions, 'log'> {
   const transport = nodeTransport({ allow: allowUrl })
   const allowed = new AllowList(allowUrl)
   return {
@@ -90,7 +100,13 @@ function poolOptions(machine: Machine, { allowUrl }: Config, emptyFolder: string
     idleMs: IDLE_MS,
     later: machineTimers.later,
     clock: () => performance.now(),
-    answer: (_program, method, params, signal) => answerFunction({ transport, allowed }, method, params, signal),
+    answer: (program, method, params, signal) => {
+      const webscript = webscriptOf(program.key)
+      const { webscripts } = serviceRegistry
+      return webscript !== undefined && webscripts !== undefined && method !== 'fetch'
+        ? webscripts.answer(webscript, method, params, signal)
+        : answerFunction({ transport, allowed }, method, params, signal)
+    },
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Logger } from '../kernel/logger.ts'
 import type { Plug } from '../plug.ts'
 import type { Storage } from '../storage/contract.ts'
+import type { TokenOrder } from './auth/tokens.ts'
 import type { CheckPair } from './auth/check-pair.ts'
 import type { Config } from './config.ts'
 import type { Gauges } from './gauges.ts'
@@ -15,6 +16,8 @@ export interface ServiceDependencies {
   readonly config: Config
   /** Who that key pair is, for listeners without HTTP; undefined when it is wrong. `RATE_LIMITED` after too many tries. */
   readonly checkPair: CheckPair
+  /** A bearer token of this host for a tenant; `lifetime` in s. */
+  readonly issueToken: (order: TokenOrder) => Promise<string>
   /** the host's log */
   readonly logger: Logger
   /** epoch ms; never goes back */

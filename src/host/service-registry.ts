@@ -7,6 +7,7 @@ import type { QueriesService } from '../services/queries/contract.ts'
 import type { ResourcesService } from '../services/resources/contract.ts'
 import type { OperatedBackgroundWork } from '../services/resources/managed-tasks/create-background-work.ts'
 import type { RulesService } from '../services/rules/contract.ts'
+import type { WebscriptsService } from '../services/webscripts/contract.ts'
 import type { TaskRunner } from '../services/rules/runner.ts'
 
 /**
@@ -20,6 +21,7 @@ export interface ServiceRegistry {
   resources?: ResourcesService
   alarms?: AlarmsService
   functions?: FunctionsService
+  webscripts?: WebscriptsService
   converter?: ConverterService
   queries?: QueriesService
   /** what works beside the resources: commands for the broker, templates that tasks wait for */

@@ -6,6 +6,7 @@ import { makeConverter } from './make-converter.ts'
 import { makeQueries } from './make-queries.ts'
 import { makeResources } from './make-resources.ts'
 import { makeRules } from './make-rules.ts'
+import { makeWebscripts } from './make-webscripts.ts'
 import type { MakeService, ServiceTable } from './service-dependencies.ts'
 
 /**
@@ -15,6 +16,7 @@ import type { MakeService, ServiceTable } from './service-dependencies.ts'
 export const SERVICES: ServiceTable = new Map<string, MakeService>([
   ['broker', makeBroker],
   ['functions', makeFunctions],
+  ['webscripts', makeWebscripts],
   ['rules', makeRules],
   ['resources', makeResources],
   ['alarms', makeAlarms],

@@ -11,7 +11,7 @@ export interface ProcessLimits {
   readonly openFiles: number
   /** bytes of one line of the protocol, either way */
   readonly lineBytes: number
-  /** bytes of the protocol between two answers */
+  /** bytes of the protocol between two answers, or questions that were answered */
   readonly unansweredBytes: number
   /** bytes of standard output and error between two answers */
   readonly outputBytes: number

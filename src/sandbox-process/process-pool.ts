@@ -14,7 +14,7 @@ import { type Interpreter, launchOf } from './launch.ts'
 import { type Machine, userIds } from './inspect-machine.ts'
 import type { ProcessLimits } from './limits.ts'
 import type { Language, Program, ProgramLine } from './program.ts'
-import { type CallOptions, SandboxProcess } from './sandbox-process.ts'
+import { type CallFailure, type CallOptions, SandboxProcess } from './sandbox-process.ts'
 
 export interface PoolOptions {
   readonly machine: Machine
@@ -189,7 +189,9 @@ export class ProcessPool {
     if (ms <= 0) return
     const often = crashes === 1 ? 'once,' : `${crashes} times in a row, last`
     const why = lastEnd ?? 'nobody knows why'
-    throw new AppError('PLUG_FAILED', `it ended ${often} because ${why}; it is started again in ${ms} ms`)
+    throw new AppError('PLUG_FAILED', `it ended ${often} because ${why}; it is started again in ${ms} ms`, {
+      cause: 'held back' satisfies CallFailure,
+    })
   }
 
   #start(group: Group): Member {
@@ -269,7 +271,9 @@ export class ProcessPool {
   async #wait(until: number): Promise<void> {
     const left = until - this.#options.clock()
     if (left <= 0 || this.#waiting.length >= MAX_WAITING) {
-      throw new AppError('PLUG_FAILED', 'all processes for functions of this host are at work; try again later')
+      throw new AppError('PLUG_FAILED', 'all processes for functions of this host are at work; try again later', {
+        cause: 'held back' satisfies CallFailure,
+      })
     }
     await new Promise<void>((resolve) => {
       const wake = (): void => {

@@ -11,6 +11,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import type { Duplex, Readable } from 'node:stream'
 import { AppError, messageOf } from '../kernel/errors.ts'
 import { isPlainObject } from '../kernel/json.ts'
+import { RenewableTimer } from '../kernel/renewable-timer.ts'
 import type { StartTimer } from '../kernel/start-timer.ts'
 import { JsonLines } from './json-lines.ts'
 import type { Launch } from './launch.ts'
@@ -34,7 +35,12 @@ export interface CallOptions {
   readonly timeMs?: number | undefined
   /** tells the program; its answer is still waited for */
   readonly signal?: AbortSignal | undefined
+  /** for whoever gives the call more time as it gets on */
+  readonly timer?: RenewableTimer | undefined
 }
+
+/** Why a call failed, beside its words: the `cause` of its error. */
+export type CallFailure = 'answered' | 'overdue' | 'ended' | 'held back'
 
 interface OpenCall {
   resolve(value: unknown): void
@@ -100,7 +106,11 @@ export class SandboxProcess {
   }
 
   /** What it answers; for a process that is ready. Rejects with `PLUG_FAILED`, `TOO_LARGE`. */
-  call(method: string, params: unknown, { timeMs, signal }: CallOptions = {}): Promise<unknown> {
+  call(
+    method: string,
+    params: unknown,
+    { timeMs, signal, timer = new RenewableTimer() }: CallOptions = {},
+  ): Promise<unknown> {
     const { limits, later } = this.#options
     if (this.#why !== undefined) return Promise.reject(failed(this.#why))
     const call = ++this.#lastCall
@@ -111,11 +121,11 @@ export class SandboxProcess {
     }
     const ms = Math.min(timeMs ?? limits.callMs, limits.callMs)
     return new Promise((resolve, reject) => {
-      const stop = later(ms, () => this.#overdue(call, ms))
+      timer.begin(later, ms, () => this.#overdue(call, ms))
       const cancel = (): void => this.#send({ cancel: call })
       signal?.addEventListener('abort', cancel, { once: true })
       const callOff = (): void => {
-        stop()
+        timer.end()
         signal?.removeEventListener('abort', cancel)
       }
       this.#calls.set(call, { resolve, reject, callOff })
@@ -218,7 +228,7 @@ export class SandboxProcess {
     this.#unanswered = 0
     this.#output = 0
     if (error === undefined) call.resolve(value)
-    else call.reject(failed(textOf(error)))
+    else call.reject(failed(textOf(error), 'answered'))
   }
 
   #asked(reply: number, { method, params }: Readonly<Record<string, unknown>>): void {
@@ -232,6 +242,8 @@ export class SandboxProcess {
     const settle = (outcome: object): void => {
       if (!this.#questions.delete(abort)) return
       callOff()
+      // what was asked is dealt with, as what was answered is
+      this.#unanswered = 0
       this.#reply(reply, outcome)
     }
     const callOff = later(limits.callMs, () => {
@@ -255,7 +267,7 @@ export class SandboxProcess {
     if (call === undefined) return
     this.#calls.delete(number)
     call.callOff()
-    call.reject(failed(`it did not answer within ${ms} ms`))
+    call.reject(failed(`it did not answer within ${ms} ms`, 'overdue'))
     this.end(`another call of it did not answer within ${ms} ms`)
   }
 
@@ -285,6 +297,6 @@ function textOf(value: unknown): string {
   return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, MESSAGE_LENGTH)
 }
 
-function failed(why: string): AppError {
-  return new AppError('PLUG_FAILED', why)
+function failed(why: string, cause: CallFailure = 'ended'): AppError {
+  return new AppError('PLUG_FAILED', why, { cause })
 }

@@ -63,7 +63,7 @@ export const WALLS: readonly Wall[] = [
   },
   {
     from: 'src/testing/**',
-    files: ['src/testing/**', 'src/index.ts', 'src/plug.ts', 'src/core/**', 'src/kernel/**'],
+    files: ['src/testing/**', 'src/index.ts', 'src/generate.ts', 'src/plug.ts', 'src/core/**', 'src/kernel/**'],
     packages: ['fast-check', 'rxjs'],
     pure: true,
   },
@@ -107,9 +107,10 @@ export const WALLS: readonly Wall[] = [
       'src/services/functions/runtimes/**',
       'src/services/functions/function-type.ts',
       'src/core/plug/**',
+      'src/client.ts',
       'src/kernel/**',
     ],
-    packages: ['node:module', 'node:url'],
+    packages: ['node:buffer', 'node:fs', 'node:module', 'node:stream', 'node:stream/promises', 'node:url'],
     pure: false,
   },
   {

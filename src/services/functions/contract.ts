@@ -11,9 +11,12 @@
 import type { Job, JobState, Progress } from '../../jobs/contract.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Json } from '../../kernel/json.ts'
+import type { RenewableTimer } from '../../kernel/renewable-timer.ts'
 import type { FunctionType } from './function-type.ts'
 
 export type { FunctionType } from './function-type.ts'
+export type { CallFailure } from '../../sandbox-process/sandbox-process.ts'
+export type { ApiAnswer, ApiRequest, WebCallParams, WebHead } from './runtimes/web-call.ts'
 
 /** A property in the interface of a plug, as its manifest has it. */
 export interface DeclaredProperty {
@@ -48,6 +51,14 @@ export interface FunctionsService {
   plugs(tenant: string): readonly DeployedPlug[]
   /** Calls a plug of a tenant in its own process. `PLUG_FAILED`, `NOT_FOUND`, `CLOSED`. */
   call(tenant: string, name: string, version: string, params: unknown, options: CallOptions): Promise<unknown>
+  /** The versions of a webscript, the newest first; empty without one. */
+  webscripts(tenant: string, name: string): readonly DeployedWebscript[]
+  /** Whose webscript has that id. */
+  webscriptOf(id: string): { readonly tenant: string; readonly name: string } | undefined
+  /** Calls a version in its own process. `PLUG_FAILED` (its `cause` is a CallFailure), `NOT_FOUND`, `TOO_LARGE`, `CLOSED`. */
+  callWebscript(tenant: string, name: string, version: string, params: unknown, options: CallOptions): Promise<unknown>
+  /** Tells every line of log from now on. */
+  onLine(listener: (line: FunctionLine) => void): void
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>
   gauges(): { readonly openJobs: number; readonly processes: number }
@@ -57,6 +68,35 @@ export interface FunctionsService {
 
 export interface CallOptions {
   readonly signal?: AbortSignal
+  /** for whoever gives the call more time as it gets on */
+  readonly timer?: RenewableTimer
+  /** told when no process was there and one is started */
+  readonly onStart?: () => void
+}
+
+/** A version of a webscript: whether it can be called, and by whom. */
+export interface DeployedWebscript {
+  /** as addresses have it: the same for all versions */
+  readonly id: string
+  readonly tenant: string
+  readonly name: string
+  readonly version: string
+  readonly draft: boolean
+  readonly deprecated: boolean
+  readonly status: string
+  /** it has answered once, and is not being taken away */
+  readonly isRunning: boolean
+  readonly isPrivate: boolean
+  /** one that lets its holder call it */
+  readonly secret?: string
+}
+
+/** A line that a process of a function wrote. */
+export interface FunctionLine extends LogLine {
+  readonly tenant: string
+  readonly type: FunctionType
+  readonly name: string
+  readonly version: string
 }
 
 /** What one caller can do with the functions of one type. */

@@ -5,9 +5,10 @@ import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { ProcessPool } from '../../sandbox-process/process-pool.ts'
 import type { Program, ProgramLine } from '../../sandbox-process/program.ts'
 import type { Builder } from './build.ts'
-import type { LogLine } from './contract.ts'
+import type { CallOptions, FunctionLine, LogLine } from './contract.ts'
 import { type FunctionRecord, recordId } from './function-record.ts'
 import type { FunctionStore } from './function-store.ts'
+import { FUNCTION_TYPES } from './function-type.ts'
 import { type Runtime, RUNTIMES } from './runtimes/catalog.ts'
 
 const MAX_LINES = 200
@@ -26,6 +27,7 @@ export class FunctionCaller {
   readonly #builds = new KeyedMutex()
   /** by key of the program, in the order of their last line */
   readonly #logs = new Map<string, LogLine[]>()
+  readonly #listeners: ((line: FunctionLine) => void)[] = []
 
   constructor(dependencies: CallerDependencies) {
     this.#dependencies = dependencies
@@ -45,7 +47,7 @@ export class FunctionCaller {
     record: FunctionRecord,
     method: string,
     params: unknown,
-    signal?: AbortSignal,
+    { signal, timer, onStart }: CallOptions = {},
   ): Promise<unknown> {
     const pool = await this.#dependencies.pool()
     const runtime = runtimeOf(record)
@@ -54,7 +56,9 @@ export class FunctionCaller {
     const { digest } = record.build ?? {}
     if (digest === undefined) throw new AppError('PLUG_FAILED', 'it was not built yet')
     if (!this.#dependencies.builder.has(digest)) await this.ensureBuilt(tenant, record)
-    return pool.call(this.#programOf(tenant, record, runtime, digest), method, params, { signal })
+    const program = this.#programOf(tenant, record, runtime, digest)
+    if (onStart !== undefined && pool.state(program.key).processes === 0) onStart()
+    return pool.call(program, method, params, { signal, timer })
   }
 
   /** Another host may have built it, or this one lost its folder. */
@@ -76,7 +80,9 @@ export class FunctionCaller {
   /** A line of a program's log. */
   said({ key }: Program, { level, text }: ProgramLine): void {
     const lines = this.#logs.get(key) ?? []
-    lines.push({ time: this.#dependencies.now(), level, text })
+    const one = { time: this.#dependencies.now(), level, text }
+    lines.push(one)
+    this.#tell(key, one)
     if (lines.length > MAX_LINES) lines.shift()
     this.#logs.delete(key)
     this.#logs.set(key, lines)
@@ -88,8 +94,18 @@ export class FunctionCaller {
     }
   }
 
+  onLine(listener: (line: FunctionLine) => void): void {
+    this.#listeners.push(listener)
+  }
+
   lines(tenant: string, record: FunctionRecord): readonly LogLine[] {
     return this.#logs.get(keyOf(tenant, record, record.build?.digest ?? '')) ?? []
+  }
+
+  #tell(key: string, line: LogLine): void {
+    if (this.#listeners.length === 0) return
+    const about = partsOf(key)
+    if (about !== undefined) for (const listener of this.#listeners) listener({ ...line, ...about })
   }
 
   #programOf(tenant: string, record: FunctionRecord, runtime: Runtime, digest: string): Program {
@@ -101,7 +117,7 @@ export class FunctionCaller {
       language: runtime.language,
       module,
       readable: [...readable, folder],
-      argument: { module: join(folder, runtime.main) },
+      argument: { module: join(folder, runtime.main), env: record.manifest.deploy?.envVars ?? {} },
     }
   }
 }
@@ -116,6 +132,21 @@ export function runtimeOf({ manifest }: Pick<FunctionRecord, 'manifest'>): Runti
   if (runtime === undefined) throw new AppError('PLUG_FAILED', `this host has no runtime ${manifest.runtime}`)
   return runtime
 }
+
+/** Whose webscript a program is; undefined for one of another type. */
+export function webscriptOf(key: string): { readonly tenant: string; readonly name: string } | undefined {
+  const about = partsOf(key)
+  return about?.type === 'webscripts' ? about : undefined
+}
+
+function partsOf(key: string): Omit<FunctionLine, keyof LogLine> | undefined {
+  const [, tenant = '', text, name = '', version = ''] = KEY.exec(key) ?? []
+  const type = FUNCTION_TYPES.find((one) => one === text)
+  return type && { tenant, type, name, version }
+}
+
+/** What `keyOf` makes; neither tenants nor names have slashes. */
+const KEY = /^([^/]+)\/([^/]+)\/([^/@]+)@([^/]+)\//
 
 function keyOf(tenant: string, record: FunctionRecord, digest: string): string {
   return `${tenant}/${recordId(record)}/${digest}`

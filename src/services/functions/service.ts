@@ -9,12 +9,22 @@ import type { ProcessPool } from '../../sandbox-process/process-pool.ts'
 import type { Program, ProgramLine } from '../../sandbox-process/program.ts'
 import type { Storage } from '../../storage/contract.ts'
 import { Builder } from './build.ts'
-import type { CallOptions, DeployedPlug, FunctionsApi, FunctionsService, FunctionType } from './contract.ts'
+import type {
+  CallOptions,
+  DeployedPlug,
+  DeployedWebscript,
+  FunctionLine,
+  FunctionsApi,
+  FunctionsService,
+  FunctionType,
+} from './contract.ts'
 import { functionApi } from './function-api.ts'
 import { FunctionCaller } from './function-caller.ts'
 import { type FunctionId, type FunctionRecord, recordId } from './function-record.ts'
 import { FunctionStore, noVersion } from './function-store.ts'
 import { lifecycleHandlers } from './jobs/lifecycle-jobs.ts'
+import { compareVersions } from './registry/versions.ts'
+import { webscriptId } from './webscript-id.ts'
 
 export interface FunctionsOptions {
   readonly storage: Storage
@@ -47,17 +57,22 @@ export function createFunctionsService(options: FunctionsOptions): FunctionsServ
 }
 
 const NO_PLUGS: readonly DeployedPlug[] = []
+const NO_WEBSCRIPTS: readonly DeployedWebscript[] = []
 
 interface Deployed {
   readonly plugs: readonly DeployedPlug[]
   /** by id */
   readonly records: ReadonlyMap<string, FunctionRecord>
+  /** all versions by name, the newest first */
+  readonly webscripts: ReadonlyMap<string, readonly DeployedWebscript[]>
 }
 
 class Functions implements FunctionsService {
   readonly #options: FunctionsOptions
   readonly #stores = new Map<string, FunctionStore>()
   readonly #deployed = new Map<string, Deployed>()
+  /** by id; one that is gone has no versions any more */
+  readonly #webscripts = new Map<string, { readonly tenant: string; readonly name: string }>()
   readonly #reading = new KeyedMutex()
   readonly #builder: Builder
   #opening: Promise<OpenedPool> | undefined
@@ -107,17 +122,36 @@ class Functions implements FunctionsService {
     return this.#deployed.get(tenant)?.plugs ?? NO_PLUGS
   }
 
-  async call(
+  async call(tenant: string, name: string, version: string, params: unknown, options: CallOptions): Promise<unknown> {
+    const id = { type: 'plugs', name, version } as const
+    const record = this.#deployed.get(tenant)?.records.get(recordId(id))
+    if (record === undefined) throw noVersion(id)
+    return this.#caller.call(tenant, record, 'execute', params, options)
+  }
+
+  webscripts(tenant: string, name: string): readonly DeployedWebscript[] {
+    return this.#deployed.get(tenant)?.webscripts.get(name) ?? NO_WEBSCRIPTS
+  }
+
+  webscriptOf(id: string): { readonly tenant: string; readonly name: string } | undefined {
+    return this.#webscripts.get(id)
+  }
+
+  async callWebscript(
     tenant: string,
     name: string,
     version: string,
     params: unknown,
-    { signal }: CallOptions,
+    options: CallOptions,
   ): Promise<unknown> {
-    const id = { type: 'plugs', name, version } as const
+    const id = { type: 'webscripts', name, version } as const
     const record = this.#deployed.get(tenant)?.records.get(recordId(id))
     if (record === undefined) throw noVersion(id)
-    return this.#caller.call(tenant, record, 'execute', params, signal)
+    return this.#caller.call(tenant, record, 'handle', params, options)
+  }
+
+  onLine(listener: (line: FunctionLine) => void): void {
+    this.#caller.onLine(listener)
   }
 
   async start(): Promise<void> {
@@ -167,14 +201,17 @@ class Functions implements FunctionsService {
   #read(tenant: string): Promise<void> {
     return this.#reading.run(tenant, async () => {
       try {
-        const all = [...(await this.#storeOf(tenant).indexed()).all()].filter(isUsable)
+        const stored = [...(await this.#storeOf(tenant).indexed()).all()]
+        const all = stored.filter(isUsable)
         const records = new Map(all.map((record) => [recordId(record), record]))
         const former = this.#deployed.get(tenant)
         const isSame =
           former?.records.size === records.size &&
           [...records].every(([id, { revision }]) => former.records.get(id)?.revision === revision)
         const plugs = isSame ? former.plugs : all.filter(({ name }) => !this.#options.isTaken(name)).flatMap(plugOf)
-        this.#deployed.set(tenant, { plugs, records })
+        const webscripts = webscriptsOf(tenant, stored)
+        for (const [name, [first]] of webscripts) if (first) this.#webscripts.set(first.id, { tenant, name })
+        this.#deployed.set(tenant, { plugs, records, webscripts })
       } catch (error) {
         this.#options.logger?.error(`functions of tenant ${tenant} could not be read: ${messageOf(error)}`)
       }
@@ -183,8 +220,44 @@ class Functions implements FunctionsService {
 }
 
 /** Published and seen to work once; what happens to it later, a new build or a check that fails, ends no rule. */
-function isUsable({ draft, verified, revision, status }: FunctionRecord): boolean {
-  return !draft && verified === revision && !['undeploying', 'undeployed', 'registered'].includes(status)
+function isUsable(record: FunctionRecord): boolean {
+  // who calls a draft of a webscript names its version
+  return (!record.draft || record.type === 'webscripts') && isRunning(record)
+}
+
+function isRunning({ verified, revision, status }: FunctionRecord): boolean {
+  return verified === revision && !['undeploying', 'undeployed', 'registered'].includes(status)
+}
+
+function webscriptsOf(
+  tenant: string,
+  stored: readonly FunctionRecord[],
+): ReadonlyMap<string, readonly DeployedWebscript[]> {
+  const found = new Map<string, DeployedWebscript[]>()
+  for (const record of stored) {
+    if (record.type !== 'webscripts') continue
+    const versions = found.get(record.name) ?? []
+    found.set(record.name, versions)
+    versions.push(webscriptOf(tenant, record))
+  }
+  for (const versions of found.values()) versions.sort((a, b) => compareVersions(b.version, a.version))
+  return found
+}
+
+function webscriptOf(tenant: string, record: FunctionRecord): DeployedWebscript {
+  const { name, version, draft, deprecated, status, manifest, secret } = record
+  return {
+    id: webscriptId(tenant, name),
+    tenant,
+    name,
+    version,
+    draft,
+    deprecated,
+    status,
+    isRunning: isRunning(record),
+    isPrivate: manifest.private !== false,
+    ...(secret !== undefined && manifest.allowHmac !== false && { secret }),
+  }
 }
 
 function plugOf({ name, version, manifest }: FunctionRecord): DeployedPlug | readonly [] {

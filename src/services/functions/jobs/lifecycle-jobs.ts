@@ -156,7 +156,7 @@ async function verify(work: Work): Promise<JobOutcome> {
   const { tenant, signal } = work.context
   let problem: string | undefined
   try {
-    const answer = await work.dependencies.caller.call(tenant, record, 'declare', {}, signal)
+    const answer = await work.dependencies.caller.call(tenant, record, 'declare', {}, { signal })
     problem = mismatch(record, answer)
   } catch (error) {
     if (signal.aborted || (error instanceof AppError && error.code === 'CLOSED')) throw error

@@ -38,10 +38,23 @@ const NODE_HARNESS = fileURLToPath(
 /** Where it runs from sources it reads the library's, and the parser that they use. */
 const SOURCES_OF_NODE_HARNESS = [
   NODE_HARNESS,
+  here('./host-fetch.ts'),
   here('../../../core'),
   here('../../../kernel'),
   here('../../../../node_modules/acorn'),
 ]
+const NODE_WEB_HARNESS = fileURLToPath(
+  FROM_SOURCES ? new URL('./node-web.ts', import.meta.url) : new URL('./node-web.js', import.meta.url),
+)
+/** From sources: what it is made of, and the client with what that reads. */
+const SOURCES_OF_NODE_WEB_HARNESS = [
+  here('.'),
+  here('../../../client.ts'),
+  here('../..'),
+  here('../../../web'),
+  here('../../../kernel'),
+]
+const PYTHON_WEB_HARNESS = fileURLToPath(new URL('./python_web.py', import.meta.url))
 const PYTHON_HARNESS = fileURLToPath(new URL('./python_plug.py', import.meta.url))
 
 const NODE_EXAMPLE = {
@@ -94,6 +107,38 @@ const PYTHON_EXAMPLE = {
 `,
 }
 
+const WEB_MANIFEST = {
+  name: 'greet',
+  version: '1.0.0',
+  runtime: 'web-node24',
+  private: true,
+  allowHmac: true,
+  metadata: { description: 'Greets whoever is named' },
+}
+
+const NODE_WEB_EXAMPLE = {
+  'webscript.json': `${JSON.stringify(WEB_MANIFEST, undefined, 2)}\n`,
+  'package.json': `${JSON.stringify({ name: 'greet', version: '1.0.0', private: true, type: 'module' }, undefined, 2)}\n`,
+  'index.js': `export async function handleRequest(req, res) {
+  const name = req.query.name ?? 'world'
+  console.info(\`\${req.method} \${req.path} for \${name}\`)
+  res.status(200).json({ hello: name })
+}
+`,
+}
+
+const PYTHON_WEB_EXAMPLE = {
+  'webscript.json': NODE_WEB_EXAMPLE['webscript.json'].replace('web-node24', 'web-python3'),
+  'main.py': `from reflexarc import console
+
+
+async def execute(request, client):
+    name = request.query_params.get("name", "world")
+    console.info(f"{request.method} {request.path} for {name}")
+    return {"hello": name}
+`,
+}
+
 /** By name. */
 export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
   (
@@ -134,6 +179,49 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
         lock: 'requirements.txt',
         harness: { module: PYTHON_HARNESS, readable: [PYTHON_HARNESS] },
         example: new Map(Object.entries(PYTHON_EXAMPLE)),
+      },
+      {
+        name: 'web-node24',
+        title: 'Webscripts in JavaScript, on Node 24',
+        functionType: 'webscripts',
+        archiveFormat: 'node',
+        tags: ['javascript'],
+        language: 'node',
+        versions: [
+          {
+            version: '1.0.0',
+            title: 'Node 24',
+            description: 'index.js exports a function of a request and a response',
+          },
+        ],
+        main: 'index.js',
+        project: 'package.json',
+        lock: 'package-lock.json',
+        harness: {
+          module: NODE_WEB_HARNESS,
+          readable: FROM_SOURCES ? SOURCES_OF_NODE_WEB_HARNESS : [NODE_WEB_HARNESS],
+        },
+        example: new Map(Object.entries(NODE_WEB_EXAMPLE)),
+      },
+      {
+        name: 'web-python3',
+        title: 'Webscripts in Python 3',
+        functionType: 'webscripts',
+        archiveFormat: 'python',
+        tags: ['python'],
+        language: 'python',
+        versions: [
+          {
+            version: '1.0.0',
+            title: 'Python 3',
+            description: 'main.py has execute(request, client), which gives a response or a value',
+          },
+        ],
+        main: 'main.py',
+        project: 'requirements.txt',
+        lock: 'requirements.txt',
+        harness: { module: PYTHON_WEB_HARNESS, readable: [PYTHON_WEB_HARNESS] },
+        example: new Map(Object.entries(PYTHON_WEB_EXAMPLE)),
       },
       modelRuntime('sklearn', 'scikit-learn', 'model.joblib'),
       modelRuntime('xgboost', 'XGBoost', 'model.bst'),

@@ -6,14 +6,11 @@ import { registerHooks } from 'node:module'
 import { definePlug } from '../../../core/plug/define.ts'
 import type { Plug, PlugContext, PlugDefinition } from '../../../core/plug/plug.ts'
 import { AppError } from '../../../kernel/errors.ts'
+import { fetchByHost, type HostSide } from './host-fetch.ts'
 import type { PlugCallParams, PlugDeclaration } from './plug-call.ts'
 
 export { AppError, definePlug }
 
-interface HostSide {
-  ask(method: string, params: unknown): Promise<unknown>
-  log(level: string, text: string): void
-}
 interface CallSide {
   readonly signal: AbortSignal
 }
@@ -22,7 +19,7 @@ const SDK = 'reflexarc'
 
 /** Called once by the process. `module`: absolute path of the function's own. */
 export async function start(
-  { module }: { readonly module: string },
+  { module, env = {} }: { readonly module: string; readonly env?: Readonly<Record<string, string>> },
   host: HostSide,
 ): Promise<(method: string, params: unknown, call: CallSide) => unknown> {
   const own = import.meta.url
@@ -30,6 +27,7 @@ export async function start(
     resolve: (specifier, context, next) =>
       specifier === SDK ? { url: own, shortCircuit: true } : next(specifier, context),
   })
+  Object.assign(process.env, env)
   globalThis.fetch = (input, init) => fetchByHost(host, input, init)
   const loaded = (await import(module)) as Readonly<Record<string, unknown>>
   const plug = plugOf(loaded)
@@ -102,18 +100,4 @@ function own(container: unknown, key: string): unknown {
   return typeof container === 'object' && container !== null && Object.hasOwn(container, key)
     ? (container as Readonly<Record<string, unknown>>)[key]
     : undefined
-}
-
-/** The network is the host's, with its rules about addresses. */
-async function fetchByHost(host: HostSide, input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
-  const request = new Request(input, init)
-  const body = request.method === 'GET' || request.method === 'HEAD' ? undefined : await request.text()
-  const answer = (await host.ask('fetch', {
-    url: request.url,
-    method: request.method,
-    headers: Object.fromEntries(request.headers),
-    ...(body !== undefined && { body }),
-  })) as { readonly status: number; readonly statusText: string; readonly body: string }
-  const empty = [204, 205, 304].includes(answer.status)
-  return new Response(empty ? null : answer.body, { status: answer.status, statusText: answer.statusText })
 }

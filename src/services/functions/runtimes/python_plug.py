@@ -66,6 +66,7 @@ def answer_of(value):
 
 def start(argument, host):
     folder = os.path.dirname(argument["module"])
+    os.environ.update(argument.get("env") or {})
     sys.path[:0] = [folder, os.path.join(folder, "python_modules")]
     spec = importlib.util.spec_from_file_location("main", argument["module"])
     module = importlib.util.module_from_spec(spec)

@@ -1,0 +1,59 @@
+/**
+ * Asks a server on this machine: `webscripts-client.ts <port> <path> <connections> <ms> <a second, or 0>`. Without a rate
+ * each connection asks again when it was answered; with one, requests begin at their times whatever came. Prints JSON.
+ */
+import { connect, type Socket } from 'node:net'
+
+const [port = '', path = '', connections = '', ms = '', rate = ''] = process.argv.slice(2)
+const request = `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`
+const WARM_UP_MS = 1_500
+const times: number[] = []
+const free: Socket[] = []
+/** when the requests that wait for a connection were due */
+const due: number[] = []
+const isPaced = Number(rate) > 0
+let measuresFrom = Number.POSITIVE_INFINITY
+
+function ask(socket: Socket, at: number): void {
+  socket.write(request)
+  socket.once('data', (answer) => {
+    const status = answer.toString('latin1', 9, 12)
+    if (status !== '200') throw new Error(`the server answered ${answer.toString('latin1', 0, 300)}`)
+    if (at >= measuresFrom) times.push(performance.now() - at)
+    if (!isPaced) return ask(socket, performance.now())
+    const next = due.shift()
+    if (next === undefined) free.push(socket)
+    else ask(socket, next)
+  })
+}
+
+await Promise.all(
+  Array.from({ length: Number(connections) }, async () => {
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.setNoDelay(true)
+    await new Promise((resolve) => socket.once('connect', resolve))
+    if (isPaced) free.push(socket)
+    else ask(socket, performance.now())
+  }),
+)
+const began = performance.now()
+measuresFrom = began + WARM_UP_MS
+const end = measuresFrom + Number(ms)
+let sent = 0
+while (performance.now() < end) {
+  if (isPaced) {
+    const now = performance.now()
+    const wanted = Math.floor(((now - began) / 1_000) * Number(rate))
+    for (; sent < wanted; sent++) {
+      const socket = free.pop()
+      const at = began + (sent / Number(rate)) * 1_000
+      if (socket === undefined) due.push(at)
+      else ask(socket, at)
+    }
+  }
+  await new Promise((resolve) => setTimeout(resolve, isPaced ? 1 : 20))
+}
+const sorted = times.sort((a, b) => a - b)
+const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+process.stdout.write(JSON.stringify({ perSecond: (times.length * 1_000) / Number(ms), p50: at(0.5), p99: at(0.99) }))
+process.exit(0)

@@ -1,0 +1,45 @@
+/** Makes the webscripts service of a host. */
+import { randomUUID } from 'node:crypto'
+import { machineTimers } from '../machine/timers.ts'
+import { webscriptsErrorBody } from '../services/webscripts/error-body.ts'
+import { webscriptsRoutes } from '../services/webscripts/routes.ts'
+import { createWebscriptsService } from '../services/webscripts/service.ts'
+import { OwnApi } from './own-api.ts'
+import { TokenBuckets } from './rate-limit.ts'
+import type { MakeService } from './service-dependencies.ts'
+
+/** calls of one tenant at once */
+const MAX_OPEN = 200
+const MAX_TENANTS = 10_000
+
+/** Over the functions of the host; inside of them the API of the host is asked as their tenant. */
+export const makeWebscripts: MakeService = ({ config, now, gauges, serviceRegistry, checkPair, issueToken }) => {
+  const perSecond = config.limits.ratePerKey
+  const buckets = new TokenBuckets({ perSecond, burst: perSecond * 2, mostKeys: MAX_TENANTS, now })
+  const api = new OwnApi({ issueToken, now })
+  const service = createWebscriptsService({
+    functions: () => serviceRegistry.functions,
+    askApi: (tenant, user, request, signal) => api.ask({ tenant, user }, request, signal),
+    takeCall: (tenant) => buckets.take(tenant),
+    mostOpen: MAX_OPEN,
+    now,
+    clock: () => performance.now(),
+    later: machineTimers.later,
+    newId: randomUUID,
+  })
+  serviceRegistry.webscripts = service
+  gauges.watchQueue('webscripts-open', () => service.gauges().open)
+  gauges.watchTotal('webscripts-called', () => service.gauges().calls)
+  gauges.watchTotal('webscripts-failed', () => service.gauges().errors)
+  return {
+    name: 'webscripts',
+    description: 'HTTP functions of tenants: public, or for whoever has their secret',
+    errorBody: webscriptsErrorBody,
+    routes: (app) => {
+      api.isAt(app)
+      return webscriptsRoutes(app, { service, checkPair })
+    },
+    start: async () => {},
+    stop: async () => service.stop(),
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * The API of this host for what runs inside of it: asked as a tenant, without a socket, by a token that nobody outside
+ * this process sees.
+ */
+import type { FastifyInstance } from 'fastify'
+import { AppError } from '../kernel/errors.ts'
+import type { Caller } from '../kernel/caller.ts'
+import { LruCache } from '../kernel/lru-cache.ts'
+import type { ApiAnswer, ApiRequest } from '../services/functions/contract.ts'
+import type { TokenOrder } from './auth/tokens.ts'
+
+export interface OwnApiOptions {
+  readonly issueToken: (order: TokenOrder) => Promise<string>
+  /** epoch ms */
+  readonly now: () => number
+}
+
+interface Issued {
+  readonly token: string
+  /** epoch ms */
+  readonly until: number
+}
+
+const LIFETIME_S = 300
+/** ms before its end at which a token is made anew */
+const EARLY_MS = 60_000
+const MAX_TOKENS = 1_000
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+/** Of a network for documents: whoever asks from inside is not on this machine for routes that want that. */
+const NOWHERE = '192.0.2.1'
+/** What the request itself decides, and what would make it somebody else's. */
+const REFUSED: ReadonlySet<string> = new Set([
+  'authorization',
+  'connection',
+  'content-length',
+  'forwarded',
+  'host',
+  'transfer-encoding',
+  'upgrade',
+  'x-forwarded-for',
+])
+const MAX_TEXT = 900_000
+
+export class OwnApi {
+  readonly #options: OwnApiOptions
+  readonly #tokens = new LruCache<string, Issued>(MAX_TOKENS)
+  #app: FastifyInstance | undefined
+
+  constructor(options: OwnApiOptions) {
+    this.#options = options
+  }
+
+  /** Where the host's routes are. */
+  isAt(app: FastifyInstance): void {
+    this.#app = app
+  }
+
+  /** Rejects with `PLUG_FAILED` for what is no request; a refusal of the API is an answer. */
+  async ask(
+    caller: Caller,
+    { method: asked, path, headers, body }: ApiRequest,
+    signal: AbortSignal,
+  ): Promise<ApiAnswer> {
+    const app = this.#app
+    if (app === undefined) throw new AppError('CLOSED', 'the host has no API yet')
+    const method = METHODS.find((one) => one === asked)
+    if (method === undefined) throw failed(`the API has no method ${asked.slice(0, 20)}`)
+    const given = headers.filter(([name]) => !REFUSED.has(name.toLowerCase()))
+    if (given.some(([name, value]) => name.toLowerCase() === 'accept' && value.includes('text/event-stream'))) {
+      throw failed('streams of events are not for webscripts, whose calls end')
+    }
+    const url = `${app.prefix}${normalized(path)}`
+    const authorization = `Bearer ${await this.#tokenOf(caller)}`
+    const answer = await app.inject({
+      method,
+      url,
+      headers: { ...Object.fromEntries(given), authorization },
+      remoteAddress: NOWHERE,
+      signal,
+      ...(body !== undefined && { payload: body }),
+    })
+    if (answer.payload.length > MAX_TEXT) throw failed(`the answer has more than ${MAX_TEXT} characters; ask for less`)
+    const told = Object.entries(answer.headers).flatMap(([name, value]): (readonly [string, string])[] =>
+      value === undefined ? [] : [value].flat().map((one) => [name, String(one)] as const),
+    )
+    return { status: answer.statusCode, headers: told, text: answer.payload }
+  }
+
+  async #tokenOf({ tenant, user }: Caller): Promise<string> {
+    const key = JSON.stringify([tenant, user])
+    const now = this.#options.now()
+    const known = this.#tokens.get(key)
+    if (known !== undefined && known.until - EARLY_MS > now) return known.token
+    const token = await this.#options.issueToken({ tenant, subject: user, lifetime: LIFETIME_S })
+    this.#tokens.set(key, { token, until: now + LIFETIME_S * 1_000 })
+    return token
+  }
+}
+
+/** Steps upwards are taken before the prefix stands in front: none leads out of it. */
+function normalized(path: string): string {
+  if (!path.startsWith('/') || path.startsWith('//') || path.includes('\\')) {
+    throw failed('a path of the API begins with one slash, such as /api/tasks')
+  }
+  const { pathname, search } = new URL(path, 'http://host')
+  return pathname + search
+}
+
+function failed(why: string): AppError {
+  return new AppError('PLUG_FAILED', why)
+}

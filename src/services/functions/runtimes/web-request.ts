@@ -1,0 +1,136 @@
+/** A request as a webscript in JavaScript sees it, in the manner of Express. */
+import type { Buffer } from 'node:buffer'
+import type { WebAnswer, WebCallParams } from './web-call.ts'
+
+/** Ends a request with an answer of its own. */
+export class HttpError extends Error {
+  readonly answer: WebAnswer
+
+  constructor(status: number, message: string) {
+    super(message)
+    const text = JSON.stringify({ error: message, statusCode: status })
+    this.answer = { status, headers: [['content-type', 'application/json; charset=utf-8']], text }
+  }
+}
+
+/** A part of a form that is a file. */
+export interface FormFile {
+  readonly name: string
+  readonly filename: string
+  readonly type: string
+  readonly data: Uint8Array
+}
+
+type Values = Record<string, string | string[]>
+
+export class WebRequest {
+  readonly method: string
+  /** behind the name of the webscript, decoded; begins with a slash */
+  readonly path: string
+  /** as it was written, with the query */
+  readonly url: string
+  /** one text, or a list where a name is there several times */
+  readonly query: Values
+  /** by names in lower case */
+  readonly headers: Values
+  /** the bytes as they came */
+  readonly rawBody: Buffer
+  /** JSON and forms parsed, text as text, all else as bytes; undefined without a body */
+  body: unknown
+  /** files of a form */
+  files: readonly FormFile[] = []
+  readonly #call: { readonly signal: AbortSignal }
+
+  /** `call`: asked for its signal only when somebody wants it */
+  constructor(
+    { method, path, query, headers }: WebCallParams,
+    rawBody: Buffer,
+    call: { readonly signal: AbortSignal },
+  ) {
+    this.method = method
+    this.path = decoded(path)
+    this.url = query === '' ? path : `${path}?${query}`
+    this.query = valuesOf(new URLSearchParams(query))
+    this.headers = valuesOf(headers)
+    this.rawBody = rawBody
+    this.#call = call
+  }
+
+  /** Aborts when the client goes away. */
+  get signal(): AbortSignal {
+    return this.#call.signal
+  }
+
+  get originalUrl(): string {
+    return this.url
+  }
+
+  /** A header. */
+  get(name: string): string | undefined {
+    const value = this.headers[name.toLowerCase()]
+    return Array.isArray(value) ? value.join(', ') : value
+  }
+
+  header(name: string): string | undefined {
+    return this.get(name)
+  }
+
+  /** Whether the body has that type, such as `json` or `text/plain`. */
+  is(type: string): boolean {
+    const own = (this.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+    return type.includes('/') ? own === type.toLowerCase() : own.endsWith(`/${type}`) || own.endsWith(`+${type}`)
+  }
+
+  /** By the harness, once. */
+  async parse(): Promise<void> {
+    if (this.rawBody.length === 0) return
+    const type = this.get('content-type') ?? ''
+    if (/^application\/(?:[\w.-]+\+)?json\b/i.test(type)) this.body = parsedJson(this.rawBody)
+    else if (/^(?:application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(type)) await this.#parseForm(type)
+    else if (/^text\//i.test(type)) this.body = this.rawBody.toString('utf8')
+    else this.body = this.rawBody
+  }
+
+  async #parseForm(type: string): Promise<void> {
+    const fields: [string, string][] = []
+    const files: FormFile[] = []
+    try {
+      const form = await new Response(new Uint8Array(this.rawBody), { headers: { 'content-type': type } }).formData()
+      for (const [name, value] of form) {
+        if (typeof value === 'string') fields.push([name, value])
+        else
+          files.push({ name, filename: value.name, type: value.type, data: new Uint8Array(await value.arrayBuffer()) })
+      }
+    } catch {
+      throw new HttpError(400, 'The body is no form of its content type')
+    }
+    this.body = valuesOf(fields)
+    this.files = files
+  }
+}
+
+function valuesOf(entries: Iterable<readonly [string, string]>): Values {
+  // names come from outside
+  const values = Object.create(null) as Values
+  for (const [name, value] of entries) {
+    const former = values[name]
+    values[name] = former === undefined ? value : [...(Array.isArray(former) ? former : [former]), value]
+  }
+  return values
+}
+
+function parsedJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    throw new HttpError(400, 'The body is no JSON')
+  }
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}

@@ -1,0 +1,222 @@
+/**
+ * An answer as a webscript in JavaScript makes it, in the manner of Express. What is sent whole goes to the host in one;
+ * what is written goes in pieces, each when the reader has taken the one before.
+ */
+import { Buffer } from 'node:buffer'
+import { Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { HostSide } from './host-fetch.ts'
+import { PIECE_BYTES, type WebAnswer, type WebHead } from './web-call.ts'
+
+const TEXT = 'text/html; charset=utf-8'
+const JSON_TYPE = 'application/json; charset=utf-8'
+const BYTES = 'application/octet-stream'
+const TYPES: Readonly<Record<string, string>> = {
+  html: TEXT,
+  json: JSON_TYPE,
+  text: 'text/plain; charset=utf-8',
+  txt: 'text/plain; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+  xml: 'application/xml',
+  bin: BYTES,
+}
+
+export class WebResponse extends Writable {
+  statusCode = 200
+  readonly #id: string
+  readonly #isHead: boolean
+  readonly #host: HostSide
+  readonly #headers = new Map<string, { readonly name: string; readonly values: readonly string[] }>()
+  readonly #over: Promise<WebAnswer>
+  #settle: ((answer: WebAnswer) => void) | undefined
+  #fail: ((error: Error) => void) | undefined
+  #isStreaming = false
+
+  constructor(id: string, method: string, host: HostSide) {
+    super({ highWaterMark: PIECE_BYTES, decodeStrings: true })
+    this.#id = id
+    this.#isHead = method === 'HEAD'
+    this.#host = host
+    this.#over = new Promise((resolve, reject) => {
+      this.#settle = resolve
+      this.#fail = reject
+    })
+    // whoever is not waited for yet must not end the process
+    this.#over.catch(() => undefined)
+    this.on('error', (error) => this.#fail?.(error))
+  }
+
+  /** Whether something was sent or written. */
+  get isBegun(): boolean {
+    return this.#isStreaming || this.#settle === undefined
+  }
+
+  /** Whether all of it was sent in one. */
+  get isWhole(): boolean {
+    return this.#settle === undefined && !this.#isStreaming
+  }
+
+  get headersSent(): boolean {
+    return this.isBegun
+  }
+
+  status(code: number): this {
+    this.statusCode = code
+    return this
+  }
+
+  sendStatus(code: number): this {
+    return this.status(code).type('text').send(String(code))
+  }
+
+  set(name: string | Readonly<Record<string, string | readonly string[]>>, value?: unknown): this {
+    if (typeof name !== 'string') {
+      for (const [each, one] of Object.entries(name)) this.set(each, one)
+      return this
+    }
+    if (this.isBegun) throw new Error(`the header ${name} comes too late: the answer has begun`)
+    const values = (Array.isArray(value) ? value : [value]).map(String)
+    this.#headers.set(name.toLowerCase(), { name, values })
+    return this
+  }
+
+  header(name: string, value: unknown): this {
+    return this.set(name, value)
+  }
+
+  setHeader(name: string, value: unknown): this {
+    return this.set(name, value)
+  }
+
+  append(name: string, value: unknown): this {
+    const former = this.#headers.get(name.toLowerCase())?.values ?? []
+    return this.set(name, [...former, ...(Array.isArray(value) ? value : [value]).map(String)])
+  }
+
+  get(name: string): string | undefined {
+    return this.#headers.get(name.toLowerCase())?.values.join(', ')
+  }
+
+  getHeader(name: string): string | undefined {
+    return this.get(name)
+  }
+
+  removeHeader(name: string): this {
+    this.#headers.delete(name.toLowerCase())
+    return this
+  }
+
+  /** A content type, or a short name of one such as `json`. */
+  type(type: string): this {
+    return this.set('Content-Type', TYPES[type] ?? type)
+  }
+
+  writeHead(status: number, headers: Readonly<Record<string, string>> = {}): this {
+    return this.status(status).set(headers)
+  }
+
+  redirect(...given: readonly [string] | readonly [number, string]): this {
+    const [status, location] = given.length === 1 ? [302, given[0]] : given
+    return this.status(status).set('Location', location).type('text').send(`Found at ${location}`)
+  }
+
+  json(value: unknown): this {
+    if (this.get('content-type') === undefined) this.type('json')
+    return this.#whole(JSON.stringify(value) ?? 'null')
+  }
+
+  /** Text, bytes, or anything else as JSON. */
+  send(value?: unknown): this {
+    if (value === undefined || value === null) return this.#whole('')
+    const isBytes = value instanceof Uint8Array
+    if (!isBytes && typeof value !== 'string') return this.json(value)
+    if (this.get('content-type') === undefined) this.type(isBytes ? BYTES : TEXT)
+    return this.#whole(value)
+  }
+
+  override end(...given: readonly unknown[]): this {
+    const [chunk] = given
+    if (
+      !this.#isStreaming &&
+      !this.isBegun &&
+      (chunk === undefined || typeof chunk === 'string' || chunk instanceof Uint8Array)
+    ) {
+      return this.#whole(chunk ?? '')
+    }
+    return super.end(...(given as readonly []))
+  }
+
+  /** What a handler gave back instead of sending it. */
+  async answerWith(value: unknown): Promise<void> {
+    if (!(value instanceof Response)) return void this.send(value)
+    this.status(value.status)
+    for (const [name, one] of value.headers) this.append(name, one)
+    if (value.body === null) return void this.#whole('')
+    await pipeline(Readable.fromWeb(value.body), this)
+  }
+
+  /** By the harness: what the host is answered, once all has gone out. */
+  finished(call: { readonly signal: AbortSignal }): Promise<WebAnswer> {
+    // nobody reads it any more; what is settled already needs no signal, which costs something
+    if (this.#settle !== undefined)
+      call.signal.addEventListener('abort', () => this.destroy(new Error('the client went away')), { once: true })
+    return this.#over
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: (error?: Error | null) => void): void {
+    void settled(this.#writeAll(chunk), done)
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    // an answer that is ended without a piece
+    const begun = this.#isStreaming ? Promise.resolve() : this.#begin()
+    const answered = begun.then(() => this.#answer({ streamed: true }))
+    void settled(answered, done)
+  }
+
+  async #begin(): Promise<void> {
+    this.#isStreaming = true
+    await this.#host.ask('web.head', { id: this.#id, ...this.#head() })
+  }
+
+  async #writeAll(chunk: Buffer): Promise<void> {
+    if (!this.#isStreaming) await this.#begin()
+    for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+      const bytes = chunk.subarray(at, at + PIECE_BYTES).toString('base64')
+      await this.#host.ask('web.write', { id: this.#id, bytes })
+    }
+  }
+
+  #whole(body: string | Uint8Array): this {
+    if (this.isBegun) throw new Error('it answers twice: the answer was sent already')
+    const size = typeof body === 'string' ? Buffer.byteLength(body) : body.length
+    // nobody reads the body of such an answer
+    if (this.#isHead && size > PIECE_BYTES) this.#answer({ ...this.#head(), text: '' })
+    else if (size <= PIECE_BYTES) {
+      const content = typeof body === 'string' ? { text: body } : { bytes: Buffer.from(body).toString('base64') }
+      this.#answer({ ...this.#head(), ...content })
+    } else super.end(Buffer.from(body))
+    return this
+  }
+
+  #answer(answer: WebAnswer): void {
+    this.#settle?.(answer)
+    this.#settle = undefined
+  }
+
+  #head(): WebHead {
+    const headers = [...this.#headers.values()].flatMap(({ name, values }) => values.map((one) => [name, one] as const))
+    return { status: this.statusCode, headers }
+  }
+}
+
+/** Tells a stream how a piece of its work ended. */
+async function settled(work: Promise<unknown>, done: (error?: Error | null) => void): Promise<void> {
+  let failure: Error | undefined
+  try {
+    await work
+  } catch (error) {
+    failure = error as Error
+  }
+  done(failure)
+}

@@ -1,0 +1,68 @@
+/** Who may call a private webscript: what a request shows, and whether that is good. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import { AppError } from '../../kernel/errors.ts'
+import type { DeployedWebscript } from '../functions/contract.ts'
+
+/** Whose that key pair is; undefined when it is wrong. `RATE_LIMITED` after too many tries. */
+export type CheckPair = (
+  key: string,
+  secret: string,
+  address: string,
+) => Promise<{ readonly tenant: string } | undefined>
+
+export interface Shown {
+  readonly authorization: string | undefined
+  /** of the query, decoded; a plus may have become a blank */
+  readonly secret: string | undefined
+  /** of the client */
+  readonly address: string
+}
+
+/** Of a webscript that is not there: as much work as one that is, so that nobody finds ids by the time it takes. */
+const NOBODY = randomBytes(32).toString('base64')
+
+/**
+ * Lets a call in, or throws `NOT_FOUND`, `UNAUTHORIZED` (nothing was shown) or `FORBIDDEN`. A public webscript takes
+ * everybody.
+ */
+export async function admit(script: DeployedWebscript | undefined, shown: Shown, checkPair: CheckPair): Promise<void> {
+  const { authorization = '', secret } = shown
+  const [, scheme = '', value = ''] = /^(\S{1,20}) +(\S.*)$/.exec(authorization) ?? []
+  const given = scheme.toLowerCase() === 'hmac-sha256' ? value : secret
+  const expected = script?.secret ?? NOBODY
+  const isSecret = given !== undefined && matches(given, expected)
+  const isKey = !isSecret && scheme.toLowerCase() === 'basic' && (await isOwnKey(value, shown, script, checkPair))
+  if (script === undefined) throw noWebscript()
+  if (!script.isPrivate || (isSecret && script.secret !== undefined) || isKey) return
+  if (given === undefined && authorization === '') {
+    throw new AppError('UNAUTHORIZED', 'This webscript is private: show its secret, or a key of its tenant')
+  }
+  throw new AppError('FORBIDDEN', 'What was shown does not open this webscript')
+}
+
+export function noWebscript(): AppError {
+  return new AppError('NOT_FOUND', 'There is no such webscript')
+}
+
+async function isOwnKey(
+  value: string,
+  { address }: Shown,
+  script: DeployedWebscript | undefined,
+  checkPair: CheckPair,
+): Promise<boolean> {
+  if (script?.isPrivate === false) return false
+  const pair = Buffer.from(value, 'base64').toString('utf8')
+  const colon = pair.indexOf(':')
+  if (colon < 0) return false
+  const caller = await checkPair(pair.slice(0, colon), pair.slice(colon + 1), address)
+  return caller !== undefined && caller.tenant === script?.tenant
+}
+
+/** In the same time whatever they are. */
+function matches(given: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+  const wanted = digest(expected)
+  const [asIs, withPlus] = [digest(given), digest(given.replaceAll(' ', '+'))]
+  const isSame = timingSafeEqual(asIs, wanted)
+  return timingSafeEqual(withPlus, wanted) || isSame
+}

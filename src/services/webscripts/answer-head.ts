@@ -1,0 +1,65 @@
+/** Status and headers of an answer, as a webscript gives them: material to judge. */
+import { createHash } from 'node:crypto'
+import { AppError } from '../../kernel/errors.ts'
+import type { WebHead } from '../functions/contract.ts'
+
+const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
+// what a line of a head can have
+const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
+const MAX_HEADERS = 100
+const MAX_CHARACTERS = 16_384
+/** They are about the connection, or the host knows them itself. */
+const OF_THE_HOST: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** Throws `PLUG_FAILED` for what no answer can have. */
+export function headOf({ status, headers }: { readonly status?: unknown; readonly headers?: unknown }): WebHead {
+  if (typeof status !== 'number' || !Number.isInteger(status) || status < 200 || status > 599) {
+    throw wrong(`the status ${shown(status)}; it is a number from 200 to 599`)
+  }
+  if (!Array.isArray(headers)) throw wrong('no list of headers')
+  const pairs = headers.map(pairOf)
+  const size = pairs.reduce((sum, [name, value]) => sum + name.length + value.length, 0)
+  if (pairs.length > MAX_HEADERS || size > MAX_CHARACTERS) {
+    throw wrong(`more than ${MAX_HEADERS} headers, or more than ${MAX_CHARACTERS} characters of them`)
+  }
+  return { status, headers: pairs.filter(([name]) => !OF_THE_HOST.has(name)) }
+}
+
+function pairOf(pair: unknown): readonly [string, string] {
+  const [name, value] = Array.isArray(pair) ? (pair as readonly unknown[]) : []
+  if (typeof name !== 'string' || !NAME.test(name)) throw wrong(`the header name ${shown(name)}`)
+  if (typeof value !== 'string' || !VALUE.test(value))
+    throw wrong(`a header ${name} that is not one line of Latin letters`)
+  return [name.toLowerCase(), value]
+}
+
+function shown(value: unknown): string {
+  return value === undefined ? 'nothing' : JSON.stringify(value).slice(0, 60)
+}
+
+function wrong(what: string): AppError {
+  return new AppError('PLUG_FAILED', `it answered with ${what}`, { cause: 'answer' })
+}
+
+/** Weak, as Express makes them. */
+export function etagOf(body: Uint8Array): string {
+  const digest = createHash('sha1').update(body).digest('base64').slice(0, 27)
+  return `W/"${body.length.toString(16)}-${digest}"`
+}
+
+/** Whether the client has what it asks for. */
+export function isKnown(etag: string, ifNoneMatch: string | undefined): boolean {
+  if (ifNoneMatch === undefined) return false
+  const weak = (text: string): string => text.trim().replace(/^W\//, '')
+  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((one) => weak(one) === weak(etag))
+}

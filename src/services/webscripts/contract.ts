@@ -1,0 +1,117 @@
+/**
+ * Webscripts: functions of a tenant that are called over HTTP, at an address of the host.
+ *
+ * WEBSCRIPT-1 a private webscript is called only with its own secret, or with a key of its tenant
+ * WEBSCRIPT-2 a draft is called only by its version
+ * WEBSCRIPT-3 credentials that let a call in do not reach the webscript, and those of the API never do
+ * WEBSCRIPT-4 the host holds a bounded part of an answer, however long it is
+ * WEBSCRIPT-5 a client that goes away cancels its call
+ *
+ * Errors are AppErrors: `NOT_FOUND`, `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`, `PLUG_FAILED`, `TOO_LARGE`, `CLOSED`.
+ */
+import type { Readable } from 'node:stream'
+import type { Caller } from '../../kernel/caller.ts'
+import type { DeployedWebscript, WebHead } from '../functions/contract.ts'
+
+/** The service of one host. */
+export interface WebscriptsService {
+  as(caller: Caller): WebscriptsApi
+  /** What an address leads to: `{id}/{path}` or `{tenant}/{name}/{path}`, as they were written. */
+  find(address: string): Address | undefined
+  /** The version that is asked for: exact, a range, or `latest`. Undefined when there is none. */
+  choose(address: Pick<Address, 'tenant' | 'name'>, version: string | undefined): DeployedWebscript | undefined
+  call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer>
+  /** What a webscript asks of its host while one of its calls is open. */
+  answer(
+    script: Pick<DeployedWebscript, 'tenant' | 'name'>,
+    question: string,
+    params: unknown,
+    signal: AbortSignal,
+  ): Promise<unknown>
+  gauges(): { readonly open: number; readonly calls: number; readonly errors: number }
+  stop(): void
+}
+
+export interface Address {
+  readonly tenant: string
+  readonly name: string
+  /** what stands behind it, as it was written; begins with a slash */
+  readonly path: string
+}
+
+export interface ScriptRequest {
+  readonly method: string
+  readonly path: string
+  /** without the question mark */
+  readonly query: string
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: Uint8Array
+  /** the client is gone */
+  readonly signal: AbortSignal
+}
+
+export interface ScriptAnswer extends WebHead {
+  readonly requestId: string
+  /** a stream fails when the webscript does before its end */
+  readonly body: Uint8Array | Readable
+}
+
+/** What one caller can do with the webscripts of its tenant. */
+export interface WebscriptsApi {
+  /** Newest last, those before `before`. */
+  log(name: string, query?: ScriptLogQuery): Promise<ScriptLogPage>
+  /** What comes from now on, or after a number that was seen. */
+  tail(name: string, query: ScriptLogQuery & { readonly signal: AbortSignal }): AsyncIterable<ScriptLine>
+  metrics(name: string): Promise<ScriptMetrics>
+}
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+export const LINE_KINDS = ['request', 'response', 'console'] as const
+export type LineKind = (typeof LINE_KINDS)[number]
+
+export interface ScriptLogQuery {
+  /** this level and those above */
+  readonly level?: LogLevel | undefined
+  readonly kind?: LineKind | undefined
+  readonly version?: string | undefined
+  /** a part of the message; case does not count */
+  readonly search?: string | undefined
+  /** numbers of lines */
+  readonly before?: number | undefined
+  readonly after?: number | undefined
+  readonly limit?: number | undefined
+}
+
+export interface ScriptLine {
+  /** rises by line of the host; not by one for a webscript */
+  readonly number: number
+  /** ISO 8601 */
+  readonly timestamp: string
+  readonly level: LogLevel
+  readonly kind: LineKind
+  readonly message: string
+  readonly version: string
+  readonly requestId?: string
+}
+
+export interface ScriptLogPage {
+  readonly lines: readonly ScriptLine[]
+  /** as `before` of the page with older lines; absent when there are none */
+  readonly before?: number
+}
+
+/** Of this host, since it started. Times are ms, sizes bytes. */
+export interface ScriptMetrics {
+  readonly calls: number
+  /** answers from 500 on */
+  readonly errors: number
+  /** calls that found no process */
+  readonly coldStarts: number
+  readonly open: number
+  /** until the answer began */
+  readonly p50: number
+  readonly p99: number
+  readonly bytesIn: number
+  readonly bytesOut: number
+}

@@ -1,0 +1,123 @@
+/** One call of a webscript as the host sees it: its body to be read in pieces, and its answer as it comes. */
+import { Readable } from 'node:stream'
+import { AppError } from '../../kernel/errors.ts'
+import { RenewableTimer } from '../../kernel/renewable-timer.ts'
+import type { StartTimer } from '../../kernel/start-timer.ts'
+import type { WebHead } from '../functions/contract.ts'
+import { headOf } from './answer-head.ts'
+
+/** bytes of a piece of the body */
+export const PIECE_BYTES = 393_216
+/** bytes that wait for a client */
+const WAITING_BYTES = 262_144
+/** ms in which a client has to take what waits for it: less than a question may take */
+const STALL_MS = 8_000
+/** ms that an answer in pieces may take in all */
+const STREAM_MS = 600_000
+
+export interface OpenCallOptions {
+  readonly owner: string
+  readonly body: Uint8Array
+  readonly later: StartTimer
+}
+
+export class OpenCall {
+  readonly owner: string
+  /** more time as the answer gets on */
+  readonly timer = new RenewableTimer()
+  /** Resolves with the head of an answer in pieces. */
+  readonly began: Promise<WebHead>
+  /** its pieces */
+  readonly stream: Readable
+  /** bytes of them */
+  sent = 0
+  readonly #body: Uint8Array
+  readonly #later: StartTimer
+  #begin: ((head: WebHead) => void) | undefined
+  #room: (() => void) | undefined
+  #isLate = false
+  #stopLimit: (() => void) | undefined
+
+  constructor({ owner, body, later }: OpenCallOptions) {
+    this.owner = owner
+    this.#body = body
+    this.#later = later
+    this.began = new Promise((resolve) => (this.#begin = resolve))
+    this.stream = new Readable({
+      highWaterMark: WAITING_BYTES,
+      read: () => this.#wake(),
+      destroy: (error, done) => {
+        this.#wake()
+        done(error)
+      },
+    })
+    // whoever sends it hears of it; a call that answers whole has no reader
+    this.stream.on('error', () => undefined)
+  }
+
+  get hasBegun(): boolean {
+    return this.#begin === undefined
+  }
+
+  read(offset: unknown): string {
+    if (typeof offset !== 'number' || !Number.isSafeInteger(offset) || offset < 0) throw refused('it wants an offset')
+    return Buffer.from(this.#body.subarray(offset, offset + PIECE_BYTES)).toString('base64')
+  }
+
+  /** Begins the answer. Throws `PLUG_FAILED` for a head that no answer can have. */
+  begin(params: Readonly<Record<string, unknown>>): void {
+    if (this.#begin === undefined) throw refused('the answer has begun already')
+    this.#begin(headOf(params))
+    this.#begin = undefined
+    this.#stopLimit = this.#later(STREAM_MS, () => (this.#isLate = true))
+    this.timer.renew()
+  }
+
+  /** Resolves when there is room for another piece. Rejects when the client is gone or takes nothing. */
+  async write(params: Readonly<Record<string, unknown>>): Promise<void> {
+    if (!this.hasBegun) throw refused('the answer has not begun')
+    const { text, bytes } = params
+    const piece =
+      typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : Buffer.from(typeof text === 'string' ? text : '')
+    if (this.stream.destroyed) throw refused('the client went away')
+    if (this.#isLate) throw refused(`the answer takes longer than ${STREAM_MS} ms`)
+    this.sent += piece.length
+    this.timer.renew()
+    if (piece.length === 0 || this.stream.push(piece)) return
+    await this.#untilRoom()
+    this.timer.renew()
+    if (this.stream.destroyed) throw refused('the client went away')
+  }
+
+  /** Nothing more comes: the answer is whole, or it failed on the way. */
+  end(error?: Error): void {
+    this.#stopLimit?.()
+    if (this.stream.destroyed) return
+    if (error === undefined) this.stream.push(null)
+    else this.stream.destroy(error)
+  }
+
+  #untilRoom(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const callOff = this.#later(STALL_MS, () => {
+        this.#room = undefined
+        this.stream.destroy(new Error('the client takes nothing'))
+        reject(refused(`the client took nothing for ${STALL_MS} ms`))
+      })
+      this.#room = () => {
+        callOff()
+        resolve()
+      }
+    })
+  }
+
+  #wake(): void {
+    const room = this.#room
+    this.#room = undefined
+    room?.()
+  }
+}
+
+function refused(why: string): AppError {
+  return new AppError('PLUG_FAILED', why)
+}

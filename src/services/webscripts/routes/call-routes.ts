@@ -1,0 +1,219 @@
+/** Calls of webscripts: any method, any body, at the address of one. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError, ERRORS } from '../../../kernel/errors.ts'
+import { untilClosed } from '../../../web/send-stream.ts'
+import { Type } from 'typebox'
+import type { CallFailure } from '../../functions/contract.ts'
+import { admit, noWebscript } from '../admission.ts'
+import { etagOf, isKnown } from '../answer-head.ts'
+import type { Address, ScriptAnswer, ScriptRequest } from '../contract.ts'
+import type { DeployedWebscript } from '../../functions/contract.ts'
+import { ErrorSchema } from './error-schema.ts'
+import { BASE, type WebscriptsRouting } from './routing.ts'
+
+/** bytes of the body of a call */
+const MAX_BODY = 10_485_760
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+const VERSION_HEADER = 'x-webscript-version'
+/** A page of a webscript is not one of the host: it gets no access to what its reader may do here. */
+const SANDBOX = 'sandbox allow-forms allow-modals allow-popups allow-scripts'
+/** They are about the connection. */
+const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** What was found out before the body was read. */
+interface Admitted {
+  readonly script: DeployedWebscript
+  readonly address: Address
+  /** without what let the call in */
+  readonly query: string
+  readonly isByHeader: boolean
+}
+
+export function callRoutes(app: FastifyInstance, { service, checkPair }: WebscriptsRouting): void {
+  const admitted = new WeakMap<FastifyRequest, Admitted>()
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY }, (_request, body, parsed) =>
+    parsed(null, body),
+  )
+
+  const letIn = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    reply.header('access-control-allow-origin', '*')
+    if (isPreflight(request)) return allow(request, reply)
+    const { raw, headers } = request
+    const [path = '', ...queries] = (raw.url ?? '').slice(app.prefix.length).split('?')
+    const query = queries.join('?')
+    const address = service.find(path.slice(BASE.length + 1))
+    const version = headers[VERSION_HEADER]
+    const script = address && service.choose(address, typeof version === 'string' ? version.trim() : undefined)
+    const secret = new URLSearchParams(query).get('secret') ?? undefined
+    const { authorization } = headers
+    try {
+      await admit(script, { authorization, secret, address: request.ip }, checkPair)
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'UNAUTHORIZED') {
+        reply.header('www-authenticate', ['hmac-sha256', 'Basic realm="reflexarc", charset="UTF-8"'])
+      }
+      if (error instanceof AppError && error.code === 'RATE_LIMITED') reply.header('retry-after', 1)
+      throw error
+    }
+    if (script === undefined || address === undefined) throw noWebscript()
+    admitted.set(request, {
+      script,
+      address,
+      query: script.isPrivate ? withoutSecret(query) : query,
+      isByHeader: script.isPrivate && authorization !== undefined,
+    })
+    return undefined
+  }
+
+  const call = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const found = admitted.get(request)
+    if (found === undefined) throw noWebscript()
+    const signal = untilClosed(reply)
+    let answer: ScriptAnswer
+    try {
+      answer = await service.call(found.script, requestOf(request, found, signal))
+    } catch (error) {
+      return refuse(reply, error)
+    }
+    return send(request, reply, answer)
+  }
+
+  for (const [url, hide] of [
+    [`${BASE}/:id`, true],
+    [`${BASE}/:id/*`, false],
+  ] as const) {
+    for (const method of METHODS) {
+      app.route({
+        url,
+        method,
+        // which of them there are is the webscript's matter
+        exposeHeadRoute: false,
+        bodyLimit: MAX_BODY,
+        config: { access: 'public' },
+        onRequest: letIn,
+        handler: call,
+        schema: {
+          operationId: `callWebscriptBy${method[0]}${method.slice(1).toLowerCase()}`,
+          hide: hide || method === 'OPTIONS' || method === 'HEAD',
+          summary: 'Call a webscript',
+          description:
+            'By its id, or by its tenant and its name. A private one wants its secret (the header `Authorization: hmac-sha256 <secret>`, or `?secret=`), or a key of its tenant. The answer is what the webscript gives.',
+          security: [],
+          params: Type.Object({
+            id: Type.String({ description: 'of the webscript, or its tenant' }),
+            '*': Type.Optional(Type.String({ description: 'its name behind a tenant; then what it is told as path' })),
+          }),
+          response: {
+            '2xx': Type.Unknown({ description: 'whatever the webscript answers' }),
+            '4xx': ErrorSchema,
+            '5xx': ErrorSchema,
+          },
+        },
+      })
+    }
+  }
+}
+
+function requestOf(
+  { raw, headers, body, method }: FastifyRequest,
+  { address, query, isByHeader }: Admitted,
+  signal: AbortSignal,
+): ScriptRequest {
+  const pairs: [string, string][] = []
+  for (let at = 0; at < raw.rawHeaders.length; at += 2) {
+    const name = raw.rawHeaders[at]?.toLowerCase() ?? ''
+    if (OF_THE_CONNECTION.has(name) || (isByHeader && name === 'authorization')) continue
+    // a content type without content was taken away before
+    if (headers[name] === undefined) continue
+    pairs.push([name, raw.rawHeaders[at + 1] ?? ''])
+  }
+  return {
+    method,
+    path: address.path,
+    query,
+    headers: pairs,
+    body: body instanceof Uint8Array ? body : new Uint8Array(),
+    signal,
+  }
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, { status, headers, body }: ScriptAnswer): FastifyReply {
+  reply.code(status)
+  const names = new Map<string, string[]>()
+  for (const [name, value] of headers) names.set(name, [...(names.get(name) ?? []), value])
+  for (const [name, values] of names) reply.header(name, values.length === 1 ? values[0] : values)
+  // policies add up: that of the webscript can only forbid more
+  reply.header('content-security-policy', [...(names.get('content-security-policy') ?? []), SANDBOX])
+  if (!names.has('x-content-type-options')) reply.header('x-content-type-options', 'nosniff')
+  if (!(body instanceof Uint8Array)) {
+    if (!names.has('content-type')) reply.type('application/octet-stream')
+    return reply.send(body)
+  }
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length)
+  if (bytes.length === 0) return reply.send()
+  if (status === 200 && (request.method === 'GET' || request.method === 'HEAD') && !names.has('etag')) {
+    const etag = etagOf(bytes)
+    reply.header('etag', etag)
+    if (isKnown(etag, request.headers['if-none-match'])) return reply.code(304).send()
+  }
+  if (!names.has('content-type')) reply.type('application/octet-stream')
+  return reply.send(bytes)
+}
+
+/** What went wrong inside is in the webscript's log; its callers hear of which kind it was. */
+function refuse(reply: FastifyReply, error: unknown): FastifyReply {
+  if (!(error instanceof AppError)) throw error
+  const { code } = error
+  if (code === 'RATE_LIMITED') {
+    reply.header('retry-after', 1)
+    throw error
+  }
+  const [statusCode, told] = kindOf(error)
+  if (statusCode === 503) reply.header('retry-after', 1)
+  return reply.code(statusCode).type('application/json; charset=utf-8').send({ error: told, code, statusCode })
+}
+
+function kindOf(error: AppError): readonly [number, string] {
+  const { code, message } = error
+  if (code === 'TOO_LARGE') return [413, 'The request is too large for the webscript']
+  if (code !== 'PLUG_FAILED') return [ERRORS[code].status, message]
+  const cause = error.cause as CallFailure | 'answer' | undefined
+  if (cause === 'answered') return [500, 'The webscript failed']
+  if (cause === 'overdue') return [504, 'The webscript did not answer in time']
+  if (cause === 'answer') return [502, 'The webscript gave an answer that cannot be sent']
+  if (cause === 'ended') return [502, 'The webscript ended without an answer']
+  return [503, 'The webscript cannot be called at the moment']
+}
+
+function isPreflight({ method, headers }: FastifyRequest): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
+}
+
+/** Browsers ask so without credentials, before they call. */
+function allow({ headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const asked = headers['access-control-request-headers']
+  return reply
+    .code(204)
+    .header('access-control-allow-methods', METHODS.join(', '))
+    .header('access-control-max-age', 600)
+    .header('vary', 'access-control-request-headers')
+    .headers(typeof asked === 'string' ? { 'access-control-allow-headers': asked } : {})
+    .send()
+}
+
+function withoutSecret(query: string): string {
+  return query
+    .split('&')
+    .filter((one) => !/^secret(?:=|$)/.test(one))
+    .join('&')
+}

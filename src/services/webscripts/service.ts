@@ -1,0 +1,343 @@
+/** The webscripts service put together: addresses, calls, and what is kept of them. */
+import { AppError, messageOf } from '../../kernel/errors.ts'
+import { isPlainObject } from '../../kernel/json.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import { LruCache } from '../../kernel/lru-cache.ts'
+import type { StartTimer } from '../../kernel/start-timer.ts'
+import type {
+  ApiAnswer,
+  ApiRequest,
+  DeployedWebscript,
+  FunctionLine,
+  FunctionsService,
+  WebCallParams,
+} from '../functions/contract.ts'
+import { noWebscript } from './admission.ts'
+import { headOf } from './answer-head.ts'
+import { fits } from './choose-version.ts'
+import type {
+  Address,
+  LogLevel,
+  ScriptAnswer,
+  ScriptLogQuery,
+  ScriptRequest,
+  WebscriptsApi,
+  WebscriptsService,
+} from './contract.ts'
+import { OpenCall, PIECE_BYTES } from './open-call.ts'
+import { ScriptFigures } from './script-figures.ts'
+import { ScriptLog } from './script-log.ts'
+import { TenantCalls } from './tenant-calls.ts'
+
+export interface WebscriptsOptions {
+  readonly functions: () => FunctionsService | undefined
+  /** Asks the API of this host as a tenant. */
+  readonly askApi: (tenant: string, user: string, request: ApiRequest, signal: AbortSignal) => Promise<ApiAnswer>
+  /** Seconds until a tenant may call again; 0: now. */
+  readonly takeCall: (tenant: string) => number
+  /** calls of a tenant at once */
+  readonly mostOpen: number
+  /** epoch ms */
+  readonly now: () => number
+  /** ms of a clock that never goes back */
+  readonly clock: () => number
+  readonly later: StartTimer
+  /** never the same twice */
+  readonly newId: () => string
+}
+
+export function createWebscriptsService(options: WebscriptsOptions): WebscriptsService {
+  return new Webscripts(options)
+}
+
+const MAX_FIGURES = 10_000
+
+class Webscripts implements WebscriptsService {
+  readonly #options: WebscriptsOptions
+  readonly #calls = new Map<string, OpenCall>()
+  readonly #figures = new LruCache<string, ScriptFigures>(MAX_FIGURES)
+  readonly #log = new ScriptLog()
+  readonly #quota: TenantCalls
+  #isListening = false
+  #total = 0
+  #errors = 0
+
+  constructor(options: WebscriptsOptions) {
+    this.#options = options
+    this.#quota = new TenantCalls(options)
+  }
+
+  as({ tenant }: Caller): WebscriptsApi {
+    const known = (name: string): string => {
+      if ((this.#functions()?.webscripts(tenant, name) ?? []).length === 0) throw noWebscript()
+      return scriptKey(tenant, name)
+    }
+    return {
+      log: async (name, query = {}) => this.#log.page(known(name), query),
+      tail: (name, query: ScriptLogQuery & { readonly signal: AbortSignal }) => this.#log.tail(known(name), query),
+      metrics: async (name) => this.#figuresOf(known(name)).metrics,
+    }
+  }
+
+  find(address: string): Address | undefined {
+    const [first = '', second = '', ...rest] = address.split('/')
+    const functions = this.#functions()
+    const owner = functions?.webscriptOf(decoded(first))
+    if (owner !== undefined) return { ...owner, path: pathOf(address, first) }
+    const [tenant, name] = [decoded(first), decoded(second)]
+    if ((functions?.webscripts(tenant, name) ?? []).length === 0) return undefined
+    return { tenant, name, path: rest.length === 0 ? '/' : pathOf(address, `${first}/${second}`) }
+  }
+
+  choose({ tenant, name }: Pick<Address, 'tenant' | 'name'>, version?: string): DeployedWebscript | undefined {
+    const versions = this.#functions()?.webscripts(tenant, name) ?? []
+    const exact = versions.find((one) => one.version === version)
+    if (exact !== undefined) return exact
+    const published = versions.filter((one) => !one.draft && fits(one.version, version))
+    return (
+      published.find((one) => one.isRunning && !one.deprecated) ??
+      published.find((one) => one.isRunning) ??
+      published[0]
+    )
+  }
+
+  async call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer> {
+    const { tenant, name, version } = script
+    const functions = this.#functions()
+    if (functions === undefined || !script.isRunning) {
+      throw new AppError('CLOSED', `The webscript is not running: its status is ${script.status}`)
+    }
+    const release = this.#quota.take(tenant)
+    const requestId = this.#options.newId()
+    const call = new OpenCall({ owner: scriptKey(tenant, name), body: request.body, later: this.#options.later })
+    this.#calls.set(requestId, call)
+    const shown = new ShownCall(this.#options, this.#log, this.#figuresOf(scriptKey(tenant, name)), {
+      script,
+      request,
+      requestId,
+    })
+    this.#total++
+    let isOver = false
+    const over = (): void => {
+      if (isOver) return
+      isOver = true
+      this.#calls.delete(requestId)
+      release()
+      shown.end()
+    }
+    try {
+      const answered = functions.callWebscript(tenant, name, version, paramsOf(requestId, request), {
+        signal: request.signal,
+        timer: call.timer,
+        onStart: () => shown.started(),
+      })
+      const whole = answered
+        .then((answer) => this.#finish(call, answer, shown))
+        .catch((error: unknown) => {
+          this.#fail(call, error, shown)
+        })
+      whole.then(over, over)
+      const begun = call.began.then((head) => {
+        shown.began(head.status)
+        return { ...head, body: call.stream }
+      })
+      const answer = await Promise.race([whole, begun])
+      // what went out in pieces has begun before it ended
+      return { ...(answer ?? (await begun)), requestId }
+    } catch (error) {
+      over()
+      throw error
+    }
+  }
+
+  async answer(
+    { tenant, name }: Pick<DeployedWebscript, 'tenant' | 'name'>,
+    question: string,
+    params: unknown,
+    signal: AbortSignal,
+  ): Promise<unknown> {
+    if (!isPlainObject(params)) throw new AppError('PLUG_FAILED', 'a question has parameters')
+    if (question === 'api') return this.#options.askApi(tenant, `webscripts/${name}`, requestOf(params), signal)
+    const call = this.#calls.get(String(params['id']))
+    // ids cannot be guessed; those of others would not be found either way
+    if (call === undefined || call.owner !== scriptKey(tenant, name))
+      throw new AppError('PLUG_FAILED', 'that call is not open')
+    if (question === 'web.read') return call.read(params['offset'])
+    if (question === 'web.head') return call.begin(params)
+    if (question === 'web.write') return call.write(params)
+    throw new AppError('PLUG_FAILED', 'there is no such question to the host')
+  }
+
+  gauges(): ReturnType<WebscriptsService['gauges']> {
+    return { open: this.#calls.size, calls: this.#total, errors: this.#errors }
+  }
+
+  stop(): void {
+    this.#log.end()
+  }
+
+  /** The answer as a whole; undefined when it went out in pieces. */
+  #finish(call: OpenCall, answer: unknown, shown: ShownCall): Omit<ScriptAnswer, 'requestId'> | undefined {
+    if (call.hasBegun) {
+      shown.sent(call.sent)
+      call.end()
+      return undefined
+    }
+    if (!isPlainObject(answer)) throw new AppError('PLUG_FAILED', 'it gave no answer', { cause: 'answer' })
+    const head = headOf(answer)
+    const { text, bytes } = answer
+    const body =
+      typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : Buffer.from(typeof text === 'string' ? text : '')
+    shown.began(head.status)
+    shown.sent(body.length)
+    return { ...head, body }
+  }
+
+  /** After the answer has begun its reader hears of it by a stream that fails. */
+  #fail(call: OpenCall, error: unknown, shown: ShownCall): void {
+    this.#errors++
+    shown.failed(error)
+    if (!call.hasBegun) throw error
+    shown.sent(call.sent)
+    call.end(error as Error)
+  }
+
+  #functions(): FunctionsService | undefined {
+    const functions = this.#options.functions()
+    if (functions !== undefined && !this.#isListening) {
+      this.#isListening = true
+      functions.onLine((line) => this.#said(line))
+    }
+    return functions
+  }
+
+  #said({ tenant, type, name, version, time, level, text }: FunctionLine): void {
+    if (type !== 'webscripts') return
+    const timestamp = new Date(time).toISOString()
+    this.#log.add(scriptKey(tenant, name), {
+      timestamp,
+      level: level as LogLevel,
+      kind: 'console',
+      message: text,
+      version,
+    })
+  }
+
+  #figuresOf(key: string): ScriptFigures {
+    const known = this.#figures.get(key)
+    if (known !== undefined) return known
+    const figures = new ScriptFigures()
+    this.#figures.set(key, figures)
+    return figures
+  }
+}
+
+interface CallFacts {
+  readonly script: DeployedWebscript
+  readonly request: ScriptRequest
+  readonly requestId: string
+}
+
+/** What is written and counted of one call. */
+class ShownCall {
+  readonly #options: Pick<WebscriptsOptions, 'now' | 'clock'>
+  readonly #log: ScriptLog
+  readonly #figures: ScriptFigures
+  readonly #facts: CallFacts
+  readonly #begin: number
+  #status = 0
+  #bytes = 0
+
+  constructor(
+    options: Pick<WebscriptsOptions, 'now' | 'clock'>,
+    log: ScriptLog,
+    figures: ScriptFigures,
+    facts: CallFacts,
+  ) {
+    this.#options = options
+    this.#log = log
+    this.#figures = figures
+    this.#facts = facts
+    this.#begin = options.clock()
+    const { request } = facts
+    figures.open++
+    figures.bytesIn += request.body.length
+    // a query may hold what nobody should read
+    this.#say('info', 'request', `${request.method} ${request.path} (${request.body.length} bytes)`)
+  }
+
+  started(): void {
+    this.#figures.coldStarts++
+  }
+
+  began(status: number): void {
+    this.#status = status
+    this.#figures.answered(this.#options.clock() - this.#begin)
+    if (status >= 500) this.#figures.errors++
+  }
+
+  sent(bytes: number): void {
+    this.#bytes = bytes
+    this.#figures.bytesOut += bytes
+  }
+
+  failed(error: unknown): void {
+    if (this.#status === 0) {
+      this.#figures.answered(this.#options.clock() - this.#begin)
+      this.#figures.errors++
+    }
+    this.#say('error', 'response', messageOf(error))
+  }
+
+  end(): void {
+    this.#figures.open--
+    if (this.#status === 0) return
+    const ms = Math.round(this.#options.clock() - this.#begin)
+    const level = this.#status >= 500 ? 'error' : this.#status >= 400 ? 'warn' : 'info'
+    this.#say(level, 'response', `${this.#status} after ${ms} ms (${this.#bytes} bytes)`)
+  }
+
+  #say(level: LogLevel, kind: 'request' | 'response', message: string): void {
+    const { script, requestId } = this.#facts
+    const timestamp = new Date(this.#options.now()).toISOString()
+    const { tenant, name, version } = script
+    this.#log.add(scriptKey(tenant, name), { timestamp, level, kind, message, version, requestId })
+  }
+}
+
+function paramsOf(id: string, { method, path, query, headers, body }: ScriptRequest): WebCallParams {
+  const size = body.length
+  const isSmall = size <= PIECE_BYTES
+  const text = isSmall ? Buffer.from(body.buffer, body.byteOffset, size).toString('base64') : undefined
+  return { id, method, path, query, headers, size, ...(text !== undefined && { body: text }) }
+}
+
+function requestOf(params: Readonly<Record<string, unknown>>): ApiRequest {
+  const { method, path, headers = [], body } = params
+  const pairs = Array.isArray(headers) ? (headers as readonly unknown[]) : []
+  const areGood = pairs.every(
+    (pair) => Array.isArray(pair) && pair.length === 2 && pair.every((one) => typeof one === 'string'),
+  )
+  if (typeof method !== 'string' || typeof path !== 'string' || !areGood) {
+    throw new AppError('PLUG_FAILED', 'a request to the API has a method, a path and headers')
+  }
+  if (body !== undefined && typeof body !== 'string') throw new AppError('PLUG_FAILED', 'a body is text')
+  return { method, path, headers: pairs as ApiRequest['headers'], ...(body !== undefined && { body }) }
+}
+
+function scriptKey(tenant: string, name: string): string {
+  return `${tenant}/${name}`
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function pathOf(address: string, first: string): string {
+  const path = address.slice(first.length)
+  return path === '' ? '/' : path
+}

@@ -1,0 +1,220 @@
+/** Webscripts that do what none should, and clients that do: what each meets, and that the others do not notice. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createClient, type Client } from '../../src/client.ts'
+import { readConfig } from '../../src/host/config.ts'
+import { startHost, type RunningHost } from '../../src/host/running-host.ts'
+import { SERVICES } from '../../src/host/service-table.ts'
+
+let host: RunningHost
+let client: Client
+let url = ''
+const CODE = `let held = 0
+exports.handleRequest = async (req, res) => {
+  const step = req.path.slice(1)
+  if (step === 'fine') return res.json({ held })
+  if (step === 'throws') throw new Error('the inside of it')
+  if (step === 'twice') { res.send('first'); res.send('second') }
+  if (step === 'late') { res.send('first'); res.set('x-late', '1') }
+  if (step === 'status') return res.status(Number(req.query.of)).send('x')
+  if (step === 'header') return res.set(req.query.name, req.query.value).send('x')
+  if (step === 'many') { for (let n = 0; n < 101; n++) res.set('x-' + n, '1'); return res.send('x') }
+  if (step === 'own') return res.set({ 'Content-Length': '7', 'Transfer-Encoding': 'x', Connection: 'close' }).send('four')
+  if (step === 'nothing') return undefined
+  if (step === 'exit') process.exit(3)
+  if (step === 'loop') for (;;);
+  if (step === 'torn') { res.write('begun '); await new Promise((go) => setTimeout(go, 50)); throw new Error('torn') }
+  if (step === 'circle') { const a = {}; a.a = a; return res.json(a) }
+  if (step === 'flood') { for (let n = 0; n < 5000; n++) console.log('line ' + n); return res.send('x') }
+  if (step === 'hold') { held++; req.signal.addEventListener('abort', () => held--); await new Promise((go) => req.signal.addEventListener('abort', go)); return res.send('x') }
+  if (step === 'endless') { const more = () => { while (res.write('x'.repeat(65536))); res.once('drain', more) }; held++; res.once('close', () => held--); more(); await new Promise((go) => res.once('close', go)) }
+  if (step === 'path') return res.json(await fetchStatus(req.query.to))
+}
+const fetchStatus = (to) => client.rules.tasks.get(to).then(() => 'there', (error) => error.code)
+`
+
+beforeAll(async () => {
+  const credentials = { key: 'k', secret: 'a-secret' }
+  const given = { store: 'memory:', port: 0, ...credentials, empty: true, logLevel: 'silent' }
+  host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
+  client = createClient({ url: host.url, credentials })
+  const manifest = { name: 'wrong', version: '1.0.0', runtime: 'web-node24', private: false }
+  const files = { 'webscript.json': JSON.stringify(manifest), 'index.js': CODE }
+  const { webscripts } = client.functions
+  const assets = new Map(Object.entries(files).map(([path, text]) => [path, new TextEncoder().encode(text)]))
+  const { job } = await webscripts.create(assets)
+  await webscripts.jobs.finished(job?.id ?? '')
+  const id = createHash('sha256')
+    .update(JSON.stringify(['default', 'wrong']))
+    .digest('hex')
+    .slice(0, 32)
+  url = `${host.url}/api/v1/${id}`
+})
+afterAll(() => host.stop())
+
+const isFine = async (): Promise<boolean> => (await fetch(`${url}/fine`)).status === 200
+
+describe('a webscript that', () => {
+  it.each<[string, string, number, RegExp, RegExp]>([
+    ['throws', 'throws', 500, /"The webscript failed"/, /the inside of it/],
+    ['answers with what is no JSON', 'circle', 500, /"The webscript failed"/, /circular/i],
+    ['answers with a status of 99', 'status?of=99', 502, /cannot be sent/, /the status 99/],
+    ['answers with a status of 1000', 'status?of=1000', 502, /cannot be sent/, /the status 1000/],
+    ['answers with no number as status', 'status?of=x', 502, /cannot be sent/, /the status null/],
+    [
+      'has a header with a line break',
+      'header?name=x-a&value=1%0d%0aset-cookie:b',
+      502,
+      /cannot be sent/,
+      /header x-a that is not one/,
+    ],
+    [
+      'has a header beyond Latin letters',
+      'header?name=x-a&value=%E2%82%AC',
+      502,
+      /cannot be sent/,
+      /header x-a that is not one/,
+    ],
+    ['has a header with a wrong name', 'header?name=x%20a&value=1', 502, /cannot be sent/, /the header name "x a"/],
+    ['has too many headers', 'many', 502, /cannot be sent/, /more than 100 headers/],
+    ['ends its process', 'exit', 502, /ended without an answer/, /it ended with code 3/],
+  ])('%s is answered for, and the reason is in its log', async (_, step, status, told, logged) => {
+    const answer = await fetch(`${url}/${step}`)
+    expect([answer.status, await answer.text()]).toEqual([status, expect.stringMatching(told)])
+    const { lines } = await client.webscripts.log('wrong', { level: 'error', kind: 'response' })
+    expect(lines.at(-1)?.message).toMatch(logged)
+    await expect.poll(isFine).toBe(true)
+  })
+
+  it('answers twice has said so in its log, and the first answer counts', async () => {
+    for (const step of ['twice', 'late']) expect(await (await fetch(`${url}/${step}`)).text()).toBe('first')
+    expect(await isFine()).toBe(true)
+  })
+
+  it('says what only the host can know is not believed', async () => {
+    const answer = await fetch(`${url}/own`)
+    expect([await answer.text(), answer.headers.get('content-length')]).toEqual(['four', '4'])
+  })
+
+  it('fails on the way leaves an answer that is torn, and not one that looks whole', async () => {
+    const answer = await fetch(`${url}/torn`)
+    expect(answer.status).toBe(200)
+    await expect(answer.text()).rejects.toThrow('terminated')
+    expect(await isFine()).toBe(true)
+  })
+
+  it('loops is killed at its time, and its next call answers', async () => {
+    const [looping, nothing] = await Promise.all([fetch(`${url}/loop`), fetch(`${url}/nothing`)])
+    // what was under way in the same process goes with it
+    expect([504, 502]).toContain(looping.status)
+    expect([504, 502]).toContain(nothing.status)
+    await expect.poll(isFine).toBe(true)
+  })
+
+  it('floods its log has the first lines of each second, and is told how many are missing', async () => {
+    expect((await fetch(`${url}/flood`)).status).toBe(200)
+    await fetch(`${url}/fine`)
+    const { lines } = await client.webscripts.log('wrong', { kind: 'console', search: 'line ', limit: 1_000 })
+    expect(lines.length).toBeLessThan(1_000)
+    expect(lines[0]?.message).toBe('line 0')
+  })
+
+  it('asks the API for what is not its own is refused by the host', async () => {
+    for (const to of ['../../etc/passwd', '//127.0.0.1/x', '..%2f..%2fmetrics']) {
+      const answer = await fetch(`${url}/path?to=${encodeURIComponent(to)}`)
+      expect(await answer.json(), to).toMatch(/NOT_FOUND|VALIDATION/)
+    }
+  })
+})
+
+describe('a client that', () => {
+  it('sends too much is refused', async () => {
+    const answer = await fetch(`${url}/fine`, { method: 'POST', body: new Uint8Array(10_485_761) })
+    expect(answer.status).toBe(413)
+  })
+
+  it('sends what is torn is told so', async () => {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await fetch(`${url}/fine`, { method: 'POST', body: '{"a":', headers })
+    expect([answer.status, await answer.json()]).toEqual([400, { error: 'The body is no JSON', statusCode: 400 }])
+  })
+
+  const heldBy = async (): Promise<unknown> => {
+    const { held } = (await (await fetch(`${url}/fine`)).json()) as { readonly held: number }
+    return held
+  }
+
+  // Holds WEBSCRIPT-5
+  it('goes away cancels its call', async () => {
+    const gone = new AbortController()
+    const waiting = fetch(`${url}/hold`, { signal: gone.signal })
+    await expect.poll(heldBy).toBe(1)
+    gone.abort()
+    await expect(waiting).rejects.toThrow(/abort/)
+    await expect.poll(heldBy).toBe(0)
+  })
+
+  // Holds WEBSCRIPT-4, WEBSCRIPT-5
+  it('reads nothing holds the webscript back, and lets it go when it goes', async () => {
+    const { port, hostname } = new URL(url)
+    const socket = connect(Number(port), hostname)
+    await once(socket, 'connect')
+    socket.pause()
+    socket.write(`GET ${new URL(url).pathname}/endless HTTP/1.1\r\nhost: x\r\n\r\n`)
+    await expect.poll(heldBy).toBe(1)
+    const before = process.memoryUsage().rss
+    for (let turn = 0; turn < 20; turn++) expect(await heldBy()).toBe(1)
+    expect(process.memoryUsage().rss - before).toBeLessThan(64_000_000)
+    socket.destroy()
+    await expect.poll(heldBy).toBe(0)
+  })
+
+  it('names what does not run, or is not there, is told so', async () => {
+    expect((await fetch(`${host.url}/api/v1/${'f'.repeat(32)}`)).status).toBe(404)
+    expect((await fetch(`${host.url}/api/v1/default/none`)).status).toBe(404)
+    expect((await fetch(`${host.url}/api/v1/%ff%fe/x`)).status).toBeGreaterThanOrEqual(400)
+    const { webscripts } = client.functions
+    const manifest = { name: 'idle', version: '1.0.0', runtime: 'web-node24', private: false }
+    const assets = new Map([
+      ['webscript.json', new TextEncoder().encode(JSON.stringify(manifest))],
+      ['index.js', new TextEncoder().encode('')],
+    ])
+    await webscripts.create(assets, { deploy: false })
+    const answer = await fetch(`${host.url}/api/v1/default/idle`)
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await answer.json()).toMatchObject({ error: 'The webscript is not running: its status is registered' })
+  })
+})
+
+it('what was done is in the log and in the figures', async () => {
+  const metrics = await client.webscripts.metrics('wrong')
+  expect(metrics.calls).toBeGreaterThan(20)
+  expect(metrics.errors).toBeGreaterThan(9)
+  expect(metrics.coldStarts).toBeGreaterThan(0)
+  expect(metrics.p50).toBeGreaterThan(0)
+  expect(metrics.p99).toBeGreaterThanOrEqual(metrics.p50)
+
+  const page = await client.webscripts.log('wrong', { search: 'GET /FINE', limit: 2 })
+  expect(page.lines.map(({ message, kind }) => [kind, message])).toEqual([
+    ['request', 'GET /fine (0 bytes)'],
+    ['request', 'GET /fine (0 bytes)'],
+  ])
+  const older = await client.webscripts.log('wrong', { search: 'GET /FINE', limit: 2, before: page.before ?? 0 })
+  expect(older.lines.at(-1)?.number).toBeLessThan(page.lines[0]?.number ?? 0)
+  const over = new AbortController()
+  const tail = client.webscripts.tail('wrong', {
+    level: 'info',
+    after: page.lines[1]?.number ?? 0,
+    signal: over.signal,
+  })
+  const seen: string[] = []
+  for await (const { kind, message } of tail) {
+    seen.push(`${kind} ${message}`)
+    if (message === 'GET /throws (0 bytes)') break
+    if (seen.length === 1) void fetch(`${url}/throws`)
+  }
+  over.abort()
+  await expect(client.webscripts.log('none')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+})

@@ -1,0 +1,305 @@
+/** Webscripts through the whole host: uploaded, and called over HTTP by whoever may. */
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createClient, type Client } from '../../src/client.ts'
+import { readConfig } from '../../src/host/config.ts'
+import { startHost, type RunningHost } from '../../src/host/running-host.ts'
+import { SERVICES } from '../../src/host/service-table.ts'
+import { basic } from './sample-host.ts'
+
+let host: RunningHost
+let client: Client
+const credentials = { key: 'k', secret: 'a-secret' }
+beforeAll(async () => {
+  const given = { store: 'memory:', port: 0, ...credentials, empty: true, logLevel: 'silent' }
+  host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
+  client = createClient({ url: host.url, credentials })
+})
+afterAll(() => host.stop())
+
+interface Script {
+  readonly name: string
+  readonly version?: string
+  readonly runtime?: 'web-node24' | 'web-python3'
+  readonly private?: boolean
+  readonly allowHmac?: boolean
+  readonly deploy?: object
+  readonly code: string
+  readonly more?: Readonly<Record<string, string>>
+  readonly draft?: boolean
+}
+
+/** Its id in addresses, and its secret. */
+async function deployed({
+  code,
+  more = {},
+  draft = false,
+  ...manifest
+}: Script): Promise<{ url: string; secret: string }> {
+  const { name, version = '1.0.0', runtime = 'web-node24' } = manifest
+  const main = runtime === 'web-node24' ? 'index.js' : 'main.py'
+  const whole = { private: false, ...manifest, version, runtime }
+  const files = { 'webscript.json': JSON.stringify(whole), [main]: code, ...more }
+  const assets = new Map(Object.entries(files).map(([path, text]) => [path, new TextEncoder().encode(text)]))
+  const { webscripts } = client.functions
+  const { job } = await webscripts.create(assets, { draft })
+  await webscripts.jobs.finished(job?.id ?? '')
+  const found = await webscripts.get(name, version)
+  expect(found.record['failureReason']).toBeUndefined()
+  expect(found.status).toBe('running')
+  const id = createHash('sha256')
+    .update(JSON.stringify(['default', name]))
+    .digest('hex')
+    .slice(0, 32)
+  return { url: `${host.url}/api/v1/${id}`, secret: String(found.record['secret']) }
+}
+
+const ECHO = `module.exports = async (req, res) => {
+  res.status(201).set('X-Seen', req.get('x-own') ?? 'nothing').json({
+    method: req.method, path: req.path, query: req.query, body: req.body, raw: req.rawBody.length,
+    files: req.files.map(({ name, filename, data }) => ({ name, filename, size: data.length })),
+    authorization: req.get('authorization') ?? null,
+  })
+}`
+
+describe('a webscript in JavaScript', () => {
+  it('is called with whatever was sent, and answers whatever it likes', async () => {
+    const { url } = await deployed({ name: 'echo', code: ECHO })
+    const answer = await fetch(`${url}/deep/p%20ath?a=1&a=2&b=%C3%BC`, { headers: { 'x-own': 'yes' } })
+    expect(answer.status).toBe(201)
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'x-seen': 'yes',
+      'content-type': 'application/json; charset=utf-8',
+      'access-control-allow-origin': '*',
+    })
+    expect(await answer.json()).toEqual({
+      method: 'GET',
+      path: '/deep/p ath',
+      query: { a: ['1', '2'], b: 'ü' },
+      raw: 0,
+      files: [],
+      authorization: null,
+    })
+    const sent = async (init: RequestInit): Promise<unknown> => (await fetch(`${url}/`, init)).json()
+    const json = { method: 'PUT', body: '{"a":[1]}', headers: { 'content-type': 'application/json' } }
+    expect(await sent(json)).toMatchObject({ method: 'PUT', path: '/', body: { a: [1] } })
+    expect(await sent({ method: 'POST', body: 'plain text' })).toMatchObject({ body: 'plain text' })
+    const fields = new URLSearchParams({ name: 'x y', list: '1' })
+    expect(await sent({ method: 'PATCH', body: fields })).toMatchObject({ body: { name: 'x y', list: '1' } })
+    const form = new FormData()
+    form.append('field', 'value')
+    form.append('photo', new Blob([new Uint8Array(10)]), 'photo.png')
+    expect(await sent({ method: 'POST', body: form })).toMatchObject({
+      body: { field: 'value' },
+      files: [{ name: 'photo', filename: 'photo.png', size: 10 }],
+    })
+    const bytes = new Uint8Array(2_000_000).fill(255)
+    const binary = { method: 'POST', body: bytes, headers: { 'content-type': 'application/octet-stream' } }
+    expect(await sent(binary)).toMatchObject({ raw: 2_000_000 })
+    expect(await (await fetch(`${host.url}/api/v1/default/echo/by/name`)).json()).toMatchObject({ path: '/by/name' })
+    expect(await (await fetch(url)).json()).toMatchObject({ path: '/' })
+  })
+
+  it.each<[string, string, object]>([
+    ['a function that it exports by default', `export default (req, res) => { res.send('here') }`, { type: 'module' }],
+    [
+      'an exported handleRequest',
+      `export async function handleRequest(req, res) { res.send('here') }`,
+      { type: 'module' },
+    ],
+    ['exports.handleRequest', `exports.handleRequest = (req, res) => res.send('here')`, {}],
+    ['a function that it only declares', `async function handleRequest (req, res) { res.send('here') }`, {}],
+    ['a function on the global object', `globalThis.handleRequest = (req, res) => { res.send('here') }`, {}],
+    ['a value that it gives back', `export default async () => 'here'`, { type: 'module' }],
+    [
+      'a Response that it gives back',
+      `export default () => new Response('here', { headers: { 'content-type': 'text/html; charset=utf-8' } })`,
+      { type: 'module' },
+    ],
+  ])('may have its handler as %s', async (what, code, project) => {
+    const name = `form${createHash('sha256').update(what).digest('hex').slice(0, 8)}`
+    const { url } = await deployed({ name, code, more: { 'package.json': JSON.stringify(project) } })
+    const answer = await fetch(url)
+    expect([answer.status, await answer.text()]).toEqual([200, 'here'])
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    // what comes in pieces has none
+    if (what.startsWith('a Response')) return
+    const etag = answer.headers.get('etag') ?? ''
+    expect(etag).toMatch(/^W\/"4-/)
+    const again = await fetch(url, { headers: { 'if-none-match': etag } })
+    expect([again.status, await again.text()]).toEqual([304, ''])
+  })
+
+  it('redirects, answers bytes, has cookies, and streams', async () => {
+    const code = `const { Readable } = require('node:stream')
+exports.handleRequest = async (req, res) => {
+  if (req.path === '/away') return res.redirect('https://example.com/x')
+  if (req.path === '/bytes') return res.send(Buffer.from([0, 255, 10]))
+  if (req.path === '/cookies') return res.append('Set-Cookie', ['a=1', 'b=2']).sendStatus(202)
+  if (req.path === '/large') return res.type('text').send('x'.repeat(3_000_000))
+  if (req.path === '/pipe') return void Readable.from(['one ', 'two ', 'three']).pipe(res.type('text'))
+  if (req.path === '/write') { res.type('csv'); res.write('a;b\\n'); res.write('1;2\\n'); return res.end('3;4\\n') }
+  res.status(204).end()
+}`
+    const { url } = await deployed({ name: 'ways', code })
+    const away = await fetch(`${url}/away`, { redirect: 'manual' })
+    expect([away.status, away.headers.get('location')]).toEqual([302, 'https://example.com/x'])
+    const bytes = await fetch(`${url}/bytes`)
+    expect([...new Uint8Array(await bytes.arrayBuffer())]).toEqual([0, 255, 10])
+    const cookies = await fetch(`${url}/cookies`)
+    expect([cookies.status, cookies.headers.getSetCookie()]).toEqual([202, ['a=1', 'b=2']])
+    expect((await (await fetch(`${url}/large`)).text()).length).toBe(3_000_000)
+    expect(await (await fetch(`${url}/pipe`)).text()).toBe('one two three')
+    const written = await fetch(`${url}/write`)
+    expect([written.headers.get('content-type'), await written.text()]).toEqual([
+      'text/csv; charset=utf-8',
+      'a;b\n1;2\n3;4\n',
+    ])
+    expect((await fetch(`${url}/`)).status).toBe(204)
+    const head = await fetch(`${url}/large`, { method: 'HEAD' })
+    expect([head.status, await head.text()]).toEqual([200, ''])
+  })
+
+  it('asks the API as its tenant, and sees no secret', async () => {
+    const code = `export default async (req, res) => {
+  await client.resources.resources.create({ id: 'pump-1', name: 'Pump' })
+  await waylay.resources.update('pump-1', { floor: 2 })
+  await waylay.data.postSeries('pump-1', { level: 7 })
+  const refused = await client.rules.tasks.get('none').catch((error) => error.code)
+  const raw = await fetch('http://127.0.0.1:1').catch((error) => error.message)
+  res.json({ pump: await waylay.resources.get('pump-1'), level: (await waylay.data.getCurrent('pump-1')).level, refused, raw, env: { ...process.env } })
+}`
+    const { url } = await deployed({
+      name: 'inside',
+      code,
+      deploy: { envVars: { PLACE: 'cellar' } },
+      more: { 'package.json': '{"type":"module"}' },
+    })
+    const answer = await (await fetch(url)).json()
+    expect(answer).toMatchObject({
+      pump: { id: 'pump-1', name: 'Pump', floor: 2 },
+      level: 7,
+      refused: 'NOT_FOUND',
+      raw: expect.stringContaining('not on the public internet') as unknown,
+      env: { PLACE: 'cellar' },
+    })
+    expect(JSON.stringify(answer)).not.toContain('Bearer')
+  })
+})
+
+describe('a webscript in Python', () => {
+  it('is called with whatever was sent, and answers whatever it likes', async () => {
+    const code = `from starlette.responses import JSONResponse, RedirectResponse, StreamingResponse
+from starlette.exceptions import HTTPException
+from reflexarc import console
+
+async def execute(request, waylay):
+    console.info("at %s", request.path)
+    if request.path == "/missing":
+        raise HTTPException(404, "no such thing")
+    if request.path == "/away":
+        return RedirectResponse("https://example.com/x")
+    if request.path == "/bytes":
+        return b"\\x00\\xff"
+    if request.path == "/stream":
+        async def pieces():
+            for n in range(3):
+                yield f"{n} "
+        return StreamingResponse(pieces(), media_type="text/plain")
+    if request.path == "/form":
+        form = await request.form()
+        return {name: one if isinstance(one, str) else [one.filename, (await one.read()).decode()] for name, one in form.items()}
+    if request.path == "/api":
+        await waylay.data.post_series("pump-2", {"level": 8})
+        return await waylay.request("GET", "/resources/pump-2/current")
+    body = await request.json() if request.method == "POST" else None
+    return JSONResponse({"method": request.method, "query": dict(request.query_params), "own": request.headers.get("X-Own"), "body": body}, 201, {"x-seen": "yes"})
+`
+    const { url } = await deployed({ name: 'snake', runtime: 'web-python3', code })
+    const answer = await fetch(`${url}/a?x=1`, { method: 'POST', body: '{"b":2}', headers: { 'x-own': 'o' } })
+    expect([answer.status, answer.headers.get('x-seen')]).toEqual([201, 'yes'])
+    expect(await answer.json()).toEqual({ method: 'POST', query: { x: '1' }, own: 'o', body: { b: 2 } })
+    const missing = await fetch(`${url}/missing`)
+    expect([missing.status, await missing.json()]).toEqual([404, { error: 'no such thing', statusCode: 404 }])
+    expect((await fetch(`${url}/away`, { redirect: 'manual' })).status).toBe(307)
+    expect([...new Uint8Array(await (await fetch(`${url}/bytes`)).arrayBuffer())]).toEqual([0, 255])
+    expect(await (await fetch(`${url}/stream`)).text()).toBe('0 1 2 ')
+    const form = new FormData()
+    form.append('field', 'value')
+    form.append('file', new Blob(['inside']), 'a.txt')
+    expect(await (await fetch(`${url}/form`, { method: 'POST', body: form })).json()).toEqual({
+      field: 'value',
+      file: ['a.txt', 'inside'],
+    })
+    expect(await (await fetch(`${url}/api`)).json()).toMatchObject({ level: 8 })
+    expect((await fetch(`${url}/`, { method: 'POST', body: '{torn' })).status).toBe(400)
+  })
+})
+
+// Holds WEBSCRIPT-1, WEBSCRIPT-3
+describe('a private webscript', () => {
+  it('is called with its secret, in three ways, and by nobody else', async () => {
+    const { url, secret } = await deployed({ name: 'private', private: true, code: ECHO })
+    const other = await deployed({ name: 'other', private: true, code: ECHO })
+    const status = async (query = '', authorization?: string): Promise<number> => {
+      return (await fetch(`${url}/x${query}`, { headers: { ...(authorization && { authorization }) } })).status
+    }
+    expect(await status()).toBe(401)
+    expect(await status('', `hmac-sha256 ${secret}`)).toBe(201)
+    expect(await status('', `HMAC-SHA256 ${secret}`)).toBe(201)
+    expect(await status(`?secret=${encodeURIComponent(secret)}`)).toBe(201)
+    // a plus that was not escaped arrives as a blank
+    expect(await status(`?secret=${secret.replaceAll('=', '%3D').replaceAll('/', '%2F')}`)).toBe(201)
+    expect(await status('', basic('k', 'a-secret'))).toBe(201)
+    for (const wrong of [`hmac-sha256 ${other.secret}`, 'hmac-sha256 ', 'hmac-sha256 null', `Bearer ${secret}`]) {
+      expect(await status('', wrong), wrong).toBe(403)
+    }
+    expect(await status('', basic('k', 'wrong'))).toBe(403)
+    expect(await status('?secret=')).toBe(403)
+    expect((await fetch(`${host.url}/api/v1/${'0'.repeat(32)}/x`)).status).toBe(404)
+
+    const shown = await fetch(`${url}/x?secret=${encodeURIComponent(secret)}&a=1`)
+    expect(await shown.json()).toMatchObject({ query: { a: '1' } })
+    const byHeader = await fetch(`${url}/x`, { headers: { authorization: `hmac-sha256 ${secret}` } })
+    expect(await byHeader.json()).toMatchObject({ authorization: null })
+  })
+
+  it('without a secret is for keys of its tenant alone', async () => {
+    const { url, secret } = await deployed({ name: 'keysOnly', private: true, allowHmac: false, code: ECHO })
+    expect(secret).toBe('null')
+    for (const authorization of [`hmac-sha256 ${secret}`, 'hmac-sha256 undefined']) {
+      expect((await fetch(url, { headers: { authorization } })).status).toBe(403)
+    }
+    expect((await fetch(url, { headers: { authorization: basic('k', 'a-secret') } })).status).toBe(201)
+  })
+
+  it('lets browsers ask from anywhere whether they may call it', async () => {
+    const { url } = await deployed({ name: 'browsed', private: true, code: ECHO })
+    const headers = { 'access-control-request-method': 'PUT', 'access-control-request-headers': 'authorization' }
+    const answer = await fetch(url, { method: 'OPTIONS', headers })
+    expect([answer.status, Object.fromEntries(answer.headers)]).toMatchObject([
+      204,
+      { 'access-control-allow-origin': '*', 'access-control-allow-headers': 'authorization' },
+    ])
+  })
+})
+
+// Holds WEBSCRIPT-2
+it('the newest published version is called, another one by its name, and a draft by its version alone', async () => {
+  const saying = (text: string): string => `exports.handleRequest = (req, res) => res.send('${text}')`
+  const { url } = await deployed({ name: 'versions', version: '1.0.0', code: saying('one') })
+  await deployed({ name: 'versions', version: '1.1.0', code: saying('one.one') })
+  await deployed({ name: 'versions', version: '2.0.0', code: saying('two'), draft: true })
+  const said = async (version?: string): Promise<string> => {
+    const answer = await fetch(url, { headers: { ...(version && { 'x-webscript-version': version }) } })
+    return answer.status === 200 ? answer.text() : String(answer.status)
+  }
+  expect(await said()).toBe('one.one')
+  expect(await said('latest')).toBe('one.one')
+  expect(await said('*')).toBe('one.one')
+  expect(await said('1.0.0')).toBe('one')
+  expect(await said('~1.0')).toBe('one')
+  expect(await said('2.0.0')).toBe('two')
+  expect(await said('^2')).toBe('404')
+  expect(await said('nonsense')).toBe('404')
+})
