@@ -10,7 +10,8 @@
  * ERA-2 a message that runs no sensor is an input and no invocation; it is remembered as the last of its resource.
  * ERA-3 a value that the last message does not have is found in the last one that had it, for the validity of streams
  *   counted from when that came; plugs read it, but a comparison that waits for it does not run by it.
- * ERA-4 a comparison of a value that is no number fails: its state is unknown then, which no row can be.
+ * ERA-4 a comparison of a value that is no number fails: its state is unknown then, and what it had before is what
+ *   triggers go by (unknown-states.ts).
  */
 import { messageValue } from '../task/message-value.ts'
 import type { Message } from '../task/origin.ts'
