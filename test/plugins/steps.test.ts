@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../plugins/index.ts'
+import { numberOfText } from '../../src/core/plug/field-type.ts'
 import type { Plug } from '../../src/core/plug/plug.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { runPlug } from '../support/plug-context.ts'
@@ -51,6 +52,26 @@ describe('a comparison given as data', () => {
         expect(stateBySteps(plug, properties, value)).toBe(called.state)
       }),
       runs(500),
+    )
+  })
+
+  it.each(comparing)('says what $name makes of what is no number, or leaves it open', (plug) => {
+    const other = fc.oneof(
+      fc.constantFrom(null, Number.NaN, Number.POSITIVE_INFINITY, true, false, '', ' 12.5 ', '-3', '0x1f', 'warm'),
+      fc.constantFrom<unknown>([1], { a: 1 }),
+      fc.string({ maxLength: 4 }),
+    )
+    fc.assert(
+      fc.property(fc.constantFrom(...(COMPARING[plug.name] ?? [])), number, other, (make, limit, value) => {
+        const properties = make(limit)
+        const steps = plug.steps?.(properties)
+        if (steps?.reads === undefined) return
+        const counted = typeof value === 'boolean' ? Number(value) : numberOfText(value)
+        const call = () => runPlug(plug, { properties, message: { a: value } }).state
+        if (counted === undefined) expect(call).toThrow('must be a number')
+        else expect(call()).toBe(stateBySteps(plug, properties, counted))
+      }),
+      runs(200),
     )
   })
 

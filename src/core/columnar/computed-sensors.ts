@@ -74,7 +74,13 @@ function computedBut(called: ReadonlySet<SensorNode>, order: readonly SensorNode
     if (steps !== undefined) {
       const { parameter, cuts } = steps
       const indexes = steps.states.map((state) => states.indexOf(state))
-      const own = { parameter, constant: constants.length, cuts: cuts.length, states: indexes, takesTexts: steps.reads === 'streamNumber' }
+      const own = {
+        parameter,
+        constant: constants.length,
+        cuts: cuts.length,
+        states: indexes,
+        takesTexts: steps.reads === 'streamNumber',
+      }
       constants.push(...cuts)
       return { steps: own, formula: undefined }
     }

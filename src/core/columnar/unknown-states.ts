@@ -87,7 +87,13 @@ export class UnknownStates {
     if (failed === 0 || !this.#isEasy(handle, failed, before & keyMask, bits & keyMask)) return false
     const count = rows.count(row) + 1
     const prior = rows.before(row)
-    const kept = { message: last, fields: lastEra?.fields, time: rows.time(row), index: -1, older: undefined } as KeptMessage
+    const kept = {
+      message: last,
+      fields: lastEra?.fields,
+      time: rows.time(row),
+      index: -1,
+      older: undefined,
+    } as KeptMessage
     if (layout.earlier !== -1) {
       nums[d + layout.earlier] = rows.before(row)
       nums[d + layout.earlier + 1] = rows.time(row)
