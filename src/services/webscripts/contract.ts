@@ -53,7 +53,7 @@ export interface ScriptRequest {
 export interface ScriptAnswer extends WebHead {
   readonly requestId: string
   /** a stream fails when the webscript does before its end */
-  readonly body: Uint8Array | Readable
+  readonly body: string | Uint8Array | Readable
 }
 
 /** What one caller can do with the webscripts of its tenant. */

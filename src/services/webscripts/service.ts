@@ -186,10 +186,9 @@ class Webscripts implements WebscriptsService {
     if (!isPlainObject(answer)) throw new AppError('PLUG_FAILED', 'it gave no answer', { cause: 'answer' })
     const head = headOf(answer)
     const { text, bytes } = answer
-    const body =
-      typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : Buffer.from(typeof text === 'string' ? text : '')
+    const body = typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : typeof text === 'string' ? text : ''
     shown.began(head.status)
-    shown.sent(body.length)
+    shown.sent(Buffer.byteLength(body))
     return { ...head, body }
   }
 
@@ -213,9 +212,8 @@ class Webscripts implements WebscriptsService {
 
   #said({ tenant, type, name, version, time, level, text }: FunctionLine): void {
     if (type !== 'webscripts') return
-    const timestamp = new Date(time).toISOString()
     this.#log.add(scriptKey(tenant, name), {
-      timestamp,
+      time,
       level: level as LogLevel,
       kind: 'console',
       message: text,
@@ -299,9 +297,8 @@ class ShownCall {
 
   #say(level: LogLevel, kind: 'request' | 'response', message: string): void {
     const { script, requestId } = this.#facts
-    const timestamp = new Date(this.#options.now()).toISOString()
     const { tenant, name, version } = script
-    this.#log.add(scriptKey(tenant, name), { timestamp, level, kind, message, version, requestId })
+    this.#log.add(scriptKey(tenant, name), { time: this.#options.now(), level, kind, message, version, requestId })
   }
 }
 
