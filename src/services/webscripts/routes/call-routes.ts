@@ -8,7 +8,7 @@ import { etagOf, isKnown } from '../answer-head.ts'
 import type { Address, ScriptAnswer, ScriptRequest } from '../contract.ts'
 import type { DeployedWebscript } from '../../functions/contract.ts'
 import { ErrorSchema } from './error-schema.ts'
-import { BASE, type WebscriptsRouting } from './routing.ts'
+import { BASE, CALL_BASES, type WebscriptsRouting } from './routing.ts'
 
 /** bytes of the body of a call */
 const MAX_BODY = 10_485_760
@@ -50,13 +50,15 @@ export function callRoutes(app: FastifyInstance, { service, checkPair }: Webscri
     const { raw, headers } = request
     const [path = '', ...queries] = (raw.url ?? '').slice(app.prefix.length).split('?')
     const query = queries.join('?')
-    const address = service.find(path.slice(BASE.length + 1))
+    const base = CALL_BASES.find((one) => path.startsWith(`${one}/`)) ?? BASE
+    const address = service.find(path.slice(base.length + 1))
     const version = headers[VERSION_HEADER]
     const script = address && service.choose(address, typeof version === 'string' ? version.trim() : undefined)
     const secret = new URLSearchParams(query).get('secret') ?? undefined
     const { authorization } = headers
     try {
-      await admit(script, { authorization, secret, address: request.ip }, checkPair)
+      const secrets = script === undefined ? [] : service.secretsOf(script)
+      await admit(script, secrets, { authorization, secret, address: request.ip }, checkPair)
     } catch (error) {
       if (error instanceof AppError && error.code === 'UNAUTHORIZED') {
         reply.header('www-authenticate', ['hmac-sha256', 'Basic realm="reflexarc", charset="UTF-8"'])
@@ -87,10 +89,9 @@ export function callRoutes(app: FastifyInstance, { service, checkPair }: Webscri
     return send(request, reply, answer)
   }
 
-  for (const [url, hide] of [
-    [`${BASE}/:id`, true],
-    [`${BASE}/:id/*`, false],
-  ] as const) {
+  const paths = CALL_BASES.flatMap((base) => [`${base}/:id`, `${base}/:id/*`])
+  for (const url of paths) {
+    const hide = url !== `${BASE}/:id/*`
     for (const method of METHODS) {
       app.route({
         url,
