@@ -12,6 +12,7 @@ import { defineFunctions } from './cli/functions.ts'
 import { defineKeys } from './cli/keys.ts'
 import { defineNext } from './cli/next.ts'
 import { definePlugs } from './cli/plugs.ts'
+import { defineMutate, defineProve } from './cli/prove.ts'
 import { defineServe } from './cli/serve.ts'
 import { defineSimulate } from './cli/simulate.ts'
 import { defineSweep } from './cli/sweep.ts'
@@ -25,6 +26,8 @@ const COMMANDS: readonly DefineCommand[] = [
   defineSimulate,
   defineDiff,
   defineSweep,
+  defineProve,
+  defineMutate,
   defineBench,
   defineNext,
   definePlugs,

@@ -1,183 +1,309 @@
 /** Runs a rule over random messages and holds properties against each run. */
-import fc from 'fast-check'
-import { durationMs } from '../kernel/duration.ts'
+import { asyncScheduler } from 'rxjs'
 import { AppError, messageOf } from '../kernel/errors.ts'
 import { play } from '../core/simulate/playback.ts'
-import type { Rule, Template } from '../core/rule/rule.ts'
-import type { Message } from '../core/task/origin.ts'
-import { crashPoints } from './arbitraries/crash-points.ts'
-import { messageStreams, type StreamOptions } from './arbitraries/messages.ts'
 import { firingLines, messageLines } from './case-text.ts'
-import { runCase, type CaseOptions, type CheckedRun, type RunCase } from './checked-run.ts'
-import { propertyOf, type PropertyLike, type RuleProperty } from './property.ts'
-import { writeCase } from './write-case.ts'
+import { CheckCounts, type CheckReport } from './check-report.ts'
+import {
+  caseOptionsOf,
+  casesOf,
+  oneRule,
+  searchTime,
+  statesIn,
+  type Checked,
+  type CheckOptions,
+} from './check-options.ts'
+import { labelsOf, requireLabel, runCase, type CaseOptions, type CheckedRun, type RunCase } from './checked-run.ts'
+import { minimise } from './minimise.ts'
+import { lengthText } from './moment-text.ts'
+import { columnarAsPlain } from './properties/columnar-as-plain.ts'
+import { everyPlugAnswers, expectedErrors } from './properties/implicit.ts'
+import { deathsText } from './properties/restart-changes-nothing.ts'
+import { propertyOf, type Need, type PropertyLike, type RuleProperty } from './property.ts'
+import { search, type Found } from './search.ts'
+import { writeCase, type WrittenCase } from './write-case.ts'
 
-export interface CheckOptions
-  extends Omit<CaseOptions, 'tail'>, Partial<Omit<StreamOptions, 'resources' | 'byResource'>> {
-  /** streams of one's own, instead of `metrics` and what goes with it */
-  readonly messages?: fc.Arbitrary<readonly Message[]>
-  /** who sends; default `resource`, else the resource of the rule's task */
-  readonly resources?: NonNullable<StreamOptions['resources']>
-  readonly byResource?: NonNullable<StreamOptions['byResource']>
-  /** how long the clock runs on after the last message: ms, ISO 8601, or short; default an hour */
-  readonly tail?: number | string
-  /** cases to try; default 100 */
-  readonly numRuns?: number
-  /** from the message of a failure, to see the same cases again */
-  readonly seed?: number
-  readonly path?: string
-  /** where to write the smallest failing case: `failures/alarm` gives `failures/alarm.rule.json` and `.ndjson` */
-  readonly writeTo?: string
-}
-
-/** What `checkRule` throws: its message tells the smallest case. */
+/** What `checkRule` throws: its message tells the smallest case, or what no case has met. */
 export class PropertyError extends AppError {
-  /** the smallest case that was found */
-  readonly failing: RunCase
+  /** the smallest case that was found; undefined when all held, and said nothing */
+  readonly failing: RunCase | undefined
+  /** of all cases, when all held and said nothing */
+  readonly report: CheckReport | undefined
 
-  constructor(message: string, failing: RunCase, cause: unknown) {
-    super('PROPERTY', message, { cause })
+  constructor(message: string, about: { failing?: RunCase; report?: CheckReport; cause?: unknown }) {
+    super('PROPERTY', message, { cause: about.cause })
     this.name = 'PropertyError'
-    this.failing = failing
+    this.failing = about.failing
+    this.report = about.report
   }
 }
 
-const MAX_MESSAGES = 60
+/** ms for which a failing case is made smaller, by fast-check and after it */
+const SHRINK_MS = 5000
 
 /**
- * Runs a rule, or random ones, over random messages and holds properties against every run. Throws a `PropertyError`
- * (code `PROPERTY`) with the smallest case for which one of them does not hold. A rule that cannot start at all is
- * thrown as `engine.start` throws it.
+ * Runs a rule, or random ones, over random messages for a while and holds properties against every run. Gives how much
+ * was tried. Throws a `PropertyError` (code `PROPERTY`) with the smallest case for which one of them does not hold, or
+ * for which a plug fails that nothing spoilt; also when all of them hold and a property says nothing, since what it is
+ * about never happened. A rule that cannot start is thrown as `engine.start` throws it, a label that it does not have
+ * as `NOT_FOUND`.
  */
 export async function checkRule(
-  rule: Rule | Template | fc.Arbitrary<Rule | Template>,
+  rule: Checked,
+  property: PropertyLike | readonly PropertyLike[],
+  options: CheckOptions,
+): Promise<CheckReport> {
+  const began = asyncScheduler.now()
+  const check = new Check(rule, property, options)
+  await check.start()
+  const seed = options.seed ?? Math.trunc(began) % 0x7fff_ffff
+  const { numRuns = Number.MAX_SAFE_INTEGER, path } = options
+  const found = await search(check.cases, (one) => check.fails(one), {
+    seed,
+    path,
+    numRuns,
+    time: searchTime(options),
+    shrinkTime: options.shrink === false ? 0 : SHRINK_MS,
+  })
+  check.throwMisuse()
+  if (found !== undefined) throw await check.failure(found)
+  const report = check.counts.report(check.names, seed, asyncScheduler.now() - began)
+  const missing = path === undefined ? check.unmet(report) : []
+  if (missing.length > 0) {
+    const lines = ['all properties hold, but say nothing:', ...missing.map((text) => `  ${text}`), report.toString()]
+    throw new PropertyError(lines.join('\n'), { report })
+  }
+  options.print?.(report.toString())
+  return report
+}
+
+/** Holds properties against one case, such as one that was saved. Throws a `PropertyError` when one does not hold. */
+export async function checkCase(
+  one: RunCase,
   property: PropertyLike | readonly PropertyLike[],
   options: CheckOptions,
 ): Promise<void> {
-  const properties = (isList(property) ? property : [property]).map(propertyOf)
-  const caseOptions = caseOptionsOf(options)
-  if (!isArbitrary(rule)) await play([{ rule }], { ...caseOptions, from: 0, until: 0 })
-  const cases: fc.Arbitrary<RunCase> = fc.record({
-    rule: isArbitrary(rule) ? rule : fc.constant(rule),
-    messages: options.messages ?? messageStreams(streamOf(rule, options)),
-    crashes: crashPoints(options.maxLength ?? MAX_MESSAGES),
-  })
-  const { numRuns, seed, path } = options
-  // Not run again for its text: a plug that does not repeat itself may be what is wrong.
-  const found = new WeakMap<RunCase, Broken>()
-  const details = await fc.check(
-    fc.asyncProperty(cases, async (one) => {
-      const broken = await firstBroken(one, properties, caseOptions)
-      if (broken === undefined) return
-      found.set(one, broken)
-      throw broken.error
-    }),
-    {
-      numRuns: numRuns ?? 100,
-      ...(seed !== undefined && { seed }),
-      ...(path !== undefined && { path }),
-    },
-  )
-  if (!details.failed) return
-  const [failing] = details.counterexample ?? []
-  if (failing === undefined)
-    throw new AppError('PROPERTY', `no case could be made: ${messageOf(details.errorInstance)}`)
-  const { writeTo } = options
-  const written = writeTo === undefined ? undefined : await writeCase(writeTo, failing, caseOptions)
-  const broken = found.get(failing)
-  const about = [
-    `"${broken?.property.name ?? 'the property'}" does not hold (case ${details.numRuns}, made smaller ${details.numShrinks} times):`,
-    `  ${messageOf(broken?.error ?? details.errorInstance)}`,
-    ...(isArbitrary(rule) ? [`rule: ${JSON.stringify(failing.rule)}`] : []),
-    ...(await caseLines(failing, caseOptions)),
-    ...(broken?.restarted === true ? [`the process dies after message ${failing.crashes.join(', ')}`] : []),
-    `the same case again: { seed: ${details.seed}, path: '${details.counterexamplePath?.split(':')[0] ?? ''}' }`,
-    ...(written === undefined ? [] : [`replay: reflexarc ${written.command.map(quoted).join(' ')}`]),
-  ]
-  throw new PropertyError(about.join('\n'), failing, details.errorInstance)
+  const check = new Check(one.rule, property, options)
+  await check.start()
+  try {
+    await check.fails(one)
+  } catch {
+    check.throwMisuse()
+    throw await check.failure({ failing: one, place: 1, shrinks: 0, seed: 0, path: '' })
+  }
+  check.throwMisuse()
 }
 
 interface Broken {
   readonly property: RuleProperty
   readonly error: unknown
-  /** whether it looked at the run with deaths */
+  /** whether it looked at a run with deaths */
   readonly restarted: boolean
 }
 
-async function firstBroken(
-  one: RunCase,
-  properties: readonly RuleProperty[],
-  options: CaseOptions,
-): Promise<Broken | undefined> {
-  let restarted = false
-  const plain = await runCase(one, options)
-  const run: CheckedRun = {
-    ...plain,
-    restarted() {
-      restarted = true
-      return plain.restarted()
-    },
+class Check {
+  readonly counts: CheckCounts
+  readonly #rule: Checked
+  readonly #properties: readonly RuleProperty[]
+  readonly #asked: readonly RuleProperty[]
+  readonly #options: CheckOptions
+  readonly #caseOptions: CaseOptions
+  readonly #broken = new WeakMap<RunCase, Broken>()
+  /** what must be met, as long as it is not */
+  readonly #needs: Set<Need>
+  #misuse: AppError | undefined
+
+  constructor(rule: Checked, property: PropertyLike | readonly PropertyLike[], options: CheckOptions) {
+    this.#rule = rule
+    this.#options = options
+    this.#caseOptions = caseOptionsOf(options)
+    this.#asked = (isList(property) ? property : [property]).map(propertyOf)
+    const { allowErrors = false, columnar = true } = options
+    this.#properties = [
+      ...this.#asked,
+      everyPlugAnswers(),
+      ...(allowErrors === true ? [] : [expectedErrors(allowErrors === false ? [] : allowErrors, options)]),
+      ...(columnar ? [columnarAsPlain()] : []),
+    ]
+    this.#needs = new Set(this.#asked.flatMap(({ needs = [] }) => needs))
+    const one = oneRule(rule)
+    this.counts = new CheckCounts(one, statesIn(one, options))
   }
-  for (const property of properties) {
+
+  get cases() {
+    return casesOf(this.#rule, this.#options, this.#asked)
+  }
+
+  get names(): readonly string[] {
+    return this.#asked.map(({ name }) => name)
+  }
+
+  /** Throws what is wrong with the rule, or with labels that properties name. */
+  async start(): Promise<void> {
+    const rule = oneRule(this.#rule)
+    if (rule === undefined) return
+    const known = labelsOf(rule)
+    for (const { labels = {} } of this.#asked) {
+      for (const label of labels.sources ?? []) requireLabel(label, known.sources, 'sensor or gate')
+      for (const label of labels.destinations ?? []) requireLabel(label, known.destinations, 'destination of a trigger')
+    }
+    const fired = this.#options.cover === false ? {} : (this.#options.cover?.fired ?? {})
+    for (const label of Object.keys(fired)) requireLabel(label, known.destinations, 'destination of a trigger')
+    const { preparer, tail: _tail, patience: _patience, generate: _generate, ...rest } = this.#caseOptions
+    const hasDrawn = this.#options.variables !== undefined || this.#options.metadata !== undefined
+    if (!hasDrawn) await play([{ rule }], { ...rest, plugs: [], from: 0, until: 0 }, { preparer })
+  }
+
+  /** Throws when a property does not hold for the case. */
+  async fails(one: RunCase): Promise<void> {
+    if (this.#misuse !== undefined) return
+    const run = await this.#run(one)
+    if (run === undefined) return
+    this.counts.count(run)
+    for (const need of this.#needs) if (need.met(run)) this.#needs.delete(need)
+    const broken = await this.#firstBroken(run, this.#properties)
+    if (broken === undefined) return
+    this.#broken.set(one, broken)
+    throw broken.error
+  }
+
+  throwMisuse(): void {
+    if (this.#misuse !== undefined) throw this.#misuse
+  }
+
+  /** What no case has met, although something needs it, as sentences. */
+  unmet({ fired, rows, states, cases }: CheckReport): readonly string[] {
+    const { cover } = this.#options
+    if (cover === false) return []
+    const rule = oneRule(this.#rule)
+    const wanted: string[] = [...this.#needs].map(({ text }) => `"${text}" was true in none of ${cases} cases`)
+    const nothing = Object.values(fired).every(({ count }) => count === 0)
+    if (wanted.length === 0 && cover === undefined && nothing && (rule?.triggers ?? []).length > 0)
+      wanted.push(`nothing fired in ${cases} cases; send other values, or allow it with cover: false`)
+    for (const [node, share] of Object.entries(cover?.fired ?? {})) {
+      const met = fired[node]?.share ?? 0
+      if (met < share) wanted.push(`${node} fired in ${percent(met)} of the cases; cover wants ${percent(share)}`)
+    }
+    const all = { row: cover?.rows === 'all' ? rows : {}, state: cover?.states === 'all' ? states : {} }
+    for (const [what, of] of Object.entries(all)) {
+      for (const [label, met] of Object.entries(of)) {
+        for (const [text, share] of Object.entries(met))
+          if (share === 0) wanted.push(`no case had the ${what} ${text} of ${label}; cover wants all`)
+      }
+    }
+    return wanted
+  }
+
+  /** The error about a case that was found, after it has been made as small as it gets. */
+  async failure(found: Found<RunCase>): Promise<PropertyError> {
+    const first = this.#broken.get(found.failing)
+    const name = first?.property.name
+    const { writeTo, shrink = true } = this.#options
+    const failsAsWell = (smaller: RunCase) => this.#failsAsWell(smaller, name)
+    const failing = shrink ? await minimise(found.failing, failsAsWell, SHRINK_MS) : found.failing
+    const broken = this.#broken.get(failing) ?? first
+    const written = writeTo === undefined ? undefined : await writeCase(writeTo, failing, this.#caseOptions)
+    const { place, shrinks, seed, path } = found
+    const smaller = shrinks + (failing === found.failing ? 0 : 1)
+    const about = [
+      `"${name ?? 'the property'}" does not hold (case ${place}, made smaller${smaller === 1 ? ' once' : ` ${smaller} times`}):`,
+      `  ${messageOf(broken?.error)}`,
+      ...caseLines(failing, oneRule(this.#rule) === undefined),
+      ...(await this.#messageLines(failing)),
+      ...(broken?.restarted === true ? [`the process dies ${deathsText(failing.crashes)}`] : []),
+      ...(path === '' ? [] : [`the same case again: { seed: ${seed}, path: '${path}' }`]),
+      ...(written === undefined ? [] : replayLines(written)),
+    ]
+    return new PropertyError(about.join('\n'), { failing, cause: broken?.error })
+  }
+
+  async #failsAsWell(one: RunCase, name: string | undefined): Promise<boolean> {
+    const run = await this.#run(one).catch(() => undefined)
+    if (run === undefined) return false
+    const broken = await this.#firstBroken(
+      run,
+      this.#properties.filter((property) => property.name === name),
+    )
+    if (broken !== undefined) this.#broken.set(one, broken)
+    return broken !== undefined
+  }
+
+  /** Undefined, and noted, when it is the check that is wrong. */
+  async #run(one: RunCase): Promise<CheckedRun | undefined> {
     try {
-      const verdict = await property.check(run)
-      if (verdict === undefined || verdict === true) continue
-      return { property, restarted, error: new Error(verdict === false ? 'it answers false' : verdict) }
+      return await runCase(one, this.#caseOptions)
     } catch (error) {
-      return { property, restarted, error }
+      if (!isMisuse(error)) throw error
+      this.#misuse = error
+      return undefined
     }
   }
-  return undefined
-}
 
-/** A case that makes even the engine throw still has its messages to show. */
-async function caseLines(failing: RunCase, options: CaseOptions): Promise<readonly string[]> {
-  const { messages } = failing
-  const sent = [`messages (the clock runs on ${options.tail / 1000} s):`, ...messageLines(messages)]
-  try {
-    const fired = firingLines(await runCase(failing, options))
-    return [...sent, ...(fired.length === 0 ? ['nothing fired'] : ['fired:', ...fired])]
-  } catch {
-    return sent
+  async #firstBroken(plain: CheckedRun, properties: readonly RuleProperty[]): Promise<Broken | undefined> {
+    let restarted = false
+    const run: CheckedRun = {
+      ...plain,
+      restarted: (how) => {
+        restarted = true
+        this.counts.countDeaths(plain)
+        return plain.restarted(how)
+      },
+    }
+    for (const property of properties) {
+      restarted = false
+      try {
+        const verdict = await property.check(run)
+        if (verdict === undefined || verdict === true) continue
+        return { property, restarted, error: new Error(verdict === false ? 'it answers false' : verdict) }
+      } catch (error) {
+        if (!isMisuse(error)) return { property, restarted, error }
+        this.#misuse = error
+        return undefined
+      }
+    }
+    return undefined
+  }
+
+  /** A case that makes even the engine throw still has its messages to show. */
+  async #messageLines(failing: RunCase): Promise<readonly string[]> {
+    const { messages } = failing
+    const sent = [`messages (the clock runs on ${lengthText(this.#caseOptions.tail)}):`, ...messageLines(messages)]
+    try {
+      const fired = firingLines(await runCase(failing, this.#caseOptions))
+      return [...sent, ...(fired.length === 0 ? ['nothing fired'] : ['fired:', ...fired])]
+    } catch {
+      return sent
+    }
   }
 }
 
-function caseOptionsOf(options: CheckOptions): CaseOptions {
-  const { plugs, resource, variables, settings, ports, metadata, patience, tail = 3_600_000 } = options
-  const tailMs = typeof tail === 'number' ? tail : durationMs(tail)
-  if (!(tailMs >= 0)) throw new AppError('VALIDATION', `the tail is ${String(tail)}; give a length of time such as 1h`)
-  return {
-    plugs,
-    tail: tailMs,
-    ...(resource !== undefined && { resource }),
-    ...(variables && { variables }),
-    ...(settings && { settings }),
-    ...(ports && { ports }),
-    ...(metadata && { metadata }),
-    ...(patience && { patience }),
-  }
+function caseLines({ rule, seed = 1, variables, metadata }: RunCase, isRandom: boolean): readonly string[] {
+  return [
+    ...(isRandom ? [`rule: ${JSON.stringify(rule)}`] : []),
+    ...(seed === 1 ? [] : [`seed of the engine: ${seed}`]),
+    ...(variables === undefined ? [] : [`variables: ${JSON.stringify(variables)}`]),
+    ...(metadata === undefined ? [] : [`metadata: ${JSON.stringify(metadata)}`]),
+  ]
 }
 
-function streamOf(rule: Rule | Template | fc.Arbitrary<Rule | Template>, options: CheckOptions): StreamOptions {
-  const { metrics, byResource } = options
-  if (metrics === undefined && byResource === undefined) {
-    const example = 'metrics: { temperature: readings(60, 120) }'
-    throw new AppError('VALIDATION', `checkRule does not know what the devices send; give ${example}, or messages`)
-  }
-  const resource = options.resource ?? (isArbitrary(rule) ? undefined : resourceOf(rule)) ?? 'r1'
-  return { ...options, metrics: metrics ?? {}, resources: options.resources ?? [resource] }
+function replayLines({ command, lacks, file }: WrittenCase): readonly string[] {
+  return [
+    `replay: reflexarc ${command.map(quoted).join(' ')}`,
+    ...(lacks.length === 0 ? [] : [`  (without ${lacks.join(', ')}; all of the case is in ${file}, for checkCase)`]),
+  ]
 }
 
-function resourceOf(rule: Rule | Template): string | undefined {
-  return 'name' in rule ? rule.taskDefaults?.resource : rule.task?.resource
-}
-
-function isArbitrary(value: unknown): value is fc.Arbitrary<Rule | Template> {
-  return value instanceof fc.Arbitrary
+/** A label that the rule does not have is no counterexample. */
+function isMisuse(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'NOT_FOUND'
 }
 
 function isList(given: PropertyLike | readonly PropertyLike[]): given is readonly PropertyLike[] {
   return Array.isArray(given)
+}
+
+function percent(share: number): string {
+  return `${Math.round(share * 1000) / 10} %`
 }
 
 function quoted(argument: string): string {

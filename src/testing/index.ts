@@ -2,14 +2,47 @@
  * `reflexarc/testing`: random messages for a rule of one's own, and properties that must hold for all of them.
  * Needs the package fast-check, which `npm i -D fast-check` brings.
  */
-export { crashPoints } from './arbitraries/crash-points.ts'
-export { messageStreams, readings, type Disturbance, type StreamOptions } from './arbitraries/messages.ts'
+export { constantsOf, type RuleConstants } from './arbitraries/constants.ts'
+export { messageStreams, type Disturbance, type Metrics, type StreamOptions } from './arbitraries/messages.ts'
+export { readings } from './arbitraries/readings.ts'
 export { randomRules, type RandomRules } from './arbitraries/rules.ts'
-export { checkRule, PropertyError, type CheckOptions } from './check-rule.ts'
-export type { CheckedRun, Moment, RunCase } from './checked-run.ts'
-export type { PropertyLike, RuleProperty, Verdict } from './property.ts'
+export { episodes, ramp, walk, type Episodes, type Signal } from './arbitraries/signals.ts'
+export type { CheckOptions, Cover } from './check-options.ts'
+export type { CheckReport, Share } from './check-report.ts'
+export { checkCase, checkRule, PropertyError } from './check-rule.ts'
+export type { CheckedRun, CrashPoint, Moment, RestartOptions, RunCase, UnheardRun } from './checked-run.ts'
+export { mutantsOf, type Mutant } from './mutate/mutants.ts'
+export { mutateRule, type MutateOptions, type Mutation } from './mutate/mutate-rule.ts'
+export type { Monitor, Need, PropertyLike, RuleProperty, Verdict } from './property.ts'
+export type { InputClass } from './prove/input-classes.ts'
+export { proveRule, type Proof, type ProveOptions } from './prove/prove-rule.ts'
+export { columnarAsPlain } from './properties/columnar-as-plain.ts'
 export { coolDownRespected } from './properties/cool-down-respected.ts'
+export { deterministic } from './properties/deterministic.ts'
+export { latencyChangesNothing } from './properties/latency-changes-nothing.ts'
 export { neverMoreThan, type WindowOptions } from './properties/never-more-than.ts'
 export { neverSilentFor, type SilenceOptions } from './properties/never-silent-for.ts'
+export { noErrors } from './properties/no-errors.ts'
 export { noFiringWithoutCause } from './properties/no-firing-without-cause.ts'
-export { restartChangesNothing } from './properties/restart-changes-nothing.ts'
+export { restartChangesNothing, type RestartChoice } from './properties/restart-changes-nothing.ts'
+export {
+  and,
+  becomes,
+  ends,
+  fires,
+  iff,
+  implies,
+  inState,
+  isUnknown,
+  not,
+  or,
+  reads,
+  recently,
+  since,
+  type Condition,
+  type ConditionLike,
+  type ReadsOptions,
+} from './temporal/condition.ts'
+export { always, leadsTo, never, once, sometimes, until, type WithinOptions } from './temporal/properties.ts'
+export { duplicatesChangeNothing, resourcesAreAlike, sameAs, scaled, shiftedInTime } from './relations/relations.ts'
+export { caseText, readCase } from './write-case.ts'

@@ -1,28 +1,53 @@
 /** A failing case as files that `reflexarc simulate` replays. The only place of the kit that touches a disk. */
 import type { Rule, TaskSettings, Template } from '../core/rule/rule.ts'
-import { encodeNumbers } from '../core/task/json-numbers.ts'
+import { decodeNumbers, encodeNumbers } from '../core/task/json-numbers.ts'
 import { untilOf, type CaseOptions, type RunCase } from './checked-run.ts'
 import { instantText } from './moment-text.ts'
 
 export interface WrittenCase {
   readonly rule: string
   readonly messages: string
+  /** all of the case, for `checkCase` */
+  readonly file: string
   /** the arguments of `reflexarc` */
   readonly command: readonly string[]
+  /** what the command does not bring along */
+  readonly lacks: readonly string[]
 }
 
-/** Writes `<path>.rule.json` and `<path>.ndjson`; folders on the way are made. */
+/** Writes `<path>.rule.json`, `<path>.ndjson` and `<path>.case.json`; folders on the way are made. */
 export async function writeCase(path: string, one: RunCase, options: CaseOptions): Promise<WrittenCase> {
   const { mkdir, writeFile } = await import('node:fs/promises')
   const { dirname } = await import('node:path')
-  const files = { rule: `${path}.rule.json`, messages: `${path}.ndjson` }
+  const files = { rule: `${path}.rule.json`, messages: `${path}.ndjson`, file: `${path}.case.json` }
   await mkdir(dirname(path), { recursive: true })
-  await writeFile(files.rule, `${JSON.stringify(withSettings(one.rule, options), null, 2)}\n`)
+  await writeFile(
+    files.rule,
+    `${JSON.stringify(withSettings(one.rule, { ...options, variables: { ...options.variables, ...one.variables } }), null, 2)}\n`,
+  )
   const lines = one.messages.map((message) => `${JSON.stringify(encodeNumbers(message))}\n`)
   await writeFile(files.messages, lines.join(''))
+  await writeFile(files.file, caseText(one))
   const until = instantText(untilOf(one.messages, options.tail))
-  const command = ['simulate', files.rule, '--messages', files.messages, '--late', '--until', until, '--why']
-  return { ...files, command }
+  const seed = one.seed === undefined || one.seed === 1 ? [] : ['--seed', String(one.seed)]
+  const command = ['simulate', files.rule, '--messages', files.messages, '--late', '--until', until, ...seed, '--why']
+  const lacks = [
+    ...(options.metadata === undefined && one.metadata === undefined ? [] : ['metadata']),
+    ...(options.ports === undefined ? [] : ['ports']),
+    ...(one.crashes.length === 0 ? [] : ['restarts']),
+    'plugs of your own (--plugs)',
+  ]
+  return { ...files, command, lacks }
+}
+
+/** All of a case as text, for a file that `readCase` reads. */
+export function caseText(one: RunCase): string {
+  return `${JSON.stringify(encodeNumbers(one))}\n`
+}
+
+/** A case that `writeCase` has written, from the text of its `.case.json`. */
+export function readCase(text: string): RunCase {
+  return decodeNumbers(JSON.parse(text)) as RunCase
 }
 
 /** The rule with what the options add to it, so that it runs by itself. */

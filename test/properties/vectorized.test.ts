@@ -8,7 +8,7 @@ import type { Rule, Sensor } from '../../src/core/rule/rule.ts'
 import { definePlug, VirtualClock, type Message } from '../../src/index.ts'
 import { answerNamed, isAnswerName, ODD_ANSWERS, ORDINARY_ANSWERS } from '../support/actuator-answers.ts'
 import { runs } from '../support/arbitraries/runs.ts'
-import { leaves, listens, Listening, type Leaves, type Listens } from '../support/listening.ts'
+import { leaves, listens, listensTogether, Listening, type Leaves, type Listens } from '../support/listening.ts'
 import { promisesSettled } from '../support/live-engine.ts'
 import { scale } from '../support/scale-plug.ts'
 
@@ -40,6 +40,8 @@ type Step =
 
 interface Case {
   rules: readonly Rule[]
+  /** who is there before there are rows */
+  first?: Listens | undefined
   calm: readonly Message[]
   steps: readonly Step[]
 }
@@ -189,6 +191,10 @@ const rules: fc.Arbitrary<readonly Rule[]> = fc
 
 const cases: fc.Arbitrary<Case> = fc.record({
   rules,
+  first: fc.option(
+    listensTogether.map((one) => ({ ...one, does: one.does === 'stop' ? ('nothing' as const) : one.does })),
+    { nil: undefined, freq: 1 },
+  ),
   calm: fc.array(calmMessage, { minLength: 36, maxLength: 44 }),
   steps: fc.array(step, { minLength: 1, maxLength: 12 }),
 })
@@ -307,6 +313,7 @@ class Run {
 
 async function play(run: Run, given: Case): Promise<readonly string[]> {
   for (const [i, rule] of given.rules.entries()) await run.engine.start(rule, { id: `t${i}` })
+  if (given.first !== undefined) await run.do(given.first, given.rules)
   await run.do({ kind: 'messages', messages: given.calm, wait: 2 }, given.rules)
   for (const one of given.steps) {
     await run.do(one, given.rules)
@@ -332,7 +339,7 @@ describe('many tasks of one form that hear one resource', () => {
         expect(quiet).toEqual(await play(new Run('no rows'), given))
         expect(quiet).toEqual(await play(new Run('somebody'), given))
       }),
-      runs(100),
+      runs(140),
     )
     reached.push(...take.mock.results.map(({ value }) => Number(value)))
     take.mockRestore()

@@ -63,7 +63,7 @@ export const WALLS: readonly Wall[] = [
   },
   {
     from: 'src/testing/**',
-    files: ['src/testing/**', 'src/index.ts', 'src/plug.ts', 'src/core/**', 'src/kernel/**'],
+    files: ['src/testing/**', 'src/index.ts', 'src/generate.ts', 'src/plug.ts', 'src/core/**', 'src/kernel/**'],
     packages: ['fast-check', 'rxjs'],
     pure: true,
   },

@@ -43,6 +43,16 @@ const does = fc.constantFrom<Listens['does']>(
   'leave',
 )
 
+/** What happens at every message, while rows stay rows. */
+export const listensTogether: fc.Arbitrary<Listens> = fc.record({
+  kind: fc.constant('listen' as const),
+  types: fc.constantFrom<readonly EventType[] | undefined>(undefined, undefined, ['state', 'gate', 'held'], ['data']),
+  tasks: fc.constant(undefined),
+  why,
+  together: fc.constantFrom('reads', 'reads some', 'reads later'),
+  does,
+})
+
 export const listens: fc.Arbitrary<Listens> = fc.oneof(
   {
     weight: 3,
@@ -55,23 +65,7 @@ export const listens: fc.Arbitrary<Listens> = fc.oneof(
       does,
     }),
   },
-  // What happens at every message, while rows stay rows.
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('listen' as const),
-      types: fc.constantFrom<readonly EventType[] | undefined>(
-        undefined,
-        undefined,
-        ['state', 'gate', 'held'],
-        ['data'],
-      ),
-      tasks: fc.constant(undefined),
-      why,
-      together: fc.constantFrom('reads', 'reads some', 'reads later'),
-      does,
-    }),
-  },
+  { weight: 2, arbitrary: listensTogether },
 )
 
 export const leaves: fc.Arbitrary<Leaves> = fc.record({ kind: fc.constant('leave' as const), which: fc.nat(3) })

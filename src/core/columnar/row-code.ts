@@ -9,6 +9,7 @@ import type { FiringContext, FiringOwner, FiringPlaces } from './firing-loop.ts'
 import type { Era } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
+import type { KeptAnswer } from './ordinary-answers.ts'
 import type { Following, RawData, SensorCall } from './row-store.ts'
 import type { RowMessage } from './row-message.ts'
 
@@ -70,6 +71,27 @@ export interface MessageRecords {
   ): void
   /** What follows from it, before it does. `earlier`: since when each node had its state, then when each actuator had fired. */
   follows(row: number, list: readonly Following[], earlier: readonly number[]): void
+  /** Records of what the rows of a vectorized batch take together, from where they are up to date. */
+  beginEpoch(from: EpochSource): RecordEpoch
+}
+
+/** What records of many rows go by. */
+export interface EpochSource extends Pick<VectorCode, 'statesAt'> {
+  readonly rows: readonly number[]
+  readonly limits: Limits
+  /** what messages show, by message and parameter, and when each was taken: both are filled, and never changed else */
+  readonly values: Float64Array
+  readonly times: Float64Array
+  readonly parameters: number
+  /** the nodes that change, as bits by index, by state bits before (above) and now */
+  readonly changes: Int32Array
+}
+
+export interface RecordEpoch {
+  /** The rows are about to take a message, which stands at a place. */
+  begin(place: number, message: Message): void
+  /** Those before a place have got it; `firing`: which of them fire, as bits; `answers`: what actuators gave last, by place. */
+  end(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void
 }
 
 export type Values = Readonly<Record<string, unknown>>

@@ -16,9 +16,10 @@ import type { TaskModel } from '../task/run.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
 import { gateChanges } from './possible-firings.ts'
 import { eventsOf, type Given, type RecordedTask, type TakenMessage } from './record-events.ts'
-import type { MessageRecords } from './row-code.ts'
+import type { EpochSource, MessageRecords, RecordEpoch } from './row-code.ts'
 import type { RowHandle } from './row-handle.ts'
 import type { Following, RowStore } from './row-store.ts'
+import { VectorEpoch, type EpochOwner, type VectorRecord } from './vector-records.ts'
 
 /** The record of one row. */
 export class RowRecord implements EventRecord, TakenMessage {
@@ -92,7 +93,7 @@ export class RowRecord implements EventRecord, TakenMessage {
 
 const NO_CALLS = -1
 
-export class RowRecords implements MessageRecords {
+export class RowRecords implements MessageRecords, EpochOwner {
   readonly #rows: RowStore
   readonly #host: ExecutorHost
   /** by row; undefined: to be made with its next record */
@@ -104,6 +105,10 @@ export class RowRecords implements MessageRecords {
   /** of the message at hand */
   #record: RowRecord | undefined
   #row = -1
+  /** of the message that a vectorized batch takes */
+  #vector: VectorRecord | undefined
+  /** how often gates change with each message; -1: not equally often; undefined: nobody asked yet */
+  #sameGates: number | undefined
 
   constructor(rows: RowStore, host: ExecutorHost) {
     this.#rows = rows
@@ -126,13 +131,10 @@ export class RowRecords implements MessageRecords {
     after: number,
     earlier: readonly number[] | undefined,
   ): void {
-    const { keyMask, shape } = this.#rows
-    const entry = ((before & keyMask) << shape.keyBits) | (after & keyMask)
-    const known = this.#gates[entry] as number
     const { gave } = this
     const given = gave === NO_CALLS ? undefined : { rawData: this.#rows.rawData[row] ?? [], positions: gave }
     const of = this.#tasks[row] ?? this.#newTask(row)
-    const gates = known === 0 ? this.#changes(of.model, before, after, entry) : known - 1
+    const gates = this.#gatesOf(of.model, before, after)
     const states = of.model.settings.resetObservations ? of.sensors : this.#changed(before, after)
     const record = new RowRecord(of, message, number, time, before, after, states, gates, given, earlier)
     this.#record = record
@@ -159,8 +161,38 @@ export class RowRecords implements MessageRecords {
     }
   }
 
+  beginEpoch(from: EpochSource): RecordEpoch {
+    const tasks = from.rows.map((row) => this.#tasks[row] ?? this.#newTask(row))
+    return new VectorEpoch(from, this.#rows, tasks, this.#sameGates ?? 0, this)
+  }
+
+  began(record: VectorRecord): void {
+    this.#vector = record
+    this.#host.events.record(record)
+  }
+
+  ended(): void {
+    this.#vector = undefined
+  }
+
+  /** Whether sensors and gates change equally often with each message, as one record for many rows has it. `model`: of one of them. */
+  canVectorize(model: TaskModel, all: readonly number[]): boolean {
+    if (!model.settings.resetObservations) return false
+    if (this.#sameGates === undefined) {
+      const [first = 0] = all
+      const count = this.#gatesOf(model, first, first)
+      const isSame = all.every((before) => all.every((now) => this.#gatesOf(model, before, now) === count))
+      this.#sameGates = isSame ? count : -1
+    }
+    return this.#sameGates !== -1
+  }
+
   /** An actuator of a row has answered, the next that fired. */
   answered(row: number, answer: KeptAnswer): void {
+    if (this.#vector !== undefined) {
+      this.#vector.answered(row, answer)
+      return
+    }
     const record = row === this.#row ? this.#record : undefined
     if (record === undefined) return
     const place = record.answered++
@@ -169,10 +201,21 @@ export class RowRecords implements MessageRecords {
 
   /** The message of a row goes on in the state machine. */
   opened(row: number, number: number): void {
+    if (this.#vector !== undefined) {
+      this.#vector.isOpened = true
+      return
+    }
     const record = this.#record
     if (record === undefined || row !== this.#row || record.number !== number) return
     record.isVoid = true
     this.#record = undefined
+  }
+
+  #gatesOf(model: TaskModel, before: number, after: number): number {
+    const { keyMask, shape } = this.#rows
+    const entry = ((before & keyMask) << shape.keyBits) | (after & keyMask)
+    const known = this.#gates[entry] as number
+    return known === 0 ? this.#changes(model, before, after, entry) : known - 1
   }
 
   /** How many sensors change that no message resets. */

@@ -55,7 +55,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   tells = false
   tellsWhy = false
   tellsInner = false
-  records: RowRecords | undefined
+  records: RowRecords | undefined = undefined
   readonly #events: RowEventWriter
   readonly #records: RowRecords
   readonly #heard: HeardEvents
@@ -244,10 +244,12 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   vectorize(rows: readonly number[], last: Message, era: Era): VectorizedBatch | undefined {
     const [first = 0] = rows
-    if (this.tellsInner || this.records !== undefined) return undefined
+    if (this.tellsInner) return undefined
     if (this.#vectorParts === null && this.#generate !== undefined) {
       this.#vectorParts = vectorPartsOf(this.#rows, first, this.handleAt(first).task.model, this.#generate)
     }
+    const { all = [] } = this.#vectorParts ?? {}
+    if (this.records?.canVectorize(this.handleAt(first).task.model, all) === false) return undefined
     const vectorized = this.#vectorParts ? VectorizedBatch.of(rows, this.#vectorParts, this, last, era) : undefined
     for (const row of vectorized?.rows ?? []) this.#vectorized[row] = vectorized
     return vectorized
@@ -263,13 +265,14 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.tells = (anyToldTypes & (FIRED | HELD)) !== 0
     this.tellsWhy = this.#hasWhy && this.#heard.wantsWhy
     this.tellsInner = this.tells && this.#inner > 0
-    if (takesRecords && this.records === undefined) this.#rowCalls?.openAll()
+    const isNew = takesRecords && this.records === undefined
+    if (isNew) this.#rowCalls?.openAll()
     this.records = takesRecords ? this.#records : undefined
     this.#rows.parts.isCompleteOnly = takesRecords
     this.#takeWhole(this.tells || takesRecords)
     this.#events.forgetAll()
     // What one sensor fires of others happens with each message, which a vectorized batch does not look at.
-    if (this.tellsInner || takesRecords)
+    if (this.tellsInner || isNew)
       for (const vectorized of new Set(this.#vectorized)) if (vectorized) this.flush(vectorized)
   }
 

@@ -14,6 +14,8 @@ export interface VectorDependencies extends VectorCode {
   /** How rows fire that call one plug, or several (undefined). */
   fireRows(plug: Plug | undefined, owner: FiringOwner): FireRows
   readonly store: RowStore
+  /** all state bits that rows can have */
+  readonly all: readonly number[]
   /** which rows fire */
   readonly condition: VectorCondition
   /** how many numbers of a message rows compare */
@@ -67,6 +69,7 @@ export function vectorPartsOf(
       return made
     },
     store,
+    all,
     condition,
     parameters: parametersOf(shape).length,
     names: parametersOf(shape),

@@ -35,7 +35,7 @@ import { FiringHistory, MAX_KEPT } from './firing-history.ts'
 import type { FireRows, FiringContext, FiringRows } from './firing-loop.ts'
 import { limitIndex, MIN_INDEXED, type LimitIndex } from './limit-index.ts'
 import { parametersOf } from './read-parameters.ts'
-import type { Limits, RowEvents, Values } from './row-code.ts'
+import type { Limits, MessageRecords, RecordEpoch, RowEvents, Values } from './row-code.ts'
 import type { FiredAfter, RowStore } from './row-store.ts'
 import { RowMessage } from './row-message.ts'
 
@@ -59,6 +59,7 @@ const SORTED_AFTER = 16
 /** place of the first message that only the vectorized knows */
 const FIRST = 2
 const ACTUATOR = objectsAt(0)
+const ALL_NODES = -1
 
 export class VectorizedBatch {
   readonly rows: readonly number[]
@@ -68,11 +69,13 @@ export class VectorizedBatch {
   readonly #store: RowStore
   readonly #batch: RowEvents
   readonly #limits: Limits
+  /** nodes that are sensors, as bits */
+  readonly #sensors: number
   /** numbers that rows compare, by message and parameter; the one before the first is not known */
-  readonly #values: Float64Array
+  #values: Float64Array
   /** the least of them by parameter, then the greatest */
   readonly #bounds: Float64Array
-  readonly #times: Float64Array
+  #times: Float64Array
   readonly #messages: (Message | undefined)[] = []
   readonly #eras: (Era | undefined)[] = []
   /** which sensors each of them ran */
@@ -84,8 +87,6 @@ export class VectorizedBatch {
   #isPartly = false
   /** some did not decide whether to fire */
   #hasUndecided = false
-  /** the history is summed up: rows are being brought up to date */
-  #isSummedUp = false
   /** the message before the first one ran all sensors */
   #beganWhole = true
   /** who fired at which message */
@@ -96,6 +97,8 @@ export class VectorizedBatch {
   readonly #calls: FiringRows
   readonly #fireRows: FireRows
   #told: RowMessage | undefined
+  /** what records share, once there is one */
+  #epoch: RecordEpoch | undefined
   /** place of the newest message */
   #newest = FIRST - 1
   /** of a message that is told: the row that fires next, as `FiringHistory.sets` */
@@ -133,11 +136,12 @@ export class VectorizedBatch {
   private constructor(rows: readonly number[], parts: VectorDependencies, batch: RowEvents) {
     const { store } = parts
     const { length } = rows
-    const { constants } = store.shape
+    const { constants, sensors } = store.shape
     this.rows = rows
     this.#parts = parts
     this.#store = store
     this.#batch = batch
+    this.#sensors = 2 ** sensors.length - 1
     this.#limits = Array.from({ length: constants }, (_, c) => limitsOf(rows, store, c))
     const kept = Math.max(KEPT, Math.min(KEPT_PER_ROW * length, MAX_FIRINGS / length, MAX_KEPT) | 0)
     this.#times = new Float64Array(kept)
@@ -185,8 +189,33 @@ export class VectorizedBatch {
     this.#times[place] = now
     this.#messages[place] = message
     this.#widen(place)
-    if (!isDecided) return this.rows.length
-    return this.#findFiring(place * parameters) ? this.#fire(message) : this.rows.length
+    const { records } = this.#batch
+    if (records !== undefined) return this.#takeRecorded(records, message, place, isDecided)
+    return isDecided && this.#findFiring(place * parameters) ? this.#fire(message) : this.rows.length
+  }
+
+  #takeRecorded(records: MessageRecords, message: Message, place: number, isDecided: boolean): number {
+    const { rows } = this
+    const { statesAt, changes, parameters } = this.#parts
+    const limits = this.#limits
+    this.#epoch ??= records.beginEpoch({
+      rows,
+      limits,
+      statesAt,
+      changes,
+      parameters,
+      values: this.#values,
+      times: this.#times,
+    })
+    const epoch = this.#epoch
+    epoch.begin(place, message)
+    const fires = isDecided && this.#findFiring(place * parameters)
+    const { sets, words } = this.#history
+    const first = this.#history.at(place)
+    const firing = fires ? sets.slice(first, first + words) : undefined
+    const reached = fires ? this.#fire(message) : rows.length
+    epoch.end(reached, firing, fires ? this.#calls.answers?.slice() : undefined)
+    return reached
   }
 
   /** Which rows fire by the numbers from `at` on; false when surely none does. */
@@ -270,7 +299,7 @@ export class VectorizedBatch {
 
   /** That the row at place `i` fires. Gives what its call will see. */
   #tell(i: number): FiringContext {
-    const { nums, layout } = this.#store
+    const { nums, layout, shape } = this.#store
     const row = this.#rowAt[i] ?? 0
     const d = this.#store.at(row)
     const newest = this.#newest
@@ -282,8 +311,10 @@ export class VectorizedBatch {
     told.before = this.#statesAt(i, newest - 1)
     told.after = this.#shown(i, newest)
     if (this.#batch.tellsWhy) {
+      // Asked of sensors that show what they showed before.
+      const asked = this.#sensors & ~(this.#parts.changes[(told.before << shape.bits) | told.after] ?? 0)
       for (let n = 0; n < layout.nodes; n++) told.since[n] = nums[d + layout.since + n] ?? 0
-      this.#setSince(i, newest - 1, told.since, 0)
+      if (asked !== 0) this.#setSince(i, newest - 1, told.since, 0, asked)
     }
     return this.#batch.tellNext(told, this.#parts.trigger, this.#calls)
   }
@@ -307,6 +338,12 @@ export class VectorizedBatch {
   #begin(place: number): void {
     const { parameters } = this.#parts
     const first = FIRST - 1
+    if (this.#epoch !== undefined) {
+      // Its records tell by what it had.
+      this.#epoch = undefined
+      this.#values = this.#values.slice()
+      this.#times = this.#times.slice()
+    }
     this.#values.copyWithin(first * parameters, place * parameters, (place + 1) * parameters)
     const [era, part, message] = [this.#eras[place], this.#runs[place], this.#messages[place]]
     this.#history.clear(this.#newest)
@@ -372,9 +409,7 @@ export class VectorizedBatch {
     const history = this.#history
     history.leaveOut(this.#newest, reached)
     history.sumUp(FIRST, this.#newest)
-    this.#isSummedUp = true
     for (let i = 0; i < this.rows.length; i++) this.#settleRow(i, i < reached ? this.#newest : this.#newest - 1)
-    this.#isSummedUp = false
   }
 
   /** `last`: the newest message that the row at place `i` has got. */
@@ -449,13 +484,15 @@ export class VectorizedBatch {
     return era === undefined || missed === 0 ? era : { era, missed, silent }
   }
 
-  /** Since when each node had its state, up to a message: what has not changed since the first ones stays. */
-  #setSince(i: number, place: number, target: Float64Array, at: number): void {
+  /** Since when each node had its state, up to a message, of those that are asked, as bits: what has not changed since the first ones stays. */
+  #setSince(i: number, place: number, target: Float64Array, at: number, asked = ALL_NODES): void {
     const { changes, lastChange, turning } = this.#parts
     const { bits } = this.#store.shape
-    let missing = this.#mayHaveChanged(i)
+    let missing = this.#mayHaveChanged(i) & asked
     let found = 0
-    const turn = (missing & turning) === 0 || this.#hasUndecided ? undefined : this.#lastTurn(i, place)
+    // Who is told asks while a row fires: what turns with its firing has not turned since the message before fired it, too.
+    const knowsTurn = asked === ALL_NODES && (missing & turning) !== 0 && !this.#hasUndecided
+    const turn = knowsTurn ? this.#lastTurn(i, place) : undefined
     if (turn !== undefined) {
       if (turn >= FIRST) found = missing & turning
       this.#setTimes(found, turn, target, at)
@@ -470,7 +507,7 @@ export class VectorizedBatch {
       this.#setTimes(changed, from, target, at)
     }
     const first = changes[(this.#statesAt(i, 0) << bits) | this.#statesAt(i, 1)] ?? 0
-    this.#setTimes(first & ~found, 1, target, at)
+    this.#setTimes(first & asked & ~found, 1, target, at)
   }
 
   /** The last message up to a place at which firing began or ended; 0: at none, undefined: it has to be searched for. */
@@ -487,7 +524,6 @@ export class VectorizedBatch {
   /** The last message up to a place at which a row fired; 0: none. The place is that of one of the last two. */
   #lastFiring(i: number, place: number): number {
     const history = this.#history
-    if (!this.#isSummedUp) return history.lastAt(i, place, FIRST)
     const last = history.last[i] as number
     return last <= place ? last : (history.before[i] as number)
   }

@@ -71,8 +71,15 @@ export class CoreEngine implements Engine {
   /** of tasks that were removed */
   readonly #runs = new RunNumbers()
 
-  /** `registry`: of a host whose plugs may be replaced while the engine runs */
-  constructor(options: EngineOptions, registry: PlugRegistry = createRegistry(options.plugs)) {
+  /**
+   * `registry`: of a host whose plugs may be replaced while the engine runs. `preparer`: of many short engines with the
+   * same plugs, which then check and compile a rule once
+   */
+  constructor(
+    options: EngineOptions,
+    registry: PlugRegistry = createRegistry(options.plugs),
+    preparer: Preparer = new Preparer(registry),
+  ) {
     this.#options = options
     this.#events = new EventSubscriptions({
       report: (error) => this.#report('a subscriber threw', error),
@@ -81,7 +88,7 @@ export class CoreEngine implements Engine {
       detail: options.detail ?? true,
     })
     this.#ports = options.ports ?? {}
-    this.#preparer = new Preparer(registry)
+    this.#preparer = preparer
     this.#limits = limitsOf(options)
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
     const { onRare, journal, timed } = options

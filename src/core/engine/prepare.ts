@@ -65,14 +65,14 @@ const MAX_GRAPHS = 1000
 const NOTHING: Omit<Likeness<Source>, 'known'> = { own: [], task: {} }
 
 export class Preparer {
-  readonly #plugs: PlugRegistry
+  readonly plugs: PlugRegistry
   /** the plugs of what is known */
   #list: readonly Plug[]
   #lenient = new Known()
   #strict = new Known()
 
   constructor(plugs: PlugRegistry) {
-    this.#plugs = plugs
+    this.plugs = plugs
     this.#list = plugs.list()
   }
 
@@ -114,8 +114,8 @@ export class Preparer {
   }
 
   #known({ strict = false }: CheckOptions): Known {
-    if (this.#list !== this.#plugs.list()) {
-      this.#list = this.#plugs.list()
+    if (this.#list !== this.plugs.list()) {
+      this.#list = this.plugs.list()
       this.#lenient = new Known()
       this.#strict = new Known()
     }
@@ -163,8 +163,8 @@ export class Preparer {
     const known = sources.get(key)
     if (known) return known
     const checked = isTemplate(input)
-      ? templateOf(input, this.#plugs, options)
-      : ruleOf(input, overrides, this.#plugs, options)
+      ? templateOf(input, this.plugs, options)
+      : ruleOf(input, overrides, this.plugs, options)
     const source: Source = { ...checked, graphs: new LruCache(MAX_GRAPHS), recent: undefined, isOffered: false }
     sources.set(key, source)
     return source
@@ -182,10 +182,10 @@ export class Preparer {
     ])
     const known = source.graphs.get(key)
     if (known) return known
-    const { rule, issues } = validateRule(instance.rule, this.#plugs, options)
+    const { rule, issues } = validateRule(instance.rule, this.plugs, options)
     if (rule === undefined) throw validationError('the rule', issues)
     const entry = {
-      compiled: compileRule(rule, this.#plugs, source.overrides.byStream),
+      compiled: compileRule(rule, this.plugs, source.overrides.byStream),
       warnings: issues,
       last: undefined,
     }

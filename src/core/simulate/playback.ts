@@ -5,9 +5,11 @@
  * Between two instants nothing passes but virtual time: asynchronous plugs are waited for before the clock moves on.
  */
 import { AppError, messageOf } from '../../kernel/errors.ts'
-import type { SavedTask, Task } from '../engine/api.ts'
+import type { EngineOptions, SavedTask, Task } from '../engine/api.ts'
 import { CoreEngine } from '../engine/engine.ts'
-import type { EngineEvent } from '../engine/events.ts'
+import type { EngineEvent, FiredEvent } from '../engine/events.ts'
+import type { Generate } from '../engine/executor.ts'
+import type { Preparer } from '../engine/prepare.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Ports } from '../ports.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -55,6 +57,16 @@ export interface Lane {
   /** stands before its errors, where there are several lanes */
   readonly name?: string
   readonly onEvent?: ((event: EngineEvent) => void) | undefined
+  /** told of firings alone: the lane then takes its messages as an engine does to which nobody listens */
+  readonly onFired?: ((event: FiredEvent) => void) | undefined
+}
+
+/** How the engines of a playback are thrown away. */
+export interface Death {
+  /** ms until they go on from what they saved; timers that are due by then act late */
+  readonly down: number
+  /** die before plugs have answered the message, instead of after; their calls are made again */
+  readonly inFlight: boolean
 }
 
 /** What has just been taken by all lanes, with all that followed from it. */
@@ -68,7 +80,11 @@ export interface Step {
 export interface PlaybackHooks {
   readonly onStep?: (step: Step, tasks: readonly Task[]) => void
   /** whether all engines are thrown away and go on from what they saved, after that many messages */
-  readonly restartAfter?: (messages: number) => boolean
+  readonly restartAfter?: (messages: number) => Death | undefined
+  /** as of an engine */
+  readonly generate?: Generate
+  /** gives each engine its plugs, which may be made anew so that what they remember dies with it; default: those of the options */
+  readonly preparer?: (() => Preparer) | undefined
   /** as of an engine; default true */
   readonly detail?: boolean
 }
@@ -113,9 +129,11 @@ export async function play(
       else if (playback.isDue(time)) await playback.advanceTo(time)
       else playback.jumpTo(time)
       playback.receive(next.value)
+      const death = hooks.restartAfter?.(count)
+      if (death?.inFlight === true) await playback.restart(0)
       if (playback.mustWait) await playback.wait()
       hooks.onStep?.({ kind: 'message', time: playback.now, message: next.value }, playback.tasks)
-      if (hooks.restartAfter?.(count) === true) await playback.restart()
+      if (death !== undefined && (!death.inFlight || death.down > 0)) await playback.restart(death.down)
       if (count % tellEvery === 0) options.onProgress?.({ messages: count, time: playback.now })
       const following = iterator.next()
       next = following instanceof Promise ? await following : following
@@ -241,24 +259,25 @@ class Playback {
     return Math.max(0, ...this.#lanes.map(({ engine }) => engine.takeMaxLag()))
   }
 
-  /** Every lane goes on in a new engine from what the old one saved. */
-  async restart(): Promise<void> {
+  /** Every lane goes on in a new engine from what the old one saved, so many ms later. */
+  async restart(down: number): Promise<void> {
+    const saved = this.tasks.map((task) => JSON.parse(JSON.stringify(task.save())) as SavedTask)
+    for (const { engine } of this.#lanes) await engine.close()
     const tasks: Task[] = []
+    this.#clock.advanceTo(this.now + down)
     for (const [index, running] of this.#lanes.entries()) {
-      const task = this.tasks[index]
-      if (task === undefined) continue
-      const saved = JSON.parse(JSON.stringify(task.save())) as SavedTask
-      await running.engine.close()
       running.engine = this.#engine(running.lane)
-      tasks.push(await running.engine.restore(saved))
+      const kept = saved[index]
+      if (kept !== undefined) tasks.push(await running.engine.restore(kept))
     }
     this.tasks = tasks
     if (this.mustWait) await this.wait()
+    if (down > 0) await this.advanceTo(this.now)
   }
 
   #engine(lane: Lane): CoreEngine {
     const { plugs, seed, ports, metadata, why, logger, latency } = this.#options
-    const engine = new CoreEngine({
+    const options: EngineOptions = {
       plugs,
       scheduler: this.#clock,
       ids: () => TASK_ID,
@@ -270,11 +289,15 @@ class Playback {
       why: why ?? true,
       detail: this.#hooks.detail ?? true,
       ...(logger && { logger }),
+      ...(this.#hooks.generate && { generate: this.#hooks.generate }),
       ...(latency && {
         latency: ({ node }) => latencyOf(latency, node.label) ?? latencyOf(latency, node.call.plug.name) ?? 0,
       }),
-    })
+    }
+    const preparer = this.#hooks.preparer?.()
+    const engine = preparer === undefined ? new CoreEngine(options) : new CoreEngine(options, preparer.plugs, preparer)
     if (lane.onEvent) engine.events$.subscribe(lane.onEvent)
+    if (lane.onFired) engine.fired$.subscribe(lane.onFired)
     return engine
   }
 }

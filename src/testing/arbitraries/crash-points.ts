@@ -1,9 +1,30 @@
 /** Random moments at which a process dies. */
 import fc from 'fast-check'
+import type { CrashPoint } from '../checked-run.ts'
 
-/** After how many messages the process dies, ascending: some of 1 to `messages`; shrinks to fewer and earlier deaths. */
-export function crashPoints(messages: number): fc.Arbitrary<readonly number[]> {
-  return fc
-    .uniqueArray(fc.integer({ min: 1, max: Math.max(1, messages) }), { minLength: 1, maxLength: 5 })
-    .map((points) => points.toSorted((a, b) => a - b))
+/** What is drawn of a crash before it is known how long the stream is. */
+export interface CrashDraw {
+  /** where in the stream, 0 to 1 */
+  readonly place: number
+  readonly down: number
+  readonly inFlight: boolean
+}
+
+const share = fc.integer({ min: 0, max: 1000 }).map((n) => n / 1000)
+
+/** One to four deaths; shrinks to fewer and earlier ones. */
+export const crashDraws: fc.Arbitrary<readonly CrashDraw[]> = fc.array(
+  fc.record({ place: share, down: share, inFlight: fc.boolean() }),
+  { minLength: 1, maxLength: 4 },
+)
+
+/** The same in a stream of so many messages: after each, one death at most, ascending. */
+export function crashPoints(draws: readonly CrashDraw[], messages: number): readonly CrashPoint[] {
+  if (messages === 0) return []
+  const points = new Map<number, CrashPoint>()
+  for (const { place, down, inFlight } of draws) {
+    const after = 1 + Math.min(messages - 1, Math.floor(place * messages))
+    if (!points.has(after)) points.set(after, { after, down, inFlight })
+  }
+  return [...points.values()].sort((a, b) => a.after - b.after)
 }

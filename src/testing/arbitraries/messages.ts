@@ -1,110 +1,238 @@
-/** Streams of messages as devices send them: late, twice, with holes, from clocks that are wrong, over changes of time. */
+/**
+ * Streams of messages as devices send them: late, twice, with holes, from clocks that are wrong, over changes of time;
+ * also values that stay for a while, and gaps and values near what a rule waits for and compares with.
+ */
 import fc from 'fast-check'
 import { isoInstant } from '../../kernel/instant.ts'
 import type { Message } from '../../core/task/origin.ts'
 import { durationMs } from '../../kernel/duration.ts'
 import { AppError } from '../../kernel/errors.ts'
+import { isSignal, type Signal } from './signals.ts'
 
 /**
  * What can be wrong with a stream. `late`: a message comes after newer ones. `duplicate`: it comes again.
  * `missing`: a value is not there. `nan`: it is not a number. `skew`: the clock of a resource is off. `gap`: silence for
- * up to a day. `dst`: it plays around a change of the clocks, a leap day or the turn of a year
+ * up to a day. `dst`: a change of the clocks, a leap day or the turn of a year lies in it
  */
 export type Disturbance = 'late' | 'duplicate' | 'missing' | 'nan' | 'skew' | 'gap' | 'dst'
 
+/** Generators of values by name of the metric. */
+export type Metrics = Readonly<Record<string, fc.Arbitrary<unknown> | Signal>>
+
 export interface StreamOptions {
-  /** a generator of values for each metric, such as `readings(60, 120)` or `fc.boolean()` */
-  readonly metrics: Readonly<Record<string, fc.Arbitrary<unknown>>>
+  /** a generator of values for each metric, such as `readings(60, 120)`, `fc.boolean()` or `walk(0, 100, 5)` */
+  readonly metrics: Metrics
   /** who sends; each has all metrics unless `byResource` says otherwise. Default `r1` */
   readonly resources?: readonly string[]
   /** metrics of some resources, instead of `metrics` */
-  readonly byResource?: Readonly<Record<string, StreamOptions['metrics']>>
+  readonly byResource?: Readonly<Record<string, Metrics>>
   /** usual time between two messages: ms, ISO 8601, or short as in `5m`; default a minute */
   readonly every?: number | string
   /** default 60 */
   readonly maxLength?: number
   /** epoch ms or ISO 8601; default some day, with `dst` also a special one */
   readonly start?: number | string
-  /** default all of them */
+  /** those that some of the streams have; default all of them */
   readonly disturbances?: readonly Disturbance[]
+  /** ms that matter to the rule: some gaps are of about these */
+  readonly durations?: readonly number[]
+  /** how often something must come in a row: some values stay for about so many messages */
+  readonly counts?: readonly number[]
+  /** values that matter to the rule, by metric: mixed into what its generator may give */
+  readonly constants?: Readonly<Record<string, readonly unknown[]>>
 }
 
 const ALL: readonly Disturbance[] = ['late', 'duplicate', 'missing', 'nan', 'skew', 'gap', 'dst']
 const HOUR = 3_600_000
 const USUAL_DAY = isoInstant('2025-03-03T06:00:00Z')
-/** Shortly before: clocks forward and back in Europe and in the United States, a leap day, the turn of a year. */
-const SPECIAL_DAYS = [
-  '2025-03-30T00:45:00Z',
-  '2025-10-26T00:15:00Z',
-  '2025-03-09T06:45:00Z',
-  '2025-11-02T05:15:00Z',
-  '2024-02-28T23:45:00Z',
-  '2024-12-31T23:45:00Z',
+/** Clocks forward and back in Europe and in the United States, a leap day, the turn of a year. */
+const SPECIAL_TIMES = [
+  '2025-03-30T01:00:00Z',
+  '2025-10-26T01:00:00Z',
+  '2025-03-09T07:00:00Z',
+  '2025-11-02T06:00:00Z',
+  '2024-02-29T00:00:00Z',
+  '2025-01-01T00:00:00Z',
 ].map(isoInstant)
-
-/** Numbers from `min` to `max`, in tenths unless `digits` says otherwise. The limits themselves come often. */
-export function readings(min: number, max: number, digits = 1): fc.Arbitrary<number> {
-  const scale = 10 ** digits
-  const inside = fc.integer({ min: Math.ceil(min * scale), max: Math.floor(max * scale) }).map((n) => n / scale)
-  const limits = fc.constantFrom(min, max)
-  return fc.oneof({ withCrossShrink: true }, { weight: 8, arbitrary: inside }, { weight: 1, arbitrary: limits })
-}
 
 /** Streams for `simulate`, `checkRule` or a property of one's own; they shrink to few messages, then to tame ones. */
 export function messageStreams(options: StreamOptions): fc.Arbitrary<readonly Message[]> {
   const { resources = ['r1'], disturbances = ALL, maxLength = 60 } = options
-  const wild = new Set(disturbances)
   const every = typeof options.every === 'string' ? durationMs(options.every) : (options.every ?? 60_000)
-  const step = fc.record({
-    gap: gaps(every, wild.has('gap')),
-    body: fc.constantFrom(...resources).chain((resource) => bodyOf(resource, options, wild.has('missing'))),
-    trouble: troubles(wild),
-    lateness: fc.constantFrom(every, 5 * every, HOUR, 26 * HOUR),
-    broken: fc.nat(20),
-  })
-  const skews = fc.array(fc.constantFrom(0, 0, 0, every / 2, -every / 2, HOUR, -HOUR), {
-    minLength: resources.length,
-    maxLength: resources.length,
-  })
-  return fc
-    .record({
-      start: startOf(options.start, wild.has('dst')),
-      skews: wild.has('skew') ? skews : fc.constant([]),
-      steps: fc.array(step, { minLength: 1, maxLength }),
+  const fixedStart = startOf(options.start)
+  const durations = options.durations ?? []
+  const bodies = {
+    whole: fc.oneof(...resources.map((id) => bodyOf(id, options, false))),
+    holed: fc.oneof(...resources.map((id) => bodyOf(id, options, true))),
+  }
+  return modes(disturbances, every, durations).chain((mode) => {
+    const step = fc.record({
+      gap: gaps(mode, every, durations),
+      body: mode.wild.has('missing') ? bodies.holed : bodies.whole,
+      repeat: repeats(mode, options.counts ?? []),
+      trouble: troubles(mode.wild),
+      lateness: fc.constantFrom(every, 5 * every, HOUR, 26 * HOUR),
+      broken: fc.nat(20),
     })
-    .map(({ start, skews: offBy, steps }) => {
-      let now = start
-      return steps.flatMap(({ gap, body, trouble, lateness, broken }): Message[] => {
-        now += gap
-        const skew = offBy[resources.indexOf(body.resource)] ?? 0
-        const timestamp = Math.round(now + skew - (trouble === 'late' ? lateness : 0))
-        const values = trouble === 'nan' ? withNaN(body.values, broken) : body.values
-        const message: Message = { resource: body.resource, timestamp, ...values }
-        return trouble === 'duplicate' ? [message, message] : [message]
+    return fc
+      .record({
+        start: fixedStart === undefined ? starts(mode.wild.has('dst')) : fc.constant({ at: fixedStart, inside: 0 }),
+        skews: mode.wild.has('skew') ? skewsOf(resources, every) : fc.constant([]),
+        steps: fc.array(step, { minLength: 0, maxLength, size: 'max' }),
       })
-    })
+      .map(({ start, skews, steps }) => streamOf(start, skews, steps, { ...options, resources }, maxLength))
+  })
+}
+
+/** What all messages of a stream have in common. */
+interface Mode {
+  readonly wild: ReadonlySet<Disturbance>
+  /** values stay for a while */
+  readonly holds: boolean
+  /** ms between most messages */
+  readonly pace: number
+}
+
+/** Many streams are tame, and most are wild in few ways: what disturbs everything hides what disturbs one thing. */
+function modes(disturbances: readonly Disturbance[], every: number, durations: readonly number[]): fc.Arbitrary<Mode> {
+  const some =
+    disturbances.length === 0
+      ? fc.constant([])
+      : fc.subarray([...disturbances], { maxLength: Math.min(2, disturbances.length) })
+  const wild = fc.oneof(
+    { withCrossShrink: true },
+    { weight: 3, arbitrary: fc.constant<Disturbance[]>([]) },
+    { weight: 5, arbitrary: some },
+    { weight: 2, arbitrary: fc.constant([...disturbances]) },
+  )
+  const paces = [
+    every,
+    every,
+    ...durations.flatMap((ms) => [ms / 2, ms / 4, ms / 12].map(Math.round).filter((pace) => pace > 0)),
+  ]
+  return fc.record({
+    wild: wild.map((drawn) => new Set(drawn)),
+    holds: fc.boolean(),
+    pace: fc.oneof(fc.constant(every), fc.constantFrom(...paces)),
+  })
+}
+
+interface Step {
+  readonly gap: number
+  readonly body: Body
+  readonly repeat: number
+  readonly trouble: Trouble | undefined
+  readonly lateness: number
+  readonly broken: number
+}
+
+/** Where a stream begins: at that time, or so that it lies inside, at that share of the whole. */
+interface Start {
+  readonly at: number
+  /** 0 to 1 */
+  readonly inside: number
+}
+
+function streamOf(
+  start: Start,
+  skews: readonly number[],
+  steps: readonly Step[],
+  options: StreamOptions & { readonly resources: readonly string[] },
+  maxLength: number,
+): readonly Message[] {
+  const all = steps.flatMap((step) => Array.from({ length: 1 + step.repeat }, () => step)).slice(0, maxLength)
+  const span = all.reduce((sum, { gap }) => sum + gap, 0)
+  const memory = new Map<string, unknown>()
+  let now = Math.round(start.at - span * start.inside)
+  let before: Step | undefined
+  const messages = all.flatMap((step): Message[] => {
+    now += step.gap
+    const { body, trouble, lateness, broken } = step
+    const skew = skews[options.resources.indexOf(body.resource)] ?? 0
+    const timestamp = Math.round(now + skew - (trouble === 'late' ? lateness : 0))
+    const drawn = valuesOf(body, options, now, memory)
+    const values = trouble === 'nan' ? withNaN(drawn, broken) : drawn
+    const message: Message = { resource: body.resource, timestamp, ...values }
+    const isRepeated = step === before
+    before = step
+    return trouble === 'duplicate' && !isRepeated ? [message, message] : [message]
+  })
+  return messages.slice(0, maxLength)
+}
+
+/** Values as they were drawn, and those of signals as they follow from the ones before. */
+function valuesOf(
+  body: Body,
+  options: StreamOptions,
+  time: number,
+  memory: Map<string, unknown>,
+): Record<string, unknown> {
+  const metrics = metricsOf(body.resource, options)
+  const values: Record<string, unknown> = {}
+  for (const [metric, drawn] of Object.entries(body.values)) {
+    const generator = metrics[metric]
+    if (!isSignal(generator)) values[metric] = drawn
+    else {
+      const key = `${body.resource}\n${metric}`
+      const { value, after } = generator.next(drawn, time, memory.get(key))
+      memory.set(key, after)
+      values[metric] = value
+    }
+  }
+  return values
 }
 
 interface Body {
-  resource: string
-  values: Record<string, unknown>
+  readonly resource: string
+  readonly values: Readonly<Record<string, unknown>>
 }
 
-function bodyOf(resource: string, { metrics, byResource }: StreamOptions, holes: boolean): fc.Arbitrary<Body> {
-  const own = byResource?.[resource] ?? metrics
-  const whole = fc.record({ ...own })
-  const partly = fc.record({ ...own }, { requiredKeys: [] })
+function metricsOf(resource: string, { metrics, byResource }: StreamOptions): Metrics {
+  return byResource?.[resource] ?? metrics
+}
+
+function bodyOf(resource: string, options: StreamOptions, holes: boolean): fc.Arbitrary<Body> {
+  const generators = Object.fromEntries(
+    Object.entries(metricsOf(resource, options)).map(([metric, generator]) => [
+      metric,
+      isSignal(generator) ? generator.draw : withConstants(generator, options.constants?.[metric] ?? []),
+    ]),
+  )
+  const whole = fc.record(generators)
+  const partly = fc.record(generators, { requiredKeys: [] })
   const values: fc.Arbitrary<Record<string, unknown>> = holes
     ? fc.oneof({ weight: 9, arbitrary: whole }, { weight: 1, arbitrary: partly })
     : whole
   return values.map((drawn) => ({ resource, values: drawn }))
 }
 
-function gaps(every: number, silences: boolean): fc.Arbitrary<number> {
-  const usual = fc.constantFrom(every, every, every, 0, Math.round(every / 2), 2 * every)
-  if (!silences) return usual
+/** A third of the values are constants, as far as the generator itself could give them. */
+function withConstants(generator: fc.Arbitrary<unknown>, constants: readonly unknown[]): fc.Arbitrary<unknown> {
+  const possible = constants.filter((value) => generator.canShrinkWithoutContext(value))
+  if (possible.length === 0) return generator
+  return fc.oneof(
+    { withCrossShrink: true },
+    { weight: 2, arbitrary: generator },
+    { weight: 1, arbitrary: fc.constantFrom(...possible) },
+  )
+}
+
+function gaps({ wild, pace }: Mode, every: number, durations: readonly number[]): fc.Arbitrary<number> {
+  const usual = fc.constantFrom(pace, pace, pace, 0, Math.round(pace / 2), 2 * pace)
+  const near = durations.flatMap((ms) => [ms, ms - 1, ms + 1, ms - 1000, ms + 1000, 2 * ms].filter((gap) => gap > 0))
   const silence = fc.constantFrom(10 * every, HOUR, 24 * HOUR)
-  return fc.oneof({ weight: 12, arbitrary: usual }, { weight: 1, arbitrary: silence })
+  return fc.oneof(
+    { weight: 12, arbitrary: usual },
+    ...(near.length > 0 ? [{ weight: 4, arbitrary: fc.constantFrom(...near) }] : []),
+    ...(wild.has('gap') ? [{ weight: 1, arbitrary: silence }] : []),
+  )
+}
+
+/** How many more times the same comes, with the same gap. */
+function repeats({ holds }: Mode, counts: readonly number[]): fc.Arbitrary<number> {
+  if (!holds) return fc.constant(0)
+  const near = counts.flatMap((count) => [count - 2, count - 1, count]).filter((more) => more > 0)
+  return fc.constantFrom(0, 0, 1, 2, 3, 6, 12, 40, ...near, ...near)
 }
 
 type Trouble = 'late' | 'duplicate' | 'nan'
@@ -119,13 +247,27 @@ function troubles(wild: ReadonlySet<Disturbance>): fc.Arbitrary<Trouble | undefi
   )
 }
 
-function startOf(start: number | string | undefined, special: boolean): fc.Arbitrary<number> {
-  if (start !== undefined) {
-    const time = typeof start === 'number' ? start : isoInstant(start)
-    if (Number.isFinite(time)) return fc.constant(time)
-    throw new AppError('VALIDATION', `start is ${String(start)}; give epoch ms or an ISO 8601 time`)
-  }
-  return special ? fc.constantFrom(USUAL_DAY, USUAL_DAY, ...SPECIAL_DAYS) : fc.constant(USUAL_DAY)
+function skewsOf(resources: readonly string[], every: number): fc.Arbitrary<readonly number[]> {
+  const { length } = resources
+  const skew = fc.constantFrom(0, 0, 0, every / 2, -every / 2, HOUR, -HOUR)
+  return fc.array(skew, { minLength: length, maxLength: length })
+}
+
+function starts(special: boolean): fc.Arbitrary<Start> {
+  const usual = fc.constant({ at: USUAL_DAY, inside: 0 })
+  if (!special) return usual
+  const around = fc.record({
+    at: fc.constantFrom(...SPECIAL_TIMES),
+    inside: fc.integer({ min: 0, max: 100 }).map((share) => share / 100),
+  })
+  return fc.oneof({ withCrossShrink: true }, { weight: 1, arbitrary: usual }, { weight: 3, arbitrary: around })
+}
+
+function startOf(start: number | string | undefined): number | undefined {
+  if (start === undefined) return undefined
+  const time = typeof start === 'number' ? start : isoInstant(start)
+  if (Number.isFinite(time)) return time
+  throw new AppError('VALIDATION', `start is ${String(start)}; give epoch ms or an ISO 8601 time`)
 }
 
 function withNaN(values: Record<string, unknown>, n: number): Record<string, unknown> {

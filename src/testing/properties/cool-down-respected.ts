@@ -2,11 +2,13 @@
 import { instantText, lengthText } from '../moment-text.ts'
 import type { RuleProperty } from '../property.ts'
 import { coolDownOf } from '../rule-paths.ts'
+import { needsFiring } from './needs-firing.ts'
 
 /** No destination fires again before the `invocationPolicy` of the trigger that leads to it is over. */
 export function coolDownRespected(): RuleProperty {
   return {
     name: 'every cool-down is respected',
+    ...needsFiring(undefined),
     check(run) {
       const last = new Map<string, number>()
       for (const firing of run.firings()) {

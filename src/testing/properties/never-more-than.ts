@@ -2,7 +2,8 @@
 import { durationMs } from '../../kernel/duration.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { instantText, lengthText } from '../moment-text.ts'
-import type { RuleProperty } from '../property.ts'
+import { monitored, type RuleProperty } from '../property.ts'
+import { needsFiring } from './needs-firing.ts'
 
 export interface WindowOptions {
   /** ms, ISO 8601, or short as in `1h` */
@@ -21,19 +22,27 @@ export function neverMoreThan(most: number, { within, node }: WindowOptions): Ru
     throw new AppError('VALIDATION', `neverMoreThan(${most}): give a whole number of firings from 0`)
   if (!(window > 0))
     throw new AppError('VALIDATION', `neverMoreThan: within is ${String(within)}; give a length of time such as 1h`)
-  return {
-    name: `${node ?? 'every destination'} fires at most ${most === 1 ? 'once' : `${most} times`} within ${lengthText(window)}`,
-    check(run) {
-      const times = new Map<string, number[]>()
-      for (const { node: fired, time } of run.firings(node)) {
-        const earlier = times.get(fired) ?? []
-        times.set(fired, earlier)
-        earlier.push(time)
-        const first = earlier.at(-1 - most)
-        if (earlier.length <= most || first === undefined || time - first >= window) continue
-        return `${fired} fired ${most + 1} times from ${instantText(first)} to ${instantText(time)}, within ${lengthText(time - first)}`
-      }
-      return undefined
+  return monitored<Readonly<Record<string, readonly number[]>>>(
+    {
+      start: {},
+      next(memory, { fired }) {
+        const times: Record<string, readonly number[]> = { ...memory }
+        for (const { node: destination, time } of fired) {
+          if (node !== undefined && destination !== node) continue
+          const recent = [...(times[destination] ?? []).filter((earlier) => time - earlier < window), time]
+          times[destination] = recent
+          const [first] = recent
+          if (recent.length <= most || first === undefined) continue
+          const how = `${destination} fired ${recent.length} times from ${instantText(first)} to ${instantText(time)}`
+          return { memory, wrong: `${how}, within ${lengthText(time - first)}` }
+        }
+        return { memory: times }
+      },
     },
-  }
+    {
+      name: `${node ?? 'every destination'} fires at most ${most === 1 ? 'once' : `${most} times`} within ${lengthText(window)}`,
+      durations: [window],
+      ...(most > 0 && needsFiring(node)),
+    },
+  )
 }

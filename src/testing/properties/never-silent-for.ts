@@ -1,13 +1,14 @@
 /** The property that a destination fires again and again while something holds. */
 import { durationMs } from '../../kernel/duration.ts'
 import { AppError } from '../../kernel/errors.ts'
-import type { Moment } from '../checked-run.ts'
+import type { Json } from '../../kernel/json.ts'
 import { instantText, lengthText } from '../moment-text.ts'
-import type { RuleProperty } from '../property.ts'
+import { monitored, type RuleProperty } from '../property.ts'
+import { conditionOf, type ConditionLike } from '../temporal/condition.ts'
 
 export interface SilenceOptions {
   /** when silence counts, by messages and states; it holds from one moment until the next. Default: always */
-  readonly while?: (moment: Moment) => boolean
+  readonly while?: ConditionLike
   /** default: whatever fires breaks the silence */
   readonly node?: string
 }
@@ -20,24 +21,29 @@ export function neverSilentFor(longest: number | string, options: SilenceOptions
   const most = typeof longest === 'number' ? longest : durationMs(longest)
   if (!(most >= 0))
     throw new AppError('VALIDATION', `neverSilentFor(${String(longest)}): give a length of time such as 30m`)
-  const { node, while: holds = () => true } = options
+  const { node } = options
+  const condition = options.while === undefined ? undefined : conditionOf(options.while)
   const who = node ?? 'the rule'
-  return {
-    name: `${who} is never silent for longer than ${lengthText(most)}${options.while ? ' while its condition holds' : ''}`,
-    check({ moments, until }) {
-      let since: number | undefined
-      for (const [i, moment] of moments.entries()) {
-        if (!holds(moment)) {
-          since = undefined
-          continue
-        }
-        since ??= moment.time
-        if (moment.fired.some((firing) => node === undefined || firing.node === node)) since = moment.time
-        const end = moments[i + 1]?.time ?? until
-        if (end - since <= most) continue
-        return `${who} was silent from ${instantText(since)} for ${lengthText(end - since)}, longer than ${lengthText(most)}`
-      }
-      return undefined
-    },
+  const silent = (since: number | null, until: number): string | undefined => {
+    if (since === null || until - since <= most) return undefined
+    return `${who} was silent from ${instantText(since)} for ${lengthText(until - since)}, longer than ${lengthText(most)}`
   }
+  return monitored<readonly [condition: Json, since: number | null]>(
+    {
+      start: [condition?.start ?? null, null],
+      next([memory, since], moment) {
+        const wrong = silent(since, moment.time)
+        const [next, holds] = condition?.next(memory, moment) ?? [null, true]
+        const breaks = moment.fired.some((firing) => node === undefined || firing.node === node)
+        const now = !holds ? null : breaks ? moment.time : (since ?? moment.time)
+        return { memory: [next, now], wrong }
+      },
+      end: ([, since], until) => silent(since, until),
+    },
+    {
+      name: `${who} is never silent for longer than ${lengthText(most)}${condition ? ' while its condition holds' : ''}`,
+      durations: [most],
+      labels: { sources: condition?.labels.sources ?? [], destinations: node === undefined ? [] : [node] },
+    },
+  )
 }

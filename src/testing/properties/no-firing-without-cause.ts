@@ -2,11 +2,13 @@
 import { instantText } from '../moment-text.ts'
 import type { RuleProperty } from '../property.ts'
 import { sensorsBehind } from '../rule-paths.ts'
+import { needsFiring } from './needs-firing.ts'
 
 /** A destination fires only when a sensor behind its source has just given a result. */
 export function noFiringWithoutCause(): RuleProperty {
   return {
     name: 'nothing fires without a cause',
+    ...needsFiring(undefined),
     check({ rule, events }) {
       const heard = new Set<string>()
       let invocation = -1

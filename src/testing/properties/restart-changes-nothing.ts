@@ -1,31 +1,49 @@
 /** The property that a run goes on after a restart as if there had been none. */
-import type { EngineEvent } from '../../core/engine/events.ts'
-import { instantText } from '../moment-text.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { durationMs } from '../../kernel/duration.ts'
+import { deadSpans } from '../checked-run.ts'
+import { firstDifference } from '../event-difference.ts'
 import type { RuleProperty } from '../property.ts'
 
-/** A process that dies after any messages, and goes on from what it saved, gives the same events to the byte. */
-export function restartChangesNothing(): RuleProperty {
+export interface RestartChoice {
+  /**
+   * how long the process may be dead, as `0..3h`: streams get silences of up to that length, in which it dies. Timers
+   * that were due then act late, so that when an event was told is not compared. Default: no time passes
+   */
+  readonly down?: string
+  /** the process may also die while plugs are at work on a message; default true */
+  readonly inFlight?: boolean
+}
+
+/**
+ * A process that dies after any messages, and goes on from what it saved, gives the same events, to the byte. When time
+ * passes while it is dead, what was due then happens later, but happens; what follows from the time at which it did is
+ * not compared any more. A clock that skips missed ticks makes a difference then, and is right to.
+ */
+export function restartChangesNothing({ down, inFlight = true }: RestartChoice = {}): RuleProperty {
+  const longest = down === undefined ? 0 : longestOf(down)
   return {
     name: 'a restart changes nothing',
+    ...(longest > 0 && { durations: [Math.round(longest / 3), longest] }),
     async check(run) {
-      const { events } = await run.restarted()
-      const length = Math.max(events.length, run.events.length)
-      for (let i = 0; i < length; i++) {
-        const usual = run.events[i]
-        const restarted = events[i]
-        if (JSON.stringify(usual) === JSON.stringify(restarted)) continue
-        const time = instantText(usual?.time ?? restarted?.time ?? 0)
-        const died = run.crashes.join(', ')
-        return `dying after message ${died} it differs at ${time}: ${eventText(restarted)} instead of ${eventText(usual)}`
-      }
-      return undefined
+      const restarted = await run.restarted({ down: longest > 0, inFlight })
+      const spans = longest > 0 ? deadSpans(run) : []
+      const difference = firstDifference(run.events, restarted.events, spans)
+      if (difference === undefined) return undefined
+      return `dying ${deathsText(run.crashes, longest > 0)} it differs ${difference}`
     },
   }
 }
 
-function eventText(event: EngineEvent | undefined): string {
-  if (event === undefined) return 'nothing'
-  const { time: _time, task: _task, ...said } = event
-  const text = JSON.stringify(said)
-  return text.length > 200 ? `${text.slice(0, 197)}...` : text
+function longestOf(down: string): number {
+  const [, end] = /^(?:[\d.]+\s*[a-z]*\s*\.\.\s*)?(\S.*)$/i.exec(down.trim()) ?? []
+  const ms = end === undefined ? Number.NaN : durationMs(end)
+  if (ms > 0) return ms
+  throw new AppError('VALIDATION', `restartChangesNothing: down is "${down}"; give a range of time such as 0..3h`)
+}
+
+/** `after message 3, 7 (plugs at work)`. */
+export function deathsText(crashes: readonly { after: number; inFlight: boolean }[], silent = false): string {
+  const points = crashes.map(({ after, inFlight }) => `${after}${inFlight ? ' (plugs at work)' : ''}`)
+  return `after message ${points.join(', ')}${silent ? ', for some of the silence that follows,' : ''}`
 }

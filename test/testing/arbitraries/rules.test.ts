@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { createRegistry, validateRule } from '../../../src/index.ts'
-import { crashPoints, randomRules } from '../../../src/testing/index.ts'
+import { crashDraws, crashPoints } from '../../../src/testing/arbitraries/crash-points.ts'
+import { randomRules } from '../../../src/testing/index.ts'
 
 const rules = fc.sample(randomRules({ plugs: builtins, resources: ['a', 'b'] }), { numRuns: 100, seed: 1 })
 
@@ -34,13 +35,18 @@ describe('randomRules', () => {
 })
 
 describe('crashPoints', () => {
-  it('are ascending numbers of messages, at least one', () => {
+  it('are ascending, each within the stream, one at least', () => {
     fc.assert(
-      fc.property(crashPoints(10), (points) => {
+      fc.property(crashDraws, fc.integer({ min: 1, max: 12 }), (draws, messages) => {
+        const points = crashPoints(draws, messages).map(({ after }) => after)
         expect(points.length).toBeGreaterThan(0)
         expect(points).toEqual([...new Set(points)].toSorted((a, b) => a - b))
-        for (const point of points) expect(point >= 1 && point <= 10).toBe(true)
+        for (const point of points) expect(point >= 1 && point <= messages).toBe(true)
       }),
     )
+  })
+
+  it('are none in a stream without messages', () => {
+    expect(crashPoints([{ place: 0.5, down: 0, inFlight: false }], 0)).toEqual([])
   })
 })

@@ -1,7 +1,7 @@
 /** A checked run made by hand, so that properties can be shown what the engine never does. */
 import type { EngineEvent, FiredEvent } from '../../../src/core/engine/events.ts'
 import type { CheckedRun, Moment } from '../../../src/testing/index.ts'
-import type { Rule } from '../../../src/index.ts'
+import type { Rule, SavedTask } from '../../../src/index.ts'
 
 const rule: Rule = {
   sensors: [{ label: 's', name: 'any' }],
@@ -26,21 +26,26 @@ export function result(time: number, node = 's', invocation = 1): EngineEvent {
 }
 
 export function moment(time: number, state: string | null = null, ...firings: FiredEvent[]): Moment {
-  return { time, fired: firings, state: () => state, latest: () => undefined }
+  return { time, fired: firings, failed: [], state: () => state, latest: () => undefined }
 }
 
+/** A moment for each event, when no others are given. */
 export function runOf(events: readonly EngineEvent[], more: Partial<CheckedRun> = {}): CheckedRun {
   return {
     rule,
     messages: [],
-    crashes: [2],
+    crashes: [{ after: 2, down: 0, inFlight: false }],
     events,
-    moments: [],
+    moments: events.map((event) => moment(event.time, null, ...(event.type === 'fired' ? [event] : []))),
     from: 0,
     until: 0,
     firings: (node) =>
       events.filter((event) => event.type === 'fired').filter((event) => node === undefined || event.node === node),
     restarted: () => Promise.resolve(runOf(events)),
+    again: () => Promise.resolve(runOf(events)),
+    unheard: () => Promise.reject(new Error('nobody runs this')),
+    saved: () => ({}) as SavedTask,
+    unanswered: 0,
     ...more,
   }
 }

@@ -1,0 +1,20 @@
+/** Numbers as a device reads them. */
+import fc from 'fast-check'
+
+/** Numbers from `min` to `max`, in tenths unless `digits` says otherwise. The limits themselves come often. */
+export function readings(min: number, max: number, digits = 1): fc.Arbitrary<number> {
+  const scale = 10 ** digits
+  const [low, high] = [Math.ceil(min * scale), Math.floor(max * scale)]
+  // Taken back to whole numbers, so that a constant of a rule can be told to be one of them.
+  const inside = fc.integer({ min: low, max: high }).map(
+    (n) => n / scale,
+    (value) => {
+      if (typeof value !== 'number') throw new TypeError('no number')
+      const n = Math.round(value * scale)
+      if (n / scale !== value) throw new RangeError('between two readings')
+      return n
+    },
+  )
+  const limits = fc.constantFrom(min, max)
+  return fc.oneof({ withCrossShrink: true }, { weight: 8, arbitrary: inside }, { weight: 1, arbitrary: limits })
+}

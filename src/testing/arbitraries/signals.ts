@@ -1,0 +1,93 @@
+/** Values of a metric that follow from the one before: walks, ramps and episodes. */
+import fc from 'fast-check'
+import { durationMs } from '../../kernel/duration.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { readings } from './readings.ts'
+
+/** A metric whose values hang together. Use it where an arbitrary of single values can stand. */
+export interface Signal {
+  readonly kind: 'signal'
+  /** what is drawn for each message */
+  readonly draw: fc.Arbitrary<unknown>
+  /** the value of a message and what the next one goes on from; `time` is epoch ms, `before` absent at the first */
+  next(drawn: unknown, time: number, before: unknown): { readonly value: unknown; readonly after: unknown }
+}
+
+export function isSignal(given: unknown): given is Signal {
+  return typeof given === 'object' && given !== null && 'kind' in given && given.kind === 'signal'
+}
+
+function signal<Drawn, Memory>(
+  draw: fc.Arbitrary<Drawn>,
+  next: (drawn: Drawn, time: number, before: Memory | undefined) => { value: unknown; after: Memory },
+): Signal {
+  return {
+    kind: 'signal',
+    draw,
+    next: (drawn, time, before) => next(drawn as Drawn, time, before as Memory | undefined),
+  }
+}
+
+/** A number that goes up or down by at most `step` from one message to the next and stays between the limits. */
+export function walk(min: number, max: number, step: number): Signal {
+  requireRange('walk', min, max)
+  const draw = fc.record({ first: readings(min, max), move: fc.integer({ min: -100, max: 100 }) })
+  return signal<{ first: number; move: number }, number>(draw, ({ first, move }, _time, before) => {
+    const value = before === undefined ? first : Math.min(max, Math.max(min, before + (move / 100) * step))
+    const tidy = Number(value.toPrecision(12))
+    return { value: tidy, after: tidy }
+  })
+}
+
+/** A number that goes from one to the other in that time, again and again, give or take `noise`. */
+export function ramp(from: number, to: number, lasts: number | string, noise = 0): Signal {
+  const ms = lengthOf('ramp', lasts)
+  const draw = fc.integer({ min: -100, max: 100 })
+  return signal<number, number>(draw, (off, time, began = time) => {
+    const share = ((time - began) % ms) / ms
+    return { value: Number((from + (to - from) * share + (off / 100) * noise).toPrecision(12)), after: began }
+  })
+}
+
+export interface Episodes<Value> {
+  /** values as they usually are */
+  readonly calm: fc.Arbitrary<Value>
+  /** values while something happens */
+  readonly event: fc.Arbitrary<Value>
+  /** how long that lasts: ms, ISO 8601 or short, or a shortest and a longest length */
+  readonly lasts: number | string | readonly [number | string, number | string]
+}
+
+/** Calm values, and now and then for some time without a gap those of an event. */
+export function episodes<Value>({ calm, event, lasts }: Episodes<Value>): Signal {
+  const [shortest, longest] = (isRange(lasts) ? lasts : ([lasts, lasts] as const)).map((one) =>
+    lengthOf('episodes', one),
+  )
+  const [low, high] = [shortest ?? 0, longest ?? 0]
+  if (low > high)
+    throw new AppError('VALIDATION', `episodes: lasts goes from ${low} to ${high} ms; give the shortest first`)
+  const draw = fc.record({ calm, event, begins: fc.nat(9), share: fc.integer({ min: 0, max: 100 }) })
+  return signal<{ calm: Value; event: Value; begins: number; share: number }, number>(
+    draw,
+    (drawn, time, before = Number.NEGATIVE_INFINITY) => {
+      const begins = time >= before && drawn.begins === 9
+      const ends = begins ? time + low + ((high - low) * drawn.share) / 100 : before
+      return { value: time < ends ? drawn.event : drawn.calm, after: ends }
+    },
+  )
+}
+
+function isRange(lasts: Episodes<unknown>['lasts']): lasts is readonly [number | string, number | string] {
+  return Array.isArray(lasts)
+}
+
+function lengthOf(who: string, given: number | string): number {
+  const ms = typeof given === 'number' ? given : durationMs(given)
+  if (ms > 0) return ms
+  throw new AppError('VALIDATION', `${who}: ${String(given)} is no length of time; give one such as 30m`)
+}
+
+function requireRange(who: string, min: number, max: number): void {
+  if (min < max) return
+  throw new AppError('VALIDATION', `${who}(${min}, ${max}): give the lower limit first`)
+}

@@ -1,0 +1,64 @@
+/** Where two runs that should be equal part. */
+import type { EngineEvent } from '../core/engine/events.ts'
+import { instantText } from './moment-text.ts'
+
+/** Epoch ms from, which is not part of it, and to, which is. */
+export type Span = readonly [from: number, to: number]
+
+const TIMES: ReadonlySet<string> = new Set(['time', 'at', 'until', 'since', 'scheduledAt', 'collectedTime'])
+const LATE: ReadonlySet<string> = new Set(['at'])
+const NONE: ReadonlySet<string> = new Set()
+
+/**
+ * `at 2025-03-03T06:00:00.000Z: ... instead of ...`; undefined when all events are equal. What lies in one of the spans
+ * may happen later in the other run, and then what follows may differ.
+ */
+export function firstDifference(
+  usual: readonly EngineEvent[],
+  other: readonly EngineEvent[],
+  spans: readonly Span[] = [],
+): string | undefined {
+  return difference(usual, other, spans, NONE)
+}
+
+/** The same, but for when things were told. */
+export function firstDifferenceButLate(
+  usual: readonly EngineEvent[],
+  other: readonly EngineEvent[],
+): string | undefined {
+  return difference(usual, other, [], LATE)
+}
+
+function difference(
+  usual: readonly EngineEvent[],
+  other: readonly EngineEvent[],
+  spans: readonly Span[],
+  ignored: ReadonlySet<string>,
+): string | undefined {
+  let isLate = false
+  for (let i = 0; i < Math.max(usual.length, other.length); i++) {
+    const [one, two] = [usual[i], other[i]]
+    if (textOf(one, ignored) === textOf(two, ignored)) continue
+    if (one !== undefined && spans.some(([from, to]) => one.time > from && one.time <= to)) {
+      if (textOf(one, TIMES) === textOf(two, TIMES)) {
+        isLate = true
+        continue
+      }
+    } else if (isLate) return undefined
+    const time = instantText(one?.time ?? two?.time ?? 0)
+    return `at ${time}: ${shortText(two)} instead of ${shortText(one)}`
+  }
+  return undefined
+}
+
+function textOf(event: EngineEvent | undefined, ignored: ReadonlySet<string>): string | undefined {
+  if (event === undefined || ignored.size === 0) return JSON.stringify(event)
+  return JSON.stringify(event, (key, value: unknown) => (ignored.has(key) ? undefined : value))
+}
+
+function shortText(event: EngineEvent | undefined): string {
+  if (event === undefined) return 'nothing'
+  const { time: _time, task: _task, ...said } = event
+  const text = JSON.stringify(said)
+  return text.length > 200 ? `${text.slice(0, 197)}...` : text
+}

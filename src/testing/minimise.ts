@@ -1,0 +1,108 @@
+/** Takes out of a failing case what does not matter, where fast-check cannot know that it does not. */
+import { asyncScheduler } from 'rxjs'
+import type { Message } from '../core/task/origin.ts'
+import { clockTimes, type CrashPoint, type RunCase } from './checked-run.ts'
+
+/** Cases that are tried at most. */
+const MAX_TRIES = 600
+
+/**
+ * The smallest case to be found that fails as well: without messages that do not matter, deaths, holes, values that are
+ * no numbers, times that go back, values and gaps that differ for nothing.
+ */
+export async function minimise(
+  one: RunCase,
+  failsAsWell: (smaller: RunCase) => Promise<boolean>,
+  time: number,
+): Promise<RunCase> {
+  const deadline = asyncScheduler.now() + time
+  let best = one
+  let tries = 0
+  const attempt = async (changed: Partial<RunCase> | undefined): Promise<boolean> => {
+    if (changed === undefined || tries >= MAX_TRIES || asyncScheduler.now() >= deadline) return false
+    const smaller = { ...best, ...changed }
+    tries++
+    if (!(await failsAsWell(smaller))) return false
+    best = smaller
+    return true
+  }
+  for (let before: RunCase | undefined; before !== best;) {
+    before = best
+    await withoutMessages(() => best, attempt)
+    await withoutCrashes(() => best, attempt)
+    for (let i = best.messages.length - 1; i >= 0; i--) {
+      for (const tamer of tamerMessages(best.messages, i))
+        await attempt({ messages: replaced(best.messages, i, tamer) })
+      await attempt(inEvenTime(best.messages, i))
+    }
+    if (best.seed !== undefined && best.seed !== 1) await attempt({ seed: 1 })
+  }
+  return best
+}
+
+type Attempt = (changed: Partial<RunCase> | undefined) => Promise<boolean>
+
+/** Halves first, then quarters, down to single messages. */
+async function withoutMessages(best: () => RunCase, attempt: Attempt): Promise<void> {
+  for (let size = Math.ceil(best().messages.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let end = best().messages.length; end > 0; end -= size) {
+      const { messages, crashes } = best()
+      const start = Math.max(0, end - size)
+      const rest = [...messages.slice(0, start), ...messages.slice(end)]
+      await attempt({ messages: rest, crashes: movedCrashes(crashes, start, end, rest.length) })
+    }
+  }
+}
+
+function movedCrashes(crashes: readonly CrashPoint[], start: number, end: number, length: number): CrashPoint[] {
+  const points = new Map<number, CrashPoint>()
+  for (const crash of crashes) {
+    const after = crash.after <= start ? crash.after : Math.max(start, crash.after - (end - start))
+    const place = Math.min(Math.max(1, after), length)
+    if (place > 0 && !points.has(place)) points.set(place, { ...crash, after: place })
+  }
+  return [...points.values()]
+}
+
+async function withoutCrashes(best: () => RunCase, attempt: Attempt): Promise<void> {
+  for (let i = best().crashes.length - 1; i >= 0; i--) {
+    const { crashes } = best()
+    const crash = crashes[i]
+    if (crash === undefined) continue
+    if (crashes.length > 1 && (await attempt({ crashes: crashes.filter((other) => other !== crash) }))) continue
+    if (crash.inFlight) await attempt({ crashes: replaced(crashes, i, { ...crash, inFlight: false }) })
+  }
+}
+
+/** The message with one thing about it as in the message before of the same resource: a hole filled, a number for NaN, a value that stays. */
+function tamerMessages(messages: readonly Message[], i: number): readonly Message[] {
+  const message = messages[i]
+  if (message === undefined) return []
+  const others = [...messages.slice(0, i).reverse(), ...messages.slice(i + 1)]
+  const near = others.filter(({ resource }) => resource === message.resource)
+  const names = new Set(near.flatMap((other) => Object.keys(other)))
+  return [...names].flatMap((name) => {
+    if (name === 'resource' || name === 'timestamp') return []
+    const value = near.find((other) => Object.hasOwn(other, name) && !Number.isNaN(other[name]))?.[name]
+    return value === undefined || Object.is(value, message[name]) ? [] : [{ ...message, [name]: value }]
+  })
+}
+
+/** The message as late after the one before as that was after its own; a late one at the time at which it came. */
+function inEvenTime(messages: readonly Message[], i: number): Partial<RunCase> | undefined {
+  const times = clockTimes(messages)
+  const [message, time, before, earlier] = [messages[i], times[i], times[i - 1], times[i - 2]]
+  if (message === undefined || time === undefined) return undefined
+  if (messages.some(({ timestamp }) => typeof timestamp !== 'number')) return undefined
+  if (message.timestamp !== time && before !== undefined)
+    return { messages: replaced(messages, i, { ...message, timestamp: before }) }
+  if (before === undefined || earlier === undefined || time - before === before - earlier) return undefined
+  const shift = before - earlier - (time - before)
+  return {
+    messages: messages.map((other, at) => (at < i ? other : { ...other, timestamp: Number(other.timestamp) + shift })),
+  }
+}
+
+function replaced<T>(list: readonly T[], i: number, one: T): readonly T[] {
+  return list.map((other, at) => (at === i ? one : other))
+}

@@ -1,0 +1,57 @@
+/** What every check holds against a rule without being asked. */
+import type { CheckedRun, Moment } from '../checked-run.ts'
+import type { Metrics } from '../arbitraries/messages.ts'
+import { instantText } from '../moment-text.ts'
+import type { RuleProperty } from '../property.ts'
+
+/** A run that went on without an answer says nothing about what follows. */
+export function everyPlugAnswers(): RuleProperty {
+  return {
+    name: 'every plug answers',
+    check({ unanswered, events, rule }) {
+      if (unanswered === 0) return undefined
+      const answered = new Set(events.flatMap((event) => (event.type === 'result' ? [event.node] : [])))
+      const labels = [...(rule.sensors ?? []), ...(rule.actuators ?? [])].map(({ label }) => label)
+      const silent = labels.filter((label) => !answered.has(label))
+      const who = silent.length === 0 ? 'a plug' : `one of ${silent.join(', ')}`
+      return `${who} did not answer in time, ${unanswered === 1 ? 'once' : `${unanswered} times`}; patience can be longer`
+    },
+  }
+}
+
+/** Calls fail only at messages that are spoilt: with NaN or null, or without a value that its resource has. */
+export function expectedErrors(
+  allowed: readonly string[],
+  {
+    metrics = {},
+    byResource = {},
+  }: { readonly metrics?: Metrics; readonly byResource?: Readonly<Record<string, Metrics>> },
+): RuleProperty {
+  const isSpoilt = (moment: Moment): boolean => {
+    const { message } = moment
+    if (message === undefined) return false
+    const names = Object.keys(byResource[message.resource] ?? metrics)
+    return names.some((name) => message[name] === undefined) || Object.values(message).some(isNoValue)
+  }
+  return {
+    name: 'no call of a plug fails, but where values are NaN or missing',
+    check({ moments }: CheckedRun) {
+      let spoilt = false
+      for (const moment of moments) {
+        spoilt = moment.message === undefined ? spoilt : isSpoilt(moment)
+        if (spoilt) continue
+        const failure = moment.failed.find(({ node }) => !allowed.includes(node))
+        if (failure === undefined) continue
+        const { resource, timestamp: _timestamp, ...values } = moment.message ?? { resource: 'no message' }
+        const sent = moment.message === undefined ? 'without a message' : `with ${resource} ${JSON.stringify(values)}`
+        const hint = 'allow it with allowErrors when it is meant'
+        return `${failure.node} failed at ${instantText(failure.time)}, ${sent}: ${failure.error ?? ''}; ${hint}`
+      }
+      return undefined
+    },
+  }
+}
+
+function isNoValue(value: unknown): boolean {
+  return value === null || Number.isNaN(value)
+}

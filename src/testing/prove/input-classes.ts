@@ -1,0 +1,65 @@
+/** The inputs of a bounded proof: one value for each stretch between constants of the rule, and gaps around what it waits for. */
+import fc from 'fast-check'
+import { AppError } from '../../kernel/errors.ts'
+import type { RuleConstants } from '../arbitraries/constants.ts'
+
+/** What a device may send in one step. */
+export interface InputClass {
+  /** ms since the message before */
+  readonly gap: number
+  readonly resource: string
+  readonly values: Readonly<Record<string, unknown>>
+}
+
+/** More are a search, not a proof. */
+const MAX_INPUTS = 2000
+const SAMPLES = 200
+
+/** One value of each class: constants that the generator can give, one between two of them, and one beyond each end. */
+export function valueClasses(generator: fc.Arbitrary<unknown>, constants: readonly unknown[]): readonly unknown[] {
+  const samples = fc.sample(generator, { numRuns: SAMPLES, seed: 1 })
+  const possible = constants.filter((value) => generator.canShrinkWithoutContext(value))
+  const all = [...new Set([...samples, ...possible])]
+  if (!all.every((value): value is number => typeof value === 'number')) {
+    const known = new Set(constants)
+    const others = all.filter((value) => !known.has(value))
+    // Of values that the rule does not name one stands for all, but true and false are two.
+    const spare = others.filter((value, i) => i === 0 || typeof value === 'boolean')
+    return [...all.filter((value) => known.has(value)), ...spare]
+  }
+  const numbers = all.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b)
+  const cuts = possible.filter((value): value is number => typeof value === 'number').sort((a, b) => a - b)
+  const stretches = new Map<number, number>()
+  for (const value of numbers) {
+    const below = cuts.filter((cut) => cut < value).length
+    const place = cuts.includes(value) ? 2 * below + 1 : 2 * below
+    if (!stretches.has(place)) stretches.set(place, value)
+  }
+  return [...stretches.values()]
+}
+
+/** Gaps that a rule can tell apart: the usual one, and for each duration one that is shorter, equal and longer. */
+export function gapClasses(every: number, { durations }: Pick<RuleConstants, 'durations'>): readonly number[] {
+  return [...new Set([every, ...durations.flatMap((ms) => [ms - 1, ms])])].filter((gap) => gap > 0)
+}
+
+/** All combinations. Throws `VALIDATION` when there are too many to try them all. */
+export function inputClasses(
+  gaps: readonly number[],
+  byResource: Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>>,
+): readonly InputClass[] {
+  const bodies = Object.entries(byResource).flatMap(([resource, metrics]) => {
+    let all: Record<string, unknown>[] = [{}]
+    for (const [metric, values] of Object.entries(metrics))
+      all = all.flatMap((body) => values.map((value) => ({ ...body, [metric]: value }))).slice(0, MAX_INPUTS + 1)
+    return all.map((values) => ({ resource, values }))
+  })
+  if (bodies.length * gaps.length > MAX_INPUTS) {
+    const count = `${bodies.length} messages after ${gaps.length} gaps`
+    throw new AppError(
+      'VALIDATION',
+      `each step could be one of ${count}, which is too much to try all; give values: { metric: [...] } or gaps: [...] that matter`,
+    )
+  }
+  return gaps.flatMap((gap) => bodies.map((body) => ({ gap, ...body })))
+}

@@ -1,0 +1,250 @@
+/** Tries all sequences of messages up to a length, by going from saved state to saved state and never twice to the same. */
+import { asyncScheduler } from 'rxjs'
+import type { Rule, Template } from '../../core/rule/rule.ts'
+import type { Message } from '../../core/task/origin.ts'
+import { durationMs } from '../../kernel/duration.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { Json } from '../../kernel/json.ts'
+import { constantsOf } from '../arbitraries/constants.ts'
+import type { Metrics } from '../arbitraries/messages.ts'
+import { isSignal } from '../arbitraries/signals.ts'
+import { caseOptionsOf, isArbitrary, type CheckOptions } from '../check-options.ts'
+import { checkCase } from '../check-rule.ts'
+import type { Metadata, Moment } from '../checked-run.ts'
+import { lengthText } from '../moment-text.ts'
+import { noErrors } from '../properties/no-errors.ts'
+import type { RuleProperty } from '../property.ts'
+import { withSettings } from '../write-case.ts'
+import { gapClasses, inputClasses, valueClasses, type InputClass } from './input-classes.ts'
+import { stateKey } from './state-key.ts'
+import { Stepper, type Standing } from './stepper.ts'
+
+export interface ProveOptions extends Pick<
+  CheckOptions,
+  | 'plugs'
+  | 'resource'
+  | 'resources'
+  | 'metrics'
+  | 'byResource'
+  | 'settings'
+  | 'ports'
+  | 'every'
+  | 'tail'
+  | 'patience'
+  | 'writeTo'
+> {
+  readonly variables?: Readonly<Record<string, unknown>>
+  readonly metadata?: Metadata
+  /** values of a metric that can matter, instead of one for each stretch between constants of the rule */
+  readonly values?: Readonly<Record<string, readonly unknown[]>>
+  /** ms between messages that can matter, instead of the usual one and those around what the rule waits for */
+  readonly gaps?: readonly number[]
+  /** messages in a row; default 12 */
+  readonly length?: number
+  /** states at most; default 100,000 */
+  readonly maxStates?: number
+  /** ms of real time; default 30 s */
+  readonly time?: number
+  /** told after each length that was tried */
+  readonly onProgress?: (done: Proof) => void
+}
+
+/** What was tried without finding anything. */
+export interface Proof {
+  readonly properties: readonly string[]
+  /** all sequences of up to so many messages hold */
+  readonly length: number
+  /** nothing new can come: sequences of any length hold, made of these inputs */
+  readonly isComplete: boolean
+  readonly states: number
+  readonly steps: number
+  /** what each step could be */
+  readonly inputs: readonly InputClass[]
+  /** ms */
+  readonly took: number
+  toString(): string
+}
+
+interface Node {
+  readonly standing: Standing
+  readonly memories: readonly Json[]
+  readonly path: readonly Message[]
+}
+
+const START = Date.UTC(2025, 2, 3, 6)
+const LENGTH = 12
+const MAX_STATES = 100_000
+const TIME_MS = 30_000
+
+/**
+ * Holds properties against every sequence of messages up to a length, of values and gaps that the rule can tell apart.
+ * A state that was there before is not gone on from: times count as how long ago they are, and longer than the longest
+ * duration of rule and properties is all the same. Throws a `PropertyError` with the shortest sequence for which one does
+ * not hold; `VALIDATION` for properties that only look at whole runs, and for too many inputs.
+ */
+export async function proveRule(
+  rule: Rule | Template,
+  property: RuleProperty | readonly RuleProperty[],
+  options: ProveOptions,
+): Promise<Proof> {
+  const properties = [...(isList(property) ? property : [property]), noErrors()]
+  const unfit = properties.filter(({ monitor }) => monitor === undefined)
+  if (unfit.length > 0) {
+    const names = unfit.map(({ name }) => `"${name}"`).join(', ')
+    throw new AppError(
+      'VALIDATION',
+      `${names} cannot be told moment by moment, as a proof needs it; use checkRule for it`,
+    )
+  }
+  return new Proving(rule, properties, options).run()
+}
+
+class Proving {
+  readonly #rule: Rule | Template
+  readonly #properties: readonly RuleProperty[]
+  readonly #options: ProveOptions
+  readonly #stepper: Stepper
+  readonly #inputs: readonly InputClass[]
+  readonly #horizon: number
+  readonly #tail: number
+  readonly #seen = new Set<string>()
+  #steps = 0
+
+  constructor(rule: Rule | Template, properties: readonly RuleProperty[], options: ProveOptions) {
+    this.#rule = rule
+    this.#properties = properties
+    this.#options = options
+    const caseOptions = caseOptionsOf(options)
+    this.#tail = caseOptions.tail
+    this.#stepper = new Stepper(rule, caseOptions)
+    const metrics = metricsOf(rule, options)
+    const names = [...new Set(Object.values(metrics).flatMap((of) => Object.keys(of)))]
+    const constants = constantsOf(withSettings(rule, caseOptions), names, { neighbours: false })
+    const durations = [...constants.durations, ...properties.flatMap(({ durations: of = [] }) => of)]
+    const every = typeof options.every === 'string' ? durationMs(options.every) : (options.every ?? 60_000)
+    const gaps = options.gaps ?? gapClasses(every, { durations })
+    this.#horizon = Math.max(every, ...durations, ...gaps)
+    this.#inputs = inputClasses(gaps, valuesOf(metrics, constants.values, options.values))
+  }
+
+  async run(): Promise<Proof> {
+    const { length = LENGTH, maxStates = MAX_STATES, time = TIME_MS, onProgress } = this.#options
+    const began = asyncScheduler.now()
+    const first = await this.#stepper.start(START)
+    const memories = this.#properties.map(({ monitor }) => monitor?.start ?? null)
+    const begun = await this.#judge({ standing: first.after, memories, path: [] }, first.moments)
+    let frontier = begun === undefined ? [] : [begun]
+    const proof = (done: number, isComplete: boolean) => this.#proof(done, isComplete, asyncScheduler.now() - began)
+    for (let done = 0; done < length; done++) {
+      const next: Node[] = []
+      for (const node of frontier) {
+        for (const input of this.#inputs) {
+          if (this.#seen.size >= maxStates || asyncScheduler.now() - began >= time) return proof(done, false)
+          const reached = await this.#go(node, input)
+          if (reached !== undefined) next.push(reached)
+        }
+      }
+      frontier = next
+      onProgress?.(proof(done + 1, frontier.length === 0))
+      if (frontier.length === 0) return proof(done + 1, true)
+    }
+    return proof(length, false)
+  }
+
+  async #go(node: Node, { gap, resource, values }: InputClass): Promise<Node | undefined> {
+    this.#steps++
+    const timestamp = node.standing.time + gap
+    const message: Message = { resource, timestamp, ...values }
+    const { after, moments } = await this.#stepper.step(node.standing, gap, message)
+    return this.#judge({ standing: after, memories: node.memories, path: [...node.path, message] }, moments)
+  }
+
+  /** Lets monitors see what happened. Undefined when the state was there before. */
+  async #judge(node: Node, moments: readonly Moment[]): Promise<Node | undefined> {
+    const memories = await this.#watch(node.path, node.memories, moments)
+    const { standing, path } = node
+    const key = stateKey(standing.saved.state, memories, standing.time, this.#horizon)
+    if (this.#seen.has(key)) return undefined
+    this.#seen.add(key)
+    const rest = await this.#stepper.step(standing, this.#tail, undefined)
+    const last = await this.#watch(path, memories, rest.moments)
+    for (const [i, { monitor }] of this.#properties.entries()) {
+      const wrong = monitor?.end?.(last[i] ?? null, standing.time + this.#tail)
+      if (wrong !== undefined) await this.#fail(path)
+    }
+    return { standing, memories, path }
+  }
+
+  async #watch(
+    path: readonly Message[],
+    before: readonly Json[],
+    moments: readonly Moment[],
+  ): Promise<readonly Json[]> {
+    let memories = before
+    for (const moment of moments) {
+      const next: Json[] = []
+      for (const [i, { monitor }] of this.#properties.entries()) {
+        const { memory, wrong } = monitor?.next(memories[i] ?? null, moment) ?? { memory: null }
+        if (wrong !== undefined) await this.#fail(path)
+        next.push(memory)
+      }
+      memories = next
+    }
+    return memories
+  }
+
+  /** Told by a run of the whole sequence, which must fail as well. */
+  async #fail(messages: readonly Message[]): Promise<never> {
+    const { values: _values, gaps: _gaps, length: _length, maxStates: _most, time: _time, ...options } = this.#options
+    await checkCase({ rule: this.#rule, messages, crashes: [] }, this.#properties, { ...options, columnar: false })
+    const sent = JSON.stringify(messages)
+    throw new AppError('PROPERTY', `a property fails from a saved state, but not in a run of these messages: ${sent}`)
+  }
+
+  #proof(length: number, isComplete: boolean, took: number): Proof {
+    const properties = this.#properties.map(({ name }) => name)
+    const proof = {
+      properties,
+      length,
+      isComplete,
+      states: this.#seen.size,
+      steps: this.#steps,
+      inputs: this.#inputs,
+      took,
+    }
+    const many = isComplete ? 'sequences of any length' : `all sequences of up to ${length} messages`
+    const tried = `${proof.states} states, ${proof.steps} steps of ${this.#inputs.length} inputs, in ${lengthText(took)}`
+    const lines = [...properties.map((name) => `holds: ${name}`), `for ${many}: ${tried}`]
+    return { ...proof, toString: () => lines.join('\n') }
+  }
+}
+
+function isList(given: RuleProperty | readonly RuleProperty[]): given is readonly RuleProperty[] {
+  return Array.isArray(given)
+}
+
+function metricsOf(rule: Rule | Template, { metrics = {}, byResource, resource, resources }: ProveOptions) {
+  const own = 'name' in rule ? rule.taskDefaults?.resource : rule.task?.resource
+  const ids = resources ?? (byResource === undefined ? [resource ?? own ?? 'r1'] : Object.keys(byResource))
+  return Object.fromEntries(ids.map((id) => [id, byResource?.[id] ?? metrics]))
+}
+
+function valuesOf(
+  metrics: Readonly<Record<string, Metrics>>,
+  constants: Readonly<Record<string, readonly unknown[]>>,
+  given: Readonly<Record<string, readonly unknown[]>> = {},
+): Readonly<Record<string, Readonly<Record<string, readonly unknown[]>>>> {
+  const classesOf = (name: string, generator: Metrics[string]): readonly unknown[] => {
+    const own = given[name]
+    if (own !== undefined) return own
+    if (isArbitrary(generator)) return valueClasses(generator, constants[name] ?? [])
+    const kind = isSignal(generator) ? 'a signal' : 'no generator'
+    throw new AppError('VALIDATION', `${name} is ${kind}; a proof needs readings(...), or values: { ${name}: [...] }`)
+  }
+  return Object.fromEntries(
+    Object.entries(metrics).map(([id, of]) => [
+      id,
+      Object.fromEntries(Object.entries(of).map(([name, generator]) => [name, classesOf(name, generator)])),
+    ]),
+  )
+}

@@ -1,0 +1,116 @@
+/** One step of a bounded proof: a saved task goes on over a gap and a message, as it would in a run. */
+import type { SavedTask, Task } from '../../core/engine/api.ts'
+import { CoreEngine } from '../../core/engine/engine.ts'
+import type { EngineEvent } from '../../core/engine/events.ts'
+import { VirtualClock } from '../../core/simulate/virtual-clock.ts'
+import type { Rule, Template } from '../../core/rule/rule.ts'
+import type { Message } from '../../core/task/origin.ts'
+import { momentOf, labelsOf, type CaseOptions, type Labels, type Moment } from '../checked-run.ts'
+
+const TASK_ID = 'task'
+
+/** A task at rest at some time. */
+export interface Standing {
+  readonly saved: SavedTask
+  /** epoch ms */
+  readonly time: number
+  readonly latest: ReadonlyMap<string, Message>
+  readonly newest: Message | undefined
+}
+
+export class Stepper {
+  readonly #rule: Rule | Template
+  readonly #options: CaseOptions
+  readonly #labels: Labels
+
+  constructor(rule: Rule | Template, options: CaseOptions) {
+    this.#rule = rule
+    this.#options = options
+    this.#labels = labelsOf(rule)
+  }
+
+  /** The task as it starts, and what happens then. */
+  async start(time: number): Promise<{ readonly after: Standing; readonly moments: readonly Moment[] }> {
+    const { resource, variables, settings } = this.#options
+    const clock = new VirtualClock(time)
+    const events: EngineEvent[] = []
+    const engine = this.#engine(clock, events)
+    const task = await engine.start(this.#rule, {
+      ...settings,
+      ...(resource !== undefined && { resource }),
+      ...(variables && { variables: { ...settings?.variables, ...variables } }),
+      start: true,
+    })
+    await engine.settled()
+    const standing = { time, latest: new Map<string, Message>(), newest: undefined }
+    const moments = [this.#moment(task, events, standing, undefined)]
+    const saved = task.save()
+    await engine.close()
+    return { after: { ...standing, saved }, moments }
+  }
+
+  /** Goes on for so long, and then takes the message, if there is one. */
+  async step(
+    before: Standing,
+    gap: number,
+    message: Message | undefined,
+  ): Promise<{ readonly after: Standing; readonly moments: readonly Moment[] }> {
+    const clock = new VirtualClock(before.time)
+    const events: EngineEvent[] = []
+    const engine = this.#engine(clock, events)
+    const task = await engine.restore(before.saved)
+    const moments: Moment[] = []
+    const time = before.time + gap
+    let { latest, newest } = before
+    for (let at = clock.nextAt(); at !== undefined && at <= time; at = clock.nextAt()) {
+      clock.advanceTo(at)
+      await settle(engine)
+      moments.push(this.#moment(task, events, { time: at, latest, newest }, undefined))
+    }
+    clock.advanceTo(time)
+    if (message !== undefined) {
+      engine.receive(message)
+      await settle(engine)
+      latest = new Map(latest).set(message.resource, message)
+      newest = message
+      moments.push(this.#moment(task, events, { time, latest, newest }, message))
+    }
+    const saved = task.save()
+    await engine.close()
+    return { after: { saved, time, latest, newest }, moments }
+  }
+
+  #moment(
+    task: Task,
+    events: EngineEvent[],
+    { time, latest, newest }: Omit<Standing, 'saved'>,
+    message: Message | undefined,
+  ): Moment {
+    return momentOf(task, this.#labels, events.splice(0), { time, message, latest, newest })
+  }
+
+  #engine(clock: VirtualClock, events: EngineEvent[]): CoreEngine {
+    const { preparer, ports, metadata } = this.#options
+    const prepared = preparer()
+    const engine = new CoreEngine(
+      {
+        plugs: [],
+        scheduler: clock,
+        ids: () => TASK_ID,
+        seed: 1,
+        ports: {
+          metadata: (resource) => (metadata && Object.hasOwn(metadata, resource) ? metadata[resource] : undefined),
+          ...ports,
+        },
+      },
+      prepared.plugs,
+      prepared,
+    )
+    engine.events$.subscribe((event) => void events.push(event))
+    return engine
+  }
+}
+
+async function settle(engine: CoreEngine): Promise<void> {
+  while (engine.openCalls > 0) await engine.settled()
+}

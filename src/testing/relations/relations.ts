@@ -1,0 +1,96 @@
+/** Properties of two runs: what must be the same when the messages, or the rule, are changed in a known way. */
+import { durationMs } from '../../kernel/duration.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { Rule, Template } from '../../core/rule/rule.ts'
+import { instantOf } from '../../core/simulate/instant.ts'
+import type { CheckedRun } from '../checked-run.ts'
+import { instantText } from '../moment-text.ts'
+import type { RuleProperty } from '../property.ts'
+
+/**
+ * The same messages so much later or earlier fire the same. Not for rules that look at the calendar, unless the shift
+ * is one that does not matter to them, such as a week. Throws `VALIDATION` for what is no duration.
+ */
+export function shiftedInTime(by: number | string): RuleProperty {
+  const ms = typeof by === 'number' ? by : durationMs(by)
+  if (!Number.isFinite(ms) || ms === 0)
+    throw new AppError('VALIDATION', `shiftedInTime(${String(by)}): give a length of time such as 7d`)
+  return {
+    name: `everything ${typeof by === 'number' ? `${by} ms` : by} later fires the same`,
+    async check(run) {
+      const messages = run.messages.map((message, i) => ({ ...message, timestamp: instantOf(message, i + 1) + ms }))
+      return difference(run, await run.again({ messages }), 'shifted', (time) => time - ms)
+    },
+  }
+}
+
+/** Other units: a rule for values that are changed in this way, such as to Fahrenheit, fires as this one. */
+export function scaled(
+  metrics: Readonly<Record<string, (value: number) => number>>,
+  rule: Rule | Template,
+): RuleProperty {
+  return {
+    name: `the rule for other units of ${Object.keys(metrics).join(', ')} fires the same`,
+    async check(run) {
+      const messages = run.messages.map((message) => {
+        const changed = Object.entries(metrics).flatMap(([name, scale]) => {
+          const value = message[name]
+          return typeof value === 'number' ? [[name, scale(value)] as const] : []
+        })
+        return { ...message, ...Object.fromEntries(changed) }
+      })
+      return difference(run, await run.again({ messages, rule }), 'in other units')
+    },
+  }
+}
+
+/** A message that comes twice fires what it fires once: no destination more, none less. Not for rules that count messages. */
+export function duplicatesChangeNothing(): RuleProperty {
+  return {
+    name: 'messages that come twice change nothing',
+    async check(run) {
+      const messages = run.messages.flatMap((message) => [message, message])
+      return difference(run, await run.again({ messages }), 'with each message twice', undefined, true)
+    },
+  }
+}
+
+/** The rule does for another resource what it does for this one. A rule that names its resource by id does not. */
+export function resourcesAreAlike(renamed: (resource: string) => string = (id) => `other-${id}`): RuleProperty {
+  return {
+    name: 'it does for other resources what it does for these',
+    async check(run) {
+      return difference(run, await run.again({}, { renamed }), 'for other resources')
+    },
+  }
+}
+
+/** It fires what another rule fires, such as the version before: the smallest stream where they part is told. */
+export function sameAs(rule: Rule | Template): RuleProperty {
+  return {
+    name: 'it fires as the other rule',
+    rules: [rule],
+    async check(run) {
+      return difference(run, await run.again({ rule }), 'by the other rule')
+    },
+  }
+}
+
+function difference(
+  run: CheckedRun,
+  other: CheckedRun,
+  how: string,
+  timeOf: (time: number) => number = (time) => time,
+  once = false,
+): string | undefined {
+  const [usual, changed] = [firingsOf(run, (time) => time, once), firingsOf(other, timeOf, once)]
+  const place = usual.findIndex((firing, i) => firing !== changed[i])
+  if (place < 0 && changed.length <= usual.length) return undefined
+  const at = place < 0 ? usual.length : place
+  return `${how}: ${changed[at] ?? 'nothing more fires'}; else: ${usual[at] ?? 'nothing more fires'}`
+}
+
+function firingsOf(run: CheckedRun, timeOf: (time: number) => number, once: boolean): readonly string[] {
+  const texts = run.firings().map(({ node, time }) => `${node} fires at ${instantText(timeOf(time))}`)
+  return once ? [...new Set(texts)] : texts
+}

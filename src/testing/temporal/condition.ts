@@ -1,0 +1,201 @@
+/** What can be true of a moment: states, firings, values, and what was true since something else was. */
+import { durationMs } from '../../kernel/duration.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { Json } from '../../kernel/json.ts'
+import type { Moment, Labels } from '../checked-run.ts'
+import { instantText, lengthText } from '../moment-text.ts'
+
+/** Something that holds at a moment, or does not. May remember: its memory is plain JSON. */
+export interface Condition {
+  /** as a part of a sentence: `hot is Above` */
+  readonly text: string
+  readonly start: Json
+  next(memory: Json, moment: Moment): readonly [memory: Json, holds: boolean]
+  readonly labels: Partial<Labels>
+  /** ms that matter to it */
+  readonly durations?: readonly number[]
+}
+
+/** A condition, or a function of the moment alone. */
+export type ConditionLike = Condition | ((moment: Moment) => boolean)
+
+export function conditionOf(given: ConditionLike): Condition {
+  if (typeof given !== 'function') return given
+  return ofMoment(given.name || 'the condition', {}, given)
+}
+
+function ofMoment(text: string, labels: Partial<Labels>, holds: (moment: Moment) => boolean): Condition {
+  return { text, labels, start: null, next: (memory, moment) => [memory, holds(moment)] }
+}
+
+/** A sensor or gate is in one of these states. */
+export function inState(node: string, ...states: readonly string[]): Condition {
+  return ofMoment(`${node} is ${states.join(' or ')}`, { sources: [node] }, (moment) => {
+    const state = moment.state(node)
+    return state !== null && states.includes(state)
+  })
+}
+
+/** The state of a sensor or gate is not known. */
+export function isUnknown(node: string): Condition {
+  return ofMoment(`${node} is not known`, { sources: [node] }, (moment) => moment.state(node) === null)
+}
+
+/** A destination, or any, has just fired. */
+export function fires(node?: string): Condition {
+  const labels = node === undefined ? {} : { destinations: [node] }
+  return ofMoment(`${node ?? 'something'} fires`, labels, ({ fired }) =>
+    fired.some((event) => node === undefined || event.node === node),
+  )
+}
+
+export interface ReadsOptions {
+  /** messages of this resource alone */
+  readonly resource?: string
+  /** how it is told, such as `above 90`; default: the name of the function */
+  readonly as?: string
+}
+
+/** The message at hand has a value for which this is true; false at moments without a message. */
+export function reads(metric: string, is: (value: unknown) => boolean, options: ReadsOptions = {}): Condition {
+  const { resource, as = is.name || 'as it should be' } = options
+  return ofMoment(`${metric}${resource === undefined ? '' : ` of ${resource}`} is ${as}`, {}, ({ message }) => {
+    if (message === undefined || (resource !== undefined && message.resource !== resource)) return false
+    return Object.hasOwn(message, metric) && is(message[metric])
+  })
+}
+
+/** The contrary. */
+export function not(given: ConditionLike): Condition {
+  const one = conditionOf(given)
+  return {
+    ...one,
+    text: `not (${one.text})`,
+    next(memory, moment) {
+      const [next, holds] = one.next(memory, moment)
+      return [next, !holds]
+    },
+  }
+}
+
+/** All of them. */
+export function and(...given: readonly ConditionLike[]): Condition {
+  return combined(given, ' and ', (holds) => holds.every(Boolean))
+}
+
+/** At least one of them. */
+export function or(...given: readonly ConditionLike[]): Condition {
+  return combined(given, ' or ', (holds) => holds.some(Boolean))
+}
+
+/** It is true, and was not at the moment before. */
+export function becomes(given: ConditionLike): Condition {
+  const one = conditionOf(given)
+  return {
+    text: `it becomes so that ${one.text}`,
+    labels: one.labels,
+    durations: one.durations ?? [],
+    start: [one.start, false],
+    next(memory, moment) {
+      const [inner, before] = memory as readonly [Json, boolean]
+      const [next, holds] = one.next(inner, moment)
+      return [[next, holds], holds && !before]
+    },
+  }
+}
+
+/** It was true at the moment before, and is not any more. */
+export function ends(given: ConditionLike): Condition {
+  const one = conditionOf(given)
+  return { ...becomes(not(one)), text: `it ends that ${one.text}`, start: [one.start, true] }
+}
+
+/** It is true, or was less than that long ago: ms, ISO 8601, or short as in `1h`. Throws `VALIDATION` for what is no duration. */
+export function recently(given: ConditionLike, within: number | string): Condition {
+  const one = conditionOf(given)
+  const ms = typeof within === 'number' ? within : durationMs(within)
+  if (!(ms > 0))
+    throw new AppError('VALIDATION', `recently: ${String(within)} is no length of time; give one such as 1h`)
+  return {
+    text: `${one.text} within ${lengthText(ms)}`,
+    labels: one.labels,
+    durations: [ms, ...(one.durations ?? [])],
+    start: [one.start, null],
+    next(memory, moment) {
+      const [inner, before] = memory as readonly [Json, number | null]
+      const [next, holds] = one.next(inner, moment)
+      const last = holds ? moment.time : before
+      return [[next, last], last !== null && moment.time - last < ms]
+    },
+  }
+}
+
+/** The second is true whenever the first is. */
+export function implies(first: ConditionLike, second: ConditionLike): Condition {
+  const [one, other] = [conditionOf(first), conditionOf(second)]
+  return { ...or(not(one), other), text: `${one.text} means that ${other.text}` }
+}
+
+/** Both are true, or neither is. */
+export function iff(first: ConditionLike, second: ConditionLike): Condition {
+  const all = [conditionOf(first), conditionOf(second)] as const
+  return { ...combined(all, '', ([a, b]) => a === b), text: `${all[0].text} exactly when ${all[1].text}` }
+}
+
+/** `kept` has been true at every moment since `began` was last true, that moment included. */
+export function since(kept: ConditionLike, began: ConditionLike): Condition {
+  const [one, other] = [conditionOf(kept), conditionOf(began)]
+  return {
+    text: `${one.text} ever since ${other.text}`,
+    labels: labelsOfAll([one, other]),
+    durations: [...(one.durations ?? []), ...(other.durations ?? [])],
+    start: [one.start, other.start, false],
+    next(memory, moment) {
+      const [first, second, before] = memory as readonly [Json, Json, boolean]
+      const [nextFirst, holds] = one.next(first, moment)
+      const [nextSecond, begins] = other.next(second, moment)
+      const now = holds && (begins || before)
+      return [[nextFirst, nextSecond, now], now]
+    },
+  }
+}
+
+function combined(
+  given: readonly ConditionLike[],
+  joint: string,
+  decide: (holds: readonly boolean[]) => boolean,
+): Condition {
+  const all = given.map(conditionOf)
+  return {
+    durations: all.flatMap(({ durations = [] }) => durations),
+    text: all.map(({ text }) => text).join(joint),
+    labels: labelsOfAll(all),
+    start: all.map(({ start }) => start),
+    next(memory, moment) {
+      const steps = all.map((one, i) => one.next((memory as readonly Json[])[i] ?? null, moment))
+      return [steps.map(([next]) => next), decide(steps.map(([, holds]) => holds))]
+    },
+  }
+}
+
+/** Every label that one of them looks at. */
+export function labelsOfAll(conditions: readonly Condition[]): Labels {
+  return {
+    sources: conditions.flatMap(({ labels }) => labels.sources ?? []),
+    destinations: conditions.flatMap(({ labels }) => labels.destinations ?? []),
+  }
+}
+
+/** How things stood: the time, the message, the states that the conditions look at, and what fired with its reasons. */
+export function standing(moment: Moment, conditions: readonly Condition[]): string {
+  const { message, fired } = moment
+  const { sources } = labelsOfAll(conditions)
+  const parts: string[] = []
+  if (message !== undefined) {
+    const { resource, timestamp: _timestamp, ...values } = message
+    parts.push(`with ${resource} ${JSON.stringify(values)}`)
+  }
+  for (const label of new Set(sources)) parts.push(`${label} is ${moment.state(label) ?? 'not known'}`)
+  for (const { node, source, why } of fired) parts.push(`${node} fires as ${source} is ${why?.trigger.to ?? 'run'}`)
+  return [instantText(moment.time), ...parts].join(', ')
+}

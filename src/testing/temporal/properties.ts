@@ -1,0 +1,176 @@
+/** Properties over the moments of a run: always, never, sometimes, leads to, until, once between. */
+import { durationMs } from '../../kernel/duration.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { Json } from '../../kernel/json.ts'
+import type { Moment } from '../checked-run.ts'
+import { instantText, lengthText } from '../moment-text.ts'
+import { monitored, type Need, type RuleProperty } from '../property.ts'
+import { conditionOf, labelsOfAll, standing, type Condition, type ConditionLike } from './condition.ts'
+
+/** It is true at every moment. */
+export function always(given: ConditionLike): RuleProperty {
+  return everyMoment(conditionOf(given), true)
+}
+
+/** It is true at no moment. */
+export function never(given: ConditionLike): RuleProperty {
+  return everyMoment(conditionOf(given), false)
+}
+
+/** It is true at a moment of at least one run: a check in which it never was fails. */
+export function sometimes(given: ConditionLike): RuleProperty {
+  const condition = conditionOf(given)
+  return {
+    name: `sometimes ${condition.text}`,
+    labels: condition.labels,
+    needs: [needOf(condition)],
+    check: () => undefined,
+  }
+}
+
+export interface WithinOptions {
+  /** ms, ISO 8601, or short as in `10m`; default: until the end of the run */
+  readonly within?: number | string
+}
+
+/** Whenever the first is true, the second is true then, or at a moment that is no later than `within`. */
+export function leadsTo(cause: ConditionLike, effect: ConditionLike, { within }: WithinOptions = {}): RuleProperty {
+  const [from, to] = [conditionOf(cause), conditionOf(effect)]
+  const limit = within === undefined ? undefined : lengthOf(within, 'leadsTo')
+  const name = `${from.text} leads to ${to.text}${limit === undefined ? '' : ` within ${lengthText(limit)}`}`
+  /** what each remembers, and since when the second is owed */
+  type Memory = readonly [Json, Json, { readonly at: number; readonly how: string } | null]
+  const late = (owed: Memory[2], until: number): string | undefined => {
+    if (owed === null || until - owed.at <= (limit ?? Number.POSITIVE_INFINITY)) return undefined
+    return `${from.text} at ${owed.how}; then not ${to.text} until ${instantText(until)}, ${lengthText(until - owed.at)} later`
+  }
+  return monitored<Memory>(
+    {
+      start: [from.start, to.start, null],
+      next([first, second, owed], moment) {
+        const [nextFirst, holds] = from.next(first, moment)
+        const [nextSecond, happens] = to.next(second, moment)
+        const wrong = late(owed, moment.time)
+        let owes = owed
+        if (holds) owes ??= { at: moment.time, how: standing(moment, [from, to]) }
+        if (happens) owes = null
+        return { memory: [nextFirst, nextSecond, owes], wrong }
+      },
+      end([, , owed], until) {
+        if (limit === undefined && owed !== null)
+          return `${from.text} at ${owed.how}; then not ${to.text} until the end, ${instantText(until)}`
+        return late(owed, until)
+      },
+    },
+    {
+      name,
+      labels: labelsOfAll([from, to]),
+      needs: [needOf(from)],
+      durations: [...(limit === undefined ? [] : [limit]), ...(from.durations ?? []), ...(to.durations ?? [])],
+    },
+  )
+}
+
+/** The first is true at every moment before the second is first true. */
+export function until(kept: ConditionLike, end: ConditionLike): RuleProperty {
+  const [one, other] = [conditionOf(kept), conditionOf(end)]
+  return monitored<readonly [Json, Json, boolean]>(
+    {
+      start: [one.start, other.start, false],
+      next([first, second, over], moment) {
+        const [nextFirst, holds] = one.next(first, moment)
+        const [nextSecond, ends] = other.next(second, moment)
+        const done = over || ends
+        const wrong =
+          done || holds ? undefined : `not ${one.text} before ${other.text}: ${standing(moment, [one, other])}`
+        return { memory: [nextFirst, nextSecond, done], wrong }
+      },
+    },
+    {
+      name: `${one.text} until ${other.text}`,
+      labels: labelsOfAll([one, other]),
+      needs: [needOf(other)],
+    },
+  )
+}
+
+/** What happens is true at exactly one moment of some span. */
+export function once(given: ConditionLike): {
+  /** from each moment at which the first is true (again, after the second was) until the second is: both included */
+  between(first: ConditionLike, last: ConditionLike): RuleProperty
+} {
+  const what = conditionOf(given)
+  return {
+    between(first, last) {
+      const [opens, closes] = [conditionOf(first), conditionOf(last)]
+      const all = [what, opens, closes]
+      /** memories, and while it is open: since when, and how often it happened */
+      type Memory = readonly [Json, Json, Json, { readonly at: string; readonly times: number } | null]
+      return monitored<Memory>(
+        {
+          start: [what.start, opens.start, closes.start, null],
+          next([a, b, c, open], moment) {
+            const [nextA, happens] = what.next(a, moment)
+            const [nextB, begins] = opens.next(b, moment)
+            const [nextC, ends] = closes.next(c, moment)
+            let span = open
+            if (begins && span === null) span = { at: instantText(moment.time), times: 0 }
+            if (span !== null && happens) span = { ...span, times: span.times + 1 }
+            const tooMany = span !== null && span.times > 1
+            const tooFew = span !== null && ends && span.times === 0
+            const wrong =
+              span !== null && (tooMany || tooFew)
+                ? `${what.text} ${tooMany ? 'twice' : 'never'} since ${opens.text} at ${span.at}: ${standing(moment, all)}`
+                : undefined
+            return { memory: [nextA, nextB, nextC, ends ? null : span], wrong }
+          },
+        },
+        {
+          name: `${what.text} once between ${opens.text} and ${closes.text}`,
+          labels: labelsOfAll(all),
+          needs: [needOf(opens)],
+        },
+      )
+    },
+  }
+}
+
+function everyMoment(condition: Condition, wanted: boolean): RuleProperty {
+  return monitored<Json>(
+    {
+      start: condition.start,
+      next(memory, moment) {
+        const [next, holds] = condition.next(memory, moment)
+        const wrong =
+          holds === wanted ? undefined : `${wanted ? 'not ' : ''}${condition.text}: ${standing(moment, [condition])}`
+        return { memory: next, wrong }
+      },
+    },
+    {
+      name: `${wanted ? 'always' : 'never'} ${condition.text}`,
+      labels: condition.labels,
+      durations: condition.durations ?? [],
+    },
+  )
+}
+
+/** That a condition was true at some moment of a run. */
+function needOf(condition: Condition): Need {
+  return {
+    text: condition.text,
+    met({ moments }) {
+      let memory = condition.start
+      return moments.some((moment: Moment) => {
+        const [next, holds] = condition.next(memory, moment)
+        memory = next
+        return holds
+      })
+    },
+  }
+}
+
+function lengthOf(given: number | string, who: string): number {
+  const ms = typeof given === 'number' ? given : durationMs(given)
+  if (ms >= 0) return ms
+  throw new AppError('VALIDATION', `${who}: within is ${String(given)}; give a length of time such as 1h`)
+}

@@ -1,0 +1,121 @@
+import { describe, expect, it } from 'vitest'
+import { builtins } from '../../../plugins/index.ts'
+import { createRegistry, validateRule, type Rule } from '../../../src/index.ts'
+import { mutantsOf, mutateRule, neverMoreThan, readings } from '../../../src/testing/index.ts'
+
+const registry = createRegistry(builtins)
+const rule: Rule = {
+  sensors: [
+    {
+      label: 'hot',
+      name: 'inRange',
+      resource: '$',
+      properties: { value: '${streamdata.t}', lowerLimit: 50, upperLimit: 90 },
+      evictionTime: 5000,
+    },
+    {
+      label: 'open',
+      name: 'condition',
+      resource: '$',
+      properties: { condition: { and: [{ var: 'door' }, { '>': [{ var: 't' }, 1] }] } },
+    },
+    { label: 'stays', name: 'holdsFor', resource: '$', properties: { condition: 't > 1', duration: '5m' } },
+  ],
+  relations: [
+    {
+      label: 'both',
+      type: 'GENERAL',
+      parentLabels: ['hot', 'open'],
+      combinations: [
+        ['Above', 'True'],
+        ['Below', 'True'],
+      ],
+    },
+  ],
+  actuators: [
+    { label: 'a', name: 'log', properties: { message: 'a' } },
+    { label: 'b', name: 'log', properties: { message: 'b' } },
+  ],
+  triggers: [
+    { sourceLabel: 'both', destinationLabel: 'a', statesTrigger: ['TRUE'], invocationPolicy: 60 },
+    { sourceLabel: 'stays', destinationLabel: 'b', stateChangeTrigger: { stateFrom: 'Pending', stateTo: 'Holds' } },
+  ],
+  task: { type: 'scheduled', cron: '0 0 3 * * ?', timeZone: 'Europe/Brussels', resource: 'r' },
+}
+
+describe('mutantsOf', () => {
+  const mutants = mutantsOf(rule, registry)
+  it.each([
+    'sensors/hot/properties/upperLimit: 90 -> 91',
+    'sensors/hot/properties/upperLimit: 90 -> 81',
+    'sensors/hot/evictionTime: taken away',
+    'sensors/hot/evictionTime: 5000 -> 10000',
+    'sensors/hot/dataTrigger: false',
+    'sensors/open/properties/condition: and -> or',
+    'sensors/open/properties/condition/and/0/var: "door" -> "door_x"',
+    'sensors/open/properties/condition/and/1: > -> >=',
+    'sensors/stays/properties/condition: "t > 1" -> "t >= 1"',
+    'sensors/stays/properties/condition: "t > 1" -> "t > 2"',
+    'sensors/stays/properties/duration: "5m" -> "6m"',
+    'relations/both/combinations/0/0: Above -> In Range',
+    'relations/both/combinations/1: taken away (Below, True)',
+    'relations/both/parentLabels: without open',
+    'triggers/both -> a: taken away',
+    'triggers/both -> a/destinationLabel: a -> b',
+    'triggers/both -> a/invocationPolicy: taken away',
+    'triggers/both -> a/invocationPolicy: 60 -> 59',
+    'triggers/both -> a/statesTrigger: TRUE -> FALSE',
+    'triggers/both -> a/statesTrigger: and FALSE',
+    'triggers/stays -> b/invocationPolicy: none -> 600',
+    'triggers/stays -> b/stateChangeTrigger: the state alone',
+    'triggers/stays -> b/stateChangeTrigger: the other way round',
+    'task/resetObservations: true -> false',
+    'task/gatesNeedFullObservation: false -> true',
+    'task/timeZone: Europe/Brussels -> Pacific/Auckland',
+  ])('has %s', (name) => {
+    expect(mutants.map((one) => one.name)).toContain(name)
+  })
+
+  it('has no two that are alike, none that is the rule, and none that is refused', () => {
+    const texts = mutants.map((one) => JSON.stringify(one.rule))
+    expect(new Set(texts).size).toBe(texts.length)
+    expect(texts).not.toContain(JSON.stringify(rule))
+    for (const mutant of mutants) expect(validateRule(mutant.rule, registry).rule, mutant.name).toBeDefined()
+  })
+})
+
+describe('mutateRule', () => {
+  it('refuses a rule that does not hold itself', async () => {
+    const hot: Rule = { ...rule, task: { resource: 'r' } }
+    const check = mutateRule(hot, (run) => run.firings('b').length === 0, {
+      plugs: builtins,
+      numRuns: 300,
+      seed: 1,
+      metrics: { t: readings(0, 100) },
+      cover: false,
+      allowErrors: true,
+    })
+    await expect(check).rejects.toMatchObject({ code: 'PROPERTY' })
+  })
+  it('tells which properties killed, and what is left', async () => {
+    const simple: Rule = {
+      sensors: [
+        { label: 's', name: 'streamingDataSensor', resource: '$', properties: { parameter: 't', threshold: 90 } },
+      ],
+      actuators: [{ label: 'a', name: 'log', properties: { message: 'a' } }],
+      triggers: [{ sourceLabel: 's', destinationLabel: 'a', statesTrigger: ['Above'], invocationPolicy: 600 }],
+      task: { resource: 'r' },
+    }
+    const { killed, survived } = await mutateRule(simple, neverMoreThan(1, { within: '10m', node: 'a' }), {
+      plugs: builtins,
+      numRuns: 60,
+      seed: 1,
+      metrics: { t: readings(0, 100) },
+    })
+    expect(killed).toContainEqual({
+      name: 'triggers/s -> a/invocationPolicy: taken away',
+      by: expect.stringContaining('a fires at most once within 10 min') as string,
+    })
+    expect(survived).toContain('sensors/s/properties/threshold: 90 -> 91')
+  })
+})

@@ -1,0 +1,118 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { builtins } from '../../../plugins/index.ts'
+import type { Rule } from '../../../src/index.ts'
+import {
+  always,
+  fires,
+  implies,
+  inState,
+  leadsTo,
+  never,
+  neverMoreThan,
+  proveRule,
+  readings,
+  reads,
+  walk,
+  type ProveOptions,
+  type RuleProperty,
+} from '../../../src/testing/index.ts'
+import { gapClasses, inputClasses, valueClasses } from '../../../src/testing/prove/input-classes.ts'
+import { stateKey } from '../../../src/testing/prove/state-key.ts'
+
+const hot: Rule = {
+  sensors: [
+    { label: 'hot', name: 'streamingDataSensor', resource: '$', properties: { parameter: 't', threshold: 90 } },
+  ],
+  actuators: [{ label: 'alarm', name: 'log', properties: { message: 'hot' } }],
+  triggers: [{ sourceLabel: 'hot', destinationLabel: 'alarm', statesTrigger: ['Above'], invocationPolicy: 120 }],
+  task: { resource: 'boiler' },
+}
+const code: Rule = {
+  ...hot,
+  sensors: [{ label: 'hot', name: 'holdsFor', resource: '$', properties: { condition: "code == 'E7'", count: 3 } }],
+  triggers: [{ sourceLabel: 'hot', destinationLabel: 'alarm', statesTrigger: ['Holds'] }],
+}
+const options: ProveOptions = { plugs: builtins, metrics: { t: readings(60, 120) }, tail: '5m' }
+const above90 = reads('t', (value) => Number(value) > 90)
+const holding = (property: RuleProperty, rule = hot, more: Partial<ProveOptions> = {}) =>
+  proveRule(rule, property, { ...options, ...more })
+
+describe('proveRule', () => {
+  it('holds for sequences of any length once nothing new comes', async () => {
+    const proof = await holding(neverMoreThan(1, { within: '2m', node: 'alarm' }), hot, { length: 20 })
+    expect(proof.isComplete).toBe(true)
+    expect(proof.toString()).toMatch(/for sequences of any length: \d+ states/)
+    expect((await holding(always(implies(fires('alarm'), above90)), hot, { length: 20 })).isComplete).toBe(true)
+  })
+
+  it('finds the shortest sequence, and tells it as a check does', async () => {
+    await expect(holding(neverMoreThan(1, { within: '121s', node: 'alarm' }))).rejects.toMatchObject({
+      code: 'PROPERTY',
+      failing: { messages: [{ resource: 'boiler' }, { resource: 'boiler' }] },
+    })
+    await expect(
+      holding(never(fires('alarm')), code, { metrics: { code: fc.constantFrom('OK', 'E7') } }),
+    ).rejects.toMatchObject({
+      failing: { messages: [{ code: 'E7' }, { code: 'E7' }, { code: 'E7' }] },
+    })
+  })
+
+  it('sees what happens when nothing more comes', async () => {
+    const property = leadsTo(inState('hot', 'Above'), fires('nobody'), { within: '4m' })
+    await expect(holding({ ...property, labels: {} })).rejects.toThrow('5 min later')
+  })
+
+  it('stops at the number of states or steps that it is given, and says so', async () => {
+    const bounded = await holding(neverMoreThan(1, { within: '2m' }), hot, { maxStates: 3 })
+    expect(bounded).toMatchObject({ isComplete: false, states: 3, length: 0 })
+    const short = await holding(neverMoreThan(1, { within: '2m' }), hot, { length: 1 })
+    expect(short).toMatchObject({ isComplete: false, length: 1 })
+  })
+
+  it.each<[string, RuleProperty, Partial<ProveOptions>, string]>([
+    ['a property of whole runs', { name: 'odd', check: () => true }, {}, '"odd" cannot be told moment by moment'],
+    ['a signal', never(fires()), { metrics: { t: walk(0, 9, 1) } }, 't is a signal; a proof needs readings(...)'],
+    [
+      'too many inputs',
+      never(fires()),
+      { values: { t: Array.from({ length: 900 }, (_, i) => i) } },
+      'which is too much to try all',
+    ],
+  ])('refuses %s', async (_, property, more, text) => {
+    await expect(holding(property, hot, more)).rejects.toThrow(text)
+  })
+})
+
+describe('classes of inputs', () => {
+  it('has one value below, at and above each constant that can come', () => {
+    const values = valueClasses(readings(60, 120), [90, 200]) as number[]
+    expect(values).toHaveLength(3)
+    const [low, at, high] = values as [number, number, number]
+    expect(low < 90 && at === 90 && high > 90).toBe(true)
+  })
+  it('has both truths, named texts and one that is not named', () => {
+    expect(new Set(valueClasses(fc.boolean(), []))).toEqual(new Set([false, true]))
+    expect(valueClasses(fc.constantFrom('OK', 'E1', 'E7'), ['E7'])).toEqual(['E7', expect.stringMatching(/^(OK|E1)$/)])
+  })
+  it('has gaps just below and at what is waited for', () => {
+    expect(gapClasses(1000, { durations: [5000] })).toEqual([1000, 4999, 5000])
+  })
+  it('combines them for each resource', () => {
+    const inputs = inputClasses([1, 2], { a: { t: [1, 2], u: [3] }, b: { v: [4] } })
+    expect(inputs).toHaveLength(6)
+    expect(inputs).toContainEqual({ gap: 2, resource: 'a', values: { t: 2, u: 3 } })
+  })
+})
+
+describe('stateKey', () => {
+  const at = (now: number, firedAt: number) =>
+    stateKey({ sensors: { a: { firedAt, since: now } }, run: now }, [], now, 1000)
+  const NOW = 1_741_000_000_000
+  it('knows times by how long ago they are, and forgets what nothing waits for', () => {
+    expect(at(NOW, NOW - 10)).toBe(at(NOW + 5000, NOW + 4990))
+    expect(at(NOW, NOW - 10)).not.toBe(at(NOW, NOW - 11))
+    expect(at(NOW, NOW - 1001)).toBe(at(NOW, NOW - 5000))
+    expect(at(NOW, NOW + 10)).not.toBe(at(NOW, NOW - 10))
+  })
+})
