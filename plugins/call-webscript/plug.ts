@@ -34,7 +34,7 @@ export function callWebscriptPlugs(webscripts?: WebscriptPort): readonly Plug[] 
       data: { type: 'any', description: 'its body: parsed when it is JSON, else as text' },
     },
     async perform(context) {
-      const { name, version, method = 'POST', path = '/', query = {}, body } = context.properties
+      const { name, version, method, path, query = {}, body } = context.properties
       const { status, data } = await requireService(webscripts, 'webscripts').call(
         {
           name,

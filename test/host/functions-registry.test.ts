@@ -101,7 +101,7 @@ it('knows what is not there from what cannot be, at every endpoint of a version'
   const answers: string[] = []
   for (const type of FUNCTION_TYPES) {
     for (const endpoint of endpointsOf(type)) {
-      const [method, path = ''] = endpoint.split(' ') as [Method, string]
+      const [method, path] = endpoint.split(' ') as [Method, string]
       if (!path.includes('{name}')) continue
       const filled = path
         .replace('{name}', 'nobody')

@@ -141,6 +141,7 @@ function read(body: unknown, { version: asked }: { readonly version?: string | u
   const version = given['version'] ?? asked
   if (typeof name !== 'string') wrong('/name', 'is missing: it is a text')
   if (typeof script !== 'string' || script === '') wrong('/script', 'is missing: it is the text of the script')
+  if (version !== undefined && typeof version !== 'string') wrong('/version', 'is a text: major.minor.patch')
   if (typeof draft !== 'boolean') wrong('/draft', 'is true or false')
   const hasPackages = isPlainObject(dependencies) && Object.keys(dependencies).length > 0
   if (dependencies !== undefined && !isPlainObject(dependencies)) wrong('/dependencies', 'is an object')
@@ -170,7 +171,7 @@ function read(body: unknown, { version: asked }: { readonly version?: string | u
   ] as const
   return {
     name: String(name),
-    version: version === undefined ? undefined : String(version),
+    version: typeof version === 'string' ? version : undefined,
     draft: draft === true,
     files: new Map(texts.map(([path, text]) => [path ?? '', new TextEncoder().encode(text)])),
   }

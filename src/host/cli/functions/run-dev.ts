@@ -57,7 +57,9 @@ async function redeploy(folder: string, client: Client, signal: AbortSignal, ter
     for await (const { filename } of watch(folder, { recursive: true, signal })) {
       if (filename?.split('/').some((part) => part.startsWith('.') || part === 'node_modules')) continue
       clearTimeout(next)
-      next = setTimeout(() => (work = work.then(again)), TOGETHER)
+      next = setTimeout(() => {
+        work = work.then(again)
+      }, TOGETHER)
     }
   } catch (error) {
     if (!signal.aborted) throw error
