@@ -36,7 +36,7 @@ async function textOf({ body }: ScriptAnswer): Promise<string> {
   const decoder = new TextDecoder()
   let text = ''
   // leaving the loop lets the rest of the answer go
-  for await (const piece of body as AsyncIterable<Uint8Array>) {
+  for await (const piece of body) {
     text = bounded(text + decoder.decode(piece, { stream: true }))
   }
   return text

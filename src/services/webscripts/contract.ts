@@ -9,7 +9,6 @@
  *
  * Errors are AppErrors: `NOT_FOUND`, `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`, `PLUG_FAILED`, `TOO_LARGE`, `CLOSED`.
  */
-import type { Readable } from 'node:stream'
 import type { Caller } from '../../kernel/caller.ts'
 import type { DeployedWebscript, WebHead } from '../functions/contract.ts'
 
@@ -55,7 +54,7 @@ export interface ScriptRequest {
 export interface ScriptAnswer extends WebHead {
   readonly requestId: string
   /** a stream fails when the webscript does before its end */
-  readonly body: string | Uint8Array | Readable
+  readonly body: string | Uint8Array | AsyncIterable<Uint8Array>
 }
 
 /** What one caller can do with the webscripts of its tenant. */
