@@ -77,6 +77,8 @@ const CERTIFICATES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE']
 
 export class Builder {
   readonly #options: BuilderOptions
+  /** digests whose folders were there: nobody else takes them away */
+  readonly #seen = new Set<string>()
 
   constructor(options: BuilderOptions) {
     this.#options = options
@@ -88,7 +90,10 @@ export class Builder {
   }
 
   has(digest: string): boolean {
-    return existsSync(this.folderOf(digest))
+    if (this.#seen.has(digest)) return true
+    const isThere = existsSync(this.folderOf(digest))
+    if (isThere) this.#seen.add(digest)
+    return isThere
   }
 
   /** Makes it when it is not there. Rejects with a BuildRefusal for what is wrong with the function. */
@@ -118,6 +123,7 @@ export class Builder {
   }
 
   async remove(digest: string): Promise<void> {
+    this.#seen.delete(digest)
     await rm(this.folderOf(digest), { recursive: true, force: true })
   }
 
