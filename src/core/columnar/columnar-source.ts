@@ -7,12 +7,11 @@ import type { MessageListener, MessageSource } from '../engine/executor.ts'
 import { Listeners, receiveAll } from '../engine/listeners.ts'
 import type { PlainReason } from '../engine/stats.ts'
 import type { Message } from '../task/origin.ts'
-import { firstEra, isKept, nextEra, type Era } from './message-eras.ts'
+import { firstEra, isKept, nextEra, type Era, type Known } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { IndexedBatch, SingleListenerIndex } from './single-listener-index.ts'
 import { ERA, LAST } from './row-layout.ts'
-import type { Known } from './unknown-states.ts'
 import { MIN_VECTORIZED, type VectorizedBatch } from './vectorized-batch.ts'
 import type { Attachable, RowHandle, Batch, TakenSource } from './row-handle.ts'
 
@@ -175,8 +174,8 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     const done = takeVectorized(stretch, batch, message, now, part, known)
     for (let i = batch.receiveAll(rows, done, message, part, isFirst); i < rows.length;) {
       // The message has no number where this task compares one: the state machine knows what to do.
-      // The one after the next may begin a vectorized batch again.
-      stretch.calm = CALM - 2
+      // The third one after it may begin a vectorized batch again.
+      stretch.calm = CALM - 3
       if (batch.takeUnknown(rows[i] as number, message, now, known, part)) {
         i = batch.receiveAll(rows, i + 1, message, part, isFirst)
         continue

@@ -29,10 +29,9 @@ import {
   objectsAt,
   STATE_BITS,
 } from './row-layout.ts'
-import { keptSince, type Era } from './message-eras.ts'
+import { keptSince, type Era, type UnknownMessage } from './message-eras.ts'
 import { isSilent, type Part } from './message-parts.ts'
 import { ALL, replay, SILENT, type Progress } from './replay.ts'
-import type { UnknownMessage } from './unknown-states.ts'
 import { withFailures } from '../task/result.ts'
 import type { FiredAfter, NotRun, RowStore } from './row-store.ts'
 import { originOf, setStanding, standingSensors } from './standing-nodes.ts'

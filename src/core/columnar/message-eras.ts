@@ -42,6 +42,28 @@ export interface Era {
   previous: Era | undefined
 }
 
+/** The last message after which a row did not know all states, and what came before it. */
+export interface UnknownMessage {
+  readonly message: Message
+  readonly count: number
+  /** epoch ms */
+  readonly time: number
+  readonly era: Era
+  /** state bits before it, and since when each node had its state */
+  readonly before: number
+  readonly since: readonly number[]
+  /** the message before, which ran all sensors, and state bits before that; undefined: the full state has seen it */
+  readonly last: KeptMessage | undefined
+  readonly prior: number
+}
+
+/** The era of a message, the message before, and the era of that. */
+export interface Known {
+  readonly era: Era
+  readonly message: Message | undefined
+  readonly before: Era | undefined
+}
+
 /** Of a source whose earlier messages nobody wants. */
 export function firstEra(fields: Fields): Era {
   return { fields, from: Number.NEGATIVE_INFINITY, kept: undefined, previous: undefined }

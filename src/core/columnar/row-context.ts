@@ -10,6 +10,7 @@ import { carriedValue, carriedValues } from './message-eras.ts'
 import type { Scope } from '../placeholders/scope.ts'
 import type { NodeData, PlugContext, PlugLog } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
+import type { Stream } from '../task/state.ts'
 import type { Opened, OpenView, RowHandle, Batch } from './row-handle.ts'
 
 export interface ContextOwner {
@@ -205,7 +206,7 @@ export class RowContext implements FiringContext, Scope {
     const era = batch.eraOf(this.handle())
     const [stream] = task.state.streams
     const message = this.#message()
-    if (era.kept === undefined && (stream?.carried?.size ?? 0) === 0) return { ...message }
+    if (era.kept === undefined && isCovered(stream, message)) return { ...message }
     return carriedValues(era, message, this.now, task.model.streamValidity, offset + materializedCount, stream)
   }
 
@@ -259,4 +260,12 @@ export class RowContext implements FiringContext, Scope {
     const { batch, task } = this.handle()
     return batch.nodeOf(task.model.graph, this.isSensor, this.nodeAt)
   }
+}
+
+/** Whether a message has all that the full state knows of earlier ones. */
+function isCovered(stream: Stream | null | undefined, message: Message): boolean {
+  if (!stream) return true
+  if ((stream.carried?.size ?? 0) > 0) return false
+  for (const key in stream.values) if (messageValue(message, key) === undefined) return false
+  return true
 }

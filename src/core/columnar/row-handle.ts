@@ -8,12 +8,11 @@ import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import type { VectorizedBatch } from './vectorized-batch.ts'
-import type { Era } from './message-eras.ts'
+import type { Era, Known, UnknownMessage } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { IndexedBatch } from './single-listener-index.ts'
 import type { Progress } from './replay.ts'
-import type { Known, UnknownMessage } from './unknown-states.ts'
 import type { BatchFit } from './batch-shape.ts'
 
 /** The messages of a resource, as far as its rows may ask for them: the last one and the one before. */

@@ -244,11 +244,11 @@ export class RowStore {
     this.nums[d + TIME] = now
   }
 
-  /** Whether some sensor has no state, or failed, at the row's last message: then the next one has to run all. */
+  /** Whether some sensor had no state, or failed, at the row's last message or the one before: then the next one has to run all. */
   hasUnknown(row: number): boolean {
     if (!this.hadUnknown) return false
     const { unknownAt } = this.objects[row * this.layout.objects + HANDLE] as Attached
-    return unknownAt === this.count(row)
+    return unknownAt !== -1 && this.count(row) - unknownAt < 2
   }
 
   /** What was kept for a synchronize is in the full state now. */

@@ -5,42 +5,20 @@
  *
  * UNKNOWN-1 the bits of a sensor without a state are those of its last one, which is what triggers ask for; so are the
  *   gates', or the message goes by the full state
- * UNKNOWN-2 the message after it runs all sensors, or goes by the full state: a row does not know which of them have none
+ * UNKNOWN-2 the two messages after it run all sensors, or go by the full state: a row does not know which of them had none
  */
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
 import { numberOfText } from '../plug/field-type.ts'
 import type { Message } from '../task/origin.ts'
 import { formulaState, type FormulaValues } from './formula-code.ts'
 import { shift, stateOf } from './interpreted-rows.ts'
-import type { Era, KeptMessage } from './message-eras.ts'
+import type { KeptMessage, Known } from './message-eras.ts'
 import { outcomeWithout } from './possible-firings.ts'
 import { isOfType } from './read-parameters.ts'
 import { AFTER, BEFORE, COUNT, TIME } from './row-layout.ts'
 import type { RowHandle } from './row-handle.ts'
 import type { RowStore } from './row-store.ts'
 import { parametersIn, type SensorFormula } from './sensor-formula.ts'
-
-/** The last message after which a row did not know all states, and what came before it. */
-export interface UnknownMessage {
-  readonly message: Message
-  readonly count: number
-  /** epoch ms */
-  readonly time: number
-  readonly era: Era
-  /** state bits before it, and since when each node had its state */
-  readonly before: number
-  readonly since: readonly number[]
-  /** the message before, which ran all sensors, and state bits before that; undefined: the full state has seen it */
-  readonly last: KeptMessage | undefined
-  readonly prior: number
-}
-
-/** The era of a message, the message before, and the era of that. */
-export interface Known {
-  readonly era: Era
-  readonly message: Message | undefined
-  readonly before: Era | undefined
-}
 
 export class UnknownStates {
   readonly #rows: RowStore

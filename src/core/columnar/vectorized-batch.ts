@@ -126,6 +126,7 @@ export class VectorizedBatch {
       const handle = store.objects[row * store.layout.objects + HANDLE] as Attached | undefined
       const isSimple = store.objects[row * store.layout.objects + ACTUATOR + PROPERTIES] !== undefined
       if (handle === undefined || handle.isAway || !isSimple || store.time(row) !== time) return undefined
+      if (store.hasUnknown(row)) return undefined
     }
     const vectorized = new VectorizedBatch(rows, parts, batch)
     const fits =

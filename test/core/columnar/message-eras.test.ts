@@ -105,6 +105,13 @@ describe('a row', () => {
     expect(hasRow).toBe(true)
   })
 
+  // Holds UNKNOWN-2
+  it('and right after a sensor had none', async () => {
+    const { hasRow, why } = await asBoth(BOTH, [...START, { a: null, b: 3 }, { a: 5, b: 5 }, { b: 6 }])
+    expect(why.value).toBe(1)
+    expect(hasRow).toBe(true)
+  })
+
   // Holds PART-1
   it('leaves when a part would fire before all of it has answered', async () => {
     const c: Sensor = { ...(TWO[0] as Sensor), label: 'c', properties: { parameter: 'c', threshold: 10 } }
