@@ -6,6 +6,8 @@ import type { QueryServiceSubject } from '../samples/query-service.ts'
 const SUBJECTS: readonly { subject: QueryServiceSubject; title: string; needsPeers?: true }[] = [
   { subject: 'means', title: '1 M points of ten series to hourly means; SQLite; DuckDB', needsPeers: true },
   { subject: 'csv', title: '10 M points as CSV; the reader alone' },
+  { subject: 'ndjson', title: '10 M points as NDJSON; the reader alone' },
+  { subject: 'arrow', title: '10 M points as Arrow; the reader alone' },
   { subject: 'http', title: 'a stored query of a day of minutes over HTTP; p99 of posts alone; among 50 callers' },
 ]
 

@@ -16,13 +16,13 @@ import { withFolder } from './host/folder.ts'
 import { startHostProcess } from './host/host-process.ts'
 import { drive, spreadOf } from './host/tasks.ts'
 
-export type QueryServiceSubject = 'means' | 'csv' | 'http'
+export type QueryServiceSubject = 'means' | 'csv' | 'ndjson' | 'arrow' | 'http'
 
 /** ms, unless it says otherwise; what a subject does not measure is NaN */
 export interface QueryServiceSample {
   readonly own: number
   readonly ownP99: number
-  /** means: SQLite; csv: the reader alone; http: a post alone, p99 */
+  /** means: SQLite; csv, ndjson, arrow: the reader alone; http: a post alone, p99 */
   readonly peer: number
   /** means: DuckDB; http: a post among 50 callers, p99 */
   readonly otherPeer: number
@@ -43,24 +43,22 @@ export function queryServiceSample(subject: QueryServiceSubject): Promise<QueryS
   return withFolder(async (folder) => {
     const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
     try {
-      return await (subject === 'means' ? means(storage, folder) : csv(storage))
+      return await (subject === 'means' ? means(storage, folder) : streamed(storage, subject))
     } finally {
       await storage.close()
     }
   })
 }
 
+const timeOf = (i: number): number => START + i * MINUTE
+const valueOf = (s: number, i: number): number => ((i * 7_919 + s) % 1_000) / 8
+
 async function fill(storage: Storage, points: number): Promise<void> {
   const { series } = storage.tenant('default')
   for (let s = 0; s < SERIES; s += 1) {
     for (let from = 0; from < points; from += BATCH) {
       const samples = Array.from({ length: BATCH }, (_, i) => {
-        return {
-          resource: `r${s}`,
-          metric: 'm',
-          time: START + (from + i) * MINUTE,
-          value: (((from + i) * 7_919 + s) % 1_000) / 8,
-        }
+        return { resource: `r${s}`, metric: 'm', time: timeOf(from + i), value: valueOf(s, from + i) }
       })
       await series.append({ samples })
     }
@@ -78,11 +76,11 @@ async function means(storage: Storage, folder: string): Promise<QueryServiceSamp
   const { execute } = createQueriesService({ storage, now: () => until }).as({ tenant: 'default', user: 'bench' })
   const data = Array.from({ length: SERIES }, (_, s) => ({ resource: `r${s}` }))
   const query = { metric: 'm', aggregation: 'mean', freq: 'PT1H', from: START, until, data }
-  const db = new DatabaseSync(join(folder, 'series.db'), { readOnly: true })
+  const db = tableByHand(join(folder, 'by-hand.db'), points)
   const byHand = db.prepare(
     `SELECT series, (time - ${START}) / 3600000 AS hour, avg(value) FROM samples GROUP BY series, hour`,
   )
-  const duck = await openDuck(join(folder, 'series.db'))
+  const duck = await openDuck(points)
   const times: Record<'own' | 'sqlite' | 'duck', number[]> = { own: [], sqlite: [], duck: [] }
   const delay = monitorEventLoopDelay({ resolution: 1 })
   let stallMax = 0
@@ -112,6 +110,17 @@ async function means(storage: Storage, folder: string): Promise<QueryServiceSamp
   }
 }
 
+/** The same points in a table of SQLite's own, by series and time. */
+function tableByHand(file: string, points: number): DatabaseSync {
+  const db = new DatabaseSync(file)
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA cache_size = -32768; BEGIN;
+    CREATE TABLE samples (series INTEGER, time INTEGER, value REAL, PRIMARY KEY (series, time)) STRICT, WITHOUT ROWID`)
+  const insert = db.prepare('INSERT INTO samples VALUES (?, ?, ?)')
+  for (let s = 0; s < SERIES; s += 1) for (let i = 0; i < points; i += 1) insert.run(s, timeOf(i), valueOf(s, i))
+  db.exec('COMMIT')
+  return db
+}
+
 interface Duck {
   readonly DuckDBInstance: {
     create(): Promise<{
@@ -121,23 +130,16 @@ interface Duck {
 }
 
 /** The same points in a table of DuckDB's own, which is columns; gives the ms of a question. */
-async function openDuck(file: string): Promise<() => Promise<number>> {
+async function openDuck(points: number): Promise<() => Promise<number>> {
   const { DuckDBInstance } = await peerPackage<Duck>('@duckdb/node-api')
   const connection = await (await DuckDBInstance.create()).connect()
   await connection.run('CREATE TABLE samples (series INTEGER, time BIGINT, value DOUBLE)')
-  const db = new DatabaseSync(file, { readOnly: true })
-  const rows = db.prepare('SELECT series, time, value FROM samples')
-  let some: string[] = []
-  const insert = async (): Promise<void> => {
-    await connection.run(`INSERT INTO samples VALUES ${some.join(',')}`)
-    some = []
+  for (let s = 0; s < SERIES; s += 1) {
+    for (let from = 0; from < points; from += 20_000) {
+      const rows = Array.from({ length: 20_000 }, (_, i) => `(${s},${timeOf(from + i)},${valueOf(s, from + i)})`)
+      await connection.run(`INSERT INTO samples VALUES ${rows.join(',')}`)
+    }
   }
-  for (const row of rows.iterate()) {
-    some.push(`(${Object.values(row).join(',')})`)
-    if (some.length === 20_000) await insert()
-  }
-  if (some.length > 0) await insert()
-  db.close()
   return async () => {
     const began = performance.now()
     await connection.runAndReadAll(
@@ -147,7 +149,7 @@ async function openDuck(file: string): Promise<() => Promise<number>> {
   }
 }
 
-async function csv(storage: Storage): Promise<QueryServiceSample> {
+async function streamed(storage: Storage, format: 'csv' | 'ndjson' | 'arrow'): Promise<QueryServiceSample> {
   const points = 1_000_000
   await fill(storage, points)
   const until = START + points * MINUTE
@@ -166,7 +168,7 @@ async function csv(storage: Storage): Promise<QueryServiceSample> {
     delay.reset()
     delay.enable()
     const query = { resource: `r${s}`, metric: 'm', from: START, until }
-    for await (const part of (await open({ query }, { format: 'csv' })).parts) void part
+    for await (const part of (await open({ query }, { format })).parts) void part
     delay.disable()
     peer += between - before
     own += performance.now() - between

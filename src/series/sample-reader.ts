@@ -1,6 +1,6 @@
 /** Reads samples in pages, so that memory does not grow with their number. */
 import { AppError } from '../kernel/errors.ts'
-import type { Bucket, Sample, Series } from '../storage/contract.ts'
+import type { Bucket, RangeQuery, Sample, SampleColumns, Series } from '../storage/contract.ts'
 import { MAX_TIME } from './times.ts'
 
 /** Whose samples, and in which range; both ends are included. */
@@ -59,31 +59,47 @@ export class SampleReader {
   }
 
   /** Pooled by time, some at a time. Throws `TOO_LARGE` above the bound. */
-  async *slices(span: Span, descending = false): AsyncGenerator<readonly Sample[]> {
-    if (span.from > span.until) return
-    for (let reading = this.#readPage(span, descending); ;) {
-      const page = await reading
-      const edge = page.at(-1)?.time
-      const isLast = edge === undefined || page.length < this.#page
-      // samples of the last time may go on behind a full page: they come with the next
-      const whole = isLast ? page : page.filter(({ time }) => time !== edge)
-      this.#count(whole.length)
-      if (isLast) {
-        yield whole
-        return
-      }
-      const rest: Span = descending ? { ...span, until: edge } : { ...span, from: edge }
-      const next = this.#ahead ? this.#readPage(rest, descending) : undefined
-      // who stops reading does not hear that it failed
-      next?.catch(() => undefined)
-      yield whole
-      reading = next ?? this.#readPage(rest, descending)
-    }
+  slices(span: Span, descending = false): AsyncGenerator<readonly Sample[]> {
+    return this.#pages(span, descending, (query) => this.#series.range(query), SAMPLES)
   }
 
-  async #readPage({ resources, metric, from, until }: Span, descending: boolean): Promise<readonly Sample[]> {
-    this.#signal?.throwIfAborted()
-    return this.#series.range({ resources, metric, from, until, descending, limit: this.#page })
+  /** The same as columns, which cost less. */
+  columns(span: Span, descending = false): AsyncGenerator<SampleColumns> {
+    return this.#pages(span, descending, (query) => this.#series.columns(query), COLUMNS)
+  }
+
+  async *#pages<Page>(
+    span: Span,
+    descending: boolean,
+    read: (query: RangeQuery) => Promise<Page>,
+    { sizeOf, timeAt, upTo }: Paging<Page>,
+  ): AsyncGenerator<Page> {
+    if (span.from > span.until) return
+    const readPage = async ({ resources, metric, from, until }: Span): Promise<Page> => {
+      this.#signal?.throwIfAborted()
+      return read({ resources, metric, from, until, descending, limit: this.#page })
+    }
+    for (let reading = readPage(span); ;) {
+      const page = await reading
+      const size = sizeOf(page)
+      const isLast = size < this.#page
+      const edge = size === 0 ? 0 : timeAt(page, size - 1)
+      if (isLast) {
+        this.#count(size)
+        yield page
+        return
+      }
+      // samples of the last time may go on behind a full page: they come with the next
+      let whole = size
+      while (whole > 0 && timeAt(page, whole - 1) === edge) whole -= 1
+      this.#count(whole)
+      const rest: Span = descending ? { ...span, until: edge } : { ...span, from: edge }
+      const next = this.#ahead ? readPage(rest) : undefined
+      // who stops reading does not hear that it failed
+      next?.catch(() => undefined)
+      yield upTo(page, whole)
+      reading = next ?? readPage(rest)
+    }
   }
 
   #count(samples: number): void {
@@ -94,4 +110,26 @@ export class SampleReader {
       `the query goes through more than ${this.#most} samples; ask for a shorter range, or for aggregates other than median, percentile, std and diff and without a filter`,
     )
   }
+}
+
+/** What is to know of a page of samples, however it has them. */
+interface Paging<Page> {
+  sizeOf(page: Page): number
+  timeAt(page: Page, place: number): number
+  upTo(page: Page, end: number): Page
+}
+
+const SAMPLES: Paging<readonly Sample[]> = {
+  sizeOf: (page) => page.length,
+  timeAt: (page, place) => page[place]?.time ?? 0,
+  upTo: (page, end) => page.slice(0, end),
+}
+
+const COLUMNS: Paging<SampleColumns> = {
+  sizeOf: ({ times }) => times.length,
+  timeAt: ({ times }, place) => times[place] ?? 0,
+  upTo: ({ times, values }, end) => ({
+    times: times.subarray(0, end),
+    values: values instanceof Float64Array ? values.subarray(0, end) : values.slice(0, end),
+  }),
 }

@@ -22,7 +22,16 @@ import type { Blobs } from './blobs.ts'
 import type { Series } from './series.ts'
 
 export type { Blobs } from './blobs.ts'
-export type { Bucket, NewMessage, Sample, SampleValue, Series, StoredMessage } from './series.ts'
+export type {
+  Bucket,
+  NewMessage,
+  RangeQuery,
+  Sample,
+  SampleColumns,
+  SampleValue,
+  Series,
+  StoredMessage,
+} from './series.ts'
 
 /** One medium, opened. Two of them may be open in one process. */
 export interface Storage {

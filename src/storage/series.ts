@@ -35,6 +35,13 @@ export interface NewMessage extends StoredMessage {
   readonly text?: string
 }
 
+/** Samples of a range as columns, in its order: what very many cost least as. */
+export interface SampleColumns {
+  readonly times: Float64Array
+  /** an array of numbers where all are */
+  readonly values: Float64Array | readonly SampleValue[]
+}
+
 /** Both ends included; open where absent. */
 export interface TimeRange {
   readonly from?: number
@@ -93,6 +100,8 @@ export interface Series {
   /** The position that `append` remembered last; 0 at first. */
   applied(log: string, partition: number): Promise<number>
   range(query: RangeQuery): Promise<readonly Sample[]>
+  /** Times and values of the same samples. */
+  columns(query: RangeQuery): Promise<SampleColumns>
   /** Buckets with at least one sample, oldest first. */
   buckets(query: BucketQuery): Promise<readonly Bucket[]>
   /** The newest sample of each metric of a resource, by name of the metric. */

@@ -24,7 +24,8 @@ const STRIDE = 1_024
 export class Budget {
   readonly limits: VelocityLimits
   readonly #now: () => number
-  readonly #end: number
+  /** of its time, which runs from the first look at the clock: many renderings end before it */
+  #end: number | undefined
   readonly #mostCharacters: number
   #steps = 0
   #nextLook = STRIDE
@@ -36,7 +37,6 @@ export class Budget {
     this.limits = limits
     this.#now = now
     this.#mostCharacters = limits.characters
-    this.#end = now() + limits.ms
   }
 
   spend(steps: number): void {
@@ -71,7 +71,9 @@ export class Budget {
     if (this.#steps > this.limits.steps) {
       throw new Fault('limit', `it takes more than ${this.limits.steps} steps; loop over less`)
     }
-    if (this.#now() > this.#end) throw new Fault('limit', `it takes longer than ${this.limits.ms} ms; loop over less`)
+    const now = this.#now()
+    this.#end ??= now + this.limits.ms
+    if (now > this.#end) throw new Fault('limit', `it takes longer than ${this.limits.ms} ms; loop over less`)
   }
 
   #tooLong(): Fault {

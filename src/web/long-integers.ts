@@ -2,8 +2,10 @@
 import { AppError } from '../kernel/errors.ts'
 import { Issues } from '../kernel/issues.ts'
 import { at } from '../kernel/pointer.ts'
+import { hasDigits } from './digit-runs.ts'
 
 /** 2^53 has 16 digits: texts without so many in a row, which are no fraction, have nothing to look for. */
+const FEWEST_DIGITS = 16
 const MANY_DIGITS = /(?<![.\d])\d{16,}(?![.\deE])/
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const WHOLE = /^-?\d+$/
@@ -17,7 +19,7 @@ interface Level {
 
 /** Throws `VALIDATION` with the place of each. `text` is JSON. */
 export function refuseLongIntegers(text: string): void {
-  if (!MANY_DIGITS.test(text)) return
+  if (!hasDigits(text, FEWEST_DIGITS) || !MANY_DIGITS.test(text)) return
   const issues = new Issues('NUMBER', MAX_TOLD)
   const levels: Level[] = []
   for (let i = 0; i < text.length;) {

@@ -4,13 +4,15 @@ import { AppError, messageOf } from '../kernel/errors.ts'
 import { FORBIDDEN_KEYS } from '../kernel/json.ts'
 import { at } from '../kernel/pointer.ts'
 import { Issues } from '../kernel/issues.ts'
+import { hasDigits } from './digit-runs.ts'
 import { refuseLongIntegers } from './long-integers.ts'
 
 /** Deeper bodies are refused: what walks them may call itself. */
 export const MAX_LEVELS = 100
 
-/** Where a number may stand that is larger than any that is kept. */
-const LONG_NUMBER = /[eE]\+?\d{3}|\d{309}/
+/** Where a number may stand that is larger than any that is kept: with so large an exponent, or so many digits. */
+const LARGE_EXPONENT = /[eE]\+?\d{3}/
+const MAX_DIGITS = 308
 const SUSPECT = [...FORBIDDEN_KEYS, String.raw`\u`]
 const QUOTE = 34
 const BACKSLASH = 92
@@ -41,7 +43,8 @@ export function parseBody(text: string): unknown {
   }
   refuseLongIntegers(text)
   // An escape can hide a key from a search; it is rare enough to look closely.
-  if (LONG_NUMBER.test(text) || SUSPECT.some((word) => text.includes(word))) refuseWhatIsNotKept(value)
+  const mayBeEndless = LARGE_EXPONENT.test(text) || hasDigits(text, MAX_DIGITS + 1)
+  if (mayBeEndless || SUSPECT.some((word) => text.includes(word))) refuseWhatIsNotKept(value)
   return value
 }
 

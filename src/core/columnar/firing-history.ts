@@ -60,16 +60,6 @@ export class FiringHistory {
     this.sets.fill(0, word + 1, this.at(place + 1))
   }
 
-  /** The last message up to a place at which a row fired, from `first` on; 0: at none. */
-  lastAt(row: number, place: number, first: number): number {
-    const { sets, words } = this
-    const bit = 1 << (row & 31)
-    for (let at = place, word = this.at(place) + (row >> 5); at >= first; at--, word -= words) {
-      if (((sets[word] as number) & bit) !== 0) return at
-    }
-    return 0
-  }
-
   /** From one message to another, for `times`, `last` and `before`. */
   sumUp(first: number, newest: number): void {
     this.#count(first, newest)

@@ -14,6 +14,7 @@ import type { Match } from '../task/fire.ts'
 import type { Message } from '../task/origin.ts'
 import type { Sink } from '../task/run.ts'
 import { KeptState } from './kept-state.ts'
+import { EffectIds } from './effect-ids.ts'
 import { materializeBefore, materializeInto } from './materialize.ts'
 import { ALL, SILENT } from './replay.ts'
 import type { RowHandle } from './row-handle.ts'
@@ -29,8 +30,7 @@ interface Teller {
   readonly texts: RowTexts
   /** types that somebody wants of its events, as bits */
   readonly types: number
-  /** what stands before the input's number in the id of an effect */
-  readonly prefix: string
+  readonly effects: EffectIds
   /** numbers of the input and the invocation of the message number 0 */
   readonly inputs: number
   readonly invocations: number
@@ -60,10 +60,6 @@ export class RowEventWriter {
   #sensors = 0
   #bits = 0
   #input: InputSummary = { kind: 'data', time: 0 }
-  /** the last end of an effect's id, and of which numbers */
-  #effect = ''
-  #effectInput = -1
-  #effectPlace = -1
 
   constructor(rows: RowStore, host: ExecutorHost) {
     this.#rows = rows
@@ -124,7 +120,7 @@ export class RowEventWriter {
       const following = list[i] as Following
       const { actuator, policyMs } = following
       if (following.position !== position) break
-      const until = ((fired >> actuator) & 1 ? time : this.#firedAt(row, actuator)) + policyMs
+      const until = policyMs === 0 ? time : ((fired >> actuator) & 1 ? time : this.#firedAt(row, actuator)) + policyMs
       if (time < until) this.#held(teller, told, following, until)
       else {
         this.#fired(teller, told, following, input, place++)
@@ -205,7 +201,7 @@ export class RowEventWriter {
     const { task } = teller
     const at = this.#at(told)
     const invocation = teller.invocations + count
-    const effect = teller.prefix + this.#effectEnd(input, place)
+    const effect = teller.effects.of(input, place)
     const { why: isKept, events } = this.#host
     let event: FiredEvent
     if (isKept && events.wantsWhy) {
@@ -251,11 +247,21 @@ export class RowEventWriter {
         sensor === undefined
           ? { source, destination: node, matched, from: gateName(from), to: gateName(to) }
           : { source, destination: node, matched, from: nameOf(sensor, before), to: nameOf(sensor, after) },
-      sensors: sensors.map((one) => this.#whySensor(one, told, position, input)),
+      sensors: this.#whySensors(sensors, told, position, input),
       gates,
     }
     if (via.length > 0) why.via = via.map((step) => ({ ...step, time }))
     return why
+  }
+
+  /** Lists of one and two by themselves: nearly all are, and a function for each costs more than what it makes. */
+  #whySensors(sensors: readonly SensorText[], told: RowMessage, position: number, input: InputSummary): WhySensor[] {
+    const [one, two, three] = sensors
+    if (one === undefined) return []
+    const first = this.#whySensor(one, told, position, input)
+    if (two === undefined) return [first]
+    if (three === undefined) return [first, this.#whySensor(two, told, position, input)]
+    return sensors.map((sensor) => this.#whySensor(sensor, told, position, input))
   }
 
   #whySensor(
@@ -276,13 +282,6 @@ export class RowEventWriter {
     const known = this.#input
     if (known.values === message && known.time === time) return known
     return (this.#input = { kind: 'data', time, resource: message.resource, values: message })
-  }
-
-  #effectEnd(input: number, place: number): string {
-    if (input === this.#effectInput && place === this.#effectPlace) return this.#effect
-    this.#effectInput = input
-    this.#effectPlace = place
-    return (this.#effect = `${input}/${place}`)
   }
 
   /** The engine's clock: ahead of the message when a sensor answered late. */
@@ -313,7 +312,7 @@ export class RowEventWriter {
       task: id,
       texts,
       types: events.toldTypes | events.typesOf(id),
-      prefix: `${id}/${state.run}/`,
+      effects: new EffectIds(`${id}/${state.run}/`),
       inputs: state.inputs - materializedCount * (1 + this.#rows.shape.sensors.length),
       invocations: state.invocations - materializedCount,
     }

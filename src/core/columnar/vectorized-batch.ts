@@ -59,6 +59,7 @@ const SORTED_AFTER = 16
 /** place of the first message that only the vectorized knows */
 const FIRST = 2
 const ACTUATOR = objectsAt(0)
+const ALL_NODES = -1
 
 export class VectorizedBatch {
   readonly rows: readonly number[]
@@ -68,6 +69,8 @@ export class VectorizedBatch {
   readonly #store: RowStore
   readonly #batch: RowEvents
   readonly #limits: Limits
+  /** nodes that are sensors, as bits */
+  readonly #sensors: number
   /** numbers that rows compare, by message and parameter; the one before the first is not known */
   #values: Float64Array
   /** the least of them by parameter, then the greatest */
@@ -84,8 +87,6 @@ export class VectorizedBatch {
   #isPartly = false
   /** some did not decide whether to fire */
   #hasUndecided = false
-  /** the history is summed up: rows are being brought up to date */
-  #isSummedUp = false
   /** the message before the first one ran all sensors */
   #beganWhole = true
   /** who fired at which message */
@@ -135,11 +136,12 @@ export class VectorizedBatch {
   private constructor(rows: readonly number[], parts: VectorDependencies, batch: RowEvents) {
     const { store } = parts
     const { length } = rows
-    const { constants } = store.shape
+    const { constants, sensors } = store.shape
     this.rows = rows
     this.#parts = parts
     this.#store = store
     this.#batch = batch
+    this.#sensors = 2 ** sensors.length - 1
     this.#limits = Array.from({ length: constants }, (_, c) => limitsOf(rows, store, c))
     const kept = Math.max(KEPT, Math.min(KEPT_PER_ROW * length, MAX_FIRINGS / length, MAX_KEPT) | 0)
     this.#times = new Float64Array(kept)
@@ -297,7 +299,7 @@ export class VectorizedBatch {
 
   /** That the row at place `i` fires. Gives what its call will see. */
   #tell(i: number): FiringContext {
-    const { nums, layout } = this.#store
+    const { nums, layout, shape } = this.#store
     const row = this.#rowAt[i] ?? 0
     const d = this.#store.at(row)
     const newest = this.#newest
@@ -309,8 +311,10 @@ export class VectorizedBatch {
     told.before = this.#statesAt(i, newest - 1)
     told.after = this.#shown(i, newest)
     if (this.#batch.tellsWhy) {
+      // Asked of sensors that show what they showed before.
+      const asked = this.#sensors & ~(this.#parts.changes[(told.before << shape.bits) | told.after] ?? 0)
       for (let n = 0; n < layout.nodes; n++) told.since[n] = nums[d + layout.since + n] ?? 0
-      this.#setSince(i, newest - 1, told.since, 0)
+      if (asked !== 0) this.#setSince(i, newest - 1, told.since, 0, asked)
     }
     return this.#batch.tellNext(told, this.#parts.trigger, this.#calls)
   }
@@ -405,9 +409,7 @@ export class VectorizedBatch {
     const history = this.#history
     history.leaveOut(this.#newest, reached)
     history.sumUp(FIRST, this.#newest)
-    this.#isSummedUp = true
     for (let i = 0; i < this.rows.length; i++) this.#settleRow(i, i < reached ? this.#newest : this.#newest - 1)
-    this.#isSummedUp = false
   }
 
   /** `last`: the newest message that the row at place `i` has got. */
@@ -482,13 +484,15 @@ export class VectorizedBatch {
     return era === undefined || missed === 0 ? era : { era, missed, silent }
   }
 
-  /** Since when each node had its state, up to a message: what has not changed since the first ones stays. */
-  #setSince(i: number, place: number, target: Float64Array, at: number): void {
+  /** Since when each node had its state, up to a message, of those that are asked, as bits: what has not changed since the first ones stays. */
+  #setSince(i: number, place: number, target: Float64Array, at: number, asked = ALL_NODES): void {
     const { changes, lastChange, turning } = this.#parts
     const { bits } = this.#store.shape
-    let missing = this.#mayHaveChanged(i)
+    let missing = this.#mayHaveChanged(i) & asked
     let found = 0
-    const turn = (missing & turning) === 0 || this.#hasUndecided ? undefined : this.#lastTurn(i, place)
+    // Who is told asks while a row fires: what turns with its firing has not turned since the message before fired it, too.
+    const knowsTurn = asked === ALL_NODES && (missing & turning) !== 0 && !this.#hasUndecided
+    const turn = knowsTurn ? this.#lastTurn(i, place) : undefined
     if (turn !== undefined) {
       if (turn >= FIRST) found = missing & turning
       this.#setTimes(found, turn, target, at)
@@ -503,7 +507,7 @@ export class VectorizedBatch {
       this.#setTimes(changed, from, target, at)
     }
     const first = changes[(this.#statesAt(i, 0) << bits) | this.#statesAt(i, 1)] ?? 0
-    this.#setTimes(first & ~found, 1, target, at)
+    this.#setTimes(first & asked & ~found, 1, target, at)
   }
 
   /** The last message up to a place at which firing began or ended; 0: at none, undefined: it has to be searched for. */
@@ -520,7 +524,6 @@ export class VectorizedBatch {
   /** The last message up to a place at which a row fired; 0: none. The place is that of one of the last two. */
   #lastFiring(i: number, place: number): number {
     const history = this.#history
-    if (!this.#isSummedUp) return history.lastAt(i, place, FIRST)
     const last = history.last[i] as number
     return last <= place ? last : (history.before[i] as number)
   }

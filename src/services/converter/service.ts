@@ -83,20 +83,16 @@ class Service implements ConverterService {
       },
       test: async (config, payload, topic) => this.#test(config, payload, topic),
       ingest: async (name, payload, { idempotencyKey: given } = {}) => {
-        const idempotencyKey = given ?? this.#dependencies.newId()
-        if (idempotencyKey === '' || idempotencyKey.length > 500) {
+        if (given === '' || (given !== undefined && given.length > 500)) {
           throw new AppError('VALIDATION', 'Idempotency-Key: send 1 to 500 characters')
         }
         const converter = await converters.get(name)
-        const text = JSON.stringify(payload) ?? 'null'
-        const key = `converter ${name} ${idempotencyKey}`
-        return this.#ingest(
-          caller,
-          converter,
-          payload,
-          { converter: name, payload: text, encoding: 'utf8', key },
-          given !== undefined,
-        )
+        // a key that nobody can send again costs a write of its own for nothing
+        const key = given === undefined ? undefined : this.#keyOf(name, given)
+        return this.#ingest(caller, converter, { payload, key }, () => {
+          const text = JSON.stringify(payload) ?? 'null'
+          return { converter: name, payload: text, encoding: 'utf8', key: key ?? this.#keyOf(name) }
+        })
       },
       rejected: {
         list: async (name, query = {}) => {
@@ -120,10 +116,12 @@ class Service implements ConverterService {
     const bytes = Buffer.from(payload)
     const encoding = isUtf8(bytes) ? 'utf8' : 'base64'
     for (const { converter, wildcards } of fitting) {
-      const key = `converter ${converter.name} ${this.#dependencies.newId()}`
       const text = bytes.toString(encoding)
-      const rejection = { converter: converter.name, payload: text, encoding, topic, wildcards, key } as const
-      await this.#ingest(caller, converter, undefined, rejection)
+      const taken = { payload: () => parsed({ payload: text, encoding }), wildcards, key: undefined }
+      await this.#ingest(caller, converter, taken, () => {
+        const key = this.#keyOf(converter.name)
+        return { converter: converter.name, payload: text, encoding, topic, wildcards, key }
+      })
     }
     return fitting.length > 0
   }
@@ -132,41 +130,34 @@ class Service implements ConverterService {
     return { converted: this.#converted, rejected: this.#rejected }
   }
 
-  /** `payload`: when it is parsed already. Resolves when it is forwarded or rejected, either durable. */
-  async #ingest(
-    caller: Caller,
-    converter: Converter,
-    payload: unknown,
-    rejection: Rejection,
-    isKeyed = false,
-  ): Promise<Ingested> {
+  #keyOf(converter: string, given = this.#dependencies.newId()): string {
+    return `converter ${converter} ${given}`
+  }
+
+  /** Resolves when it is forwarded or rejected, either durable. `rejection`: what is kept of it, made when it is needed. */
+  async #ingest(caller: Caller, converter: Converter, taken: Taken, rejection: () => Rejection): Promise<Ingested> {
     const { rejected } = this.#tenant(caller.tenant)
     try {
-      const { metrics } = await this.#pass(caller, converter, payload, rejection, isKeyed)
+      const { metrics } = await this.#pass(caller, converter, taken)
       return { messages: metrics.length }
     } catch (error) {
       if (!(error instanceof AppError) || !REFUSALS.has(error.code)) throw error
       const { now } = this.#dependencies
       const id = await this.#turns.run(`${caller.tenant}\n${converter.name}`, () =>
-        rejected.add(rejection, error, now()),
+        rejected.add(rejection(), error, now()),
       )
       this.#rejected++
       return { messages: 0, rejected: id }
     }
   }
 
-  async #pass(
-    caller: Caller,
-    converter: Converter,
-    payload: unknown,
-    rejection: Rejection,
-    isKeyed: boolean,
-  ): Promise<Converted> {
-    const { wildcards, key } = rejection
-    const input = { payload: payload ?? parsed(rejection), ...(wildcards && { topic: wildcards }) }
+  async #pass(caller: Caller, converter: Converter, { payload, wildcards, key }: Taken): Promise<Converted> {
+    const input = {
+      payload: typeof payload === 'function' ? (payload as () => unknown)() : payload,
+      ...(wildcards && { topic: wildcards }),
+    }
     const converted = this.#conversions.convert(converter, input)
-    // a key that nobody can send again costs a write of its own for nothing
-    await this.#forward(caller, converted, isKeyed ? key : undefined)
+    await this.#forward(caller, converted, key)
     return converted
   }
 
@@ -198,7 +189,8 @@ class Service implements ConverterService {
     const failed: Retried['failed'][number][] = []
     for (const { id, value } of await rejected.some(name, ids)) {
       try {
-        await this.#pass(caller, converter, undefined, value, true)
+        const { wildcards, key } = value
+        await this.#pass(caller, converter, { payload: () => parsed(value), wildcards, key })
         await rejected.remove(name, id)
         forwarded.push(id)
       } catch (error) {
@@ -209,6 +201,13 @@ class Service implements ConverterService {
     }
     return { forwarded, failed }
   }
+}
+
+/** A payload on its way; read when it is a function. `key`: what was forwarded under it is not forwarded again. */
+interface Taken {
+  readonly payload: unknown
+  readonly wildcards?: readonly string[] | undefined
+  readonly key: string | undefined
 }
 
 /** Throws `NOT_JSON` for what is none. */

@@ -69,6 +69,8 @@ const HANDED_ON = [
 
 export class Builder {
   readonly #options: BuilderOptions
+  /** digests whose folders were there: nobody else takes them away */
+  readonly #seen = new Set<string>()
 
   constructor(options: BuilderOptions) {
     this.#options = options
@@ -80,7 +82,10 @@ export class Builder {
   }
 
   has(digest: string): boolean {
-    return existsSync(this.folderOf(digest))
+    if (this.#seen.has(digest)) return true
+    const isThere = existsSync(this.folderOf(digest))
+    if (isThere) this.#seen.add(digest)
+    return isThere
   }
 
   /** Makes it when it is not there. Rejects with a BuildRefusal for what is wrong with the function. */
@@ -110,6 +115,7 @@ export class Builder {
   }
 
   async remove(digest: string): Promise<void> {
+    this.#seen.delete(digest)
     await rm(this.folderOf(digest), { recursive: true, force: true })
   }
 

@@ -1,10 +1,12 @@
 /** The query service over fetch: the same contract, for tests and for other processes. */
 import { AppError } from '../../kernel/errors.ts'
+import { listOfHeader } from '../../web/header-list.ts'
 import { pathOf, typed, type Ask, type Http, type Method } from '../../web/client/http.ts'
 import type {
   ExecuteOptions,
   OpenOptions,
   QueriesApi,
+  QueryMessage,
   QuerySource,
   StoredQueryApi,
   StoredQueryPage,
@@ -30,7 +32,11 @@ export function queriesClient(http: Http): QueriesApi {
       const [method, path, ask] = requestOf(source, options)
       const headers = format === undefined ? {} : { accept: ACCEPT[format] }
       const answer = await http.open(method, path, { ...ask, headers })
-      return { type: answer.headers.get('content-type') ?? '', parts: partsOf(answer) }
+      return {
+        type: answer.headers.get('content-type') ?? '',
+        parts: partsOf(answer),
+        messages: listOfHeader(answer.headers.get('query-messages')) as unknown as readonly QueryMessage[],
+      }
     },
     stored: storedClient(http),
   }

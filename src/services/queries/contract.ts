@@ -52,6 +52,8 @@ export interface OpenedResult {
   /** content type */
   readonly type: string
   readonly parts: AsyncIterable<string | Uint8Array>
+  /** what the caller should know, where the parts have no place for it: all forms but JSON. Over HTTP as many as a header holds */
+  readonly messages: readonly QueryMessage[]
 }
 
 /** Parameters of a URL by name, such as `interpolation.method`; one that repeats is a list. */

@@ -48,10 +48,10 @@ class Service implements QueriesService {
       execute: (source, options) =>
         this.#counted(async () => resultOf(await run(source, options), options?.explain === true)),
       open: async (source, options) => {
-        const { type, parts } = await this.#counted(async () =>
+        const { parts, ...rest } = await this.#counted(async () =>
           openRun(await run(source, options), options?.format, options?.explain === true),
         )
-        return { type, parts: this.#whileOpen(parts) }
+        return { ...rest, parts: this.#whileOpen(parts) }
       },
       stored: storedQueryApi(collection, caller, now),
     }

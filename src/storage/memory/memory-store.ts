@@ -23,6 +23,7 @@ import type {
   Write,
 } from '../contract.ts'
 import { prepareWrites } from '../prepare-writes.ts'
+import { columnsOf } from '../sample-columns.ts'
 import type { KnownSpec, Specs } from '../spec.ts'
 import { MemoryCollection } from './memory-collection.ts'
 import { commitInMemory } from './memory-commit.ts'
@@ -143,6 +144,10 @@ function seriesOf({ clock, checkOpen, committed }: MemoryHost, data: TenantData)
     range: async (query) => {
       checkOpen()
       return series.range(checkRange(query), clock())
+    },
+    columns: async (query) => {
+      checkOpen()
+      return columnsOf(series.range(checkRange(query), clock()))
     },
     buckets: async (query) => {
       checkOpen()

@@ -9,6 +9,7 @@ import {
   checkRemoval,
   prepareBatch,
 } from '../check-series.ts'
+import { columnsOf } from '../sample-columns.ts'
 import type { BucketQuery, RangeQuery, Series } from '../series.ts'
 import type { Opened } from './opened.ts'
 
@@ -40,6 +41,10 @@ export class PostgresSeries implements Series {
     return this.#opened.act(async ({ seriesReader, clock }) => {
       return await seriesReader.range(this.#tenant, checkRange(query), clock())
     })
+  }
+
+  async columns(query: RangeQuery) {
+    return columnsOf(await this.range(query))
   }
 
   buckets(query: BucketQuery) {

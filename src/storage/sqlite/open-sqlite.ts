@@ -38,6 +38,8 @@ export interface SqliteOptions {
   readonly readers?: number
   /** so many samples that arrived are brought into order at once; default 50,000 */
   readonly foldAt?: number
+  /** samples of a series that are kept together as one value, at least; default 1,024 */
+  readonly chunk?: number
 }
 
 /**
@@ -45,14 +47,14 @@ export interface SqliteOptions {
  * or by something else.
  */
 export async function openSqlite(options: SqliteOptions): Promise<Storage> {
-  const { folder, blobs, clock = Date.now, logger, readers: most = 2, foldAt = 50_000 } = options
+  const { folder, blobs, clock = Date.now, logger, readers: most = 2, foldAt = 50_000, chunk = 1_024 } = options
   const trouble = (message: string): void => logger?.warn(message, { folder })
   const state = join(folder, 'state.db')
   const series = join(folder, 'series.db')
   const unlock = lockFolder(folder)
   const threads: { close(): Promise<void> }[] = []
   try {
-    const seriesData: SeriesWriterData = { file: series, foldAt }
+    const seriesData: SeriesWriterData = { file: series, foldAt, chunk }
     const starting = [
       Thread.start<StateWire, StateAnswers>(
         threadEntries.stateWriter,

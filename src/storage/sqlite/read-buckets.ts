@@ -1,7 +1,10 @@
 /** Buckets of samples, on a reader's connection. Works inside the transaction of its caller. */
-import type { Bucket, BucketQuery, SampleValue } from '../series.ts'
+import type { BucketQuery, SampleValue } from '../series.ts'
+import { valueAt, type Columns } from './columns.ts'
 import type { Database } from './database.ts'
-import { SampleView, seriesOf, valueOf, type StoredValue } from './sample-view.ts'
+import { seriesOf } from './read-samples.ts'
+import { NUMBER } from './sample-block.ts'
+import { arrivedOf, columnsOf } from './series-columns.ts'
 
 /** `resources` without repeats, by code point. */
 export interface BucketsRead extends BucketQuery {
@@ -10,124 +13,199 @@ export interface BucketsRead extends BucketQuery {
   readonly now: number
 }
 
-/** Buckets as columns: for each the numbers of `FIGURES`, NaN for null. */
+/** Buckets as columns: for each the numbers of `FIGURES`, those from the sum on without meaning where nothing is numeric. */
 export interface BucketColumns {
   readonly figures: Float64Array<ArrayBuffer>
-  readonly firsts: readonly SampleValue[]
-  readonly lasts: readonly SampleValue[]
+  /** an array of numbers when all are */
+  readonly firsts: Float64Array<ArrayBuffer> | readonly SampleValue[]
+  readonly lasts: Float64Array<ArrayBuffer> | readonly SampleValue[]
 }
 
 /** Numbers of a bucket: start, count, numeric, sum, min, max, sumOfSquares. */
 export const FIGURES = 7
 
-/**
- * Up to so many buckets, times series, are asked for one by one, which SQLite answers at the speed of its table. More are
- * reckoned here from one pass over the samples: then there are few samples in each.
- */
-const MAX_ASKED = 20_000
-
 export function readBuckets(db: Database, read: BucketsRead): BucketColumns {
-  const { tenant, resources, metric, from, until, width } = read
+  const { tenant, resources, metric, from, until, width, now } = read
   const asked = seriesOf(db, tenant, resources, metric)
-  const found = new Found()
-  if (asked.length > 0) {
-    const view = SampleView.open(db, asked, from, until - 1)
-    const work = Math.ceil((until - from) / width) * asked.length
-    if (work <= MAX_ASKED) askForEach(db, view, read, found)
-    else passOver(db, view, read, found)
+  const newer = arrivedOf(db, new Set(asked.map(({ key }) => key)), from, until - 1)
+  const span = { from, until: until - 1, now }
+  const found = new FoundBuckets(from, width)
+  for (const { key } of asked) {
+    found.begin()
+    for (const columns of columnsOf(db, key, newer.get(key), span)) found.add(columns)
   }
   return found.columns()
 }
 
-type Aggregates = readonly [
-  count: number,
-  numeric: number,
-  sum: number | null,
-  min: number | null,
-  max: number | null,
-  sumOfSquares: number | null,
-  firstTime: number,
-  lastTime: number,
-]
+const [START, COUNT, NUMERIC, SUM, MIN, MAX, SQUARES] = [0, 1, 2, 3, 4, 5, 6] as const
 
-function askForEach(db: Database, view: SampleView, { from, until, width, now }: BucketsRead, found: Found): void {
-  const aggregates = (start: number, end: number): string => `
-    SELECT count(*), count(value), sum(value), min(value), max(value), sum(value * value), min(time), max(time)
-    FROM (${view.sql(start, end)})`
-  const edge = (time: number, direction: 'ASC' | 'DESC'): string =>
-    `SELECT value, other FROM (${view.sql(time, time)}) ORDER BY place ${direction} LIMIT 1`
-  const valueAt = (time: number, direction: 'ASC' | 'DESC'): SampleValue =>
-    valueOf(...(db.row<StoredValue>(edge(time, direction), time, time, now, view.firstPlace) ?? [null, null]))
-  for (let start = from; start < until; start += width) {
-    const end = Math.min(start + width, until) - 1
-    const row = db.row<Aggregates>(aggregates(start, end), start, end, now, view.firstPlace)
-    if (row === undefined || row[0] === 0) continue
-    const [count, numeric, sum, min, max, sumOfSquares, firstTime, lastTime] = row
-    const [first, last] = [valueAt(firstTime, 'ASC'), valueAt(lastTime, 'DESC')]
-    found.add({ start, count, numeric, sum, min, max, sumOfSquares, first, last })
+/** Buckets while samples go by, one series after the other, each by time. */
+class FoundBuckets {
+  readonly #from: number
+  readonly #width: number
+  /** `FIGURES` numbers for each bucket, in the order in which they were met */
+  #figures = new Float64Array(64 * FIGURES)
+  /** when the first and the last sample of each are */
+  #edges = new Float64Array(64 * 2)
+  readonly #firsts = new FoundValues()
+  readonly #lasts = new FoundValues()
+  #count = 0
+  /** by begin; only once there is a second series, because in one they come in order */
+  #known: Map<number, number> | undefined
+  #series = 0
+  /** the bucket at hand, and when it ends */
+  #slot = -1
+  #end = Number.NEGATIVE_INFINITY
+
+  constructor(from: number, width: number) {
+    this.#from = from
+    this.#width = width
   }
-}
 
-type Row = readonly [time: number, ...stored: StoredValue]
-
-function passOver(db: Database, view: SampleView, { from, until, width, now }: BucketsRead, found: Found): void {
-  const order = view.pooled ? 'time, place' : 'time'
-  const sql = `SELECT time, value, other FROM (${view.sql(from, until - 1)}) ORDER BY ${order}`
-  let bucket: Reckoning | undefined
-  const rows = db.statement(sql).iterate(from, until - 1, now, view.firstPlace) as unknown as Iterable<Row>
-  for (const [time, value, other] of rows) {
-    const start = from + Math.floor((time - from) / width) * width
-    if (bucket?.start !== start) {
-      if (bucket !== undefined) found.add(bucket)
-      bucket = new Reckoning(start, valueOf(value, other))
+  /** To be called before each series. */
+  begin(): void {
+    this.#series += 1
+    this.#end = Number.NEGATIVE_INFINITY
+    if (this.#series === 2) {
+      this.#known = new Map()
+      for (let slot = 0; slot < this.#count; slot += 1) this.#known.set(this.#startOf(slot), slot)
     }
-    bucket.add(value, other)
-  }
-  if (bucket !== undefined) found.add(bucket)
-}
-
-class Reckoning implements Bucket {
-  readonly start: number
-  readonly first: SampleValue
-  count = 0
-  numeric = 0
-  sum: number | null = null
-  min: number | null = null
-  max: number | null = null
-  sumOfSquares: number | null = null
-  last: SampleValue
-
-  constructor(start: number, first: SampleValue) {
-    this.start = start
-    this.first = first
-    this.last = first
   }
 
-  add(value: number | null, other: string | number | null): void {
-    this.count += 1
-    this.last = valueOf(value, other)
-    if (value === null) return
-    this.numeric += 1
-    this.sum = (this.sum ?? 0) + value
-    this.sumOfSquares = (this.sumOfSquares ?? 0) + value * value
-    this.min = this.min === null ? value : Math.min(this.min, value)
-    this.max = this.max === null ? value : Math.max(this.max, value)
-  }
-}
-
-class Found {
-  readonly #figures: number[] = []
-  readonly #firsts: SampleValue[] = []
-  readonly #lasts: SampleValue[] = []
-
-  add({ start, count, numeric, sum, min, max, sumOfSquares, first, last }: Bucket): void {
-    const none = Number.NaN
-    this.#figures.push(start, count, numeric, sum ?? none, min ?? none, max ?? none, sumOfSquares ?? none)
-    this.#firsts.push(first)
-    this.#lasts.push(last)
+  add(columns: Columns): void {
+    const { times } = columns
+    for (let start = 0; start < times.length;) {
+      const time = times[start] ?? 0
+      if (time >= this.#end) this.#enter(time)
+      // most buckets have a few samples, some have a whole chunk
+      let end = start + 1
+      const bound = this.#end
+      if ((times[times.length - 1] ?? 0) < bound) end = times.length
+      else while (end < times.length && (times[end] ?? 0) < bound) end += 1
+      this.#reckon(columns, start, end)
+      start = end
+    }
   }
 
   columns(): BucketColumns {
-    return { figures: Float64Array.from(this.#figures), firsts: this.#firsts, lasts: this.#lasts }
+    const count = this.#count
+    const figures = this.#figures.subarray(0, count * FIGURES)
+    if (this.#series < 2) {
+      return { figures, firsts: this.#firsts.values(count), lasts: this.#lasts.values(count) }
+    }
+    const order = Uint32Array.from({ length: count }, (_, slot) => slot)
+    order.sort((a, b) => this.#startOf(a) - this.#startOf(b))
+    const ordered = new Float64Array(count * FIGURES)
+    for (const [i, slot] of order.entries()) {
+      ordered.set(figures.subarray(slot * FIGURES, (slot + 1) * FIGURES), i * FIGURES)
+    }
+    return { figures: ordered, firsts: this.#firsts.picked(order), lasts: this.#lasts.picked(order) }
   }
+
+  #startOf(slot: number): number {
+    return this.#figures[slot * FIGURES + START] ?? 0
+  }
+
+  /** The bucket of a time, which may be new. */
+  #enter(time: number): void {
+    const since = time - this.#from
+    // The remainder is exact; a quotient may round up into the next bucket
+    const start = this.#from + since - (since % this.#width)
+    this.#end = start + this.#width
+    const known = this.#known?.get(start)
+    if (known !== undefined) {
+      this.#slot = known
+      return
+    }
+    const slot = this.#count
+    this.#count += 1
+    this.#slot = slot
+    this.#known?.set(start, slot)
+    this.#figures = withRoom(this.#figures, this.#count * FIGURES)
+    this.#edges = withRoom(this.#edges, this.#count * 2)
+    const at = slot * FIGURES
+    this.#figures[at + START] = start
+    this.#figures[at + MIN] = Number.POSITIVE_INFINITY
+    this.#figures[at + MAX] = Number.NEGATIVE_INFINITY
+    this.#edges[slot * 2] = Number.POSITIVE_INFINITY
+    this.#edges[slot * 2 + 1] = Number.NEGATIVE_INFINITY
+  }
+
+  #reckon(columns: Columns, start: number, end: number): void {
+    const { times, values, kinds } = columns
+    const figures = this.#figures
+    const slot = this.#slot
+    const at = slot * FIGURES
+    let numeric = end - start
+    let [sum, min, max, squares] = [0, figures[at + MIN] ?? 0, figures[at + MAX] ?? 0, 0]
+    for (let i = start; i < end; i += 1) {
+      if (kinds !== undefined && kinds[i] !== NUMBER) {
+        numeric -= 1
+        continue
+      }
+      const value = values[i] ?? 0
+      sum += value
+      squares += value * value
+      if (value < min) min = value
+      if (value > max) max = value
+    }
+    figures[at + COUNT] = (figures[at + COUNT] ?? 0) + end - start
+    figures[at + NUMERIC] = (figures[at + NUMERIC] ?? 0) + numeric
+    figures[at + SUM] = (figures[at + SUM] ?? 0) + sum
+    figures[at + SQUARES] = (figures[at + SQUARES] ?? 0) + squares
+    figures[at + MIN] = min
+    figures[at + MAX] = max
+    const edges = this.#edges
+    const [first, last] = [times[start] ?? 0, times[end - 1] ?? 0]
+    // at one time the series before is the first, and the one behind the last
+    if (first < (edges[slot * 2] ?? 0)) {
+      edges[slot * 2] = first
+      this.#firsts.set(slot, columns, start)
+    }
+    if (last >= (edges[slot * 2 + 1] ?? 0)) {
+      edges[slot * 2 + 1] = last
+      this.#lasts.set(slot, columns, end - 1)
+    }
+  }
+}
+
+/** A value of each bucket: as numbers while all are, because that is what crosses threads fast. */
+class FoundValues {
+  #numbers = new Float64Array(64)
+  /** those that are no numbers */
+  #others: Map<number, SampleValue> | undefined
+
+  set(slot: number, columns: Columns, place: number): void {
+    if (columns.kinds === undefined) {
+      this.#numbers = withRoom(this.#numbers, slot + 1)
+      this.#numbers[slot] = columns.values[place] ?? 0
+      this.#others?.delete(slot)
+      return
+    }
+    const value = valueAt(columns, place)
+    if (typeof value === 'number') {
+      this.#numbers = withRoom(this.#numbers, slot + 1)
+      this.#numbers[slot] = value
+      this.#others?.delete(slot)
+    } else (this.#others ??= new Map()).set(slot, value)
+  }
+
+  values(count: number): BucketColumns['firsts'] {
+    this.#numbers = withRoom(this.#numbers, count)
+    const numbers = this.#numbers.subarray(0, count)
+    const others = this.#others
+    return others === undefined ? numbers : Array.from(numbers, (number, slot) => others.get(slot) ?? number)
+  }
+
+  picked(order: Uint32Array): BucketColumns['firsts'] {
+    const values = this.values(order.length)
+    return Array.from(order, (slot) => values[slot] ?? 0)
+  }
+}
+
+function withRoom(numbers: Float64Array<ArrayBuffer>, count: number): Float64Array<ArrayBuffer> {
+  if (count <= numbers.length) return numbers
+  const larger = new Float64Array(Math.max(count, numbers.length * 2))
+  larger.set(numbers)
+  return larger
 }

@@ -1,7 +1,9 @@
 /** Reads of samples, on a reader's connection. Works inside the transaction of its caller. */
-import type { SampleValue } from '../series.ts'
+import { Heap } from '../../kernel/heap.ts'
+import type { SampleColumns, SampleValue } from '../series.ts'
+import { expiryAt, valueAt, type Columns } from './columns.ts'
 import type { Database } from './database.ts'
-import { SampleView, seriesOf, valueOf, type StoredValue } from './sample-view.ts'
+import { arrivedOf, columnsOf } from './series-columns.ts'
 
 export interface RangeRead {
   readonly kind: 'range'
@@ -25,9 +27,7 @@ export interface LatestRead {
 }
 
 /** Samples as columns, because that is what crosses threads fast. */
-export interface SampleColumns {
-  readonly times: Float64Array<ArrayBuffer>
-  readonly values: readonly SampleValue[]
+export interface FoundColumns extends SampleColumns {
   /** places in the question's `resources`; undefined when it has one */
   readonly places: Uint16Array<ArrayBuffer> | undefined
   /** NaN where a sample stays; undefined when all stay */
@@ -41,18 +41,49 @@ export interface LatestRow {
   readonly expires: number | undefined
 }
 
-type Row = readonly [time: number, place: number, ...stored: StoredValue, expires: number | null]
+/** A series that is asked about, and the place of its resource in the question. */
+export interface RequestedSeries {
+  readonly place: number
+  readonly key: number
+}
 
-export function readRange(db: Database, read: RangeRead): SampleColumns {
+/** Those that there are of a metric; resources without repeats, by code point. */
+export function seriesOf(
+  db: Database,
+  tenant: string,
+  resources: readonly string[],
+  metric: string,
+): readonly RequestedSeries[] {
+  const sql = 'SELECT key FROM series WHERE tenant = ? AND resource = ? AND metric = ?'
+  return resources.flatMap((resource, place) => {
+    const [key] = db.row<[number]>(sql, tenant, resource, metric) ?? []
+    return key === undefined ? [] : [{ place, key }]
+  })
+}
+
+export function readRange(db: Database, read: RangeRead): FoundColumns {
   const { tenant, resources, metric, from, until, descending, limit, now } = read
   const asked = seriesOf(db, tenant, resources, metric)
-  if (asked.length === 0) return columnsOf([], false)
-  const view = SampleView.open(db, asked, from, until)
-  const direction = descending ? 'DESC' : 'ASC'
-  // For one series the order of its table is enough; by place too, all of it would be sorted.
-  const order = view.pooled ? `time ${direction}, place ${direction}` : `time ${direction}`
-  const sql = `SELECT time, place, value, other, expires FROM (${view.sql(from, until)}) ORDER BY ${order} LIMIT ?5`
-  return columnsOf(db.rows<Row>(sql, from, until, now, view.firstPlace, limit), resources.length > 1)
+  const newer = arrivedOf(db, new Set(asked.map(({ key }) => key)), from, until)
+  const span = { from, until, descending, now }
+  const cursors = asked.map(({ place, key }) => new Cursor(columnsOf(db, key, newer.get(key), span), place, descending))
+  const [only] = cursors
+  const found = new FoundSamples()
+  if (cursors.length === 1 && only !== undefined) {
+    while (found.count < limit && only.next()) found.add(only, only.take(limit - found.count))
+    return found.columns(resources.length > 1)
+  }
+  // By time, then by place; the other way round when it goes down.
+  const heap = new Heap<Cursor>((a, b) => {
+    const isBefore = a.time < b.time || (a.time === b.time && a.place < b.place)
+    return descending ? !isBefore : isBefore
+  })
+  for (const cursor of cursors) if (cursor.next()) heap.push(cursor)
+  for (let cursor = heap.pop(); cursor !== undefined && found.count < limit; cursor = heap.pop()) {
+    found.add(cursor, cursor.take(1))
+    if (cursor.next()) heap.push(cursor)
+  }
+  return found.columns(resources.length > 1)
 }
 
 /** By name of the metric. */
@@ -63,29 +94,94 @@ export function readLatest(db: Database, { tenant, resource, metric, now }: Late
     metric === undefined
       ? db.rows<[string, number]>(`${all} ORDER BY metric`, tenant, resource)
       : db.rows<[string, number]>(`${all} AND metric = ?`, tenant, resource, metric)
-  const asked = found.map(([, key], place) => ({ place, key }))
-  const view = SampleView.open(db, asked, ...EVER)
-  const sql = `SELECT time, place, value, other, expires FROM (${view.oneSql}) ORDER BY time DESC LIMIT 1`
-  return found.flatMap(([name], place) => {
-    const row = db.row<Row>(sql, ...EVER, now, place)
-    if (row === undefined) return []
-    const [time, , value, other, expires] = row
-    return [{ metric: name, time, value: valueOf(value, other), expires: expires ?? undefined }]
+  const [from, until] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
+  const newer = arrivedOf(db, new Set(found.map(([, key]) => key)), from, until)
+  return found.flatMap(([name, key]) => {
+    for (const columns of columnsOf(db, key, newer.get(key), { from, until, descending: true, now, page: 1 })) {
+      const i = columns.times.length - 1
+      return [{ metric: name, time: columns.times[i] ?? 0, value: valueAt(columns, i), expires: expiryAt(columns, i) }]
+    }
+    return []
   })
 }
 
-const EVER = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER] as const
+/** Where a read of one series has come to. */
+class Cursor {
+  readonly place: number
+  readonly #parts: Iterator<Columns>
+  readonly #descending: boolean
+  columns: Columns | undefined
+  /** samples of the part that are taken */
+  #taken = 0
 
-function columnsOf(rows: readonly Row[], several: boolean): SampleColumns {
-  const times = new Float64Array(rows.length)
-  const values: SampleValue[] = []
-  const places = several ? new Uint16Array(rows.length) : undefined
-  const expires = rows.some(([, , , , expiry]) => expiry !== null) ? new Float64Array(rows.length) : undefined
-  for (const [i, [time, place, value, other, expiry]] of rows.entries()) {
-    times[i] = time
-    values.push(valueOf(value, other))
-    if (places !== undefined) places[i] = place
-    if (expires !== undefined) expires[i] = expiry ?? Number.NaN
+  constructor(parts: Iterator<Columns>, place: number, descending: boolean) {
+    this.#parts = parts
+    this.place = place
+    this.#descending = descending
   }
-  return { times, values, places, expires }
+
+  /** False when there is no other sample. */
+  next(): boolean {
+    if (this.columns !== undefined && this.#taken < this.columns.times.length) return true
+    const { value, done } = this.#parts.next() as IteratorResult<Columns, undefined>
+    this.columns = done === true ? undefined : value
+    this.#taken = 0
+    return this.columns !== undefined
+  }
+
+  get time(): number {
+    const times = this.columns?.times ?? NO_TIMES
+    return times[this.#descending ? times.length - 1 - this.#taken : this.#taken] ?? Number.NaN
+  }
+
+  /** The places of the next so many in the part at hand, the first of them first. */
+  take(most: number): { readonly first: number; readonly count: number; readonly step: 1 | -1 } {
+    const { length } = this.columns?.times ?? NO_TIMES
+    const count = Math.min(most, length - this.#taken)
+    const first = this.#descending ? length - 1 - this.#taken : this.#taken
+    this.#taken += count
+    return { first, count, step: this.#descending ? -1 : 1 }
+  }
+}
+
+const NO_TIMES = new Float64Array()
+
+/** What a read has found, in the order in which it is added. */
+class FoundSamples {
+  readonly #parts: {
+    readonly columns: Columns
+    readonly place: number
+    readonly taken: ReturnType<Cursor['take']>
+  }[] = []
+  count = 0
+
+  add({ columns, place }: Cursor, taken: ReturnType<Cursor['take']>): void {
+    if (columns === undefined) return
+    this.count += taken.count
+    this.#parts.push({ columns, place, taken })
+  }
+
+  columns(several: boolean): FoundColumns {
+    const parts = this.#parts
+    const times = new Float64Array(this.count)
+    const isNumeric = parts.every(({ columns }) => columns.kinds === undefined)
+    const numbers = isNumeric ? new Float64Array(this.count) : undefined
+    const values: SampleValue[] = []
+    const places = several ? new Uint16Array(this.count) : undefined
+    const isMortal = parts.some(({ columns }) => columns.expires !== undefined)
+    const expires = isMortal ? new Float64Array(this.count) : undefined
+    let at = 0
+    for (const { columns, place, taken } of parts) {
+      const { first, count, step } = taken
+      for (let n = 0, i = first; n < count; n += 1, i += step) {
+        times[at] = columns.times[i] ?? 0
+        if (numbers === undefined) values.push(valueAt(columns, i))
+        else numbers[at] = columns.values[i] ?? 0
+        if (places !== undefined) places[at] = place
+        if (expires !== undefined) expires[at] = columns.expires?.[i] ?? Number.NaN
+        at += 1
+      }
+    }
+    return { times, values: numbers ?? values, places, expires }
+  }
 }

@@ -5,7 +5,6 @@ import { readDocuments, type DocumentsRead } from './read-documents.ts'
 import { readLog, type LogRead } from './read-log.ts'
 import { readApplied, readMessages, type AppliedRead, type MessagesRead } from './read-messages.ts'
 import { readLatest, readRange, type LatestRead, type RangeRead } from './read-samples.ts'
-import { prepareSampleViews } from './sample-view.ts'
 import { serveThread } from './serve-thread.ts'
 
 export interface ReaderFiles {
@@ -21,6 +20,9 @@ export type StoreRead =
   | { readonly of: 'series'; readonly read: SeriesRead }
   | { readonly of: 'tenants' }
 
+/** Fewer numbers are copied sooner than handed over. */
+const WORTH_A_TRANSFER = 1_024
+
 class Reader {
   readonly #state: Database
   readonly #series: Database
@@ -28,7 +30,6 @@ class Reader {
   constructor({ state, series }: ReaderFiles) {
     this.#state = openReader(state, 32)
     this.#series = openReader(series, 32)
-    prepareSampleViews(this.#series)
   }
 
   handle(asked: StoreRead): unknown {
@@ -44,6 +45,16 @@ class Reader {
           .flatMap((db) => db.rows<[string]>('SELECT name FROM tenants'))
           .map(([name]) => name)
     }
+  }
+
+  /** Columns of samples are handed over: long ones are copied slower than they are read. */
+  transfer(answer: unknown): readonly ArrayBuffer[] {
+    if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return []
+    return Object.values(answer).flatMap((part: unknown) =>
+      part instanceof Float64Array && part.buffer instanceof ArrayBuffer && part.length >= WORTH_A_TRANSFER
+        ? part.buffer
+        : [],
+    )
   }
 
   close(): void {

@@ -1,11 +1,26 @@
 /**
- * Moves samples from the order of their arrival into the order of series and time, in slices between batches. A slice
- * copies; only when all are copied are the originals deleted. Readers prefer the originals all the while, so they see no
- * difference, and a crash in between costs only that it begins again.
+ * Moves samples from the order of their arrival into the order of series and time, in slices between batches: into rows,
+ * and into chunks where they are many. A slice copies; only when all are copied are the originals deleted. Readers prefer
+ * the originals all the while, so they see no difference, and a crash in between costs only that it begins again.
  */
+import type { ChunkCompactor } from './chunk-compactor.ts'
+import { ColumnsBuilder, type Columns } from './columns.ts'
 import type { Database } from './database.ts'
 import { InsertRows } from './insert-rows.ts'
-import { putSample, SAMPLE, SAMPLE_COLUMNS, storedBlocks, type SampleBlock } from './sample-block.ts'
+import {
+  CODE,
+  EXPIRES,
+  kindOfCode,
+  putSample,
+  SAMPLE,
+  SAMPLE_COLUMNS,
+  seriesOfCode,
+  storedBlocks,
+  TIME,
+  VALUE,
+  type SampleBlock,
+} from './sample-block.ts'
+import { OVERWRITE } from './sample-rows.ts'
 import { sortSamples, type SortedSamples } from './sort-samples.ts'
 
 const SLICE_ROWS = 10_000
@@ -22,10 +37,12 @@ interface Fold extends SortedSamples {
 export class SeriesCompactor {
   readonly #db: Database
   readonly #rows: InsertRows
+  readonly #chunks: ChunkCompactor
   #fold: Fold | undefined
 
-  constructor(db: Database) {
+  constructor(db: Database, chunks: ChunkCompactor) {
     this.#db = db
+    this.#chunks = chunks
     this.#rows = new InsertRows(db, 'INSERT INTO samples VALUES', SAMPLE_COLUMNS, OVERWRITE)
   }
 
@@ -48,6 +65,7 @@ export class SeriesCompactor {
     } catch (error) {
       // Whatever was copied will be copied again; nothing was deleted.
       this.#fold = undefined
+      this.#chunks.forget()
       throw error
     }
     fold.done = until
@@ -77,7 +95,27 @@ export class SeriesCompactor {
     return blocks.length === 0 ? undefined : { ...sortSamples(blocks), upTo, done: 0 }
   }
 
+  /** By series: what is too little for chunks goes into rows with what is of other series, many in a statement. */
   #copy(fold: Fold, from: number, until: number): void {
+    const few: (readonly [series: number, rows: number])[] = []
+    let copied = from
+    for (let start = from; start < until;) {
+      const series = seriesAt(fold, start)
+      let end = start + 1
+      while (end < until && seriesAt(fold, end) === series) end += 1
+      if (end - start >= this.#chunks.many) {
+        this.#copyRows(fold, copied, start)
+        if (this.#chunks.append(series, columnsOf(fold, start, end))) copied = end
+        else copied = start
+      }
+      if (copied !== end) few.push([series, end - start])
+      start = end
+    }
+    this.#copyRows(fold, copied, until)
+    for (const [series, rows] of few) this.#chunks.wrote(series, rows)
+  }
+
+  #copyRows(fold: Fold, from: number, until: number): void {
     const { order } = fold
     this.#rows.run(until - from, (row, values, at) => putSample(fold, order[from + row] ?? 0, values, at))
   }
@@ -87,6 +125,16 @@ export class SeriesCompactor {
   }
 }
 
-/** The later of two at the same series and time is written over the earlier. */
-const OVERWRITE =
-  'ON CONFLICT (series, time) DO UPDATE SET value = excluded.value, other = excluded.other, expires = excluded.expires'
+function seriesAt({ samples, order }: Fold, at: number): number {
+  return seriesOfCode(samples[(order[at] ?? 0) * SAMPLE + CODE] ?? 0)
+}
+
+function columnsOf({ samples, words, order }: Fold, start: number, end: number): Columns {
+  const builder = new ColumnsBuilder(end - start)
+  for (let at = start; at < end; at += 1) {
+    const place = (order[at] ?? 0) * SAMPLE
+    const kind = kindOfCode(samples[place + CODE] ?? 0)
+    builder.put(samples[place + TIME] ?? 0, kind, samples[place + VALUE] ?? 0, words, samples[place + EXPIRES])
+  }
+  return builder.columns()
+}

@@ -3,8 +3,8 @@ import type { Migrations } from './migrate.ts'
 
 /**
  * A sample's `value` is its number; a text, or a truth value as 0 or 1, stands in `other`. `arrivals` has the newest
- * samples in the order in which they came, in blocks, `samples` the others by series and time; where both have one, the
- * one that arrived last counts.
+ * samples in the order in which they came, in blocks. Of the others `chunks` has most, by series, and `samples` those that
+ * are too few or came late; where several have one, that of `arrivals` counts, then that of `samples`.
  */
 export const SERIES_MIGRATIONS: Migrations = [
   `
@@ -46,5 +46,18 @@ export const SERIES_MIGRATIONS: Migrations = [
   DROP TABLE arrived;
   -- The words are a JSON list of the texts among the values
   CREATE TABLE arrivals (key INTEGER PRIMARY KEY, samples BLOB NOT NULL, words TEXT) STRICT;
+  `,
+  // Most samples are in chunks
+  `
+  -- form: how the columns stand in the blob; due: when so many have expired that the others are written anew
+  CREATE TABLE chunks (
+    key INTEGER PRIMARY KEY, series INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+    count INTEGER NOT NULL, form INTEGER NOT NULL, due INTEGER, samples BLOB NOT NULL, words TEXT
+  ) STRICT;
+  CREATE UNIQUE INDEX chunks_by_time ON chunks (series, last, first);
+  CREATE INDEX chunks_by_due ON chunks (due) WHERE due IS NOT NULL;
+  -- Series whose samples are put into chunks in the background
+  CREATE TABLE unpacked (series INTEGER PRIMARY KEY) STRICT;
+  INSERT INTO unpacked SELECT key FROM series;
   `,
 ]

@@ -4,6 +4,7 @@
  */
 import { messageOf } from '../../kernel/errors.ts'
 import { workInBackground } from './background.ts'
+import { ChunkCompactor } from './chunk-compactor.ts'
 import { openWriter, type Database } from './database.ts'
 import { migrate } from './migrate.ts'
 import { countBlocks } from './sample-block.ts'
@@ -17,12 +18,16 @@ export interface SeriesWriterData {
   readonly file: string
   /** so many samples in order of arrival begin a fold; each costs readers some 20 ns */
   readonly foldAt: number
+  /** samples of a chunk, at least */
+  readonly chunk: number
 }
 
 /** so many begin one when nothing came for a moment; fewer wait longer, because a fold rewrites a page of each series */
 const WORTH_A_PAUSE = 5_000
 const PAUSE_MS = 100
 const IDLE_MS = 30_000
+/** of one turn of putting older samples into chunks, about: a batch may wait for it */
+const PACKING_MS = 20
 /** so many blocks begin a fold too; each costs readers about a microsecond */
 const MAX_BLOCKS = 1_000
 
@@ -30,17 +35,22 @@ class SeriesWriter {
   readonly #db: Database
   readonly #appends: SeriesAppends
   readonly #fold: SeriesCompactor
+  readonly #chunks: ChunkCompactor
   readonly #foldAt: number
   readonly #trouble: (message: string) => void
   #arrived: ReturnType<typeof countBlocks>
+  /** whether there are series whose samples are from before there were chunks */
+  #unpacked: boolean
   #idle: NodeJS.Timeout | undefined
   #next: NodeJS.Immediate | undefined
 
-  constructor({ file, foldAt }: SeriesWriterData, trouble: (message: string) => void) {
+  constructor({ file, foldAt, chunk }: SeriesWriterData, trouble: (message: string) => void) {
     this.#db = openWriter(file, { synchronous: 'NORMAL', cacheMb: 64, checkpointPages: 1_000 })
     migrate(this.#db, file, SERIES_MIGRATIONS)
     this.#appends = new SeriesAppends(this.#db)
-    this.#fold = new SeriesCompactor(this.#db)
+    this.#chunks = new ChunkCompactor(this.#db, chunk)
+    this.#fold = new SeriesCompactor(this.#db, this.#chunks)
+    this.#unpacked = this.#db.row(UNPACKED) !== undefined
     this.#foldAt = foldAt
     this.#trouble = trouble
     this.#arrived = countBlocks(this.#db)
@@ -74,6 +84,7 @@ class SeriesWriter {
     } catch (error) {
       // What was noted as written is not.
       this.#appends.forget()
+      this.#chunks.forget()
       this.#arrived = before
       throw error
     }
@@ -110,8 +121,9 @@ class SeriesWriter {
       const named = metrics === undefined ? 'TRUE' : 'metric IN (SELECT value FROM json_each(?))'
       const names = metrics === undefined ? [] : [JSON.stringify(metrics)]
       const keys = `SELECT key FROM series WHERE tenant = ? AND resource = ? AND ${named}`
-      const sql = `DELETE FROM samples WHERE series IN (${keys}) AND time BETWEEN ? AND ?`
-      this.#db.run(sql, tenant, resource, ...names, from, until)
+      for (const [series] of this.#db.rows<[number]>(keys, tenant, resource, ...names)) {
+        this.#chunks.remove(series, from, until)
+      }
     }
     if (!messages) return
     if (stream === undefined) this.#db.run(REMOVE_MESSAGES, tenant, resource, from, until)
@@ -130,8 +142,8 @@ class SeriesWriter {
   #expire({ tenant, now, limit }: ExpireJob): number {
     // What expires may hide an older sample in the folded ones, which must go with it.
     this.#foldAll()
-    const samples = this.#db.run(EXPIRE_SAMPLES, now, tenant, limit)
-    return samples + this.#db.run(EXPIRE_MESSAGES, now, tenant, limit - samples)
+    const samples = this.#chunks.expire(tenant, now, limit)
+    return samples + this.#db.run(EXPIRE_MESSAGES, now, tenant, Math.max(0, limit - samples))
   }
 
   /** Goes on with a fold between batches, begins one when much has arrived, or lets the clock of idleness run anew. */
@@ -144,6 +156,7 @@ class SeriesWriter {
     }
     clearTimeout(this.#idle)
     if (blocks > 0) this.#idle = setTimeout(() => this.#foldOn(), samples >= WORTH_A_PAUSE ? PAUSE_MS : IDLE_MS)
+    else if (this.#unpacked) this.#idle = setTimeout(() => this.#packOn(), PAUSE_MS)
   }
 
   #foldOn(): void {
@@ -159,6 +172,25 @@ class SeriesWriter {
       this.#trouble(`samples could not be folded: ${messageOf(error)}`)
     }
   }
+
+  /** Puts some of the samples of an older form into chunks. */
+  #packOn(): void {
+    this.#idle = undefined
+    try {
+      this.#db.transaction(() => {
+        const end = performance.now() + PACKING_MS
+        do {
+          const [series] = this.#db.row<[number]>(UNPACKED) ?? []
+          this.#unpacked = series !== undefined
+          if (series !== undefined && this.#chunks.pack(series) >= 0) this.#db.run(PACKED, series)
+        } while (this.#unpacked && performance.now() < end)
+      })
+      this.#plan()
+    } catch (error) {
+      // The next batch asks for it again.
+      this.#trouble(`samples could not be put into chunks: ${messageOf(error)}`)
+    }
+  }
 }
 
 const NOTHING = { blocks: 0, samples: 0 }
@@ -169,10 +201,8 @@ const STREAM = 'SELECT key FROM streams WHERE tenant = ? AND resource = ? AND st
 const NEWEST_BUT = 'SELECT time, key FROM messages WHERE stream = ? ORDER BY time DESC, key DESC LIMIT 1 OFFSET ?'
 const REMOVE_BEFORE = `
   DELETE FROM messages WHERE stream = ?1 AND time BETWEEN ?2 AND ?3 AND (time < ?4 OR key <= ?5)`
-const EXPIRE_SAMPLES = `
-  DELETE FROM samples WHERE (series, time) IN (
-    SELECT e.series, e.time FROM samples AS e CROSS JOIN series AS s ON s.key = e.series
-    WHERE e.expires <= ? AND s.tenant = ? LIMIT ?)`
+const UNPACKED = 'SELECT series FROM unpacked LIMIT 1'
+const PACKED = 'DELETE FROM unpacked WHERE series = ?'
 const EXPIRE_MESSAGES = `
   DELETE FROM messages WHERE key IN (
     SELECT e.key FROM messages AS e CROSS JOIN streams AS s ON s.key = e.stream

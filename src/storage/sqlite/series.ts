@@ -12,11 +12,11 @@ import {
   prepareBatch,
 } from '../check-series.ts'
 import { compareText } from '../order.ts'
-import type { Bucket, BucketQuery, RangeQuery, Sample, Series, StoredMessage } from '../series.ts'
+import type { Bucket, BucketQuery, RangeQuery, Sample, SampleColumns, Series, StoredMessage } from '../series.ts'
 import type { Opened } from './opened.ts'
 import { FIGURES, type BucketColumns } from './read-buckets.ts'
 import type { MessageRow } from './read-messages.ts'
-import type { LatestRow, SampleColumns } from './read-samples.ts'
+import type { FoundColumns, LatestRow } from './read-samples.ts'
 import type { StoreRead } from './reader.ts'
 import type { SeriesJob } from './series-jobs.ts'
 import { mapInTurns } from './turns.ts'
@@ -53,18 +53,19 @@ export class SqliteSeries implements Series {
   }
 
   async range(query: RangeQuery): Promise<readonly Sample[]> {
-    this.#opened.refuseWhenClosed()
-    const { resources: named, ...checked } = checkRange(query)
-    const resources = named.toSorted(compareText)
-    const read = { kind: 'range', tenant: this.#tenant, resources, ...checked, now: this.#opened.clock() } as const
-    const { times, values, places, expires } = await this.#read<SampleColumns>(read)
-    const { metric } = checked
+    const { metric, resources, found } = await this.#range(query)
+    const { times, values, places, expires } = found
     return mapInTurns(values, (value, i): Sample => {
       const resource = resources[places?.[i] ?? 0] ?? ''
       const expiry = expires?.[i] ?? Number.NaN
       const sample = { resource, metric, time: times[i] ?? 0, value }
       return Number.isNaN(expiry) ? sample : { ...sample, expires: expiry }
     })
+  }
+
+  async columns(query: RangeQuery): Promise<SampleColumns> {
+    const { times, values } = (await this.#range(query)).found
+    return { times, values }
   }
 
   async buckets(query: BucketQuery): Promise<readonly Bucket[]> {
@@ -126,6 +127,16 @@ export class SqliteSeries implements Series {
       total += gone
       if (gone < EXPIRY_SLICE) return total
     }
+  }
+
+  async #range(
+    query: RangeQuery,
+  ): Promise<{ readonly metric: string; readonly resources: readonly string[]; readonly found: FoundColumns }> {
+    this.#opened.refuseWhenClosed()
+    const { resources: named, ...checked } = checkRange(query)
+    const resources = named.toSorted(compareText)
+    const read = { kind: 'range', tenant: this.#tenant, resources, ...checked, now: this.#opened.clock() } as const
+    return { metric: checked.metric, resources, found: await this.#read<FoundColumns>(read) }
   }
 
   async #write(job: SeriesJob, weight: number): Promise<number> {

@@ -1,5 +1,6 @@
 /** The variables of a rendering. */
 import { fromJson } from '../values/from-json.ts'
+import { JavaMap } from '../values/map.ts'
 import type { Value } from '../values/value.ts'
 
 export interface Context {
@@ -15,53 +16,55 @@ export interface Context {
 const FEW = 8
 
 export class RootContext implements Context {
-  readonly #names: string[]
-  readonly #values: Value[] = []
-  /** all variables, once they are more than a few */
+  readonly #given: JavaMap
+  /** all variables, once one of them is set: by name, in no order */
+  #names: string[] | undefined
+  #values: Value[] = NO_VALUES
+  /** once they are more than a few */
   #map: Map<string, Value> | undefined
 
   constructor(variables: Readonly<Record<string, unknown>>) {
-    this.#names = Object.keys(variables)
-    for (const name of this.#names) this.#values.push(fromJson(variables[name]))
-    if (this.#names.length > FEW) this.#toMap()
+    this.#given = new JavaMap(variables, fromJson)
   }
 
   get(name: string): Value {
-    if (this.#map !== undefined) return this.#map.get(name) ?? null
     const names = this.#names
+    if (names === undefined) return this.#given.get(name)
+    if (this.#map !== undefined) return this.#map.get(name) ?? null
     for (let i = 0; i < names.length; i++) if (names[i] === name) return this.#values[i] ?? null
     return null
   }
 
   has(name: string): boolean {
-    return this.#map?.has(name) ?? this.#names.includes(name)
+    return this.#map?.has(name) ?? this.#names?.includes(name) ?? this.#given.has(name)
   }
 
   set(name: string, value: Value): void {
+    const names = this.#own()
     if (this.#map !== undefined) {
       this.#map.set(name, value)
       return
     }
-    const names = this.#names
     let i = 0
     while (i < names.length && names[i] !== name) i++
     names[i] = name
     this.#values[i] = value
-    if (names.length > FEW) this.#toMap()
+    if (names.length > FEW) this.#toMap(names)
   }
 
   remove(name: string): void {
+    if (!this.has(name)) return
+    const names = this.#own()
     if (this.#map !== undefined) {
       this.#map.delete(name)
       return
     }
-    const i = this.#names.indexOf(name)
-    if (i < 0) return
+    const i = names.indexOf(name)
     // their order tells nothing: the last takes its place
-    const lastName = this.#names.pop()
+    const lastName = names.pop()
     const last = this.#values.pop() ?? null
     if (lastName === undefined || lastName === name) return
-    this.#names[i] = lastName
+    names[i] = lastName
     this.#values[i] = last
   }
 
@@ -69,10 +72,21 @@ export class RootContext implements Context {
     return undefined
   }
 
-  #toMap(): void {
-    this.#map = new Map(this.#names.map((name, i) => [name, this.#values[i] ?? null]))
+  #own(): string[] {
+    if (this.#names !== undefined) return this.#names
+    const names = this.#given.names()
+    this.#values = names.map((name) => this.#given.get(name))
+    this.#names = names
+    if (names.length > FEW) this.#toMap(names)
+    return names
+  }
+
+  #toMap(names: readonly string[]): void {
+    this.#map = new Map(names.map((name, i) => [name, this.#values[i] ?? null]))
   }
 }
+
+const NO_VALUES: Value[] = []
 
 /** An argument that 1.7 works out each time that it is asked for. */
 export interface Argument {

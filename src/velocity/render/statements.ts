@@ -50,23 +50,29 @@ class StatementCompiler {
   }
 
   block(block: Block): Exec {
-    const all = block.map((statement) => this.#statement(statement))
+    const all = block.flatMap((statement, i) => {
+      // text and the reference behind it are one step
+      if (statement.kind === 'text' && block[i + 1]?.kind === 'output') return []
+      const before = block[i - 1]
+      return this.#statement(statement, before?.kind === 'text' ? before.text : '')
+    })
     const [only] = all
-    if (all.length === 1 && only !== undefined) return only
+    if (block.length === 1 && only !== undefined) return only
     return (run) => {
-      run.budget.spend(all.length)
+      run.budget.spend(block.length)
       for (const exec of all) exec(run)
     }
   }
 
-  #statement(statement: Statement): Exec {
+  /** `lead`: text before it, which an output writes too */
+  #statement(statement: Statement, lead: string): Exec {
     switch (statement.kind) {
       case 'text': {
         const { text } = statement
         return (run) => run.write(text)
       }
       case 'output':
-        return this.#output(statement.reference, statement.slashes)
+        return this.#output(statement.reference, statement.slashes, lead)
       case 'set':
         return this.#set(statement)
       case 'if':
@@ -98,17 +104,22 @@ class StatementCompiler {
     }
   }
 
-  #output(reference: Reference, slashes: number): Exec {
+  #output(reference: Reference, slashes: number, lead: string): Exec {
     const get = this.#expressions.reference(reference)
     const { source, isQuiet } = reference
     if (slashes % 2 === 1) {
       const half = '\\'.repeat((slashes - 1) / 2)
-      return (run) => run.write(get(run) === null ? `${half}\\${source}` : half + source)
+      return (run) => {
+        run.write(lead)
+        run.write(get(run) === null ? `${half}\\${source}` : half + source)
+      }
     }
     const before = '\\'.repeat(slashes / 2)
     const missing = isQuiet ? '' : source
     return (run) => {
+      run.write(lead)
       const value = get(run)
+      if (typeof value === 'string' && before === '') return run.write(value)
       if (value instanceof DefinedBlock && value.render(run)) return
       const text = textOf(value, run)
       if (text === null) run.write(before + before + (run.context.written(missing) ?? missing))

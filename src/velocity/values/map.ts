@@ -59,16 +59,23 @@ export class JavaMap extends JavaObject {
     if (this.#entries !== undefined || this.#source === undefined || typeof key !== 'string') {
       return this.#all().get(identityOf(key))?.value ?? null
     }
+    if (key === this.#firstKey) return this.#firstChild
     // nothing is made of what is not asked for
-    if (!Object.hasOwn(this.#source, key)) return null
     const value = this.#source[key]
     if (typeof value === 'string' || typeof value === 'boolean') return value
-    return typeof value === 'number' ? fromJsonNumber(value) : this.#child(key, value)
+    if (typeof value === 'number') return fromJsonNumber(value)
+    // prototypes have objects and functions, and nothing of these is JSON
+    return value === undefined || !Object.hasOwn(this.#source, key) ? null : this.#child(key, value)
   }
 
   has(key: Value): boolean {
     if (this.#entries === undefined && typeof key === 'string') return Object.hasOwn(this.#source ?? {}, key)
     return this.#all().has(identityOf(key))
+  }
+
+  /** The keys of JSON. */
+  names(): string[] {
+    return Object.keys(this.#source ?? {})
   }
 
   /** Gives what was there. */

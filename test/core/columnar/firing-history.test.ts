@@ -54,18 +54,6 @@ describe('the history of firings', () => {
     )
   })
 
-  it('finds the last firing of a row up to a message', () => {
-    fc.assert(
-      fc.property(cases, fc.nat(300), fc.nat(200), (one, m, r) => {
-        const row = r % one.rows
-        const place = FIRST + Math.min(m, one.fired.length) - 1
-        const [expected = 0] = placesOf(one.fired, row).filter((at) => at <= place)
-        expect(historyOf(one).lastAt(row, place, FIRST)).toBe(expected)
-      }),
-      runs(100),
-    )
-  })
-
   it('leaves out rows that the last message has not reached, and no others', () => {
     fc.assert(
       fc.property(cases, fc.nat(200), (one, r) => {

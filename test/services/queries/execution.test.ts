@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
+import { createClient } from '../../../src/client.ts'
 import type { Series, Storage } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { bench, NOW, type Bench } from './support/bench-of-queries.ts'
@@ -23,17 +24,15 @@ function endless(): { readonly storage: Storage; readonly reads: () => number } 
   const storage = openMemory()
   let reads = 0
   const store = storage.tenant('acme')
-  const range: Series['range'] = async (query) => {
+  const columns: Series['columns'] = async ({ from = 0, limit = 0 }) => {
     reads += 1
-    return Array.from({ length: query.limit ?? 0 }, (_, i) => ({
-      resource: 'A',
-      metric: 't',
-      time: (query.from ?? 0) + i,
-      value: i,
-    }))
+    return {
+      times: Float64Array.from({ length: limit }, (_, i) => from + i),
+      values: Float64Array.from({ length: limit }, (_, i) => i),
+    }
   }
   const { blobs } = store
-  const series: Series = Object.assign(Object.create(store.series) as Series, { range })
+  const series: Series = Object.assign(Object.create(store.series) as Series, { columns })
   const counting: Storage = {
     tenant: () => ({
       collection: (spec) => store.collection(spec),
@@ -315,6 +314,41 @@ describe('a query', () => {
       502,
       { error: 'the data of the query cannot be read at the moment', code: 'DATA', messages: [] },
     ])
+  })
+
+  it.each(['csv', 'ndjson', 'arrow'] as const)(
+    'reads no more of a series without end than %s takes',
+    async (format) => {
+      const { storage, reads } = endless()
+      await using queries = await bench({ storage })
+      const query = { resource: 'A', metric: 't', from: JUNE, until: JUNE + 1e9 }
+      const { parts } = await queries.api.open({ query }, { format })
+      let bytes = 0
+      for await (const part of parts) {
+        bytes += part.length
+        if (bytes > 5_000_000) break
+      }
+      // a row takes 16 bytes at least; a page is worked on, and one is asked for ahead
+      expect(reads()).toBeLessThanOrEqual(bytes / 16 / 10_000 + 3)
+      expect(reads()).toBeGreaterThan(5)
+    },
+  )
+
+  it.each(['csv', 'ndjson', 'arrow'] as const)('says what JSON says beside its rows, as %s too', async (format) => {
+    await using queries = await filled()
+    const query = { resource: 'A', metric: 'h', from: JUNE, until: JUNE + 4 * HOUR, freq: 'PT1H' }
+    const { messages } = await queries.api.execute({ query })
+    expect(messages).toHaveLength(2)
+    const opened = await queries.api.open({ query }, { format })
+    expect(opened.messages).toEqual(messages)
+    for await (const part of opened.parts) expect(part.length).toBeGreaterThan(0)
+    const url = await queries.app.listen({ port: 0 })
+    const http = createClient({ url, credentials: { key: 'k', secret: 's' } })
+    const overWire = await http.queries.open({ query }, { format })
+    expect(overWire.messages.map(({ message, level }) => [message, level])).toEqual(
+      messages.map(({ message, level }) => [message, level]),
+    )
+    for await (const part of overWire.parts) expect(part.length).toBeGreaterThan(0)
   })
 
   it('reads nothing more when its caller is gone', async () => {

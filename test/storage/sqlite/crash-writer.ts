@@ -10,7 +10,7 @@ import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
 import { applyUnit, seriesBatch, UNITS, unitWrites } from './crash-units.ts'
 
 const [folder = '', foldAt = '', inFlight = ''] = process.argv.slice(2)
-const storage = await openSqlite({ folder, blobs: openMemoryBlobs(), foldAt: Number(foldAt) })
+const storage = await openSqlite({ folder, blobs: openMemoryBlobs(), foldAt: Number(foldAt), chunk: 16 })
 const store = storage.tenant('acme')
 const log = store.log('inputs')
 

@@ -6,7 +6,7 @@ import type { ColumnPlan } from '../query/plan.ts'
 import type { GridRange, TimeLine } from '../time-line/time-line.ts'
 import type { ExecutionOptions } from './execution-options.ts'
 import type { Pauses } from './pauses.ts'
-import type { RowBatch } from './row-batch.ts'
+import type { RowTable } from './row-batch.ts'
 
 /** series that are read at once */
 const AT_ONCE = 4
@@ -20,7 +20,7 @@ export async function readBuckets(
   options: ExecutionOptions & { readonly line: TimeLine },
   pauses: Pauses,
   points: number[],
-): Promise<RowBatch> {
+): Promise<RowTable> {
   const { columns, line, signal } = options
   const { grid } = line
   if (grid === undefined) return { times: new Float64Array(), cells: [] }

@@ -15,7 +15,7 @@ import { readBuckets } from './bucket-table.ts'
 import type { ExecutionOptions } from './execution-options.ts'
 import { Pauses } from './pauses.ts'
 import { rawRows } from './raw-rows.ts'
-import type { RowBatch } from './row-batch.ts'
+import type { CellColumn, RowBatch, RowTable } from './row-batch.ts'
 
 export interface Note {
   readonly text: string
@@ -69,7 +69,7 @@ export class Execution {
     }
   }
 
-  async #buckets(): Promise<RowBatch> {
+  async #buckets(): Promise<RowTable> {
     const { columns, line } = this.#options
     const count = line.grid?.count ?? 0
     if (count * columns.length > MAX_CELLS) {
@@ -84,7 +84,7 @@ export class Execution {
   }
 
   /** Notes what is missing in buckets. */
-  #describe({ cells }: RowBatch): void {
+  #describe({ cells }: RowTable): void {
     const { columns, line } = this.#options
     for (const [i, column] of columns.entries()) {
       const missing = (cells[i] ?? []).reduce<number>((sum, cell) => sum + (cell === null ? 1 : 0), 0)
@@ -104,7 +104,7 @@ export class Execution {
     }
   }
 
-  async #fill({ times, cells }: RowBatch): Promise<void> {
+  async #fill({ times, cells }: RowTable): Promise<void> {
     const { columns, signal } = this.#options
     const since = performance.now()
     for (const [i, column] of columns.entries()) {
@@ -126,8 +126,12 @@ function seriesText(column: ColumnPlan): string {
   return `(${parts.map((part) => `'${part}'`).join(', ')})`
 }
 
+function listOf(column: CellColumn): readonly Cell[] {
+  return column instanceof Float64Array ? Array.from(column) : column
+}
+
 /** All rows at once. Throws `TOO_LARGE`. */
-export async function collect(batches: AsyncIterable<RowBatch>, columns: number): Promise<RowBatch> {
+export async function collect(batches: AsyncIterable<RowBatch>, columns: number): Promise<RowTable> {
   const all: RowBatch[] = []
   let rows = 0
   for await (const batch of batches) {
@@ -139,14 +143,14 @@ export async function collect(batches: AsyncIterable<RowBatch>, columns: number)
     }
   }
   const [only] = all
-  if (all.length === 1 && only !== undefined) return only
+  if (all.length === 1 && only !== undefined) return { times: only.times, cells: only.cells.map(listOf) }
   const times = new Float64Array(rows)
   const cells = Array.from({ length: columns }, (): Cell[] => [])
   let at = 0
   for (const batch of all) {
     times.set(batch.times, at)
     at += batch.times.length
-    for (const [i, column] of batch.cells.entries()) for (const cell of column) cells[i]?.push(cell)
+    for (const [i, column] of batch.cells.entries()) for (const cell of listOf(column)) cells[i]?.push(cell)
   }
   return { times, cells }
 }

@@ -1,6 +1,6 @@
 /** Samples as they are: the series of all columns, joined by time. */
 import { SampleReader } from '../../../series/sample-reader.ts'
-import type { Sample } from '../../../storage/contract.ts'
+import type { SampleColumns } from '../../../storage/contract.ts'
 import type { Cell } from '../interpolation/fill.ts'
 import type { ExecutionOptions } from './execution-options.ts'
 import type { RowBatch } from './row-batch.ts'
@@ -22,7 +22,7 @@ export async function* rawRows(
   const options = { most: Number.POSITIVE_INFINITY, page, ahead: columns.length <= AT_ONCE, ...(signal && { signal }) }
   const cursors = columns.map(({ resources, metric }) => {
     const reader = new SampleReader(series, options)
-    return new Cursor(reader.slices({ resources, metric, from: line.from, until }))
+    return new Cursor(reader.columns({ resources, metric, from: line.from, until }))
   })
   try {
     for (;;) {
@@ -48,58 +48,59 @@ async function nextPages(cursors: readonly Cursor[], points: number[]): Promise<
   await Promise.all(Array.from({ length: AT_ONCE }, work))
 }
 
+const NOTHING: SampleColumns = { times: new Float64Array(), values: [] }
+
 /** Where one series is read. */
 class Cursor {
-  readonly #slices: AsyncGenerator<readonly Sample[]>
-  #page: readonly Sample[] = []
+  readonly #pages: AsyncGenerator<SampleColumns>
+  #page = NOTHING
   #at = 0
   isDone = false
 
-  constructor(slices: AsyncGenerator<readonly Sample[]>) {
-    this.#slices = slices
+  constructor(pages: AsyncGenerator<SampleColumns>) {
+    this.#pages = pages
   }
 
   get isDrained(): boolean {
-    return !this.isDone && this.#at >= this.#page.length
+    return !this.isDone && this.#at >= this.#page.times.length
   }
 
   /** of the next sample in memory */
   get time(): number {
-    return this.#page[this.#at]?.time ?? Number.POSITIVE_INFINITY
+    return this.#page.times[this.#at] ?? Number.POSITIVE_INFINITY
   }
 
   /** of the last sample in memory: what follows is later */
   get horizon(): number {
-    return this.isDone ? Number.POSITIVE_INFINITY : (this.#page.at(-1)?.time ?? Number.NEGATIVE_INFINITY)
+    return this.isDone ? Number.POSITIVE_INFINITY : (this.#page.times.at(-1) ?? Number.NEGATIVE_INFINITY)
   }
 
   /** Gives how many samples came. */
   async load(): Promise<number> {
     do {
-      const next = await this.#slices.next()
+      const next = await this.#pages.next()
       this.isDone = next.done === true
-      this.#page = next.done === true ? [] : next.value
+      this.#page = next.done === true ? NOTHING : next.value
       this.#at = 0
-    } while (!this.isDone && this.#page.length === 0)
-    return this.#page.length
+    } while (!this.isDone && this.#page.times.length === 0)
+    return this.#page.times.length
   }
 
   /** The next sample's value, when it is of that time. */
   take(time: number): Cell {
-    const sample = this.#page[this.#at]
-    if (sample?.time !== time) return null
+    if (this.#page.times[this.#at] !== time) return null
     this.#at += 1
-    return sample.value
+    return this.#page.values[this.#at - 1] ?? null
   }
 
   takeAll(): RowBatch {
-    const page = this.#page
-    this.#page = []
-    return { times: Float64Array.from(page, ({ time }) => time), cells: [page.map(({ value }) => value)] }
+    const { times, values } = this.#page
+    this.#page = NOTHING
+    return { times, cells: [values] }
   }
 
   async close(): Promise<void> {
-    await this.#slices.return(undefined)
+    await this.#pages.return(undefined)
   }
 }
 

@@ -17,14 +17,15 @@ import { expand } from '../query/expand.ts'
 import { ownerOf, type ColumnPlan, type QueryPlan } from '../query/plan.ts'
 import { ONE_RESOURCE, readQuery } from '../query/read-query.ts'
 import { arrowParts } from '../render/arrow.ts'
+import { csvParts } from '../render/csv-parts.ts'
 import { headersOf } from '../render/headers.ts'
 import { jsonParts } from '../render/json-parts.ts'
 import { layOut } from '../render/layout.ts'
-import { csvParts, lineParts } from '../render/row-texts.ts'
+import { lineParts } from '../render/line-parts.ts'
 import { windowSpecOf } from '../time-line/time-line.ts'
 import { collect, Execution, type Note } from './execution.ts'
 import { Pauses } from './pauses.ts'
-import type { RowBatch } from './row-batch.ts'
+import type { RowBatch, RowTable } from './row-batch.ts'
 
 export interface RunDependencies {
   readonly tenant: string
@@ -98,23 +99,32 @@ export async function resultOf(run: Run, isExplained: boolean): Promise<QueryRes
 }
 
 /** A result without any row has its columns all the same. */
-function paddedTo(table: RowBatch, columns: number): RowBatch {
+function paddedTo(table: RowTable, columns: number): RowTable {
   return table.cells.length === columns ? table : { ...table, cells: Array.from({ length: columns }, () => []) }
 }
 
 export async function openRun(run: Run, format: ResultFormat | undefined, isExplained: boolean): Promise<OpenedResult> {
-  const { plan, columns, batches } = run
+  const { plan, columns, batches, messages } = run
   const pauses = new Pauses()
   const headers = headersOf(columns)
+  // what there is to say is known with the first rows
+  const streamed = async <T extends string | Uint8Array>(parts: AsyncGenerator<T>) => ({
+    parts: await primed(parts),
+    messages: messages(),
+  })
   switch (format ?? (plan.render.csv ? 'csv' : 'json')) {
     case 'csv':
-      return { type: 'text/csv; charset=utf-8', parts: await primed(csvParts(headers, batches, pauses)) }
+      return { type: 'text/csv; charset=utf-8', ...(await streamed(csvParts(headers, batches, pauses))) }
     case 'ndjson':
-      return { type: 'application/x-ndjson', parts: await primed(lineParts(headers, batches, pauses)) }
+      return { type: 'application/x-ndjson', ...(await streamed(lineParts(headers, batches, pauses))) }
     case 'arrow':
-      return { type: ARROW_MEDIA_TYPE, parts: await primed(arrowParts(headers, batches)) }
+      return { type: ARROW_MEDIA_TYPE, ...(await streamed(arrowParts(headers, batches))) }
     case 'json':
-      return { type: 'application/json; charset=utf-8', parts: jsonParts(await resultOf(run, isExplained), pauses) }
+      return {
+        type: 'application/json; charset=utf-8',
+        parts: jsonParts(await resultOf(run, isExplained), pauses),
+        messages: [],
+      }
   }
 }
 

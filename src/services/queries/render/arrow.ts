@@ -2,7 +2,7 @@
 import type * as ArrowPackage from 'apache-arrow'
 import type { Data, DataType, RecordBatchStreamWriter } from 'apache-arrow'
 import { AppError } from '../../../kernel/errors.ts'
-import type { RowBatch } from '../execution/row-batch.ts'
+import type { CellColumn, RowBatch } from '../execution/row-batch.ts'
 import type { Cell } from '../interpolation/fill.ts'
 
 type Arrow = typeof ArrowPackage
@@ -92,8 +92,12 @@ class Stream {
     return kind === 'string' ? new Utf8() : kind === 'boolean' ? new Bool() : new Float64()
   }
 
-  #data(kind: Kind, cells: readonly Cell[]): Data {
-    const fitting = cells.map((cell) => (typeof cell === kind ? cell : null))
+  #data(kind: Kind, cells: CellColumn): Data {
+    if (cells instanceof Float64Array && kind === 'number') {
+      const { makeData, Float64 } = this.#arrow
+      return makeData({ type: new Float64(), length: cells.length, nullCount: 0, data: cells })
+    }
+    const fitting = Array.from<Cell, Cell>(cells, (cell) => (typeof cell === kind ? cell : null))
     const vector = this.#arrow.vectorFromArray(fitting, this.#typeOf(kind))
     const [data] = vector.data
     if (data === undefined) throw new Error('a column of Arrow has no data')
@@ -105,7 +109,8 @@ function bytesOf(part: ArrayBufferLike | ArrayBufferView): Uint8Array {
   return ArrayBuffer.isView(part) ? new Uint8Array(part.buffer, part.byteOffset, part.byteLength) : new Uint8Array(part)
 }
 
-function kindOf(cells: readonly Cell[]): Kind {
+function kindOf(cells: CellColumn): Kind {
+  if (cells instanceof Float64Array) return 'number'
   const first = cells.find((cell) => cell !== null)
   return typeof first === 'string' || typeof first === 'boolean' ? (typeof first as Kind) : 'number'
 }

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type, type TSchema } from 'typebox'
+import { headerOfList } from '../../../web/header-list.ts'
 import { NDJSON_MEDIA_TYPE } from '../../../web/media-types.ts'
 import { untilClosed } from '../../../web/send-stream.ts'
 import type { OpenedResult, Overrides, QueriesService, QuerySource, ResultFormat } from '../contract.ts'
@@ -81,6 +82,8 @@ async function execute({ api, query, request, reply }: RequestContext, source: Q
     ...(format && { format }),
   })
   void reply.header('vary', 'accept').type(opened.type)
+  const messages = headerOfList(opened.messages)
+  if (messages !== undefined) void reply.header('query-messages', messages)
   return send(reply, opened)
 }
 

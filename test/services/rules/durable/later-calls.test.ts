@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { executeQueryPlug } from '../../../../plugins/execute-query/plug.ts'
 import { definePlug, type Rule } from '../../../../src/index.ts'
+import type { QueryPort } from '../../../../src/plug.ts'
 import { Ground, ref, runnableOf } from './support/lives.ts'
 
 const seen = definePlug({
@@ -67,6 +69,43 @@ describe('what a task asked of the outside', () => {
     await second.send('boiler', { level: 2 })
     await second.rest()
     expect(look(second)).toEqual({ count: 2, site: 'attic' })
+    await second.crash()
+  })
+})
+
+describe('a sensor that carries out a query', () => {
+  it('is not called again when the log is played again: what it answered stands there', async () => {
+    const ground = new Ground()
+    const asked: number[] = []
+    const queries: QueryPort = {
+      execute: async (_source, { now }) => {
+        asked.push(now)
+        return { columns: [{ resource: 'boiler', metric: 'heat' }], rows: [[now, 40 + asked.length]], messages: [] }
+      },
+    }
+    const options = { ...OPTIONS, plugs: [executeQueryPlug(queries)] }
+    const rule: Rule = {
+      sensors: [{ label: 'mean', name: 'executeQuery', resource: '$', properties: { name: 'means', high: 41 } }],
+      task: { type: 'reactive' },
+    }
+    const task = runnableOf('means', rule, { resource: 'boiler' })
+    const first = ground.open(options)
+    await first.begin(task)
+    for (const level of [1, 2]) {
+      await first.send('boiler', { level })
+      await first.rest()
+    }
+    const look = (life: typeof first) => life.runner.nodes.view(ref('means'), 'mean')[0]
+    const shown = look(first)
+    expect([asked.length, shown]).toMatchObject([2, { rawData: { value: 42 }, mostLikelyState: { state: 'Above' } }])
+    await first.crash()
+    const second = ground.open(options)
+    await second.runner.resume([task])
+    await second.rest()
+    expect([asked.length, look(second)]).toEqual([2, shown])
+    await second.send('boiler', { level: 3 })
+    await second.rest()
+    expect([asked.length, look(second)?.rawData]).toMatchObject([3, { value: 43 }])
     await second.crash()
   })
 })

@@ -1,0 +1,140 @@
+/** Rows as CSV, some at a time, as bytes: texts that are put together and encoded after cost three times as much. */
+import type { Pauses } from '../execution/pauses.ts'
+import type { CellColumn, RowBatch } from '../execution/row-batch.ts'
+import type { Cell } from '../interpolation/fill.ts'
+import { MAX_DIGITS, writeNumber, writeTwo, ZERO } from './digits.ts'
+
+/** cells of one part, about */
+const CELLS = 1_000
+const [COMMA, RETURN, NEWLINE] = [0x2c, 0x0d, 0x0a] as const
+
+export async function* csvParts(
+  headers: readonly string[],
+  batches: AsyncIterable<RowBatch>,
+  pauses: Pauses,
+): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`${['timestamp', ...headers].map(csvText).join(',')}\r\n`)
+  const rows = new Rows()
+  for await (const { times, cells } of batches) {
+    // a row of very many columns is long
+    const size = Math.max(Math.floor(CELLS / Math.max(cells.length, 1)), 1)
+    const [only] = cells
+    for (let from = 0; from < times.length; from += size) {
+      const until = Math.min(from + size, times.length)
+      if (cells.length === 1 && only instanceof Float64Array) rows.addNumbers(times, only, from, until)
+      else rows.add(times, cells, from, until)
+      yield rows.take()
+      await pauses.due()
+    }
+  }
+}
+
+/** What begins as a formula stays text in a spreadsheet only in quotes, which is as much as CSV can say. */
+function csvText(text: string): string {
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+}
+
+/** Rows while they are written. */
+class Rows {
+  readonly #time = new TimeText()
+  #bytes = Buffer.allocUnsafe(65_536)
+  #at = 0
+
+  /** Of one column of numbers: nearly all that is very long. */
+  addNumbers(times: Float64Array, numbers: Float64Array, from: number, until: number): void {
+    const time = this.#time
+    const into = this.#room((until - from) * (LONGEST_TIME + MAX_DIGITS + 3))
+    let at = this.#at
+    for (let i = from; i < until; i += 1) {
+      at = time.write(times[i] ?? 0, into, at)
+      into[at] = COMMA
+      at = writeNumber(numbers[i] ?? 0, into, at + 1)
+      into[at] = RETURN
+      into[at + 1] = NEWLINE
+      at += 2
+    }
+    this.#at = at
+  }
+
+  add(times: Float64Array, cells: readonly CellColumn[], from: number, until: number): void {
+    for (let i = from; i < until; i += 1) {
+      this.#at = this.#time.write(times[i] ?? 0, this.#room(LONGEST_TIME), this.#at)
+      for (const column of cells) this.#cell(column[i] ?? null)
+      const into = this.#room(2)
+      into[this.#at] = RETURN
+      into[this.#at + 1] = NEWLINE
+      this.#at += 2
+    }
+  }
+
+  /** What was written since the last time. */
+  take(): Uint8Array {
+    const taken = this.#bytes.subarray(0, this.#at)
+    this.#bytes = Buffer.allocUnsafe(this.#bytes.length)
+    this.#at = 0
+    return taken
+  }
+
+  #cell(cell: Cell): void {
+    if (typeof cell === 'number') {
+      const into = this.#room(MAX_DIGITS + 1)
+      into[this.#at] = COMMA
+      this.#at = writeNumber(cell, into, this.#at + 1)
+      return
+    }
+    const text = cell === null ? '' : typeof cell === 'string' ? csvText(cell) : String(cell)
+    // at most three bytes for each unit of UTF-16
+    const into = this.#room(text.length * 3 + 1)
+    into[this.#at] = COMMA
+    this.#at += 1
+    this.#at += into.write(text, this.#at)
+  }
+
+  #room(more: number): Buffer {
+    if (this.#at + more > this.#bytes.length) {
+      const larger = Buffer.allocUnsafe((this.#at + more) * 2)
+      larger.set(this.#bytes.subarray(0, this.#at))
+      this.#bytes = larger
+    }
+    return this.#bytes
+  }
+}
+
+const [DAY, HOUR, MINUTE, SECOND] = [86_400_000, 3_600_000, 60_000, 1_000] as const
+/** as years have that others do not know: a sign and six digits */
+const LONGEST_TIME = 30
+
+/** Times in UTC, always with six digits of a second. Many of one day come one after the other, so its text is kept. */
+class TimeText {
+  #day = Number.NaN
+  #text: Uint8Array = new Uint8Array()
+
+  /** Gives where it ends. */
+  write(time: number, into: Uint8Array, from: number): number {
+    const day = Math.floor(time / DAY)
+    if (day !== this.#day) {
+      this.#day = day
+      this.#text = Buffer.from(new Date(day * DAY).toISOString().replace(/Z$/, '000Z'))
+    }
+    const text = this.#text
+    const { length } = text
+    for (let i = 0; i < length; i += 1) into[from + i] = text[i] ?? 0
+    const at = from + length
+    const inDay = time - day * DAY
+    const hour = (inDay / HOUR) | 0
+    const inHour = inDay - hour * HOUR
+    const minute = (inHour / MINUTE) | 0
+    const inMinute = inHour - minute * MINUTE
+    const second = (inMinute / SECOND) | 0
+    const ms = inMinute - second * SECOND
+    // ...THH:MM:SS.mmm000Z
+    writeTwo(into, at - 16, hour)
+    writeTwo(into, at - 13, minute)
+    if (inMinute === 0) return at
+    writeTwo(into, at - 10, second)
+    const tenths = (ms / 100) | 0
+    into[at - 7] = ZERO + tenths
+    writeTwo(into, at - 6, ms - tenths * 100)
+    return at
+  }
+}

@@ -1,0 +1,188 @@
+/**
+ * Puts rows of samples into chunks: of each series the oldest that make up a chunk, while the newest stay rows, because
+ * there samples still come late. What came too late is a row beside its chunk until there are enough to write it anew.
+ * Works inside the transaction of its caller.
+ */
+import { chunksWithin, deleteChunk, dueChunks, lastInChunks, writeChunks, type StoredChunk } from './chunks.ts'
+import { filtered, merged, placeOf, slice, type Columns } from './columns.ts'
+import type { Database } from './database.ts'
+import { deleteRows, extentOfRows, readRows, RowWriter } from './sample-rows.ts'
+
+/** chunks' worth of samples that are held in memory at once */
+const AT_ONCE = 4
+/** series that are remembered */
+const MOST = 500_000
+const [EVER, NEVER] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
+
+interface Written {
+  /** rows since it was last looked whether they make up a chunk */
+  rows: number
+  /** when that is done again */
+  lookAt: number
+}
+
+export class ChunkCompactor {
+  readonly #db: Database
+  readonly #size: number
+  readonly #rows: RowWriter
+  readonly #written = new Map<number, Written>()
+
+  /** `size`: samples of a chunk, at least */
+  constructor(db: Database, size: number) {
+    this.#db = db
+    this.#size = size
+    this.#rows = new RowWriter(db)
+  }
+
+  /** samples of one series that are worth being appended by themselves */
+  get many(): number {
+    return Math.max(1, this.#size >> 2)
+  }
+
+  /**
+   * Puts samples that came later than all that are there into chunks, with the rows before them. Those that are left are
+   * rows again. False when they are too few: then they should be written as rows.
+   */
+  append(series: number, columns: Columns): boolean {
+    const last = lastInChunks(this.#db, series)
+    const start = last === undefined ? 0 : placeOf(columns.times, last + 1)
+    const fresh = slice(columns, start, columns.times.length)
+    const tail = readRows(this.#db, series, last === undefined ? EVER : last + 1, NEVER, AT_ONCE * this.#size)
+    const { length } = tail.columns.times
+    if (!tail.whole || length + fresh.times.length < this.#size + this.#few) return false
+    if (length > 0) deleteRows(this.#db, series, tail.columns.times[0] ?? EVER, NEVER)
+    this.#rows.write(series, this.#chunksOf(series, merged(tail.columns, fresh)))
+    if (start > 0) {
+      this.#rows.write(series, slice(columns, 0, start))
+      this.wrote(series, start)
+    }
+    return true
+  }
+
+  /** To be called when rows of a series were written: now and then puts them into chunks. */
+  wrote(series: number, rows: number): void {
+    const written = this.#written.get(series) ?? { rows: 0, lookAt: this.#few }
+    written.rows += rows
+    if (written.rows >= written.lookAt) {
+      const left = this.pack(series)
+      written.rows = 0
+      // as many again as were in vain, so that looking stays cheap however many come late
+      written.lookAt = Math.max(this.#few, left)
+    }
+    if (this.#written.size >= MOST) this.#written.clear()
+    this.#written.set(series, written)
+  }
+
+  /** To be called when a transaction failed. */
+  forget(): void {
+    this.#written.clear()
+  }
+
+  /** Puts rows into chunks, some at a time. Gives how many are left that came late; -1 when there is more to do. */
+  pack(series: number): number {
+    const last = lastInChunks(this.#db, series)
+    if (this.#packNewest(series, last)) return -1
+    return last === undefined ? 0 : this.#packLate(series, last)
+  }
+
+  /** Forgets samples of a range of time, in rows and chunks. */
+  remove(series: number, from: number, until: number): void {
+    deleteRows(this.#db, series, from, until)
+    for (const chunk of chunksWithin(this.#db, series, from, until)) {
+      this.#rewrite(chunk, (columns) =>
+        filtered(columns, (i) => {
+          const time = columns.times[i] ?? 0
+          return time < from || time > until
+        }),
+      )
+    }
+  }
+
+  /** Lets go of what expired before `now`, some at a time; gives how many samples a reader could have seen. */
+  expire(tenant: string, now: number, limit: number): number {
+    const rows = this.#db.rows<[number, number]>(EXPIRED_ROWS, now, tenant, limit)
+    for (const [series, time] of rows) {
+      // it hides an older sample at its time, which must go with it
+      for (const chunk of chunksWithin(this.#db, series, time, time)) {
+        this.#rewrite(chunk, (columns) => filtered(columns, (i) => columns.times[i] !== time))
+      }
+      deleteRows(this.#db, series, time, time)
+    }
+    let gone = rows.length
+    if (gone >= limit) return gone
+    for (const chunk of dueChunks(this.#db, tenant, now)) {
+      const { series, first, last } = chunk
+      this.#rewrite(chunk, (columns) => {
+        const { columns: over } = readRows(this.#db, series, first, last, columns.times.length * 2)
+        return filtered(columns, (i) => {
+          if (!((columns.expires?.[i] ?? Number.NaN) <= now)) return true
+          const time = columns.times[i] ?? 0
+          if (over.times[placeOf(over.times, time)] !== time) gone += 1
+          return false
+        })
+      })
+      if (gone >= limit) break
+    }
+    return gone
+  }
+
+  get #few(): number {
+    return Math.max(1, this.#size >> 3)
+  }
+
+  /** True when there is more to do. */
+  #packNewest(series: number, last: number | undefined): boolean {
+    const from = last === undefined ? EVER : last + 1
+    const { columns, whole } = readRows(this.#db, series, from, NEVER, AT_ONCE * this.#size)
+    const { times } = columns
+    if (times.length < this.#size + this.#few) return false
+    const rest = this.#chunksOf(series, columns)
+    const [first = 0] = times
+    deleteRows(this.#db, series, first, (rest.times[0] ?? NEVER) - 1)
+    return !whole
+  }
+
+  /** Writes the oldest as chunks; gives those that stay rows. */
+  #chunksOf(series: number, columns: Columns): Columns {
+    const { length } = columns.times
+    const count = Math.floor((length - this.#few) / this.#size) * this.#size
+    writeChunks(this.#db, series, slice(columns, 0, count), this.#size)
+    return slice(columns, count, length)
+  }
+
+  /** Rows up to the last chunk: beside a chunk, or between two. Gives how many are left. */
+  #packLate(series: number, last: number): number {
+    const most = AT_ONCE * this.#size
+    let left = 0
+    let from = EVER
+    for (;;) {
+      const first = extentOfRows(this.#db, series, from, last)?.first
+      if (first === undefined) return left
+      const [chunk] = chunksWithin(this.#db, series, first, NEVER)
+      if (chunk === undefined) return left
+      const isBeside = first >= chunk.first
+      const { columns, whole } = readRows(this.#db, series, first, isBeside ? chunk.last : chunk.first - 1, most)
+      const { length } = columns.times
+      const end = columns.times[length - 1] ?? first
+      const least = isBeside ? Math.max(1, this.#size >> 4) : this.#size
+      if (length >= least) {
+        deleteRows(this.#db, series, first, end)
+        if (isBeside) this.#rewrite(chunk, (older) => merged(older, columns))
+        else writeChunks(this.#db, series, columns, this.#size)
+      } else left += length
+      from = whole ? (isBeside ? chunk.last : chunk.first - 1) + 1 : end + 1
+    }
+  }
+
+  #rewrite(chunk: StoredChunk, change: (columns: Columns) => Columns): void {
+    const before = chunk.columns()
+    const after = change(before)
+    if (after === before) return
+    deleteChunk(this.#db, chunk.key)
+    if (after.times.length > 0) writeChunks(this.#db, chunk.series, after, this.#size)
+  }
+}
+
+const EXPIRED_ROWS = `
+  SELECT e.series, e.time FROM main.samples AS e CROSS JOIN main.series AS s ON s.key = e.series
+  WHERE e.expires <= ? AND s.tenant = ? LIMIT ?`

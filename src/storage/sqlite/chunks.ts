@@ -1,0 +1,199 @@
+/**
+ * Chunks of series.db: some thousand samples of one series by time, as one value of columns. They are a quarter of the
+ * size of rows, and read without a step for each sample.
+ *
+ * CHUNK-1 chunks of one series do not overlap: each is before or behind all others
+ * CHUNK-2 where a chunk and a row of `samples` have a sample at one time, the row counts: it came later
+ */
+import { slice, withOwnWords, type Columns } from './columns.ts'
+import type { Database } from './database.ts'
+
+/** Where a chunk is, and whose. */
+export interface ChunkPlace {
+  readonly key: number
+  readonly series: number
+  /** times of its first and last sample */
+  readonly first: number
+  readonly last: number
+}
+
+/** How the columns stand in the blob. */
+const [STEADY, WIDE, MIXED, MORTAL] = [1, 2, 4, 8] as const
+/** characters of the texts of a chunk, about: they are read with it */
+const MAX_CHARACTERS = 256 * 1024
+/** ms that 32 bits hold */
+const NARROW = 2 ** 32
+
+/** part of a chunk that has to have expired before the rest is written anew: a write for each would wear out the disk */
+const EXPIRED_PART = 8
+
+type Row = readonly [
+  key: number,
+  first: number,
+  last: number,
+  count: number,
+  form: number,
+  samples: Uint8Array<ArrayBuffer>,
+  words: string | null,
+]
+
+/** A chunk with what stands in it; its columns are made when they are asked for. */
+export class StoredChunk implements ChunkPlace {
+  readonly key: number
+  readonly series: number
+  readonly first: number
+  readonly last: number
+  readonly #row: Row
+
+  constructor(series: number, row: Row) {
+    const [key, first, last] = row
+    this.key = key
+    this.series = series
+    this.first = first
+    this.last = last
+    this.#row = row
+  }
+
+  columns(): Columns {
+    return columnsOf(this.#row)
+  }
+}
+
+function columnsOf([, first, last, count, form, bytes, words]: Row): Columns {
+  const { buffer, byteOffset } = bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes)
+  let at = byteOffset
+  const wide = (): Float64Array<ArrayBuffer> => {
+    const column = new Float64Array(buffer, at, count)
+    at += column.byteLength
+    return column
+  }
+  const values = wide()
+  const expires = (form & MORTAL) === 0 ? undefined : wide()
+  let times: Float64Array<ArrayBuffer>
+  if ((form & WIDE) !== 0) times = wide()
+  else {
+    times = new Float64Array(count)
+    if ((form & STEADY) !== 0) {
+      const step = count === 1 ? 0 : (last - first) / (count - 1)
+      for (let i = 0; i < count; i += 1) times[i] = first + i * step
+    } else {
+      const offsets = new Uint32Array(buffer, at, count)
+      at += offsets.byteLength
+      for (let i = 0; i < count; i += 1) times[i] = first + (offsets[i] ?? 0)
+    }
+  }
+  const kinds = (form & MIXED) === 0 ? undefined : new Uint8Array(buffer, at, count)
+  return { times, values, kinds, words: words === null ? [] : (JSON.parse(words) as readonly string[]), expires }
+}
+
+function writeChunk(db: Database, series: number, columns: Columns): void {
+  const { times, values, kinds, words, expires } = columns
+  const count = times.length
+  const [first, last] = [times[0] ?? 0, times[count - 1] ?? 0]
+  const isSteady = hasOneStep(times)
+  const isWide = !isSteady && last - first >= NARROW
+  const form = (isSteady ? STEADY : 0) | (isWide ? WIDE : 0) | (kinds ? MIXED : 0) | (expires ? MORTAL : 0)
+  const parts: ArrayBufferView[] = [values]
+  if (expires !== undefined) parts.push(expires)
+  if (isWide) parts.push(times)
+  else if (!isSteady) parts.push(Uint32Array.from(times, (time) => time - first))
+  if (kinds !== undefined) parts.push(kinds)
+  const text = words.length === 0 ? null : JSON.stringify(words)
+  db.run(WRITE, series, first, last, count, form, dueOf(expires), joined(parts), text)
+}
+
+/** As chunks of at least `size` samples and fewer than twice as many, or of fewer where texts are long. */
+export function writeChunks(db: Database, series: number, columns: Columns, size: number): void {
+  const count = columns.times.length
+  const pieces = Math.max(1, Math.floor(count / size))
+  const most = Math.ceil(count / pieces)
+  for (let at = 0; at < count; at += most) writePiece(db, series, slice(columns, at, Math.min(at + most, count)))
+}
+
+function writePiece(db: Database, series: number, columns: Columns): void {
+  const count = columns.times.length
+  // only the texts that it has itself
+  const piece = columns.words.length === 0 ? columns : withOwnWords(columns)
+  const characters = piece.words.reduce((sum, { length }) => sum + length, 0)
+  if (characters <= MAX_CHARACTERS || count === 1) return writeChunk(db, series, piece)
+  writePiece(db, series, slice(piece, 0, count >> 1))
+  writePiece(db, series, slice(piece, count >> 1, count))
+}
+
+export function deleteChunk(db: Database, key: number): void {
+  db.run('DELETE FROM main.chunks WHERE key = ?', key)
+}
+
+/** Those with a sample in a range of time or around it, some at a time. Both ends are included. */
+export function* chunksWithin(
+  db: Database,
+  series: number,
+  from: number,
+  until: number,
+  descending = false,
+): Generator<StoredChunk> {
+  let [low, high] = [from, until]
+  // one is enough for many
+  for (let limit = 1; ; limit = Math.min(limit * 4, AT_ONCE)) {
+    const rows = db.rows<Row>(descending ? LAST_FIRST : FIRST_FIRST, series, low, high, limit)
+    for (const row of rows) {
+      const chunk = new StoredChunk(series, row)
+      yield chunk
+      if (descending) high = chunk.first - 1
+      else low = chunk.last + 1
+    }
+    if (rows.length < limit || low > high) return
+  }
+}
+
+/** Those of a tenant of which so much has expired that they are written anew, one after the other. */
+export function* dueChunks(db: Database, tenant: string, now: number): Generator<StoredChunk> {
+  for (const [key, series] of db.rows<[number, number]>(DUE, now, tenant, DUE_AT_ONCE)) {
+    const row = db.row<Row>(ONE, key)
+    if (row !== undefined) yield new StoredChunk(series, row)
+  }
+}
+
+/** The time of the newest sample in a chunk of a series; undefined without one. */
+export function lastInChunks(db: Database, series: number): number | undefined {
+  return db.row<[number]>('SELECT last FROM main.chunks WHERE series = ? ORDER BY last DESC LIMIT 1', series)?.[0]
+}
+
+function hasOneStep(times: Float64Array): boolean {
+  const [first = 0, second = first] = times
+  const step = second - first
+  for (let i = 2; i < times.length; i += 1) if (times[i] !== first + i * step) return false
+  return true
+}
+
+/** When so many have expired that the chunk is written anew without them; null when that never comes. */
+function dueOf(expires: Float64Array | undefined): number | null {
+  if (expires === undefined) return null
+  const sorted = expires.filter((expiry) => !Number.isNaN(expiry)).sort()
+  return sorted[Math.ceil(expires.length / EXPIRED_PART) - 1] ?? sorted.at(-1) ?? null
+}
+
+function joined(parts: readonly ArrayBufferView[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0))
+  let at = 0
+  for (const { buffer, byteOffset, byteLength } of parts) {
+    bytes.set(new Uint8Array(buffer, byteOffset, byteLength), at)
+    at += byteLength
+  }
+  return bytes
+}
+
+const AT_ONCE = 16
+const WRITE = `
+  INSERT INTO main.chunks (series, first, last, count, form, due, samples, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+const DUE_AT_ONCE = 1_000
+const DUE = `
+  SELECT c.key, c.series FROM main.chunks AS c CROSS JOIN main.series AS s ON s.key = c.series
+  WHERE c.due <= ? AND s.tenant = ? LIMIT ?`
+const COLUMNS = 'key, first, last, count, form, samples, words'
+const ONE = `SELECT ${COLUMNS} FROM main.chunks WHERE key = ?`
+const READ = `
+  SELECT ${COLUMNS} FROM main.chunks INDEXED BY chunks_by_time
+  WHERE series = ? AND last >= ? AND first <= ?`
+const FIRST_FIRST = `${READ} ORDER BY last LIMIT ?`
+const LAST_FIRST = `${READ} ORDER BY last DESC LIMIT ?`

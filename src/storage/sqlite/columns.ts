@@ -1,0 +1,236 @@
+/** Samples of one series by time, as columns: how chunks have them, and how they go through reads and compaction. */
+import type { SampleValue } from '../series.ts'
+import { NUMBER, TEXT, TRUTH } from './sample-block.ts'
+
+export interface Columns {
+  /** ascending, each once */
+  readonly times: Float64Array<ArrayBuffer>
+  /** the number itself; 0 or 1 of a truth value; the place of a text in `words` */
+  readonly values: Float64Array<ArrayBuffer>
+  /** `NUMBER`, `TRUTH` or `TEXT`; undefined when all are numbers */
+  readonly kinds: Uint8Array<ArrayBuffer> | undefined
+  readonly words: readonly string[]
+  /** NaN where a sample stays; undefined when all stay */
+  readonly expires: Float64Array<ArrayBuffer> | undefined
+}
+
+export function valueAt({ values, kinds, words }: Columns, i: number): SampleValue {
+  const value = values[i] ?? 0
+  const kind = kinds?.[i] ?? NUMBER
+  if (kind === NUMBER) return value
+  return kind === TRUTH ? value === 1 : (words[value] ?? '')
+}
+
+/** As the columns `value` and `other` of a table have it. */
+export function storedAt(
+  { values, kinds, words }: Columns,
+  i: number,
+): readonly [number | null, string | bigint | null] {
+  const value = values[i] ?? 0
+  const kind = kinds?.[i] ?? NUMBER
+  if (kind === NUMBER) return [value, null]
+  // A truth value as a whole number, which no other value in its column is.
+  return [null, kind === TRUTH ? BigInt(value) : (words[value] ?? '')]
+}
+
+export function expiryAt({ expires }: Columns, i: number): number | undefined {
+  const expiry = expires?.[i] ?? Number.NaN
+  return Number.isNaN(expiry) ? undefined : expiry
+}
+
+/** The first place with that time or a later one. */
+export function placeOf(times: Float64Array, time: number): number {
+  let [low, high] = [0, times.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((times[middle] ?? Number.POSITIVE_INFINITY) < time) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** From one place up to, not including, another. */
+export function slice(columns: Columns, start: number, end: number): Columns {
+  const { times, values, kinds, words, expires } = columns
+  if (start === 0 && end >= times.length) return columns
+  return {
+    times: times.subarray(start, end),
+    values: values.subarray(start, end),
+    kinds: kinds?.subarray(start, end),
+    words,
+    expires: expires?.subarray(start, end),
+  }
+}
+
+/** Both ends are included. */
+export function between(columns: Columns, from: number, until: number): Columns {
+  const { times } = columns
+  return slice(columns, placeOf(times, from), placeOf(times, until + 1))
+}
+
+/** Both; where both have a time, the newer counts. */
+export function merged(older: Columns, newer: Columns): Columns {
+  if (newer.times.length === 0) return older
+  if (older.times.length === 0) return newer
+  const builder = new ColumnsBuilder(older.times.length + newer.times.length)
+  const [a, b] = [older.times, newer.times]
+  let [i, j] = [0, 0]
+  while (i < a.length && j < b.length) {
+    const [one, other] = [a[i] ?? 0, b[j] ?? 0]
+    if (one < other) builder.take(older, i++)
+    else {
+      if (one === other) i += 1
+      builder.take(newer, j++)
+    }
+  }
+  for (; i < a.length; i += 1) builder.take(older, i)
+  for (; j < b.length; j += 1) builder.take(newer, j)
+  return builder.columns()
+}
+
+/** Those that `keeps` says yes to; the same when it does to all. */
+export function filtered(columns: Columns, keeps: (place: number) => boolean): Columns {
+  const { length } = columns.times
+  let place = 0
+  while (place < length && keeps(place)) place += 1
+  if (place === length) return columns
+  const builder = new ColumnsBuilder(length)
+  for (let i = 0; i < length; i += 1) if (i < place || (i > place && keeps(i))) builder.take(columns, i)
+  return builder.columns()
+}
+
+/** The same with no texts but those that occur. */
+export function withOwnWords(columns: Columns): Columns {
+  const builder = new ColumnsBuilder(columns.times.length)
+  for (let i = 0; i < columns.times.length; i += 1) builder.take(columns, i)
+  return builder.columns()
+}
+
+/** Those that are not expired. */
+export function living(columns: Columns, now: number): Columns {
+  const { expires } = columns
+  // NaN is below nothing
+  return expires === undefined ? columns : filtered(columns, (i) => !((expires[i] ?? Number.NaN) <= now))
+}
+
+export class ColumnsBuilder {
+  #times: Float64Array<ArrayBuffer>
+  #values: Float64Array<ArrayBuffer>
+  #kinds: Uint8Array<ArrayBuffer> | undefined
+  #expires: Float64Array<ArrayBuffer> | undefined
+  readonly #words = new Map<string, number>()
+  #count = 0
+
+  /** `most`: samples that it will have; it grows where that is not known */
+  constructor(most = 16) {
+    this.#times = new Float64Array(most)
+    this.#values = new Float64Array(most)
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** As a row has it: `other` is a text, or a truth value as 0 or 1. */
+  add(time: number, value: number | null, other: string | number | null, expires: number | null): void {
+    const i = this.#place(time, expires ?? Number.NaN)
+    if (value !== null) this.#values[i] = value
+    else if (typeof other === 'number') this.#other(i, TRUTH, other)
+    else this.#other(i, TEXT, this.#word(other ?? ''))
+  }
+
+  /** A sample of others, at its place there. */
+  take(from: Columns, place: number): void {
+    this.put(
+      from.times[place] ?? 0,
+      from.kinds?.[place] ?? NUMBER,
+      from.values[place] ?? 0,
+      from.words,
+      from.expires?.[place],
+    )
+  }
+
+  /** `value` as columns have it, its text in `words`. */
+  put(time: number, kind: number, value: number, words: readonly string[], expires = Number.NaN): void {
+    const i = this.#place(time, expires)
+    // -0 is 0
+    if (kind === NUMBER) this.#values[i] = value + 0
+    else this.#other(i, kind, kind === TEXT ? this.#word(words[value] ?? '') : value)
+  }
+
+  /** To be called once. */
+  columns(): Columns {
+    const count = this.#count
+    return {
+      times: this.#times.subarray(0, count),
+      values: this.#values.subarray(0, count),
+      kinds: this.#kinds?.subarray(0, count),
+      words: [...this.#words.keys()],
+      expires: this.#expires?.subarray(0, count),
+    }
+  }
+
+  #place(time: number, expires: number): number {
+    const i = this.#count
+    if (i === this.#times.length) this.#grow()
+    this.#count += 1
+    this.#times[i] = time
+    if (!Number.isNaN(expires)) this.#expires ??= new Float64Array(this.#times.length).fill(Number.NaN)
+    if (this.#expires !== undefined) this.#expires[i] = expires
+    return i
+  }
+
+  #grow(): void {
+    const size = Math.max(16, this.#count * 2)
+    const grown = (column: Float64Array): Float64Array<ArrayBuffer> => {
+      const larger = new Float64Array(size)
+      larger.set(column)
+      return larger
+    }
+    this.#times = grown(this.#times)
+    this.#values = grown(this.#values)
+    if (this.#expires !== undefined) this.#expires = grown(this.#expires)
+    if (this.#kinds === undefined) return
+    const kinds = new Uint8Array(size)
+    kinds.set(this.#kinds)
+    this.#kinds = kinds
+  }
+
+  #other(i: number, kind: number, value: number): void {
+    this.#kinds ??= new Uint8Array(this.#times.length)
+    this.#kinds[i] = kind
+    this.#values[i] = value
+  }
+
+  #word(word: string): number {
+    const known = this.#words.get(word)
+    if (known !== undefined) return known
+    const place = this.#words.size
+    this.#words.set(word, place)
+    return place
+  }
+}
+
+/** In any order, the later of two at one time counts. */
+export function inOrder(columns: Columns): Columns {
+  const { times } = columns
+  let isOrdered = true
+  for (let i = 1; i < times.length && isOrdered; i += 1) isOrdered = (times[i - 1] ?? 0) < (times[i] ?? 0)
+  if (isOrdered) return columns
+  const order = Uint32Array.from(times, (_, i) => i)
+  order.sort((one, other) => (times[one] ?? 0) - (times[other] ?? 0) || one - other)
+  const builder = new ColumnsBuilder(times.length)
+  for (const [at, place] of order.entries()) {
+    const next = order[at + 1]
+    if (next === undefined || times[next] !== times[place]) builder.take(columns, place)
+  }
+  return builder.columns()
+}
+
+export const NO_SAMPLES: Columns = {
+  times: new Float64Array(),
+  values: new Float64Array(),
+  kinds: undefined,
+  words: [],
+  expires: undefined,
+}

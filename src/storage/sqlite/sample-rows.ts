@@ -1,0 +1,87 @@
+/** Rows of `samples`: what was compacted and is not in a chunk, because it is too little or came too late. */
+import { ColumnsBuilder, expiryAt, NO_SAMPLES, storedAt, type Columns } from './columns.ts'
+import type { Database, SqlValue } from './database.ts'
+import { InsertRows } from './insert-rows.ts'
+
+type Row = readonly [time: number, value: number | null, other: string | number | null, expires: number | null]
+
+/** characters of texts that are held in memory at once, about */
+const MAX_CHARACTERS = 4 * 1024 * 1024
+/** rows that are read at once whatever their texts */
+const FEW = 1_000
+
+export interface RowsRead {
+  readonly columns: Columns
+  /** false: there may be more behind the last, or before the first when it goes down */
+  readonly whole: boolean
+}
+
+/** The first so many, or the last when it goes down; fewer when texts are long. Both ends are included. */
+export function readRows(
+  db: Database,
+  series: number,
+  from: number,
+  until: number,
+  limit: number,
+  descending = false,
+): RowsRead {
+  if (from > until) return { columns: NO_SAMPLES, whole: true }
+  const most = limit <= FEW || charactersOf(db, series, from, until, limit, descending) <= MAX_CHARACTERS ? limit : FEW
+  const rows = db.rows<Row>(descending ? DOWN : UP, series, from, until, most)
+  if (rows.length === 0) return { columns: NO_SAMPLES, whole: true }
+  if (descending) rows.reverse()
+  const builder = new ColumnsBuilder(rows.length)
+  for (const [time, value, other, expires] of rows) builder.add(time, value, other, expires)
+  return { columns: builder.columns(), whole: rows.length < most }
+}
+
+function charactersOf(db: Database, series: number, from: number, until: number, limit: number, down: boolean): number {
+  const sql = `SELECT total(length(other)) FROM (${down ? DOWN : UP})`
+  return db.row<[number]>(sql, series, from, until, limit)?.[0] ?? 0
+}
+
+/** Times of the first and the last in a range; undefined without any. */
+export function extentOfRows(
+  db: Database,
+  series: number,
+  from: number,
+  until: number,
+): { readonly first: number; readonly last: number } | undefined {
+  const first = db.row<[number]>(FIRST, series, from, until)?.[0]
+  const last = first === undefined ? undefined : db.row<[number]>(LAST, series, from, until)?.[0]
+  return first === undefined || last === undefined ? undefined : { first, last }
+}
+
+/** Both ends are included. */
+export function deleteRows(db: Database, series: number, from: number, until: number): void {
+  db.run('DELETE FROM main.samples WHERE series = ? AND time >= ? AND time <= ?', series, from, until)
+}
+
+/** Writes rows over what is there. */
+export class RowWriter {
+  readonly #rows: InsertRows
+
+  constructor(db: Database) {
+    this.#rows = new InsertRows(db, 'INSERT INTO main.samples VALUES', 5, OVERWRITE)
+  }
+
+  write(series: number, columns: Columns): void {
+    this.#rows.run(columns.times.length, (row, values: SqlValue[], at) => {
+      const [value, other] = storedAt(columns, row)
+      values[at] = series
+      values[at + 1] = columns.times[row] ?? 0
+      values[at + 2] = value
+      values[at + 3] = other
+      values[at + 4] = expiryAt(columns, row) ?? null
+    })
+  }
+}
+
+/** The later of two at the same series and time is written over the earlier. */
+export const OVERWRITE =
+  'ON CONFLICT (series, time) DO UPDATE SET value = excluded.value, other = excluded.other, expires = excluded.expires'
+const SOME = 'FROM main.samples WHERE series = ? AND time >= ? AND time <= ?'
+const UP = `SELECT time, value, other, expires ${SOME} ORDER BY time LIMIT ?`
+const DOWN = `SELECT time, value, other, expires ${SOME} ORDER BY time DESC LIMIT ?`
+const FIRST = `SELECT time ${SOME} ORDER BY time LIMIT 1`
+const LAST = `SELECT time ${SOME} ORDER BY time DESC LIMIT 1`

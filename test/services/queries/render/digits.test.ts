@@ -1,0 +1,51 @@
+/** Numbers as bytes are those that JavaScript writes. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { MAX_DIGITS, writeNumber } from '../../../../src/services/queries/render/digits.ts'
+import { runs } from '../../../support/arbitraries/runs.ts'
+
+function textOf(value: number): string {
+  const bytes = Buffer.alloc(MAX_DIGITS + 1)
+  const end = writeNumber(value, bytes, 1)
+  return bytes.toString('latin1', 1, end)
+}
+
+describe('a number as bytes', () => {
+  it.each([
+    0,
+    -0,
+    1,
+    -1,
+    9,
+    10,
+    99,
+    100,
+    1e3,
+    21.5,
+    -0.5,
+    0.001,
+    0.25,
+    1.005,
+    1e9,
+    1e9 + 0.125,
+    1e12,
+    1e21,
+    5e-324,
+    1e-7,
+  ])('is that of %d', (value) => {
+    expect(textOf(value)).toBe(String(value))
+  })
+
+  it('is that of any, with few digits or all', () => {
+    const decimal = fc
+      .tuple(fc.integer(), fc.integer({ min: 0, max: 6 }))
+      .map(([digits, places]) => digits / 10 ** places)
+    const any = fc.oneof(decimal, fc.integer(), fc.double({ noNaN: true }), fc.maxSafeInteger())
+    fc.assert(
+      fc.property(any, (value) => {
+        expect(textOf(value)).toBe(String(value))
+      }),
+      runs(1_000),
+    )
+  })
+})

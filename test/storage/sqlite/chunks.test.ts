@@ -1,0 +1,305 @@
+/** Samples that stand together in chunks read as they did one by one, whatever comes late, is removed or expires. */
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Series } from '../../../src/storage/contract.ts'
+import type { Sample, SampleValue } from '../../../src/storage/series.ts'
+import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
+import { chunksWithin, writeChunks } from '../../../src/storage/sqlite/chunks.ts'
+import { ColumnsBuilder, expiryAt, valueAt, type Columns } from '../../../src/storage/sqlite/columns.ts'
+import { openWriter } from '../../../src/storage/sqlite/database.ts'
+import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
+import { SERIES_MIGRATIONS } from '../../../src/storage/sqlite/series-migrations.ts'
+import { runs } from '../../support/arbitraries/runs.ts'
+import { temporaryFolder } from './sqlite-medium.ts'
+
+let folder = ''
+beforeAll(() => {
+  folder = temporaryFolder()
+})
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const sample = (time: number, value: SampleValue = time, more: Partial<Sample> = {}): Sample => ({
+  resource: 'r',
+  metric: 'm',
+  time,
+  value,
+  ...more,
+})
+
+interface Opened {
+  readonly series: Series
+  /** chunks as [first, last, count], and times of rows */
+  tables(): { readonly chunks: readonly (readonly number[])[]; readonly rows: readonly number[] }
+  /** brings into order what arrived */
+  compact(): Promise<void>
+  times(): Promise<readonly number[]>
+}
+
+async function withSeries(name: string, chunk: number, work: (opened: Opened) => Promise<void>): Promise<void> {
+  const own = join(folder, name)
+  const storage = await openSqlite({ folder: own, blobs: openMemoryBlobs(), foldAt: 1e9, chunk, clock: () => 0 })
+  const file = new DatabaseSync(join(own, 'series.db'), { readOnly: true })
+  const { series } = storage.tenant('acme')
+  const list = (sql: string) => file.prepare(sql).all() as Record<string, number>[]
+  try {
+    await work({
+      series,
+      tables: () => ({
+        chunks: list('SELECT first, last, count FROM chunks ORDER BY first').map((row) => Object.values(row)),
+        rows: list('SELECT time FROM samples ORDER BY time').map(({ time = 0 }) => time),
+      }),
+      compact: () => series.remove({ resource: 'nobody', only: 'samples' }),
+      times: async () =>
+        (await series.range({ resources: ['r'], metric: 'm', limit: 1_000_000 })).map(({ time }) => time),
+    })
+  } finally {
+    file.close()
+    await storage.close()
+  }
+}
+
+const upTo = (count: number, from = 0): readonly number[] => Array.from({ length: count }, (_, i) => from + i)
+
+describe('samples of a series', () => {
+  it('are in chunks when they are many, the newest in rows', async () => {
+    await withSeries('many', 16, async ({ series, tables, compact, times }) => {
+      await series.append({ samples: upTo(40).map((time) => sample(time)) })
+      await compact()
+      expect(tables()).toEqual({
+        chunks: [
+          [0, 15, 16],
+          [16, 31, 16],
+        ],
+        rows: upTo(8, 32),
+      })
+      expect(await times()).toEqual(upTo(40))
+    })
+  })
+
+  it('that come a few at a time come into chunks too', async () => {
+    await withSeries('few', 16, async ({ series, tables, compact, times }) => {
+      for (const time of upTo(40)) {
+        await series.append({ samples: [sample(time)] })
+        await compact()
+      }
+      const { chunks, rows } = tables()
+      expect(chunks.map(([first]) => first)).toEqual([0, 16])
+      expect(rows).toEqual(upTo(8, 32))
+      expect(await times()).toEqual(upTo(40))
+    })
+  })
+
+  // Holds CHUNK-2
+  it('that come late count over their chunk, at first as rows, and are written into it when they are some', async () => {
+    await withSeries('late', 32, async ({ series, tables, compact }) => {
+      await series.append({ samples: upTo(80).map((time) => sample(time * 10, 'old')) })
+      await compact()
+      await series.append({ samples: [sample(20, 'new')] })
+      await compact()
+      expect(tables().rows[0]).toBe(20)
+      const read = async () =>
+        (await series.range({ resources: ['r'], metric: 'm', until: 40 })).map(({ time, value }) => [time, value])
+      const expected = [
+        [0, 'old'],
+        [10, 'old'],
+        [20, 'new'],
+        [30, 'old'],
+        [40, 'old'],
+      ]
+      expect(await read()).toEqual(expected)
+      await series.append({ samples: [sample(5, 1), sample(7, 2), sample(9, true)] })
+      await compact()
+      expect(tables().rows[0]).toBeGreaterThan(600)
+      expect(tables().chunks[0]).toEqual([0, 310, 35])
+      expect(await read()).toEqual([[0, 'old'], [5, 1], [7, 2], [9, true], ...expected.slice(1)])
+    })
+  })
+
+  it('that come late between two chunks become a chunk when they make up one', async () => {
+    await withSeries('between', 16, async ({ series, tables, compact, times }) => {
+      await series.append({ samples: [...upTo(16), ...upTo(40, 1_000)].map((time) => sample(time)) })
+      await compact()
+      await series.append({ samples: upTo(20, 100).map((time) => sample(time)) })
+      await compact()
+      expect(tables().chunks.map(([first]) => first)).toEqual([0, 100, 1_000, 1_016])
+      expect(await times()).toEqual([...upTo(16), ...upTo(20, 100), ...upTo(40, 1_000)])
+    })
+  })
+
+  it('are removed from the middle of a chunk, and come back when they are sent again', async () => {
+    await withSeries('removed', 16, async ({ series, tables, compact, times }) => {
+      await series.append({ samples: upTo(60).map((time) => sample(time)) })
+      await compact()
+      await series.remove({ resource: 'r', from: 4, until: 40, only: 'samples' })
+      expect(tables().chunks).toEqual([
+        [0, 3, 4],
+        [41, 47, 7],
+      ])
+      expect(await times()).toEqual([...upTo(4), ...upTo(19, 41)])
+      await series.append({ samples: [sample(20)] })
+      expect(await times()).toEqual([...upTo(4), 20, ...upTo(19, 41)])
+      await series.remove({ resource: 'r', only: 'samples' })
+      expect([tables(), await times()]).toEqual([{ chunks: [], rows: [] }, []])
+    })
+  })
+
+  it('that expire leave their chunk once an eighth of it has, and take along what they hid', async () => {
+    await withSeries('mortal', 16, async ({ series, tables, compact, times }) => {
+      await series.append({ samples: upTo(40).map((time) => sample(time, time, { expires: 100 + time })) })
+      await compact()
+      // it hides one that stays longer
+      await series.append({ samples: [sample(5, 'late', { expires: 50 })] })
+      await compact()
+      expect(await series.expire(50)).toBe(1)
+      expect(await times()).toEqual(upTo(40).filter((time) => time !== 5))
+      expect(await series.expire(100)).toBe(0)
+      expect(await series.expire(101)).toBe(2)
+      expect(tables().chunks[0]).toEqual([2, 15, 13])
+      expect(await series.expire(1_000)).toBe(37)
+      expect(tables()).toEqual({ chunks: [], rows: [] })
+    })
+  })
+
+  it('stay rows while their texts are long', async () => {
+    await withSeries('long', 16, async ({ series, tables, compact }) => {
+      const long = (time: number) => sample(time, `${time}${'x'.repeat(60_000)}`)
+      await series.append({ samples: upTo(60).map(long) })
+      await compact()
+      const { chunks, rows } = tables()
+      expect(rows.length + chunks.reduce((sum, [, , count = 0]) => sum + count, 0)).toBe(60)
+      expect(Math.max(0, ...chunks.map(([, , count = 0]) => count))).toBeLessThanOrEqual(4)
+      const read = await series.range({ resources: ['r'], metric: 'm', descending: true, limit: 60 })
+      expect(read).toEqual(upTo(60).map(long).reverse())
+    })
+  })
+
+  it('of several resources read in one order, up and down, a page at a time', async () => {
+    await withSeries('pooled', 4, async ({ series, compact }) => {
+      const all = upTo(60).flatMap((time) => ['a', 'b'].map((resource) => sample(time * 3, time, { resource })))
+      await series.append({ samples: all })
+      await compact()
+      for (const descending of [false, true]) {
+        const expected = descending ? [...all].reverse() : all
+        const read = await series.range({ resources: ['a', 'b'], metric: 'm', descending, limit: 1_000 })
+        expect(read).toEqual(expected)
+        const page = await series.range({
+          resources: ['a', 'b'],
+          metric: 'm',
+          descending,
+          from: 10,
+          until: 100,
+          limit: 7,
+        })
+        expect(page).toEqual(expected.filter(({ time }) => time >= 10 && time <= 100).slice(0, 7))
+      }
+    })
+  })
+
+  // Holds CHUNK-1
+  it('are in chunks that do not overlap, whatever came when', async () => {
+    let count = 0
+    const times = fc.array(fc.integer({ min: 0, max: 300 }), { minLength: 1, maxLength: 80 })
+    await fc.assert(
+      fc.asyncProperty(fc.array(times, { minLength: 1, maxLength: 8 }), async (batches) => {
+        count += 1
+        await withSeries(`random-${count}`, 8, async ({ series, tables, compact, times: read }) => {
+          const seen = new Set<number>()
+          for (const batch of batches) {
+            await series.append({ samples: batch.map((time) => sample(time)) })
+            await compact()
+            for (const time of batch) seen.add(time)
+            expect(await read()).toEqual([...seen].sort((a, b) => a - b))
+            const { chunks } = tables()
+            for (const [i, [first = 0, last = 0, size = 0]] of chunks.entries()) {
+              expect(first).toBeGreaterThan(chunks[i - 1]?.[1] ?? -1)
+              expect(last - first + 1).toBeGreaterThanOrEqual(size)
+              expect(size).toBeLessThan(2 * 8 + 8)
+            }
+          }
+        })
+      }),
+      runs(15),
+    )
+  })
+})
+
+describe('a file of the form before chunks', () => {
+  it('is put into chunks behind its readers, who see no difference', async () => {
+    const own = join(folder, 'older')
+    const before = await openSqlite({ folder: own, blobs: openMemoryBlobs() })
+    await before.close()
+    const db = new DatabaseSync(join(own, 'series.db'))
+    db.exec(`DROP TABLE chunks; DROP TABLE unpacked; PRAGMA user_version = ${SERIES_MIGRATIONS.length - 1};
+      INSERT INTO tenants VALUES ('acme'); INSERT INTO series VALUES (1, 'acme', 'r', 'm'), (2, 'acme', 's', 'm')`)
+    const insert = db.prepare('INSERT INTO samples VALUES (?, ?, ?, NULL, NULL)')
+    db.exec('BEGIN')
+    for (let time = 0; time < 9_000; time += 1) insert.run(1, time, time / 4)
+    insert.run(2, 5, 6)
+    db.exec('COMMIT')
+    db.close()
+    const storage = await openSqlite({ folder: own, blobs: openMemoryBlobs() })
+    const { series } = storage.tenant('acme')
+    const file = new DatabaseSync(join(own, 'series.db'), { readOnly: true })
+    const left = file.prepare('SELECT count(*) AS count FROM unpacked')
+    for (;;) {
+      const { count } = left.get() as { count: number }
+      const read = await series.range({ resources: ['r', 's'], metric: 'm', limit: 1_000_000 })
+      expect(read).toHaveLength(9_001)
+      expect(read.at(-1)).toEqual(sample(8_999, 8_999 / 4))
+      if (count === 0) break
+    }
+    const { count } = file.prepare('SELECT count(*) AS count FROM samples').get() as { count: number }
+    expect(count).toBeLessThan(2_000)
+    file.close()
+    await storage.close()
+  })
+})
+
+describe('the columns of a chunk', () => {
+  it('come back as they were, in each of their forms', () => {
+    const db = openWriter(join(folder, 'forms.db'), { synchronous: 'NORMAL', cacheMb: 1, checkpointPages: 1_000 })
+    for (const step of SERIES_MIGRATIONS) db.exec(step)
+    const gap = fc.oneof(fc.constant(60_000), fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 2 ** 40 }))
+    const value = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean(), fc.string())
+    const list = (one: fc.Arbitrary<number>, values: fc.Arbitrary<SampleValue>, mortal: boolean) =>
+      fc.array(fc.tuple(one, values, mortal ? fc.option(fc.nat()) : fc.constant(null)), { minLength: 1, maxLength: 30 })
+    const samples = fc
+      .tuple(fc.boolean(), fc.boolean(), fc.boolean())
+      .chain(([isSteady, isMixed, isMortal]) =>
+        list(isSteady ? fc.constant(1_000) : gap, isMixed ? value : fc.integer(), isMortal),
+      )
+    let series = 0
+    fc.assert(
+      fc.property(fc.integer({ min: -1e12, max: 1e12 }), samples, (start, given) => {
+        series += 1
+        let time = start
+        const expected = given.map(([step, one, expires]) => {
+          time += step
+          return [time, typeof one === 'number' ? one + 0 : one, expires ?? undefined]
+        })
+        writeChunks(db, series, columnsOf(expected as [number, SampleValue, number | undefined][]), 100)
+        const [chunk] = chunksWithin(db, series, -1e15, 1e15)
+        const columns = chunk?.columns()
+        expect(columns && shown(columns)).toEqual(expected)
+      }),
+      runs(300),
+    )
+    db.close()
+  })
+})
+
+function columnsOf(samples: readonly [number, SampleValue, number | undefined][]): Columns {
+  const builder = new ColumnsBuilder()
+  for (const [time, value, expires = null] of samples) {
+    if (typeof value === 'number') builder.add(time, value, null, expires)
+    else builder.add(time, null, typeof value === 'boolean' ? Number(value) : value, expires)
+  }
+  return builder.columns()
+}
+
+function shown(columns: Columns): readonly unknown[] {
+  return Array.from(columns.times, (time, i) => [time, valueAt(columns, i), expiryAt(columns, i)])
+}
