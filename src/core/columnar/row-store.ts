@@ -6,7 +6,7 @@ import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Match } from '../task/fire.ts'
 import type { TaskState } from '../task/task-state.ts'
-import type { KeptAnswer } from './ordinary-answers.ts'
+import { keptOf, NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
 import type { Fields } from './message-fields.ts'
 import { carriedValue, isKept, nextEra, type Era } from './message-eras.ts'
 import { isSilent, PartTable, type Part } from './message-parts.ts'
@@ -341,6 +341,16 @@ export class RowStore {
     }
     // Nobody asks for it twice.
     this.#earlier = undefined
+  }
+
+  /** Keeps what an actuator gave, unless it is not ordinary. */
+  keepAnswer(row: number, actuator: number, given: unknown): KeptAnswer | typeof NOT_ORDINARY {
+    if (given === undefined && !this.hasAnswers) return undefined
+    const kept = given === undefined ? undefined : keptOf(given)
+    if (kept === NOT_ORDINARY) return kept
+    if (given !== undefined) this.hasAnswers = true
+    this.answers[row * this.layout.actuators + actuator] = kept
+    return kept
   }
 
   /** The handle of the task that has a row; undefined when nobody has it. */

@@ -44,9 +44,8 @@ import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
 import type { BatchFit, BatchShape } from './batch-shape.ts'
 import { isCalled } from './computed-sensors.ts'
 import { materialize, materializeInto } from './materialize.ts'
-import { hasUnknown } from './standing-nodes.ts'
 import { UnknownStates } from './unknown-states.ts'
-import { isPromise, keptOf, mayHold, NOT_ORDINARY, plainState } from './ordinary-answers.ts'
+import { isPromise, mayHold, NOT_ORDINARY, plainState } from './ordinary-answers.ts'
 
 export class RuleBatch implements RowEvents, RowCallLane, Batch {
   taken = 0
@@ -80,7 +79,6 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   readonly #rows: RowStore
   readonly #takers: RowTakers
   readonly #unknown: UnknownStates
-  readonly #keepsLog: boolean
   /** undefined: a call that does not answer at once goes on in the state machine */
   readonly #rowCalls: RowCalls | undefined
   readonly #generate: Generate | undefined
@@ -109,8 +107,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#counting = { ...SILENT, counts }
     this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
     this.#rows = new RowStore(shape, model, clock)
-    this.#unknown = new UnknownStates(this.#rows)
-    this.#keepsLog = host.keepsLog
+    this.#unknown = new UnknownStates(this.#rows, host.keepsLog)
     this.#heard = host.events
     this.#hasWhy = host.why
     this.#events = new RowEventWriter(this.#rows, host)
@@ -138,7 +135,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
       offset: source.total,
       materializedCount: 0,
       isAway: false,
-      unknownAt: this.#unknownAt(task, 0),
+      unknownAt: this.#unknown.placeIn(task.state, 0),
       unknown: undefined,
       failed: [],
     }
@@ -374,21 +371,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   /** Keeps what an actuator gave, when a row can hold it. */
   #keeps(row: number, actuator: number, given: unknown): boolean {
-    const rows = this.#rows
-    if (given === undefined && !rows.hasAnswers) {
-      this.records?.answered(row, undefined)
-      return true
-    }
-    const place = row * rows.layout.actuators + actuator
-    if (given === undefined) {
-      rows.answers[place] = undefined
-      this.records?.answered(row, undefined)
-      return true
-    }
-    const kept = keptOf(given)
+    const kept = this.#rows.keepAnswer(row, actuator, given)
     if (kept === NOT_ORDINARY) return false
-    rows.hasAnswers = true
-    rows.answers[place] = kept
     this.records?.answered(row, kept)
     return true
   }
@@ -522,11 +506,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     handle.failed.length = 0
   }
 
-  takeUnknown(row: number, message: Message, now: number, known: Known, { missing, carried, lacks }: Part): boolean {
-    if (missing > 0 || carried.length > 0 || lacks.length > 0) return false
-    // Each failure is told.
-    if (this.records !== undefined || this.#keepsLog || this.#rows.isWaiting(row)) return false
-    return this.#unknown.take(this.handleAt(row), message, now, known)
+  takeUnknown(row: number, message: Message, now: number, known: Known, part: Part): boolean {
+    return this.records === undefined && this.#unknown.take(this.handleAt(row), message, now, known, part)
   }
 
   beginFully(handle: RowHandle, now: number): void {
@@ -569,19 +550,13 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     return this.#rowCalls?.limitOf(row, slot) ?? Number.POSITIVE_INFINITY
   }
 
-  #unknownAt({ state }: BatchTask, count: number): number {
-    if (!hasUnknown(state)) return -1
-    this.#rows.hadUnknown = true
-    return count
-  }
-
   /** The state machine is done with the message and nothing is open: the row goes on from there. */
   reattach(handle: RowHandle): void {
     const { row, task, fit } = handle
     handle.materializedCount = this.#rows.count(row)
     handle.isAway = false
     handle.failed.length = 0
-    handle.unknownAt = this.#unknownAt(task, handle.materializedCount)
+    handle.unknownAt = this.#unknown.placeIn(task.state, handle.materializedCount)
     this.#events.forget(row)
     this.#records.forget(row)
     this.#rows.fill(row, task.state, fit.constants, handle.materializedCount, this.#rows.time(row))

@@ -13,6 +13,9 @@ import type { Message } from '../task/origin.ts'
 import { formulaState, type FormulaValues } from './formula-code.ts'
 import { shift, stateOf } from './interpreted-rows.ts'
 import type { KeptMessage, Known } from './message-eras.ts'
+import type { Part } from './message-parts.ts'
+import type { TaskState } from '../task/task-state.ts'
+import { hasUnknown } from './standing-nodes.ts'
 import { outcomeWithout } from './possible-firings.ts'
 import { isOfType } from './read-parameters.ts'
 import { AFTER, BEFORE, COUNT, TIME } from './row-layout.ts'
@@ -26,19 +29,23 @@ export class UnknownStates {
   readonly #known = new Map<number, Map<number, boolean>>()
   readonly #isPossible: boolean
 
-  constructor(rows: RowStore) {
+  /** `tellsFailures`: each failure is told to somebody */
+  constructor(rows: RowStore, tellsFailures: boolean) {
     const { sensors, inner } = rows.shape
     this.#rows = rows
     this.#isPossible =
+      !tellsFailures &&
       !inner &&
       sensors.some(({ steps }) => steps?.takesTexts === true) &&
       sensors.every(({ steps, formula }) => steps !== undefined || formula?.numbers.length === 0)
   }
 
   /** Takes a message that runs all sensors; false when the full state has to. */
-  take(handle: RowHandle, message: Message, now: number, { era, message: last, before: lastEra }: Known): boolean {
+  take(handle: RowHandle, message: Message, now: number, known: Known, { missing, carried, lacks }: Part): boolean {
+    const { era, message: last, before: lastEra } = known
     const rows = this.#rows
     const { row } = handle
+    if (missing > 0 || carried.length > 0 || lacks.length > 0) return false
     if (!this.#isPossible || rows.hasUnknown(row) || !handle.task.model.settings.resetObservations) return false
     const isSeen = rows.count(row) === handle.materializedCount
     if (!isSeen && (last === undefined || lastEra === undefined || !rows.ranAll(lastEra))) return false
@@ -90,6 +97,13 @@ export class UnknownStates {
     handle.failed.push(state.invocations + count - handle.materializedCount - silent)
     if (handle.failed.length > MAX_FAILED) handle.failed.shift()
     return true
+  }
+
+  /** The count of a message after which a full state knows not all states, else -1. */
+  placeIn(state: TaskState, count: number): number {
+    if (!hasUnknown(state)) return -1
+    this.#rows.hadUnknown = true
+    return count
   }
 
   /** The state of a sensor that asks for truths, texts and finite numbers; UNKNOWN when one of them is none. */
