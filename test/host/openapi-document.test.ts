@@ -188,6 +188,10 @@ describe('the examples', () => {
         ? {}
         : answer.json<{ entity?: { id?: string } }>()
       if (id === 'postResourceconstraints') made.set('/api/resourceconstraints/', entity?.id ?? '')
+      if (id === 'postV1Webscripts') {
+        const { operation } = answer.json<{ operation: { id: string } }>()
+        made.set('/api/v1/webscripts/operations/', operation.id)
+      }
       if (id === 'postBatch') made.set('/api/batch/', entity?.id ?? '')
       if (id === 'postAlarmBatch') made.set('/batch/', entity?.id ?? '')
     }
@@ -198,7 +202,7 @@ describe('the examples', () => {
     const page = await app.inject({ url: '/registry/v2/runtimes/web-node24/versions/1/example', headers })
     const payload = page.rawPayload
     const gzip = { ...headers, 'content-type': 'application/gzip' }
-    await app.inject({ method: 'POST', url: '/registry/v2/webscripts?async=false', headers: gzip, payload })
+    await app.inject({ method: 'POST', url: '/registry/v2/webscripts?async=false&version=^1', headers: gzip, payload })
     const ENDLESS = /Events$|getBrokerMessages|Subscribe$|Publish$|Socket$|Script$|getDiscoveryTemplate/
     const failed: unknown[] = []
     for (const operation of operations) {
