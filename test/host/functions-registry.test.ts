@@ -622,7 +622,10 @@ describe('a removal', () => {
 describe('a rebuild', () => {
   it('does what is needed, says why, and refuses what is not', async () => {
     await using own = await functionHost()
-    await own.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
+    const code = `({ state: 'Warm', rawData: { limit: process.env.LIMIT ?? 'none' } })`
+    await own.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug('1.0.0', code)))
+    const before = await own.ask('POST', '/api/sensors/warmth', { properties: { value: 8 } })
+    expect(before.body).toMatchObject({ rawData: { limit: 'none' } })
     const rebuild = (query: string, body?: object) =>
       own.ask('POST', `${versionOf('warmth')}/rebuild?async=false&${query}`, body)
     const ignored = await rebuild('')
@@ -648,6 +651,8 @@ describe('a rebuild', () => {
       causes: { build: { changed: false }, deploy: { changed: true, reason: 'its deployment is another one' } },
       entity: { status: 'running', plug: { deploy: { envVars: { LIMIT: '7' } } } },
     })
+    const called = await own.ask('POST', '/api/sensors/warmth', { properties: { value: 8 } })
+    expect(called.body).toMatchObject({ rawData: { limit: '7' } })
     const skipped = await rebuild('skipVerify=true&forceDeploy=true&scaleToZero=true')
     expect(skipped.body).toMatchObject({
       causes: { verify: { changed: false, reason: 'left out' } },
