@@ -53,7 +53,7 @@ describe('a rendering ends', () => {
     }
   })
 
-  it('of time does not count what passes while the machine has other things to do', () => {
+  it('but not for what passes while the machine has other things to do', () => {
     let looks = 0
     const now = () => (looks++ === 0 ? 0 : 10_000 + looks)
     const template = new VelocityTemplate('#foreach($i in [1..20000])x#end', { now, limits: { ms: 250 } })
