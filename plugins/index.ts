@@ -5,6 +5,7 @@ import { alwaysON } from './always-on/plug.ts'
 import { alwaysONWithOFF } from './always-on-with-off/plug.ts'
 import { bitflip } from './bitflip/plug.ts'
 import { createCallUrl, createCallUrlActuator, type CallUrlOptions } from './call-url/plug.ts'
+import { callWebscriptPlugs } from './call-webscript/plug.ts'
 import { changedBy } from './changed-by/plug.ts'
 import { clearAlarmPlugs } from './clear-alarm/plug.ts'
 import { createComposite } from './composite/plug.ts'
@@ -149,7 +150,7 @@ function equipped({ clock, interpreter, outbound, services = {} }: BuiltinOption
   }
 }
 
-function askingPlugs({ alarms, data, resources, queries }: PlugServices): readonly Plug[] {
+function askingPlugs({ alarms, data, resources, queries, webscripts }: PlugServices): readonly Plug[] {
   return [
     ...createAlarmPlugs(alarms),
     ...clearAlarmPlugs(alarms),
@@ -169,6 +170,7 @@ function askingPlugs({ alarms, data, resources, queries }: PlugServices): readon
     ...updateMetadataPlugs(resources),
     getChildrenPlug(resources),
     queryResourcesPlug(resources),
+    ...callWebscriptPlugs(webscripts),
   ]
 }
 

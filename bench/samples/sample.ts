@@ -21,6 +21,7 @@ import type { HostRestartSample } from './host/restart.ts'
 import type { HostStartSample } from './host/start.ts'
 import type { QueriesSample, QuerySubject } from './queries.ts'
 import type { QueryServiceSample, QueryServiceSubject } from './query-service.ts'
+import type { RegistrySample, RegistrySubject } from './registry.ts'
 import type { SeriesRequest, SeriesSample } from './series.ts'
 import type { ResourcesSample, ResourcesSubject } from './resources/subject.ts'
 import type { SchedulesSample } from './schedules.ts'
@@ -51,6 +52,7 @@ export type SampleRequest =
   | { kind: 'alarms'; subject: AlarmsSubject }
   | { kind: 'resources'; subject: ResourcesSubject }
   | { kind: 'functions'; subject: FunctionsSubject }
+  | { kind: 'registry'; subject: RegistrySubject }
   | { kind: 'webscripts'; subject: WebscriptsSubject }
   | { kind: 'hostCreate'; connections: number; measureMs: number }
   | { kind: 'hostList'; tasks: number }
@@ -88,6 +90,7 @@ export interface Samples {
   alarms: AlarmsSample
   resources: ResourcesSample
   functions: FunctionsSample
+  registry: RegistrySample
   webscripts: WebscriptsSample
   hostCreate: HostCreateSample
   hostList: HostListSample
@@ -141,6 +144,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./alarms/alarms.ts')).alarmsSample(request.subject)
     case 'resources':
       return (await import('./resources/resources.ts')).resourcesSample(request.subject)
+    case 'registry':
+      return (await import('./registry.ts')).registrySample(request.subject)
     case 'functions':
       return (await import('./functions.ts')).functionsSample(request.subject)
     case 'webscripts':

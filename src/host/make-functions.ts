@@ -8,6 +8,7 @@ import { AllowList } from '../../plugins/call-url/allow-list.ts'
 import { machineTimers } from '../machine/timers.ts'
 import { inspectMachine, type Machine } from '../sandbox-process/inspect-machine.ts'
 import { DEFAULT_LIMITS } from '../sandbox-process/limits.ts'
+import { confinedTools } from '../sandbox-process/launch-tool.ts'
 import { type PoolOptions, ProcessPool } from '../sandbox-process/process-pool.ts'
 import { functionsErrorBody } from '../services/functions/error-body.ts'
 import { functionsRoutes } from '../services/functions/routes.ts'
@@ -77,11 +78,15 @@ async function openPool(
   log: PoolOptions['log'],
 ): Promise<OpenedPool> {
   const { config } = parts
-  if (config.functions === 'off') return { pool: undefined, lacks: [] }
+  if (config.functions === 'off')
+    return { pool: undefined, lacks: [], tools: () => 'is not run: functions are off on this host' }
   mkdirSync(emptyFolder, { recursive: true })
   const confinement = config.functions === 'fenced' ? 'confined' : 'trusted'
   const machine = await inspectMachine({ confinement, emptyFolder, environment: process.env })
-  return { pool: new ProcessPool({ ...poolOptions(machine, parts, emptyFolder), log }), lacks: machine.lacks }
+  const pool = new ProcessPool({ ...poolOptions(machine, parts, emptyFolder), log })
+  const isConfined = confinement === 'confined'
+  const tools = isConfined ? confinedTools({ machine, emptyFolder, environment: process.env }) : undefined
+  return { pool, lacks: machine.lacks, ...(tools && { tools }) }
 }
 
 function poolOptions(

@@ -105,6 +105,11 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   postConverterConvert: PAYLOAD,
   postConverterIngest: PAYLOAD,
   postConverterRejected: {},
+  postV1Webscripts: {
+    name: 'greet',
+    script: 'exports.handleRequest = (req, res) => res.json({ hello: req.query.name })',
+  },
+  putV1Webscript: { script: 'exports.handleRequest = (req, res) => res.json({ hello: "you" })', private: false },
   ...ofFunctions('Plug'),
   patchFunctionRegistryV2PlugVersionInterface: {
     description: 'Whether a number is above a limit',

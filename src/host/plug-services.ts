@@ -3,6 +3,7 @@ import { alarmPort } from '../adapters/alarms.ts'
 import { dataPort } from '../adapters/broker.ts'
 import { queryPort } from '../adapters/queries.ts'
 import { resourcePort } from '../adapters/resources.ts'
+import { webscriptPort } from '../adapters/webscripts.ts'
 import { patient } from '../adapters/patient.ts'
 import type { PlugServices } from '../core/plug/services.ts'
 import type { StartTimer } from '../kernel/start-timer.ts'
@@ -23,6 +24,7 @@ export function plugServices(tenant: string, serviceRegistry: ServiceRegistry, s
       resourcePort(tenant, () => serviceRegistry.resources),
       startTimer,
     ),
+    webscripts: webscriptPort(tenant, () => serviceRegistry.webscripts),
     queries: patient(
       queryPort(tenant, () => serviceRegistry.queries),
       startTimer,

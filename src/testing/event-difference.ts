@@ -29,6 +29,14 @@ export function firstDifferenceButLate(
   return difference(usual, other, [], LATE)
 }
 
+/** The same, but for all times. */
+export function firstDifferenceButTimes(
+  usual: readonly EngineEvent[],
+  other: readonly EngineEvent[],
+): string | undefined {
+  return difference(usual, other, [], TIMES)
+}
+
 function difference(
   usual: readonly EngineEvent[],
   other: readonly EngineEvent[],

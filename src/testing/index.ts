@@ -46,3 +46,13 @@ export {
 export { always, leadsTo, never, once, sometimes, until, type WithinOptions } from './temporal/properties.ts'
 export { duplicatesChangeNothing, resourcesAreAlike, sameAs, scaled, shiftedInTime } from './relations/relations.ts'
 export { caseText, readCase } from './write-case.ts'
+export { checkWorld, type WorldOptions, type WorldReport } from './world/check-world.ts'
+export {
+  memoryWorld,
+  type MemoryAlarm,
+  type MemoryServices,
+  type MemoryWorldOptions,
+  type WorldAround,
+  type WorldState,
+} from './world/memory-world.ts'
+export { inWorld, type World, type WorldMoment, type WorldStep, type WorldTask } from './world/world-run.ts'

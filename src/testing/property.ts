@@ -27,7 +27,7 @@ export interface RuleProperty {
 /** Something that has to happen in at least one run. */
 export interface Need {
   readonly text: string
-  met(run: CheckedRun): boolean
+  met(run: Pick<CheckedRun, 'moments' | 'firings'>): boolean
 }
 
 /** A property as a machine that sees one moment after the other and never goes back. */

@@ -1,63 +1,8 @@
 /** Plugs of a tenant through the whole host: uploaded, built, checked, used by rules, updated and taken away. */
-import { packTar } from 'modern-tar'
 import type { InjectOptions } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/host/app.ts'
-import { compose } from '../../src/host/compose.ts'
-import { readConfig, type Given } from '../../src/host/config.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
 import { readArchive } from '../../src/services/functions/registry/archive.ts'
-import { basic } from './sample-host.ts'
-
-type Body = Record<string, unknown>
-
-async function opened(given: Given = {}) {
-  const config = readConfig({ store: 'memory:', ...given }, {}, [...SERVICES.keys()])
-  const composed = await compose(config, { hashCost: 2 })
-  for (const tenant of ['acme', 'umbrella']) await composed.keyPairs.add({ key: tenant, secret: 's', tenant })
-  const app = await createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
-  const send = (method: InjectOptions['method'], url: string, payload?: object | Buffer, tenant = 'acme') => {
-    const type = Buffer.isBuffer(payload) ? { 'content-type': 'application/x-tar' } : {}
-    const headers = { authorization: basic(tenant, 's'), ...type }
-    return app.inject({ method: method ?? 'GET', url, headers, ...(payload && { payload }) })
-  }
-  const ask = async (...request: Parameters<typeof send>) => {
-    const answer = await send(...request)
-    return { status: answer.statusCode, body: answer.json<Body>() }
-  }
-  return { ask, send, [Symbol.asyncDispose]: () => app.close() }
-}
-
-type Files = Readonly<Record<string, string>>
-
-async function tarOf(files: Files): Promise<Buffer> {
-  const entries = Object.entries(files).map(([name, body]) => ({
-    header: { name, size: Buffer.byteLength(body), type: 'file' as const },
-    body,
-  }))
-  return Buffer.from(await packTar(entries))
-}
-
-const PLUGS = '/registry/v2/plugs'
-
-function manifestOf(more: object = {}): string {
-  const input = [{ name: 'value', dataType: 'double', mandatory: true }]
-  const own = { name: 'warmth', version: '1.0.0', type: 'sensor', runtime: 'plug-node24' }
-  return JSON.stringify({ ...own, interface: { states: ['Warm', 'Cold'], input }, ...more })
-}
-
-function nodePlug(version = '1.0.0', execute = `({ state: value > 25 ? 'Warm' : 'Cold', rawData: { value } })`): Files {
-  return {
-    'plug.json': manifestOf({ version }),
-    'package.json': '{ "type": "module" }',
-    'index.js': `import { definePlug } from 'reflexarc'
-export default definePlug({
-  name: 'warmth', version: '${version}', kind: 'sensor', states: ['Warm', 'Cold'],
-  input: { value: { type: 'double', mandatory: true } },
-  execute: async ({ properties: { value }, log, task, streamValue }) => { log.info('asked about ' + value); return ${execute} },
-})`,
-  }
-}
+import { type Files, functionHost, manifestOf, nodePlug, PLUGS, tarOf } from './function-host.ts'
 
 const RULE = {
   sensors: [
@@ -69,7 +14,7 @@ const RULE = {
 describe('a plug of a tenant', () => {
   // Holds FUNCTION-4
   it('is built, checked, used by a rule, and not taken away while that is there', async () => {
-    await using host = await opened()
+    await using host = await functionHost()
     const created = await host.ask('POST', `${PLUGS}/?async=false`, await tarOf(nodePlug()))
     expect(created).toMatchObject({
       status: 201,
@@ -104,7 +49,7 @@ describe('a plug of a tenant', () => {
 
   // Holds FUNCTION-3
   it('is seen by nobody else, and nobody else can touch it', async () => {
-    await using host = await opened()
+    await using host = await functionHost()
     await host.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
     const requests: [InjectOptions['method'], string][] = [
       ['GET', `${PLUGS}/warmth`],
@@ -124,7 +69,7 @@ describe('a plug of a tenant', () => {
   })
 
   it('in Python is one as well', async () => {
-    await using host = await opened()
+    await using host = await functionHost()
     const main = `async def execute(properties, console, logger, client):
     console.info("asked about %s", properties["value"])
     return ("Warm" if properties["value"] > 25 else "Cold", {"value": properties["value"]})
@@ -137,7 +82,7 @@ describe('a plug of a tenant', () => {
   })
 
   it('that hangs or crashes costs its own call, and is said', async () => {
-    await using host = await opened()
+    await using host = await functionHost()
     await host.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug('1.0.0', 'process.exit(3)')))
     const called = await host.ask('POST', '/api/sensors/warmth', { properties: { value: 7 } })
     expect(JSON.stringify(called.body)).toContain('it ended with code 3')
@@ -148,7 +93,7 @@ describe('a plug of a tenant', () => {
 
 describe('the registry', () => {
   it('says at once what is wrong with an upload, and keeps nothing of it', async () => {
-    await using host = await opened()
+    await using host = await functionHost()
     const cases: [Files, number, string][] = [
       [{ 'index.js': '' }, 400, 'there is no plug.json'],
       [{ ...nodePlug(), 'plug.json': '{' }, 400, 'not JSON'],
@@ -167,7 +112,7 @@ describe('the registry', () => {
 
   // Holds FUNCTION-1
   it('says why a version is not running', async () => {
-    await using host = await opened()
+    await using host = await functionHost()
     const mismatched = { ...nodePlug(), 'plug.json': manifestOf({ interface: { states: ['Hot'] } }) }
     const unhealthy = await host.ask('POST', `${PLUGS}?async=false`, await tarOf(mismatched))
     expect(unhealthy.body['entity']).toMatchObject({
@@ -183,7 +128,7 @@ describe('the registry', () => {
 
   // Holds FUNCTION-2
   it('lets a draft change until it is published, and nothing after that', async () => {
-    await using host = await opened()
+    await using host = await functionHost()
     const draft = await host.ask('POST', `${PLUGS}?draft=true&async=false`, await tarOf({ 'plug.json': manifestOf() }))
     expect(draft.body).toMatchObject({ entity: { status: 'registered', draft: true, failureReason: {} } })
     const version = `${PLUGS}/warmth/versions/1.0.0`
@@ -210,7 +155,7 @@ describe('the registry', () => {
   })
 
   it('lists the latest of each name, with the way to its draft', async () => {
-    await using host = await opened()
+    await using host = await functionHost()
     for (const [version, query] of [
       ['1.0.0', ''],
       ['1.1.0', ''],
@@ -253,7 +198,7 @@ describe('the registry', () => {
   })
 
   it('takes the next version, and deprecates the ones before when it is asked to', async () => {
-    await using host = await opened()
+    await using host = await functionHost()
     const unversioned = { ...nodePlug(), 'plug.json': manifestOf({ version: undefined }) }
     const versions: unknown[] = []
     for (const query of ['', '', '&version=^1', '&version=*&deprecatePrevious=minor']) {
@@ -274,7 +219,7 @@ describe('the registry', () => {
   })
 
   it('takes a version away with its processes and its record', async () => {
-    await using host = await opened()
+    await using host = await functionHost()
     await host.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
     const undeployed = await host.ask('DELETE', `${PLUGS}/warmth/versions/1.0.0?undeploy=true&async=false`)
     expect(undeployed).toMatchObject({
@@ -302,7 +247,7 @@ describe('the registry', () => {
   })
 
   it('shows its jobs as a tree, and tells their events until they are over', async () => {
-    await using host = await opened()
+    await using host = await functionHost()
     const created = await host.ask('POST', PLUGS, await tarOf(nodePlug()))
     expect(created.status).toBe(202)
     const { job, event } = created.body['_links'] as Record<string, { readonly href: string }>
@@ -324,7 +269,7 @@ describe('the registry', () => {
   })
 
   it('runs nothing when functions are off, and says so', async () => {
-    await using host = await opened({ functions: 'off' })
+    await using host = await functionHost({ functions: 'off' })
     const created = await host.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
     expect(created.body).toMatchObject({
       entity: { status: 'failed', failureReason: { cause: 'functions are off on this host' } },
@@ -332,7 +277,7 @@ describe('the registry', () => {
   })
 
   it('has examples of its runtimes that work as they are', async () => {
-    await using host = await opened()
+    await using host = await functionHost()
     const { body } = await host.ask('GET', '/registry/v2/runtimes?functionType=plugs&functionType=webscripts')
     const runtimes = body['runtimes'] as { readonly name: string; readonly functionType: string }[]
     expect(runtimes.map(({ name }) => name)).toEqual(['plug-node24', 'plug-python3', 'web-node24', 'web-python3'])

@@ -303,3 +303,63 @@ it('the newest published version is called, another one by its name, and a draft
   expect(await said('^2')).toBe('404')
   expect(await said('nonsense')).toBe('404')
 })
+
+describe('webscripts by their name', () => {
+  it('are made of a text, looked at, replaced and taken away', async () => {
+    const { webscripts } = client
+    const done = async (operation: { readonly id: string } | undefined): Promise<void> => {
+      await expect
+        .poll(() => webscripts.operation(operation?.id ?? ''))
+        .toMatchObject({ state: 'completed', name: 'typed' })
+    }
+    const script = `module.exports = (req, res) => res.send(process.env.SAYS + ' one')`
+    const created = await webscripts.create({ name: 'typed', script, envVars: { SAYS: 'version' } })
+    expect(created).toMatchObject({
+      name: 'typed',
+      version: '1.0.0',
+      operation: { href: expect.any(String) as unknown },
+    })
+    await done(created.operation)
+    const info = await webscripts.get('typed')
+    expect(info).toMatchObject({ status: 'running', private: true, href: '/api/v1/default/typed' })
+    const call = async (secret = info.secret ?? '') => {
+      const answer = await fetch(`${host.url}${info.href}`, { headers: { authorization: `hmac-sha256 ${secret}` } })
+      return answer.status === 200 ? answer.text() : answer.status
+    }
+    expect(await call()).toBe('version one')
+
+    const replaced = await webscripts.replace('typed', {
+      script: script.replace('one', 'two'),
+      envVars: { SAYS: 'now' },
+    })
+    expect(replaced).toMatchObject({ version: '1.0.1' })
+    await done(replaced.operation)
+    // who has the secret of an earlier version is not locked out by a new one
+    expect(await call()).toBe('now two')
+    const newer = await webscripts.get('typed', '1.0.1')
+    expect(await call(newer.secret)).toBe('now two')
+    expect((await webscripts.list()).map(({ name }) => name)).toContain('typed')
+
+    const removed = await webscripts.remove('typed', '1.0.0')
+    await done(removed.operation)
+    // and one whose version was taken away is
+    expect(await call()).toBe(403)
+    expect(await call(newer.secret)).toBe('now two')
+    const headers = { authorization: basic('k', 'a-secret') }
+    expect((await fetch(`${host.url}/api/v1/webscripts/typed`, { method: 'HEAD', headers })).status).toBe(200)
+    expect((await fetch(`${host.url}/api/v1/webscripts/nothing`, { method: 'HEAD', headers })).status).toBe(404)
+    expect((await fetch(`${host.url}/functions/v1/default/typed`, { headers })).status).toBe(200)
+  })
+
+  it.each<[string, unknown, RegExp]>([
+    ['nothing', {}, /\/name.*\/script/s],
+    ['a list', [], /no JSON object/],
+    ['an unknown member', { name: 'x', script: 'y', scirpt: 1 }, /\/scirpt/],
+    ['dependencies that nothing locks', { name: 'x', script: 'y', dependencies: { luxon: '3' } }, /\/lock/],
+    ['a name that no webscript can have', { name: '1 x', script: 'y' }, /webscript\.json/],
+    ['a runtime that is not there', { name: 'x', script: 'y', runtime: 'web-cobol' }, /web-cobol/],
+    ['a name that is taken', { name: 'echo', script: 'y' }, /exists already/],
+  ])('are refused with %s', async (_, body, problem) => {
+    await expect(client.webscripts.create(body)).rejects.toThrow(problem)
+  })
+})

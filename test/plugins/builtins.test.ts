@@ -33,6 +33,7 @@ describe('the built-in plugs', () => {
     expect(table.toSorted()).toEqual([
       'actuator TaskOutput 1.0.0: ',
       'actuator callURL 1.0.0: ',
+      'actuator callWebscript 1.0.0: ',
       'actuator clearAlarm 1.0.0: ',
       'actuator createAlarm 1.0.0: ',
       'actuator debugDialog 1.0.4: ',
@@ -49,6 +50,7 @@ describe('the built-in plugs', () => {
       'sensor alwaysONWithOFF 1.0.0: ON, OFF',
       'sensor bitflip 1.0.0: 0, 1',
       'sensor callURL 1.0.0: Success, Error',
+      'sensor callWebscript 1.0.0: Success, Error',
       'sensor changedBy 1.0.1: Changed, Unchanged',
       'sensor clearAlarm 1.0.0: Success, Error',
       'sensor composite 1.0.0: Success, Error',

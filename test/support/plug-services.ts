@@ -34,6 +34,9 @@ export function plugServices({ refusing }: { refusing?: Error } = {}): Required<
       children: (id) => answer([RESOURCE], 'children', [id]),
       find: (query) => answer([RESOURCE], 'find', [query]),
     },
+    webscripts: {
+      call: (request, cause) => answer({ status: 200, data: { hello: 'you' } }, 'call', [request], cause),
+    },
     queries: {
       execute: (source, options) =>
         answer(

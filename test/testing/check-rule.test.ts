@@ -7,6 +7,8 @@ import { definePlug, simulate, type Rule, type Template } from '../../src/index.
 import {
   checkRule,
   coolDownRespected,
+  deterministic,
+  latencyChangesNothing,
   messageStreams,
   neverMoreThan,
   neverSilentFor,
@@ -45,7 +47,14 @@ async function failureOf(property: PropertyLike, more: Partial<CheckOptions> = {
 describe('checkRule', () => {
   it('is content with a rule that keeps its properties', async () => {
     const hour = { within: '1h', node: 'alarm' }
-    const all = [coolDownRespected(), noFiringWithoutCause(), restartChangesNothing(), neverMoreThan(6, hour)]
+    const all = [
+      coolDownRespected(),
+      noFiringWithoutCause(),
+      restartChangesNothing(),
+      neverMoreThan(6, hour),
+      latencyChangesNothing(),
+      deterministic(),
+    ]
     await expect(checkRule(rule, all, options)).resolves.toMatchObject({ cases: 60 })
   })
 

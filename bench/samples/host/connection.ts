@@ -33,20 +33,22 @@ export class Connection {
     })
   }
 
-  ask(method: string, path: string, body?: string): Promise<Answer> {
-    const text =
-      body === undefined
-        ? `${method} ${path} ${this.#head}\r\n`
-        : `${method} ${path} ${this.#head}content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+  /** A text is JSON, bytes are an archive. */
+  ask(method: string, path: string, body?: string | Uint8Array): Promise<Answer> {
+    const head = `${method} ${path} ${this.#head}`
+    const type = typeof body === 'string' ? 'application/json' : 'application/x-tar'
+    const sized = body === undefined ? '' : `content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`
+    const text = `${head}${sized}\r\n${typeof body === 'string' ? body : ''}`
     return new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
       this.#socket.write(text)
+      if (typeof body === 'object') this.#socket.write(body)
     })
   }
 
   /** As `ask`; throws when the answer has another status. */
-  async expect(status: number, method: string, path: string, body?: string): Promise<string> {
+  async expect(status: number, method: string, path: string, body?: string | Uint8Array): Promise<string> {
     const answer = await this.ask(method, path, body)
     if (answer.status === status) return answer.body
     throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.body.slice(0, 300)}`)

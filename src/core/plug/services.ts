@@ -120,9 +120,27 @@ export interface QueryPort {
   check?(query: PlainObject): readonly BodyIssue[]
 }
 
+export interface WebscriptPort {
+  /** Calls a webscript of the tenant. A status of 400 and more is an answer, too. */
+  call(
+    request: {
+      readonly name: string
+      readonly version?: string
+      readonly method: string
+      readonly path: string
+      readonly query: Readonly<Record<string, string>>
+      /** text as it is, anything else as JSON */
+      readonly body?: unknown
+    },
+    cause: Cause,
+    signal: AbortSignal,
+  ): Promise<{ readonly status: number; readonly data: unknown }>
+}
+
 export interface PlugServices {
   readonly alarms?: AlarmPort
   readonly resources?: ResourcePort
   readonly data?: DataPort
   readonly queries?: QueryPort
+  readonly webscripts?: WebscriptPort
 }

@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import type { DefineCommand } from './command.ts'
 import type { ConnectFlags } from './functions/connect.ts'
 import type { DeployFlags } from './functions/run-deploy.ts'
+import type { DevFlags } from './functions/run-dev.ts'
 import type { InitFlags } from './functions/run-init.ts'
 import type { LogsFlags } from './functions/run-logs.ts'
 import type { TestFlags } from './functions/run-test.ts'
@@ -36,10 +37,26 @@ export const defineFunctions: DefineCommand = (program, start) => {
     )
     .argument('<folder>', 'with the function')
     .option('--properties <json>', 'what to call it with, such as \'{"value": 30}\'; it is only checked without')
+    .option('--path <path>', "of a webscript: what to call it with, such as '/any?name=you'")
+    .option('--body <text>', 'of a webscript: sent by POST, as JSON when it is that')
     .option('--functions <mode>', 'fenced keeps it from the machine, trusted does not', 'fenced')
     .option('--json', 'print JSON')
     .action((folder: string, flags: TestFlags) =>
       start(async (terminal) => (await import('./functions/run-test.ts')).runTest(folder, flags, terminal)),
+    )
+
+  functions
+    .command('dev')
+    .summary('serve a webscript here, and again whenever its files change')
+    .description(
+      'Serves the webscript in a host of its own, which keeps nothing, and shows its log. Each change of a file makes the\n' +
+        'next version, which is called from then on. It ends at SIGINT or SIGTERM.',
+    )
+    .argument('<folder>', 'with the webscript')
+    .option('--port <number>', '0 picks a free one', '8081')
+    .option('--functions <mode>', 'fenced keeps it from the machine, trusted does not', 'fenced')
+    .action((folder: string, flags: DevFlags) =>
+      start(async (terminal) => (await import('./functions/run-dev.ts')).runDev(folder, flags, terminal)),
     )
 
   connected(functions.command('deploy'))

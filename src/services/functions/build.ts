@@ -5,14 +5,17 @@
  * FUNCBUILD-1 a folder that has its name is whole: it is made beside, and renamed when it is done
  * FUNCBUILD-2 no script of a package runs, and only locked packages of the registry are installed
  * FUNCBUILD-3 tenants share no folder
+ * FUNCBUILD-4 where programs are confined, so are the tools that install for them: they see no file of the machine that
+ *   is not theirs
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, lchown, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
+import type { LaunchTool } from '../../sandbox-process/launch-tool.ts'
 import type { Assets } from './registry/archive.ts'
 import type { AssetRecord } from './function-record.ts'
 import type { Runtime } from './runtimes/catalog.ts'
@@ -48,6 +51,8 @@ export interface BuilderOptions {
   readonly folder: string
   /** of this process: what its tools need of it is handed on, and nothing else */
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** How tools are started apart from the machine; without it, or where it gives none, they are started as they are. */
+  readonly tools?: () => Promise<LaunchTool | undefined>
   /** ms for the tools; default 3 minutes */
   readonly toolMs?: number
 }
@@ -67,8 +72,13 @@ const HANDED_ON = [
   'HOME',
 ]
 
+/** Files that others vouch by. */
+const CERTIFICATES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE']
+
 export class Builder {
   readonly #options: BuilderOptions
+  /** digests whose folders were there: nobody else takes them away */
+  readonly #seen = new Set<string>()
 
   constructor(options: BuilderOptions) {
     this.#options = options
@@ -80,7 +90,10 @@ export class Builder {
   }
 
   has(digest: string): boolean {
-    return existsSync(this.folderOf(digest))
+    if (this.#seen.has(digest)) return true
+    const isThere = existsSync(this.folderOf(digest))
+    if (isThere) this.#seen.add(digest)
+    return isThere
   }
 
   /** Makes it when it is not there. Rejects with a BuildRefusal for what is wrong with the function. */
@@ -110,6 +123,7 @@ export class Builder {
   }
 
   async remove(digest: string): Promise<void> {
+    this.#seen.delete(digest)
     await rm(this.folderOf(digest), { recursive: true, force: true })
   }
 
@@ -120,22 +134,74 @@ export class Builder {
     }
     const command = runtime.language === 'node' ? npmCommand(assets) : pipCommand(assets)
     if (command === undefined) return ['it has no dependencies']
-    return this.#run(command, folder)
+    const { tool, args } = command
+    return [`${tool} ${args.join(' ')}`, ...(await this.#install(command, folder))]
   }
 
-  #run([tool, ...args]: readonly [string, ...string[]], cwd: string): Promise<readonly string[]> {
-    const { environment, toolMs = TOOL_MS } = this.#options
+  /** In a home of its own, with what the operator says about registries. */
+  async #install({ tool, args }: InstallCommand, folder: string): Promise<readonly string[]> {
+    const { environment, tools } = this.#options
     const env = Object.fromEntries(HANDED_ON.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])))
+    const confined = await tools?.()
+    if (confined === undefined) {
+      const plain = tool === 'npm' ? { command: 'npm', args } : { command: 'python3', args: ['-m', 'pip', ...args] }
+      return this.#run(tool, plain, { cwd: folder, env })
+    }
+    const home = await mkdtemp(join(this.#options.folder, '.draft-home-'))
+    try {
+      await copySettings(environment['HOME'], home)
+      const readable = CERTIFICATES.flatMap((name) => environment[name] ?? [])
+      const launch = confined({ tool, args, folder, home, readable })
+      if (typeof launch === 'string') throw new BuildRefusal(`${tool} ${launch}`)
+      if (launch.user !== undefined) for (const own of [folder, home]) await chownAll(own, launch.user)
+      return await this.#run(tool, launch, { cwd: '/', env: { ...env, HOME: home, TMPDIR: home } })
+    } finally {
+      await rm(home, { recursive: true, force: true })
+      // it must not be the folder of whoever gets that id next
+      const own = process.getuid?.()
+      if (own === 0) await chownAll(folder, own)
+    }
+  }
+
+  #run(
+    tool: string,
+    { command, args }: { readonly command: string; readonly args: readonly string[] },
+    place: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
+  ): Promise<readonly string[]> {
+    const { toolMs = TOOL_MS } = this.#options
     return new Promise((resolve, reject) => {
-      const options = { cwd, env, timeout: toolMs, killSignal: 'SIGKILL', maxBuffer: 10_485_760 } as const
-      execFile(tool, args, options, (error, out, err) => {
-        const log = logOf([`${tool} ${args.join(' ')}`, ...out.split('\n'), ...err.split('\n')])
+      const options = { ...place, timeout: toolMs, killSignal: 'SIGKILL', maxBuffer: 10_485_760 } as const
+      execFile(command, args, options, (error, out, err) => {
+        const log = logOf([...out.split('\n'), ...err.split('\n')])
         if (error === null) return resolve(log)
         if (error.code === 'ENOENT') return reject(new BuildRefusal(`${tool} is not there on this host`, log))
         const reason = error.killed === true ? `it took more than ${toolMs} ms` : `it ended with ${error.code}`
         reject(new BuildRefusal(`${tool} did not install the packages: ${reason}`, log))
       })
     })
+  }
+}
+
+interface InstallCommand {
+  readonly tool: 'npm' | 'pip'
+  readonly args: readonly string[]
+}
+
+/** What tools are told about registries and who may ask them, by path below a home. */
+async function copySettings(from: string | undefined, home: string): Promise<void> {
+  if (from === undefined) return
+  for (const path of ['.npmrc', '.config/pip/pip.conf', '.pip/pip.conf']) {
+    if (!existsSync(join(from, path))) continue
+    await mkdir(dirname(join(home, path)), { recursive: true })
+    await copyFile(join(from, path), join(home, path))
+  }
+}
+
+/** With all that is in it; links themselves. */
+async function chownAll(folder: string, user: number): Promise<void> {
+  await lchown(folder, user, user)
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
+    await lchown(join(entry.parentPath, entry.name), user, user)
   }
 }
 
@@ -174,7 +240,7 @@ const NPM = [
 ]
 
 /** Undefined when there is nothing to install. */
-function npmCommand(assets: Assets): readonly [string, ...string[]] | undefined {
+function npmCommand(assets: Assets): InstallCommand | undefined {
   const project = jsonOf(assets, 'package.json')
   const wanted = ['dependencies', 'optionalDependencies', 'peerDependencies'].flatMap((kind) =>
     Object.keys(isPlainObject(project?.[kind]) ? project[kind] : {}),
@@ -192,7 +258,7 @@ function npmCommand(assets: Assets): readonly [string, ...string[]] | undefined 
     const problem = place === '' ? undefined : lockProblem(entry)
     if (problem !== undefined) throw new BuildRefusal(`package-lock.json, ${place}: ${problem}`)
   }
-  return ['npm', ...NPM]
+  return { tool: 'npm', args: NPM }
 }
 
 function lockProblem(entry: unknown): string | undefined {
@@ -212,7 +278,7 @@ function lockProblem(entry: unknown): string | undefined {
 const REQUIREMENT =
   /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\[[A-Za-z0-9._,-]+\])?==[A-Za-z0-9.!+_-]+(?:\s*;[^#\\]*)?(?:\s+--hash=sha256:[0-9a-f]{64})*$/
 
-function pipCommand(assets: Assets): readonly [string, ...string[]] | undefined {
+function pipCommand(assets: Assets): InstallCommand | undefined {
   const text = textOf(assets, 'requirements.txt') ?? ''
   const lines = text
     .replaceAll(/\\\r?\n/g, ' ')
@@ -226,7 +292,10 @@ function pipCommand(assets: Assets): readonly [string, ...string[]] | undefined 
   if (lines.length === 0) return undefined
   const hashed = lines.every((line) => line.includes('--hash=')) ? ['--require-hashes'] : []
   const how = ['--only-binary=:all:', '--no-compile', '--no-input', '--disable-pip-version-check', '--no-cache-dir']
-  return ['python3', '-m', 'pip', 'install', ...how, ...hashed, '--target', 'python_modules', '-r', 'requirements.txt']
+  return {
+    tool: 'pip',
+    args: ['install', ...how, ...hashed, '--target', 'python_modules', '-r', 'requirements.txt'],
+  }
 }
 
 function jsonOf(assets: Assets, path: string): Record<string, unknown> | undefined {

@@ -1,4 +1,5 @@
 /** Calls functions in their processes: finds the build, makes it again where it is missing, and keeps their last lines. */
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { AppError } from '../../kernel/errors.ts'
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
@@ -117,7 +118,7 @@ export class FunctionCaller {
       language: runtime.language,
       module,
       readable: [...readable, folder],
-      argument: { module: join(folder, runtime.main), env: record.manifest.deploy?.envVars ?? {} },
+      argument: { module: join(folder, runtime.main), env: environmentOf(record) },
     }
   }
 }
@@ -148,6 +149,13 @@ function partsOf(key: string): Omit<FunctionLine, keyof LogLine> | undefined {
 /** What `keyOf` makes; neither tenants nor names have slashes. */
 const KEY = /^([^/]+)\/([^/]+)\/([^/@]+)@([^/]+)\//
 
+function environmentOf({ manifest, overrides }: FunctionRecord): Readonly<Record<string, string>> {
+  return { ...manifest.deploy?.envVars, ...overrides?.envVars }
+}
+
+/** Processes with another environment are others. */
 function keyOf(tenant: string, record: FunctionRecord, digest: string): string {
-  return `${tenant}/${recordId(record)}/${digest}`
+  const environment = JSON.stringify(environmentOf(record))
+  const deployed = environment === '{}' ? '' : createHash('sha256').update(environment).digest('hex').slice(0, 16)
+  return `${tenant}/${recordId(record)}/${digest}${deployed}`
 }

@@ -1,11 +1,12 @@
 /** The functions of one tenant in its store: records, tags, and assets as objects that are called by their content. */
-import { webcrypto } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
 import type { Collection, Store, Stored, Write } from '../../storage/contract.ts'
 import { CHANGES, FunctionIndex, type IndexChange, type Indexed, PARTITION } from './function-index.ts'
 import { type AssetRecord, type FunctionId, FUNCTIONS, type FunctionRecord, recordId } from './function-record.ts'
 import { type FunctionType, TYPE_NAMES } from './function-type.ts'
 import type { Assets } from './registry/archive.ts'
+import { partsOf } from './registry/body-bytes.ts'
 import { TAGS, type TagRecord } from './registry/tags.ts'
 
 const TRIES = 10
@@ -91,7 +92,8 @@ export class FunctionStore {
       const content = assets.get(path) ?? new Uint8Array()
       const sha256 = await digestOf(content)
       const place = blobOf(sha256)
-      if (!isDryRun && (await this.store.blobs.info(place)) === undefined) await this.store.blobs.put(place, content)
+      if (!isDryRun && (await this.store.blobs.info(place)) === undefined)
+        await this.store.blobs.put(place, partsOf(content))
       records.push({ path, size: content.length, sha256 })
     }
     return records
@@ -131,9 +133,11 @@ export function noFunction(type: FunctionType, name: string): AppError {
   return new AppError('NOT_FOUND', `No ${TYPE_NAMES[type].noun} '${name.slice(0, 100)}'`)
 }
 
-/** Worked out beside the loop: an asset may have 50 MB. */
+/** In parts: an asset may have 50 MB. */
 async function digestOf(content: Uint8Array): Promise<string> {
-  return Buffer.from(await webcrypto.subtle.digest('SHA-256', content as Uint8Array<ArrayBuffer>)).toString('hex')
+  const hash = createHash('sha256')
+  for await (const part of partsOf(content)) hash.update(part)
+  return hash.digest('hex')
 }
 
 function blobOf(sha256: string): string {

@@ -4,6 +4,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import { FORM_TYPE } from '../../web/form-entries.ts'
 import type { FunctionsService } from './contract.ts'
 import { FUNCTION_TYPES, type FunctionType } from './function-type.ts'
+import { bodyBytes } from './registry/body-bytes.ts'
 import { MAX_FORM, readUploadForm } from './registry/upload-form.ts'
 import { assetRoutes, contentRoutes } from './routes/asset-routes.ts'
 import { changeRoutes } from './routes/change-routes.ts'
@@ -34,7 +35,7 @@ export async function functionsRoutes(
   const any = routing('plugs')
   await app.register((own, _options, done) => {
     asIs(own)
-    own.addContentTypeParser([...ARCHIVE_TYPES], { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+    own.addContentTypeParser([...ARCHIVE_TYPES], readBytes)
     own.addContentTypeParser(
       FORM_TYPE,
       { parseAs: 'buffer', bodyLimit: MAX_FORM },
@@ -57,10 +58,16 @@ export async function functionsRoutes(
     asIs(own)
     // an asset is what it is, also one in JSON
     own.removeAllContentTypeParsers()
-    own.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, parsed) => parsed(null, body))
+    own.addContentTypeParser('*', readBytes)
     for (const type of FUNCTION_TYPES) assetRoutes(own, routing(type))
     done()
   })
+}
+
+function readBytes(request: FastifyRequest, body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const length = request.headers['content-length']
+  const { bodyLimit } = request.routeOptions
+  return bodyBytes(body, bodyLimit, length === undefined ? undefined : Number(length))
 }
 
 /** The schemas are for readers: nothing is refused or left out because a schema does not know it. */

@@ -6,6 +6,7 @@ import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { machineTimers } from '../../machine/timers.ts'
 import type { ProcessPool } from '../../sandbox-process/process-pool.ts'
+import type { LaunchTool } from '../../sandbox-process/launch-tool.ts'
 import type { Program, ProgramLine } from '../../sandbox-process/program.ts'
 import type { Storage } from '../../storage/contract.ts'
 import { Builder } from './build.ts'
@@ -50,6 +51,8 @@ export interface OpenedPool {
   readonly pool: ProcessPool | undefined
   /** what the machine lacks for functions: a sentence each */
   readonly lacks: readonly string[]
+  /** how what installs packages is kept from the machine; undefined: it is not */
+  readonly tools?: LaunchTool
 }
 
 export function createFunctionsService(options: FunctionsOptions): FunctionsService {
@@ -83,7 +86,7 @@ class Functions implements FunctionsService {
   constructor(options: FunctionsOptions) {
     const { storage, folder, environment, now, newId, logger } = options
     this.#options = options
-    this.#builder = new Builder({ folder, environment })
+    this.#builder = new Builder({ folder, environment, tools: async () => (await this.#open()).tools })
     const storeOf = (tenant: string): FunctionStore => this.#storeOf(tenant)
     this.#caller = new FunctionCaller({ pool: () => this.#openPool(), builder: this.#builder, storeOf, now })
     const changed = (tenant: string): Promise<void> => this.#read(tenant)
@@ -179,6 +182,10 @@ class Functions implements FunctionsService {
   }
 
   async #openPool(): Promise<ProcessPool | undefined> {
+    return (await this.#open()).pool
+  }
+
+  #open(): Promise<OpenedPool> {
     this.#opening ??= this.#options
       .openPool((program, line) => this.#caller.said(program, line))
       .then((opened) => {
@@ -186,7 +193,7 @@ class Functions implements FunctionsService {
         for (const lack of opened.lacks) this.#options.logger?.warn(lack)
         return opened
       })
-    return (await this.#opening).pool
+    return this.#opening
   }
 
   #storeOf(tenant: string): FunctionStore {
@@ -207,7 +214,7 @@ class Functions implements FunctionsService {
         const former = this.#deployed.get(tenant)
         const isSame =
           former?.records.size === records.size &&
-          [...records].every(([id, { revision }]) => former.records.get(id)?.revision === revision)
+          [...records].every(([id, record]) => isSamePlug(former.records.get(id), record))
         const plugs = isSame ? former.plugs : all.filter(({ name }) => !this.#options.isTaken(name)).flatMap(plugOf)
         const webscripts = webscriptsOf(tenant, stored)
         for (const [name, [first]] of webscripts) if (first) this.#webscripts.set(first.id, { tenant, name })
@@ -217,6 +224,12 @@ class Functions implements FunctionsService {
       }
     })
   }
+}
+
+/** Its description may change after it was published. */
+function isSamePlug(former: FunctionRecord | undefined, { revision, manifest }: FunctionRecord): boolean {
+  if (former?.revision !== revision) return false
+  return former.manifest === manifest || JSON.stringify(former.manifest) === JSON.stringify(manifest)
 }
 
 /** Published and seen to work once; what happens to it later, a new build or a check that fails, ends no rule. */

@@ -25,15 +25,20 @@ const NOBODY = randomBytes(32).toString('base64')
  * Lets a call in, or throws `NOT_FOUND`, `UNAUTHORIZED` (nothing was shown) or `FORBIDDEN`. A public webscript takes
  * everybody.
  */
-export async function admit(script: DeployedWebscript | undefined, shown: Shown, checkPair: CheckPair): Promise<void> {
+export async function admit(
+  script: DeployedWebscript | undefined,
+  secrets: readonly string[],
+  shown: Shown,
+  checkPair: CheckPair,
+): Promise<void> {
   const { authorization = '', secret } = shown
   const [, scheme = '', value = ''] = /^(\S{1,20}) +(\S.*)$/.exec(authorization) ?? []
   const given = scheme.toLowerCase() === 'hmac-sha256' ? value : secret
-  const expected = script?.secret ?? NOBODY
-  const isSecret = given !== undefined && matches(given, expected)
+  const expected = secrets.length === 0 ? [NOBODY] : secrets
+  const isSecret = given !== undefined && matches(given, expected) && secrets.length > 0
   const isKey = !isSecret && scheme.toLowerCase() === 'basic' && (await isOwnKey(value, shown, script, checkPair))
   if (script === undefined) throw noWebscript()
-  if (!script.isPrivate || (isSecret && script.secret !== undefined) || isKey) return
+  if (!script.isPrivate || isSecret || isKey) return
   if (given === undefined && authorization === '') {
     throw new AppError('UNAUTHORIZED', 'This webscript is private: show its secret, or a key of its tenant')
   }
@@ -59,10 +64,14 @@ async function isOwnKey(
 }
 
 /** In the same time whatever they are. */
-function matches(given: string, expected: string): boolean {
+function matches(given: string, expected: readonly string[]): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
-  const wanted = digest(expected)
   const [asIs, withPlus] = [digest(given), digest(given.replaceAll(' ', '+'))]
-  const isSame = timingSafeEqual(asIs, wanted)
-  return timingSafeEqual(withPlus, wanted) || isSame
+  let isSame = false
+  for (const one of expected) {
+    const wanted = digest(one)
+    const same = timingSafeEqual(asIs, wanted)
+    isSame = timingSafeEqual(withPlus, wanted) || same || isSame
+  }
+  return isSame
 }

@@ -52,9 +52,9 @@ function wrong(what: string): AppError {
 }
 
 /** Weak, as Express makes them. */
-export function etagOf(body: Uint8Array): string {
+export function etagOf(body: string | Uint8Array): string {
   const digest = createHash('sha1').update(body).digest('base64').slice(0, 27)
-  return `W/"${body.length.toString(16)}-${digest}"`
+  return `W/"${Buffer.byteLength(body).toString(16)}-${digest}"`
 }
 
 /** Whether the client has what it asks for. */

@@ -1,11 +1,20 @@
 /** The webscripts service over fetch: logs and figures as its contract has them. A call is a fetch of its address. */
-import { pathOf, typed, type Http } from '../../web/client/http.ts'
+import { type Ask, pathOf, typed, type Http } from '../../web/client/http.ts'
 import { serverEvents } from '../../web/client/streams.ts'
 import type { ScriptLine, WebscriptsApi } from './contract.ts'
 
 /** What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart. */
 export function webscriptsClient(http: Http): WebscriptsApi {
+  const picked = (version: string | undefined): Pick<Ask, 'headers'> =>
+    version === undefined ? {} : { headers: { 'x-webscript-version': version } }
+  const one = (name: string): string => pathOf`/api/v1/webscripts/${name}`
   return {
+    list: () => typed(http.json('GET', '/api/v1/webscripts')),
+    get: (name, version) => typed(http.json('GET', one(name), picked(version))),
+    create: (body) => typed(http.json('POST', '/api/v1/webscripts', { body })),
+    replace: (name, body, version) => typed(http.json('PUT', one(name), { body, ...picked(version) })),
+    remove: (name, version) => typed(http.json('DELETE', one(name), picked(version))),
+    operation: (id) => typed(http.json('GET', pathOf`/api/v1/webscripts/operations/${id}`)),
     log: (name, query = {}) =>
       typed(http.json('GET', pathOf`/api/v1/webscripts/logs/${name}`, { query: { ...query } })),
     tail: async function* (name, { signal, ...query }) {

@@ -1,7 +1,7 @@
 /**
  * Webscripts: functions of a tenant that are called over HTTP, at an address of the host.
  *
- * WEBSCRIPT-1 a private webscript is called only with its own secret, or with a key of its tenant
+ * WEBSCRIPT-1 a private webscript is called only with a secret of its own, or with a key of its tenant
  * WEBSCRIPT-2 a draft is called only by its version
  * WEBSCRIPT-3 credentials that let a call in do not reach the webscript, and those of the API never do
  * WEBSCRIPT-4 the host holds a bounded part of an answer, however long it is
@@ -9,7 +9,6 @@
  *
  * Errors are AppErrors: `NOT_FOUND`, `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`, `PLUG_FAILED`, `TOO_LARGE`, `CLOSED`.
  */
-import type { Readable } from 'node:stream'
 import type { Caller } from '../../kernel/caller.ts'
 import type { DeployedWebscript, WebHead } from '../functions/contract.ts'
 
@@ -20,6 +19,8 @@ export interface WebscriptsService {
   find(address: string): Address | undefined
   /** The version that is asked for: exact, a range, or `latest`. Undefined when there is none. */
   choose(address: Pick<Address, 'tenant' | 'name'>, version: string | undefined): DeployedWebscript | undefined
+  /** Secrets that open it: its own, and those of its published versions, so that a new version locks nobody out. */
+  secretsOf(script: DeployedWebscript): readonly string[]
   call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer>
   /** What a webscript asks of its host while one of its calls is open. */
   answer(
@@ -53,16 +54,49 @@ export interface ScriptRequest {
 export interface ScriptAnswer extends WebHead {
   readonly requestId: string
   /** a stream fails when the webscript does before its end */
-  readonly body: Uint8Array | Readable
+  readonly body: string | Uint8Array | AsyncIterable<Uint8Array>
 }
 
 /** What one caller can do with the webscripts of its tenant. */
 export interface WebscriptsApi {
+  /** The latest version of each. */
+  list(): Promise<readonly WebscriptInfo[]>
+  /** The latest version, or the one that is named. */
+  get(name: string, version?: string): Promise<WebscriptInfo>
+  /** Of `{ name, script, ... }`; `VALIDATION`, `CONFLICT`. */
+  create(body: unknown): Promise<Operation>
+  /** Its next version; of a draft that is named, its files. */
+  replace(name: string, body: unknown, version?: string): Promise<Operation>
+  remove(name: string, version?: string): Promise<Operation>
+  operation(id: string): Promise<Readonly<Record<string, unknown>>>
   /** Newest last, those before `before`. */
   log(name: string, query?: ScriptLogQuery): Promise<ScriptLogPage>
   /** What comes from now on, or after a number that was seen. */
   tail(name: string, query: ScriptLogQuery & { readonly signal: AbortSignal }): AsyncIterable<ScriptLine>
   metrics(name: string): Promise<ScriptMetrics>
+}
+
+export interface WebscriptInfo {
+  readonly id: string
+  readonly name: string
+  readonly version: string
+  readonly status: string
+  readonly draft: boolean
+  readonly deprecated: boolean
+  readonly private: boolean
+  readonly allowHmac: boolean
+  readonly runtime: string
+  /** path of its calls on the host */
+  readonly href: string
+  readonly secret?: string
+}
+
+/** What became of a request, and where it can be seen how it is getting on. */
+export interface Operation {
+  readonly message: string
+  readonly name: string
+  readonly version: string
+  readonly operation?: { readonly id: string; readonly href: string }
 }
 
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { callRoutes } from './routes/call-routes.ts'
 import type { WebscriptsRouting } from './routes/routing.ts'
+import { managementRoutes } from './routes/management-routes.ts'
 import { logRoutes } from './routes/log-routes.ts'
 
 /** Adds every route of the service, each kind in a scope of its own. */
@@ -11,6 +12,7 @@ export async function webscriptsRoutes(app: FastifyInstance, routing: Webscripts
     own.setValidatorCompiler(() => () => true)
     own.setSerializerCompiler(() => (data) => JSON.stringify(data))
     logRoutes(own, routing)
+    managementRoutes(own, routing)
     done()
   })
   await app.register((own, _options, done) => {

@@ -9,14 +9,21 @@ const MAX_SCRIPTS = 1_000
 const MAX_MESSAGE = 2_000
 const LIMIT = 100
 
+/** Its time is epoch ms: texts are made for those that are read. */
+type KeptLine = Omit<ScriptLine, 'timestamp'> & { readonly time: number }
+
+function shown({ number, time, ...line }: KeptLine): ScriptLine {
+  return { number, timestamp: new Date(time).toISOString(), ...line }
+}
+
 export class ScriptLog {
-  readonly #lines = new LruCache<string, ScriptLine[]>(MAX_SCRIPTS)
-  readonly #feed = new Feed<ScriptLine>()
+  readonly #lines = new LruCache<string, KeptLine[]>(MAX_SCRIPTS)
+  readonly #feed = new Feed<KeptLine>()
   #last = 0
 
   /** `script`: what all versions of a webscript share. */
-  add(script: string, { message, ...line }: Omit<ScriptLine, 'number'>): void {
-    const one = { number: ++this.#last, ...line, message: message.slice(0, MAX_MESSAGE) }
+  add(script: string, line: Omit<KeptLine, 'number'>): void {
+    const one = { ...line, number: ++this.#last, message: line.message.slice(0, MAX_MESSAGE) }
     const lines = this.#lines.get(script) ?? []
     lines.push(one)
     if (lines.length > MAX_LINES) lines.shift()
@@ -30,7 +37,7 @@ export class ScriptLog {
     const found = (this.#lines.get(script) ?? []).filter(
       (line) => line.number < before && line.number > after && fits(line),
     )
-    const lines = found.slice(-limit)
+    const lines = found.slice(-limit).map(shown)
     const [first] = lines
     return { lines, ...(first !== undefined && found.length > lines.length && { before: first.number }) }
   }
@@ -40,7 +47,7 @@ export class ScriptLog {
     const fits = testOf(query)
     const reader = this.#feed.read({ topic: script, signal: query.signal })
     if (query.after !== undefined) yield* this.page(script, { ...query, limit: MAX_LINES }).lines
-    for await (const { value } of reader) if (fits(value)) yield value
+    for await (const { value } of reader) if (fits(value)) yield shown(value)
   }
 
   /** Nobody follows any more. */
@@ -49,7 +56,7 @@ export class ScriptLog {
   }
 }
 
-function testOf({ level = 'debug', kind, version, search }: ScriptLogQuery): (line: ScriptLine) => boolean {
+function testOf({ level = 'debug', kind, version, search }: ScriptLogQuery): (line: KeptLine) => boolean {
   const least = LOG_LEVELS.indexOf(level)
   const part = search?.toLowerCase()
   return (line) =>

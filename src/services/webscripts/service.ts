@@ -24,6 +24,7 @@ import type {
   WebscriptsApi,
   WebscriptsService,
 } from './contract.ts'
+import { Management } from './manage.ts'
 import { OpenCall, PIECE_BYTES } from './open-call.ts'
 import { ScriptFigures } from './script-figures.ts'
 import { ScriptLog } from './script-log.ts'
@@ -67,12 +68,24 @@ class Webscripts implements WebscriptsService {
     this.#quota = new TenantCalls(options)
   }
 
-  as({ tenant }: Caller): WebscriptsApi {
+  as(caller: Caller): WebscriptsApi {
+    const { tenant } = caller
+    const management = (): Management => {
+      const functions = this.#functions()
+      if (functions === undefined) throw new AppError('CLOSED', 'this host serves no functions')
+      return new Management(functions.as(caller, 'webscripts'), (name) => functions.webscripts(tenant, name))
+    }
     const known = (name: string): string => {
       if ((this.#functions()?.webscripts(tenant, name) ?? []).length === 0) throw noWebscript()
       return scriptKey(tenant, name)
     }
     return {
+      list: async () => management().list(),
+      get: async (name, version) => management().get(name, version),
+      create: async (body) => management().create(body),
+      replace: async (name, body, version) => management().replace(name, body, version),
+      remove: async (name, version) => management().remove(name, version),
+      operation: async (id) => management().operation(id),
       log: async (name, query = {}) => this.#log.page(known(name), query),
       tail: (name, query: ScriptLogQuery & { readonly signal: AbortSignal }) => this.#log.tail(known(name), query),
       metrics: async (name) => this.#figuresOf(known(name)).metrics,
@@ -99,6 +112,12 @@ class Webscripts implements WebscriptsService {
       published.find((one) => one.isRunning) ??
       published[0]
     )
+  }
+
+  secretsOf({ tenant, name, secret }: DeployedWebscript): readonly string[] {
+    if (secret === undefined) return []
+    const others = (this.#functions()?.webscripts(tenant, name) ?? []).filter((one) => !one.draft && one.isRunning)
+    return [secret, ...others.flatMap((one) => one.secret ?? [])]
   }
 
   async call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer> {
@@ -186,10 +205,9 @@ class Webscripts implements WebscriptsService {
     if (!isPlainObject(answer)) throw new AppError('PLUG_FAILED', 'it gave no answer', { cause: 'answer' })
     const head = headOf(answer)
     const { text, bytes } = answer
-    const body =
-      typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : Buffer.from(typeof text === 'string' ? text : '')
+    const body = typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : typeof text === 'string' ? text : ''
     shown.began(head.status)
-    shown.sent(body.length)
+    shown.sent(Buffer.byteLength(body))
     return { ...head, body }
   }
 
@@ -213,9 +231,8 @@ class Webscripts implements WebscriptsService {
 
   #said({ tenant, type, name, version, time, level, text }: FunctionLine): void {
     if (type !== 'webscripts') return
-    const timestamp = new Date(time).toISOString()
     this.#log.add(scriptKey(tenant, name), {
-      timestamp,
+      time,
       level: level as LogLevel,
       kind: 'console',
       message: text,
@@ -299,9 +316,8 @@ class ShownCall {
 
   #say(level: LogLevel, kind: 'request' | 'response', message: string): void {
     const { script, requestId } = this.#facts
-    const timestamp = new Date(this.#options.now()).toISOString()
     const { tenant, name, version } = script
-    this.#log.add(scriptKey(tenant, name), { timestamp, level, kind, message, version, requestId })
+    this.#log.add(scriptKey(tenant, name), { time: this.#options.now(), level, kind, message, version, requestId })
   }
 }
 

@@ -5,7 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../../src/host/config.ts'
 import { startHost, type RunningHost } from '../../../src/host/running-host.ts'
 import { SERVICES } from '../../../src/host/service-table.ts'
+import { root } from '../../support/repository.ts'
 import { Workspace } from './run-cli.ts'
+import { Served } from './served.ts'
 
 let host: RunningHost
 const place = new Workspace({})
@@ -95,5 +97,40 @@ reflexarc functions deploy too-cold
   it('wants credentials', async () => {
     const { code, stderr } = await place.cli(['functions', 'list', '--key', 'k'])
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('wants both') as unknown })
+  })
+})
+
+describe('reflexarc functions, for webscripts', () => {
+  it('writes one, calls it here, deploys it, and says how it is called', async () => {
+    const made = await functions('init', 'hello', '--runtime', 'web-node24')
+    expect(made.stdout).toContain("reflexarc functions test hello --path '/'")
+    const tested = await functions('test', 'hello', '--path', '/any?name=you')
+    expect(tested).toMatchObject({
+      code: 0,
+      stdout: '200 application/json; charset=utf-8\n{"hello":"you"}\n',
+      stderr: expect.stringContaining('info   GET /any for you\n') as unknown,
+    })
+    const deployed = await functions('deploy', 'hello')
+    expect(deployed.stdout).toBe('hello@1.0.0 is running\n')
+    const [, secret = '', url = ''] =
+      /curl -H 'authorization: (hmac-sha256 [^']+)' (\S+)\n$/.exec(deployed.stderr) ?? []
+    const answer = await fetch(`${url}?name=me`, { headers: { authorization: secret } })
+    expect(await answer.json()).toEqual({ hello: 'me' })
+    expect((await functions('logs', 'hello')).stdout).toMatch(/info {2}GET \/ for me\n$/)
+  })
+
+  it('serves one, and again when its files change', async () => {
+    await functions('init', 'devved', '--runtime', 'web-node24')
+    const [program, cli] = [process.execPath, join(root, 'src/host/cli.ts')] as const
+    const args = ['functions', 'dev', 'devved', '--port', '0']
+    await using dev = new Served(place.path, args, {}, [program, cli])
+    await expect.poll(() => dev.stdout).toContain('devved is at ')
+    const url = /devved is at (\S+)\n/.exec(dev.stdout)?.[1] ?? ''
+    const said = async () => ((await (await fetch(`${url}?name=x`)).json()) as { readonly hello?: string }).hello
+    expect(await said()).toBe('x')
+    change('devved/index.js', 'hello: name', 'hello: `${name} again`')
+    await expect.poll(said).toBe('x again')
+    expect(dev.stderr).toContain('info   GET / for x\n')
+    expect(await dev.end('SIGINT')).toBe(0)
   })
 })

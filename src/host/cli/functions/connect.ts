@@ -15,8 +15,13 @@ const DEFAULT_URL = 'http://127.0.0.1:8080'
 
 /** Options go before the environment. `USAGE` for credentials that are missing or half. */
 export function connect(flags: ConnectFlags, env: Environment): Client {
-  const url = flags.url ?? (env['REFLEXARC_URL'] || DEFAULT_URL)
+  const url = urlOf(flags, env)
   return createClient({ url, credentials: credentialsOf(flags, env), fetch: (input, init) => reach(url, input, init) })
+}
+
+/** Without slashes at the end. */
+export function urlOf({ url }: ConnectFlags, env: Environment): string {
+  return (url ?? (env['REFLEXARC_URL'] || DEFAULT_URL)).replace(/\/{1,9}$/, '')
 }
 
 function credentialsOf(flags: ConnectFlags, env: Environment): ClientCredentials {

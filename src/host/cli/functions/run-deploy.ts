@@ -1,6 +1,8 @@
 /** What `functions deploy` does. */
 import type { Terminal } from '../terminal.ts'
-import { connect, type ConnectFlags } from './connect.ts'
+import { connect, type ConnectFlags, urlOf } from './connect.ts'
+import type { Client } from '../../../client.ts'
+import type { FunctionVersion } from '../../../services/functions/contract.ts'
 import { deployFolder, followChange, reportDeployed } from './deploy-folder.ts'
 import { readFunctionFolder } from './read-folder.ts'
 
@@ -24,5 +26,22 @@ export async function runDeploy(folder: string, flags: DeployFlags, terminal: Te
       buildLog: deployed.buildLog,
     }
   }
-  return reportDeployed(deployed, flags.json === true, terminal)
+  const code = reportDeployed(deployed, flags.json === true, terminal)
+  if (read.type === 'webscripts' && code === 0) await tellAddress(client, deployed.version, flags, terminal)
+  return code
+}
+
+/** A line that calls it. */
+async function tellAddress(
+  { webscripts }: Client,
+  { name, version, draft }: FunctionVersion,
+  flags: DeployFlags,
+  terminal: Terminal,
+): Promise<void> {
+  const { href, secret, private: isPrivate } = await webscripts.get(name, version)
+  const shown = [
+    ...(isPrivate && secret !== undefined ? [`-H 'authorization: hmac-sha256 ${secret}'`] : []),
+    ...(draft ? [`-H 'x-webscript-version: ${version}'`] : []),
+  ]
+  terminal.err(`${['curl', ...shown, `${urlOf(flags, process.env)}${href}`].join(' ')}\n`)
 }

@@ -33,11 +33,9 @@ export async function runInit(folder: string, flags: InitFlags, terminal: Termin
   }
   if (flags.json === true) terminal.out(`${JSON.stringify({ name, folder, files: [...files.keys()] })}\n`)
   else {
-    const properties = JSON.stringify(sampleOf(manifest))
-    const next = [
-      `reflexarc functions test ${folder} --properties '${properties}'`,
-      `reflexarc functions deploy ${folder}`,
-    ]
+    const isWeb = runtime.functionType === 'webscripts'
+    const tried = isWeb ? `--path '/'` : `--properties '${JSON.stringify(sampleOf(manifest))}'`
+    const next = [`reflexarc functions test ${folder} ${tried}`, `reflexarc functions deploy ${folder}`]
     terminal.out([`${name} is in ${folder}: ${[...files.keys()].join(', ')}`, ...next, ''].join('\n'))
   }
   return 0

@@ -1,16 +1,19 @@
 /** What `functions test` does: a host that keeps nothing, the function on it, and one call. */
 import { AppError } from '../../../kernel/errors.ts'
 import type { Client } from '../../../client.ts'
+import type { FunctionVersion } from '../../../services/functions/contract.ts'
 import type { Manifest } from '../../../services/functions/registry/manifest.ts'
 import { parseBody } from '../../../web/parse-body.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import type { Terminal } from '../terminal.ts'
 import { deployFolder, reportDeployed } from './deploy-folder.ts'
-import { withOwnHost } from './own-host.ts'
+import { type OwnHost, withOwnHost } from './own-host.ts'
 import { readFunctionFolder } from './read-folder.ts'
 
 export interface TestFlags {
   properties?: string
+  path?: string
+  body?: string
   functions: string
   json?: boolean
 }
@@ -19,19 +22,54 @@ export interface TestFlags {
 export async function runTest(folder: string, flags: TestFlags, terminal: Terminal): Promise<0 | 1> {
   const properties = propertiesOf(flags.properties)
   const read = await readFunctionFolder(folder)
-  return withOwnHost({ functions: flags.functions, only: 'functions,rules' }, terminal, async ({ client }) => {
-    const deployed = await deployFolder(client, read, { draft: false }, terminal)
-    if (deployed.problem !== undefined || properties === undefined) {
-      return reportDeployed(deployed, flags.json === true, terminal)
-    }
-    const outcome = await callOnce(client, read.manifest, deployed.version.version, properties)
-    for (const { level, text } of await client.functions[read.type].log(read.manifest.name, deployed.version.version)) {
-      terminal.err(`${level.padEnd(6)} ${text}\n`)
-    }
-    const isGood = outcome['result'] === true
-    terminal.out(`${JSON.stringify(outcome, undefined, flags.json === true ? undefined : 2)}\n`)
-    return isGood ? 0 : 1
-  })
+  return withOwnHost(
+    { functions: flags.functions, ...(read.type !== 'webscripts' && { only: 'functions,rules' }) },
+    terminal,
+    async ({ client, host }) => {
+      const deployed = await deployFolder(client, read, { draft: false }, terminal)
+      if (read.type === 'webscripts' && deployed.problem === undefined && flags.path !== undefined) {
+        return callWebscript({ client, host }, deployed.version, flags, terminal)
+      }
+      if (deployed.problem !== undefined || properties === undefined) {
+        return reportDeployed(deployed, flags.json === true, terminal)
+      }
+      const outcome = await callOnce(client, read.manifest, deployed.version.version, properties)
+      for (const { level, text } of await client.functions[read.type].log(
+        read.manifest.name,
+        deployed.version.version,
+      )) {
+        terminal.err(`${level.padEnd(6)} ${text}\n`)
+      }
+      const isGood = outcome['result'] === true
+      terminal.out(`${JSON.stringify(outcome, undefined, flags.json === true ? undefined : 2)}\n`)
+      return isGood ? 0 : 1
+    },
+  )
+}
+
+/** By GET, or by POST with a body. */
+async function callWebscript(
+  { client, host }: OwnHost,
+  { name, version }: FunctionVersion,
+  { path = '/', body, json }: TestFlags,
+  terminal: Terminal,
+): Promise<0 | 1> {
+  const { href, secret = '' } = await client.webscripts.get(name, version)
+  const headers = {
+    authorization: `hmac-sha256 ${secret}`,
+    ...(body !== undefined && { 'content-type': parsed(body) === undefined ? 'text/plain' : 'application/json' }),
+  }
+  const url = `${host.url}${href}${path.startsWith('/') ? path : `/${path}`}`
+  const answer = await fetch(url, { headers, ...(body !== undefined && { method: 'POST', body }) })
+  const text = await answer.text()
+  const { lines } = await client.webscripts.log(name, { kind: 'console' })
+  for (const { level, message } of lines) terminal.err(`${level.padEnd(6)} ${message}\n`)
+  if (json === true)
+    terminal.out(
+      `${JSON.stringify({ status: answer.status, headers: Object.fromEntries(answer.headers), body: text })}\n`,
+    )
+  else terminal.out(`${answer.status} ${answer.headers.get('content-type') ?? ''}\n${text}\n`)
+  return answer.ok ? 0 : 1
 }
 
 async function callOnce(

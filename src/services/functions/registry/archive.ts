@@ -7,6 +7,7 @@ import { createGunzip, gzip } from 'node:zlib'
 import { Readable } from 'node:stream'
 import { createTarDecoder, packTar, type ParsedTarEntry } from 'modern-tar'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
+import { partsOf } from './body-bytes.ts'
 import { FORBIDDEN_KEYS } from '../../../kernel/json.ts'
 
 /** Assets by path, as bytes. */
@@ -43,7 +44,7 @@ export function boundedAssets(assets: Assets): Assets {
 /** The files of an archive; a later one of the same path counts. `VALIDATION`, `TOO_LARGE`. */
 export async function readArchive(bytes: Uint8Array): Promise<Assets> {
   const isGzip = GZIP.every((byte, at) => bytes[at] === byte)
-  const source = Readable.from(slices(bytes))
+  const source = Readable.from(partsOf(bytes))
   const plain = isGzip ? source.pipe(bounded(createGunzip({ maxOutputLength: CHUNK * 64 }))) : source
   const assets = new Map<string, Uint8Array>()
   let total = 0
@@ -60,7 +61,8 @@ export async function readArchive(bytes: Uint8Array): Promise<Assets> {
       if (header.type !== 'file') throw refused(path, `is a ${header.type}, and only files and folders are taken`)
       const problem = pathProblem(path)
       if (problem !== undefined) throw refused(path, problem)
-      const content = await contentOf(body, MAX_BYTES - total)
+      if (header.size > MAX_BYTES - total) throw tooLarge()
+      const content = await contentOf(body, header.size)
       total += content.length
       assets.set(path, content)
       if (assets.size > MAX_ASSETS) throw tooMany()
@@ -87,11 +89,6 @@ export async function writeArchive(assets: Assets): Promise<Uint8Array> {
 const zipped = promisify(gzip)
 const CHUNK = 65_536
 
-/** In pieces, so that others get the loop between them. */
-function* slices(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += CHUNK) yield bytes.subarray(at, at + CHUNK)
-}
-
 /** A gzip bomb is found when it has grown, not when it is whole. */
 function bounded<T extends Readable>(stream: T): T {
   let size = 0
@@ -104,15 +101,16 @@ function bounded<T extends Readable>(stream: T): T {
   return stream
 }
 
-async function contentOf(body: ReadableStream<Uint8Array>, most: number): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = []
-  let size = 0
+/** Copied as it comes: one copy at the end would hold the loop. */
+async function contentOf(body: ReadableStream<Uint8Array>, size: number): Promise<Uint8Array> {
+  const content = new Uint8Array(Buffer.allocUnsafeSlow(size).buffer)
+  let at = 0
   for await (const piece of body as AsyncIterable<Uint8Array> & ReadableStream<Uint8Array>) {
-    size += piece.length
-    if (size > most) throw tooLarge()
-    pieces.push(piece)
+    if (at + piece.length > size) throw tooLarge()
+    content.set(piece, at)
+    at += piece.length
   }
-  return Buffer.concat(pieces)
+  return content.subarray(0, at)
 }
 
 function refused(path: string, problem: string): AppError {

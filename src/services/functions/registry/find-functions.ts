@@ -74,7 +74,8 @@ export function list(indexed: Indexed, type: FunctionType, query: FunctionQuery,
   const chosen = groups.flatMap(({ name, versions }) => {
     if (!isNamed(name)) return []
     const matching = versions.filter(fits)
-    if (!isLatest) return matching.filter((one) => isAllowed(one, { ...include, undeployed: true }))
+    if (!isLatest)
+      return matching.filter((one) => isAllowed(one, { ...include, undeployed: query.includeUndeployed !== false }))
     return latestOf(matching, include) ?? []
   })
   const { limit = DEFAULT_LIMIT, page, showTags } = query

@@ -106,7 +106,7 @@ export interface Hrefs {
 export function hrefsOf(tenant: string): Hrefs {
   return {
     invoke: ({ type, name }) =>
-      type === 'webscripts' ? { invoke: { href: `/functions/v1/${encodeURIComponent(tenant)}/${name}` } } : {},
+      type === 'webscripts' ? { invoke: { href: `/api/v1/${encodeURIComponent(tenant)}/${name}` } } : {},
   }
 }
 

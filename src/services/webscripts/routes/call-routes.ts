@@ -1,7 +1,6 @@
 /** Calls of webscripts: any method, any body, at the address of one. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, ERRORS } from '../../../kernel/errors.ts'
-import { untilClosed } from '../../../web/send-stream.ts'
 import { Type } from 'typebox'
 import type { CallFailure } from '../../functions/contract.ts'
 import { admit, noWebscript } from '../admission.ts'
@@ -9,7 +8,7 @@ import { etagOf, isKnown } from '../answer-head.ts'
 import type { Address, ScriptAnswer, ScriptRequest } from '../contract.ts'
 import type { DeployedWebscript } from '../../functions/contract.ts'
 import { ErrorSchema } from './error-schema.ts'
-import { BASE, type WebscriptsRouting } from './routing.ts'
+import { BASE, CALL_BASES, type WebscriptsRouting } from './routing.ts'
 
 /** bytes of the body of a call */
 const MAX_BODY = 10_485_760
@@ -51,13 +50,15 @@ export function callRoutes(app: FastifyInstance, { service, checkPair }: Webscri
     const { raw, headers } = request
     const [path = '', ...queries] = (raw.url ?? '').slice(app.prefix.length).split('?')
     const query = queries.join('?')
-    const address = service.find(path.slice(BASE.length + 1))
+    const base = CALL_BASES.find((one) => path.startsWith(`${one}/`)) ?? BASE
+    const address = service.find(path.slice(base.length + 1))
     const version = headers[VERSION_HEADER]
     const script = address && service.choose(address, typeof version === 'string' ? version.trim() : undefined)
     const secret = new URLSearchParams(query).get('secret') ?? undefined
     const { authorization } = headers
     try {
-      await admit(script, { authorization, secret, address: request.ip }, checkPair)
+      const secrets = script === undefined ? [] : service.secretsOf(script)
+      await admit(script, secrets, { authorization, secret, address: request.ip }, checkPair)
     } catch (error) {
       if (error instanceof AppError && error.code === 'UNAUTHORIZED') {
         reply.header('www-authenticate', ['hmac-sha256', 'Basic realm="reflexarc", charset="UTF-8"'])
@@ -78,7 +79,7 @@ export function callRoutes(app: FastifyInstance, { service, checkPair }: Webscri
   const call = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const found = admitted.get(request)
     if (found === undefined) throw noWebscript()
-    const signal = untilClosed(reply)
+    const signal = untilGone(reply)
     let answer: ScriptAnswer
     try {
       answer = await service.call(found.script, requestOf(request, found, signal))
@@ -88,10 +89,9 @@ export function callRoutes(app: FastifyInstance, { service, checkPair }: Webscri
     return send(request, reply, answer)
   }
 
-  for (const [url, hide] of [
-    [`${BASE}/:id`, true],
-    [`${BASE}/:id/*`, false],
-  ] as const) {
+  const paths = CALL_BASES.flatMap((base) => [`${base}/:id`, `${base}/:id/*`])
+  for (const url of paths) {
+    const hide = url !== `${BASE}/:id/*`
     for (const method of METHODS) {
       app.route({
         url,
@@ -155,19 +155,28 @@ function send(request: FastifyRequest, reply: FastifyReply, { status, headers, b
   // policies add up: that of the webscript can only forbid more
   reply.header('content-security-policy', [...(names.get('content-security-policy') ?? []), SANDBOX])
   if (!names.has('x-content-type-options')) reply.header('x-content-type-options', 'nosniff')
-  if (!(body instanceof Uint8Array)) {
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
     if (!names.has('content-type')) reply.type('application/octet-stream')
     return reply.send(body)
   }
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length)
-  if (bytes.length === 0) return reply.send()
+  if (body.length === 0) return reply.send()
   if (status === 200 && (request.method === 'GET' || request.method === 'HEAD') && !names.has('etag')) {
-    const etag = etagOf(bytes)
+    const etag = etagOf(body)
     reply.header('etag', etag)
     if (isKnown(etag, request.headers['if-none-match'])) return reply.code(304).send()
   }
   if (!names.has('content-type')) reply.type('application/octet-stream')
-  return reply.send(bytes)
+  // a text goes out in one piece with the head
+  return reply.send(body)
+}
+
+/** Aborts when the client goes away before it has its answer. */
+function untilGone({ raw }: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  raw.once('close', () => {
+    if (!raw.writableFinished) gone.abort()
+  })
+  return gone.signal
 }
 
 /** What went wrong inside is in the webscript's log; its callers hear of which kind it was. */

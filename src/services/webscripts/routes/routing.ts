@@ -4,6 +4,8 @@ import type { WebscriptsService } from '../contract.ts'
 
 /** What every address of the service begins with. */
 export const BASE = '/api/v1'
+/** Where they are called: there, and as the links of the registry have it. */
+export const CALL_BASES = [BASE, '/functions/v1'] as const
 
 export interface WebscriptsRouting {
   readonly service: WebscriptsService

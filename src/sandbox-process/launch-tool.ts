@@ -1,0 +1,128 @@
+/**
+ * How the tools that install packages are started: npm and pip read what others wrote, so that they too are kept from
+ * the machine. They see their interpreter, themselves, the system's libraries, how names and certificates are looked up,
+ * and what is handed to them; they write where they are told, and have no capability. The network stays open to them.
+ */
+import { realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Machine, userIds } from './inspect-machine.ts'
+import type { Launch } from './launch.ts'
+
+export interface ToolRequest {
+  readonly tool: 'npm' | 'pip'
+  readonly args: readonly string[]
+  /** absolute path of the folder in which it works */
+  readonly folder: string
+  /** absolute path of its home: what it writes besides goes there */
+  readonly home: string
+  /** absolute paths of files that it reads besides */
+  readonly readable: readonly string[]
+}
+
+export interface ToolLaunch extends Launch {
+  /** to whom both folders have to belong meanwhile; undefined: to this process */
+  readonly user: number | undefined
+}
+
+/** The command, or why there is none: a sentence without its subject. */
+export type LaunchTool = (request: ToolRequest) => ToolLaunch | string
+
+export interface ToolOptions {
+  readonly machine: Machine
+  /** absolute path of an empty folder, over which the tool's view of the files is made */
+  readonly emptyFolder: string
+  /** of this process; where npm is looked for */
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
+
+const UNSHARE = '/usr/bin/unshare'
+/** How names are looked up, and who is trusted. */
+const SYSTEM = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/ssl', '/etc/pki', '/etc/ca-certificates']
+const TASKS = 64
+const OPEN_FILES = 1_024
+/** blocks of 512 bytes: half a gigabyte in one file */
+const FILE_BLOCKS = 1_048_576
+
+/** Arguments: the empty folder, the user or `-`, paths to read up to `--`, paths to write up to `--`, and the command. */
+const CONFINE = `set -e
+root=$1 user=$2; shift 2
+paths=$PATH
+PATH=/usr/bin:/bin:/usr/sbin:/sbin
+mount -t tmpfs -o size=256k,nr_inodes=1000,mode=755,nosuid,nodev sandbox "$root"
+cd "$root"
+show() {
+  if [ -d "$1" ]; then mkdir -p ".$1"; else mkdir -p ".\${1%/*}"; : > ".$1"; fi
+  mount --rbind -o "$2" "$1" ".$1"
+}
+for system in /lib /lib64 /usr/lib /usr/lib64; do
+  if [ -L "$system" ]; then mkdir -p ".\${system%/*}"; ln -s "$(readlink "$system")" ".$system"
+  elif [ -d "$system" ]; then show "$system" ro,nosuid,nodev; fi
+done
+show /dev/null nosuid; show /dev/urandom ro,nosuid
+show /usr/bin/setpriv ro,nosuid,nodev
+while [ "$1" != -- ]; do if [ -e "$1" ]; then show "$1" ro,nosuid,nodev; fi; shift; done; shift
+while [ "$1" != -- ]; do show "$1" rw,nosuid,nodev; folder=\${folder:-$1}; shift; done; shift
+mkdir .old
+# umount reads /proc; with the old root this goes too
+ln -s .old/proc proc
+mount -o remount,bind,ro,nosuid,nodev "$root"
+pivot_root . .old
+cd "$folder"
+PATH=/.old/usr/bin:/.old/bin:/.old/usr/sbin:/.old/sbin
+umount -l /.old
+PATH=$paths
+ulimit -c 0; ulimit -n ${OPEN_FILES}; ulimit -f ${FILE_BLOCKS}
+if [ "$user" = - ]; then own=; else own="--reuid=$user --regid=$user --clear-groups"; ulimit -p ${TASKS}; fi
+exec /usr/bin/setpriv $own --inh-caps=-all --ambient-caps=-all --bounding-set=-all --no-new-privs -- "$@"
+`
+
+export function confinedTools({ machine, emptyFolder, environment }: ToolOptions): LaunchTool {
+  const nextUser = userIds()
+  return ({ tool, args, folder, home, readable }) => {
+    const found = tool === 'npm' ? npmOf(machine, environment) : pipOf(machine)
+    if (typeof found === 'string') return found
+    const user = nextUser()
+    const who = user === undefined ? ['--map-root-user'] : []
+    const shown = outermost([...found.readable, ...SYSTEM, ...readable])
+    const paths = [...shown, '--', folder, home, '--']
+    const spaces = ['--mount', '--pid', '--ipc', '--fork', '--kill-child']
+    const script = ['/bin/sh', '-c', CONFINE, 'tool', emptyFolder, String(user ?? '-')]
+    return { command: UNSHARE, args: [...who, ...spaces, ...script, ...paths, ...found.command, ...args], user }
+  }
+}
+
+interface Found {
+  readonly command: readonly string[]
+  readonly readable: readonly string[]
+}
+
+function npmOf({ interpreters }: Machine, { PATH = '' }: ToolOptions['environment']): Found | string {
+  const node = interpreters.get('node')
+  if (node === undefined) return 'is not run on this host, which confines no programs; /health says why'
+  for (const folder of PATH.split(':')) {
+    const main = realPath(join(folder, 'npm'))
+    if (main?.endsWith('npm-cli.js') !== true) continue
+    return { command: [node.path, main], readable: [node.path, ...node.readable, dirname(dirname(main))] }
+  }
+  return 'is not there on this host'
+}
+
+function pipOf({ interpreters }: Machine): Found | string {
+  const python = interpreters.get('python')
+  if (python === undefined) return 'is not run on this host, which confines no programs; /health says why'
+  return { command: [python.path, '-m', 'pip'], readable: [python.path, ...python.readable] }
+}
+
+function realPath(path: string): string | undefined {
+  try {
+    return realpathSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+/** A path below another is shown with it. */
+function outermost(paths: readonly string[]): readonly string[] {
+  const distinct = [...new Set(paths)]
+  return distinct.filter((path) => !distinct.some((other) => other !== path && path.startsWith(`${other}/`)))
+}

@@ -1,0 +1,298 @@
+/** Holds properties against several tasks at once, over messages, time, crashes and what users do. */
+import fc from 'fast-check'
+import { asyncScheduler } from 'rxjs'
+import { AppError, messageOf } from '../../kernel/errors.ts'
+import { durationMs } from '../../kernel/duration.ts'
+import { constantsOf } from '../arbitraries/constants.ts'
+import { isSignal } from '../arbitraries/signals.ts'
+import type { Metrics } from '../arbitraries/messages.ts'
+import { searchTime, type CheckOptions } from '../check-options.ts'
+import { PropertyError } from '../check-rule.ts'
+import { labelsOf, requireLabel, type Moment } from '../checked-run.ts'
+import { instantText, lengthText } from '../moment-text.ts'
+import type { RuleProperty } from '../property.ts'
+import { search } from '../search.ts'
+import { createRegistry } from '../../core/plug/registry.ts'
+import { runWorld, wholeGraph, type World, type WorldStep } from './world-run.ts'
+
+export interface WorldOptions extends Pick<
+  CheckOptions,
+  'time' | 'numRuns' | 'seed' | 'path' | 'every' | 'tail' | 'print'
+> {
+  /** what each resource sends, by its id */
+  readonly byResource: Readonly<Record<string, Metrics>>
+  /** steps of a case at most; default 40 */
+  readonly steps?: number
+  /** what happens beside messages and time; default all of it */
+  readonly commands?: readonly ('stop' | 'start' | 'push' | 'change' | 'crash')[]
+}
+
+/** How much was tried. */
+export interface WorldReport {
+  readonly properties: readonly string[]
+  readonly cases: number
+  readonly steps: number
+  /** by task and label: how often it fired */
+  readonly fired: Readonly<Record<string, number>>
+  readonly seed: number
+  toString(): string
+}
+
+const STEPS = 40
+const EVERY_MS = 60_000
+const TAIL_MS = 3_600_000
+const SHRINK_MS = 5000
+const COMMANDS = ['stop', 'start', 'push', 'change', 'crash'] as const
+
+/**
+ * Runs tasks side by side, on services in memory, through random steps, and holds properties of moments against each
+ * run: labels have the name of their task before them, as in `heating/relay`. No call of a plug may fail. Throws a
+ * `PropertyError` that tells the steps of the smallest case; `VALIDATION` for properties of whole runs.
+ */
+export async function checkWorld(
+  world: World,
+  property: RuleProperty | readonly RuleProperty[],
+  options: WorldOptions,
+): Promise<WorldReport> {
+  const properties = Array.isArray(property) ? (property as readonly RuleProperty[]) : [property as RuleProperty]
+  requireMonitors(properties, world)
+  const tail = lengthOf(options.tail ?? TAIL_MS)
+  const began = asyncScheduler.now()
+  const seed = options.seed ?? Math.trunc(began) % 0x7fff_ffff
+  const needs = new Set(properties.flatMap(({ needs: some = [] }) => some))
+  const counts = { cases: 0, steps: 0, fired: new Map<string, number>() }
+  const judge = async (steps: readonly WorldStep[]): Promise<string | undefined> => {
+    const { moments, until } = await runWorld(world, steps, tail)
+    counts.cases++
+    counts.steps += steps.length
+    for (const { node } of moments.flatMap(({ fired }) => fired))
+      counts.fired.set(node, (counts.fired.get(node) ?? 0) + 1)
+    for (const need of needs) if (need.met({ moments, firings: firingsIn(moments) })) needs.delete(need)
+    const failure = moments.flatMap(({ failed }) => failed)[0]
+    if (failure !== undefined) return `${failure.node} failed at ${instantText(failure.time)}: ${failure.error ?? ''}`
+    for (const one of properties) {
+      const wrong = watched(one, moments, until)
+      if (wrong !== undefined) return `"${one.name}" does not hold: ${wrong}`
+    }
+    return undefined
+  }
+  const found = await search(
+    stepsOf(world, properties, options),
+    async (steps) => {
+      const wrong = await judge(steps)
+      if (wrong !== undefined) throw new Error(wrong)
+    },
+    {
+      seed,
+      path: options.path,
+      numRuns: options.numRuns ?? Number.MAX_SAFE_INTEGER,
+      time: searchTime(options),
+      shrinkTime: SHRINK_MS,
+    },
+  )
+  if (found !== undefined) {
+    const steps = await fewest(
+      found.failing,
+      async (fewer) => (await judge(fewer).catch(() => undefined)) !== undefined,
+    )
+    const wrong = await judge(steps).catch(messageOf)
+    const lines = [
+      wrong ?? 'it does not hold each time: a plug does not repeat itself',
+      ...steps.map((step, i) => `${String(i + 1).padStart(4)}  ${stepText(step)}`),
+      `then ${lengthText(tail)} more`,
+      `the same case again: { seed: ${found.seed}, path: '${found.path}' }`,
+    ]
+    throw new PropertyError(lines.join('\n'), {})
+  }
+  const unmet =
+    options.path === undefined
+      ? [...needs].map(({ text }) => `"${text}" was true in none of ${counts.cases} cases`)
+      : []
+  const report = reportOf(properties, counts, seed)
+  if (unmet.length > 0)
+    throw new PropertyError(['all properties hold, but say nothing:', ...unmet, report.toString()].join('\n'), {})
+  options.print?.(report.toString())
+  return report
+}
+
+function reportOf(
+  properties: readonly RuleProperty[],
+  { cases, steps, fired }: { cases: number; steps: number; fired: ReadonlyMap<string, number> },
+  seed: number,
+): WorldReport {
+  const names = properties.map(({ name }) => name)
+  const lines = [
+    ...names.map((name) => `holds: ${name}`),
+    `tried: ${cases} cases, ${steps} steps, seed ${seed}`,
+    ...[...fired].map(([node, count]) => `  ${node}  fired ${count} times`),
+  ]
+  const report = { properties: names, cases, steps, fired: Object.fromEntries(fired), seed }
+  return { ...report, toString: () => lines.join('\n') }
+}
+
+function requireMonitors(properties: readonly RuleProperty[], world: World): void {
+  const known = labelsOf(wholeGraph(world))
+  for (const { name, monitor, needs = [], labels = {} } of properties) {
+    if (monitor === undefined && needs.length === 0)
+      throw new AppError(
+        'VALIDATION',
+        `"${name}" cannot be told moment by moment; a world needs always, never, leadsTo and the like`,
+      )
+    for (const label of labels.sources ?? []) requireLabel(label, known.sources, 'sensor or gate')
+    for (const label of labels.destinations ?? []) requireLabel(label, known.destinations, 'destination of a trigger')
+  }
+}
+
+function watched({ monitor }: RuleProperty, moments: readonly Moment[], until: number): string | undefined {
+  if (monitor === undefined) return undefined
+  let memory = monitor.start
+  for (const moment of moments) {
+    const { memory: next, wrong } = monitor.next(memory, moment)
+    if (wrong !== undefined) return wrong
+    memory = next
+  }
+  return monitor.end?.(memory, until)
+}
+
+function firingsIn(moments: readonly Moment[]) {
+  const fired = moments.flatMap((moment) => moment.fired)
+  return (node?: string) => fired.filter((event) => node === undefined || event.node === node)
+}
+
+function stepsOf(
+  world: World,
+  properties: readonly RuleProperty[],
+  { byResource, steps = STEPS, commands = COMMANDS, every = EVERY_MS }: WorldOptions,
+): fc.Arbitrary<readonly WorldStep[]> {
+  const usual = lengthOf(every)
+  const tasks = Object.entries(world.tasks)
+  const names = [...new Set(Object.values(byResource).flatMap((metrics) => Object.keys(metrics)))]
+  const constants = tasks.map(([, { rule }]) => constantsOf(rule, names))
+  const durations = [
+    ...constants.flatMap((one) => one.durations),
+    ...properties.flatMap(({ durations: of = [] }) => of),
+  ]
+  const near = [...new Set(durations.flatMap((ms) => [ms, ms - 1, ms + 1, Math.round(ms / 2)]))].filter((ms) => ms > 0)
+  const gap = fc.constantFrom(usual, usual, usual, 0, ...near)
+  const messages = Object.entries(byResource).map(([resource, metrics]) =>
+    fc
+      .record({
+        gap,
+        values: fc.record(
+          generatorsOf(
+            metrics,
+            constants.map(({ values }) => values),
+          ),
+        ),
+      })
+      .map(({ gap: ms, values }): WorldStep => ({ kind: 'message', gap: ms, message: { resource, ...values } })),
+  )
+  const others = commands.flatMap((kind) =>
+    tasks.flatMap(([task, { rule, changes = [] }]) => commandsOf(kind, task, rule, changes.length, gap, world)),
+  )
+  const wait = gap.map((ms): WorldStep => ({ kind: 'wait', gap: ms }))
+  const step = fc.oneof(
+    { weight: 10, arbitrary: fc.oneof(...messages) },
+    { weight: 1, arbitrary: wait },
+    ...(others.length > 0 ? [{ weight: 2, arbitrary: fc.oneof(...others) }] : []),
+  )
+  return fc.array(step, { maxLength: steps, size: 'max' })
+}
+
+function commandsOf(
+  kind: (typeof COMMANDS)[number],
+  task: string,
+  rule: World['tasks'][string]['rule'],
+  changes: number,
+  gap: fc.Arbitrary<number>,
+  world: World,
+): readonly fc.Arbitrary<WorldStep>[] {
+  switch (kind) {
+    case 'crash':
+      return [gap.map((ms): WorldStep => ({ kind, gap: ms }))]
+    case 'stop':
+    case 'start':
+      return [gap.map((ms): WorldStep => ({ kind, gap: ms, task }))]
+    case 'change':
+      if (changes === 0) return []
+      return [fc.record({ gap, rule: fc.nat(changes - 1) }).map((drawn): WorldStep => ({ kind, task, ...drawn }))]
+    case 'push':
+      return pushesOf(task, rule, gap, world)
+  }
+}
+
+function pushesOf(
+  task: string,
+  rule: World['tasks'][string]['rule'],
+  gap: fc.Arbitrary<number>,
+  world: World,
+): readonly fc.Arbitrary<WorldStep>[] {
+  const registry = createRegistry(world.plugs({}))
+  return (rule.sensors ?? []).flatMap(({ label, name, version }) => {
+    const states = registry.find('sensor', name, version)?.states ?? []
+    if (states.length === 0) return []
+    const step = fc.record({ gap, state: fc.constantFrom(...states) })
+    return [step.map((drawn): WorldStep => ({ kind: 'push', task, node: label, ...drawn }))]
+  })
+}
+
+function generatorsOf(
+  metrics: Metrics,
+  constants: readonly Readonly<Record<string, readonly unknown[]>>[],
+): Record<string, fc.Arbitrary<unknown>> {
+  return Object.fromEntries(
+    Object.entries(metrics).map(([name, generator]) => {
+      if (isSignal(generator))
+        throw new AppError(
+          'VALIDATION',
+          `${name} is a signal; a world needs a generator of single values, such as readings(...)`,
+        )
+      const possible = constants
+        .flatMap((of) => of[name] ?? [])
+        .filter((value) => generator.canShrinkWithoutContext(value))
+      return [name, possible.length === 0 ? generator : fc.oneof(generator, generator, fc.constantFrom(...possible))]
+    }),
+  )
+}
+
+/** Without steps that do not matter: halves first, then single ones. */
+async function fewest(
+  steps: readonly WorldStep[],
+  fails: (fewer: readonly WorldStep[]) => Promise<boolean>,
+): Promise<readonly WorldStep[]> {
+  let best = steps
+  for (let size = Math.ceil(best.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let end = best.length; end > 0; end -= size) {
+      const rest = [...best.slice(0, Math.max(0, end - size)), ...best.slice(end)]
+      if (await fails(rest)) best = rest
+    }
+  }
+  return best
+}
+
+function stepText(step: WorldStep): string {
+  const after = step.gap === 0 ? 'at once' : `after ${lengthText(step.gap)}`
+  switch (step.kind) {
+    case 'message': {
+      const { resource, ...values } = step.message
+      return `${after}, ${resource} sends ${JSON.stringify(values)}`
+    }
+    case 'wait':
+      return `${after}, nothing`
+    case 'stop':
+    case 'start':
+      return `${after}, somebody ${step.kind}s ${step.task}`
+    case 'push':
+      return `${after}, somebody sets ${step.task}/${step.node} to ${step.state}`
+    case 'change':
+      return `${after}, somebody puts version ${step.rule + 1} in place of ${step.task}`
+    case 'crash':
+      return `${after}, the process dies and starts again`
+  }
+}
+
+function lengthOf(given: number | string): number {
+  const ms = typeof given === 'number' ? given : durationMs(given)
+  if (ms >= 0) return ms
+  throw new AppError('VALIDATION', `${String(given)} is no length of time; give one such as 1h`)
+}

@@ -1,0 +1,232 @@
+/** One run of several tasks over steps: messages, time, what users do, and crashes. */
+import type { SavedTask, Task } from '../../core/engine/api.ts'
+import { CoreEngine } from '../../core/engine/engine.ts'
+import type { EngineEvent } from '../../core/engine/events.ts'
+import { Preparer } from '../../core/engine/prepare.ts'
+import type { Plug } from '../../core/plug/plug.ts'
+import { createRegistry } from '../../core/plug/registry.ts'
+import type { PlugServices } from '../../core/plug/services.ts'
+import { VirtualClock } from '../../core/simulate/virtual-clock.ts'
+import type { Rule, RuleGraph, TaskSettings, Template } from '../../core/rule/rule.ts'
+import type { Message } from '../../core/task/origin.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { labelsOf, requireLabel, type Moment } from '../checked-run.ts'
+import { conditionOf, type Condition } from '../temporal/condition.ts'
+import type { MemoryServices, WorldAround, WorldState } from './memory-world.ts'
+
+export interface WorldTask {
+  readonly rule: Rule | Template
+  /** over those of the rule */
+  readonly settings?: TaskSettings
+  /** rules that a user may put in place of it while it runs */
+  readonly changes?: readonly (Rule | Template)[]
+}
+
+export interface World {
+  /** by name, which stands before a label: `heating/relay` */
+  readonly tasks: Readonly<Record<string, WorldTask>>
+  /** what plugs act on; made anew for each run. `memoryWorld()` */
+  readonly services: (around: WorldAround) => MemoryServices
+  /** made for the services of a run, such as `(services) => createBuiltins({ services })` */
+  readonly plugs: (services: PlugServices) => readonly Plug[]
+}
+
+/** One thing that happens. `gap`: ms that pass before it. */
+export type WorldStep = { readonly gap: number } & (
+  | { readonly kind: 'message'; readonly message: Message }
+  | { readonly kind: 'wait' }
+  | { readonly kind: 'stop' | 'start'; readonly task: string }
+  | { readonly kind: 'push'; readonly task: string; readonly node: string; readonly state: string }
+  | { readonly kind: 'change'; readonly task: string; readonly rule: number }
+  /** the process dies and goes on from what it saved; services live on */
+  | { readonly kind: 'crash' }
+)
+
+/** How everything stands. Labels of nodes have the name of their task before them: `heating/relay`. */
+export interface WorldMoment extends Moment {
+  readonly step?: WorldStep
+  /** alarms, metadata, stored messages and commands */
+  readonly world: WorldState
+  isRunning(task: string): boolean
+}
+
+/** A condition of the whole world, such as that an alarm is open. */
+export function inWorld(text: string, holds: (world: WorldMoment) => boolean): Condition {
+  return { ...conditionOf((moment) => holds(moment as WorldMoment)), text }
+}
+
+export interface WorldRun {
+  readonly moments: readonly WorldMoment[]
+  /** epoch ms */
+  readonly until: number
+}
+
+const START = Date.UTC(2025, 2, 3, 6)
+
+/** All nodes of all tasks as one rule, with the name of the task before each label: for questions about labels. */
+export function wholeGraph({ tasks }: World): RuleGraph {
+  const named = <Node extends { readonly label: string }>(of: 'sensors' | 'relations' | 'actuators') =>
+    Object.entries(tasks).flatMap(([name, { rule }]) =>
+      ((rule[of] ?? []) as unknown as readonly Node[]).map((node) => ({ ...node, label: `${name}/${node.label}` })),
+    )
+  return { sensors: named('sensors'), relations: named('relations'), actuators: named('actuators') }
+}
+
+/** Runs the steps, and `tail` ms more. Errors: as `engine.start`, of all tasks. */
+export async function runWorld(world: World, steps: readonly WorldStep[], tail: number): Promise<WorldRun> {
+  return new Running(world).run(steps, tail)
+}
+
+class Running {
+  readonly #world: World
+  readonly #clock = new VirtualClock(START)
+  readonly #services: MemoryServices
+  readonly #preparer: Preparer
+  readonly #labels
+  readonly #moments: WorldMoment[] = []
+  readonly #latest = new Map<string, Message>()
+  readonly #forwarded: Message[] = []
+  #events: EngineEvent[] = []
+  #engine: CoreEngine
+  #newest: Message | undefined
+
+  constructor(world: World) {
+    this.#world = world
+    this.#services = world.services({
+      now: () => this.#clock.now(),
+      forward: (resource, message) => void this.#forwarded.push({ ...message, resource }),
+    })
+    this.#preparer = new Preparer(createRegistry(world.plugs(this.#services)))
+    this.#labels = labelsOf(wholeGraph(world))
+    this.#engine = this.#newEngine()
+  }
+
+  async run(steps: readonly WorldStep[], tail: number): Promise<WorldRun> {
+    for (const [id, { rule, settings }] of Object.entries(this.#world.tasks))
+      await this.#engine.start(rule, { ...settings, id, start: true })
+    await this.#settle()
+    this.#look(undefined)
+    for (const step of steps) {
+      await this.#pass(step.gap)
+      await this.#do(step)
+      await this.#settle()
+      this.#look(step)
+    }
+    await this.#pass(tail)
+    await this.#engine.close()
+    return { moments: this.#moments, until: this.#clock.now() }
+  }
+
+  async #do(step: WorldStep): Promise<void> {
+    switch (step.kind) {
+      case 'message': {
+        const message = { ...step.message, timestamp: this.#clock.now() }
+        this.#latest.set(message.resource, message)
+        this.#newest = message
+        this.#engine.receive(message)
+        return
+      }
+      case 'wait':
+        return
+      case 'stop':
+        if (this.#isRunning(step.task)) await this.#engine.stop(step.task)
+        return
+      case 'start':
+        if (!this.#isRunning(step.task)) await this.#engine.start(step.task)
+        return
+      case 'push':
+        if (this.#isRunning(step.task)) this.#task(step.task)?.push(step.node, { state: step.state })
+        return
+      case 'change': {
+        const rule = this.#world.tasks[step.task]?.changes?.[step.rule]
+        if (rule !== undefined && this.#isRunning(step.task))
+          await this.#engine.change(step.task, rule, this.#world.tasks[step.task]?.settings ?? {})
+        return
+      }
+      case 'crash':
+        return this.#crash()
+    }
+  }
+
+  async #crash(): Promise<void> {
+    const saved = [...this.#engine.tasks.values()].map((task) => JSON.parse(JSON.stringify(task.save())) as SavedTask)
+    await this.#engine.close()
+    this.#engine = this.#newEngine()
+    for (const task of saved) await this.#engine.restore(task)
+  }
+
+  /** Lets time pass, stopping at each instant at which something happens. */
+  async #pass(ms: number): Promise<void> {
+    const time = this.#clock.now() + ms
+    for (let at = this.#clock.nextAt(); at !== undefined && at <= time; at = this.#clock.nextAt()) {
+      this.#clock.advanceTo(at)
+      await this.#settle()
+      this.#look(undefined)
+    }
+    this.#clock.advanceTo(time)
+  }
+
+  /** Until nobody is at work and nothing is forwarded any more. Throws when rules wake each other without end. */
+  async #settle(): Promise<void> {
+    for (let round = 0; this.#engine.openCalls > 0 || this.#forwarded.length > 0; round++) {
+      if (round > 1000) throw new AppError('PROPERTY', 'rules forward messages to each other without end')
+      await this.#engine.settled()
+      for (const message of this.#forwarded.splice(0)) {
+        this.#latest.set(message.resource, message)
+        this.#engine.receive(message)
+      }
+    }
+  }
+
+  #look(step: WorldStep | undefined): void {
+    const states = new Map<string, string>()
+    for (const label of this.#labels.sources) {
+      const [task = '', ...node] = label.split('/')
+      const best = this.#task(task)?.node(node.join('/')).mostLikelyState
+      if (best?.probability === 1) states.set(label, best.state)
+    }
+    const events = this.#events
+    this.#events = []
+    const latest = new Map(this.#latest)
+    const newest = this.#newest
+    const running = new Set(
+      [...this.#engine.tasks.values()].filter(({ status }) => status === 'running').map(({ id }) => id),
+    )
+    this.#moments.push({
+      time: this.#clock.now(),
+      ...(step && { step }),
+      ...(step?.kind === 'message' && newest && { message: newest }),
+      fired: events.flatMap((event) =>
+        event.type === 'fired'
+          ? [{ ...event, node: `${event.task}/${event.node}`, source: `${event.task}/${event.source}` }]
+          : [],
+      ),
+      failed: events.flatMap((event) =>
+        event.type === 'result' && !event.ok ? [{ ...event, node: `${event.task}/${event.node}` }] : [],
+      ),
+      world: this.#services.state(),
+      isRunning: (task) => running.has(task),
+      latest: (id) => (id === undefined ? newest : latest.get(id)),
+      state: (label) => {
+        const state = states.get(label)
+        if (state === undefined) requireLabel(label, this.#labels.sources, 'sensor or gate')
+        return state ?? null
+      },
+    })
+  }
+
+  #task(id: string): Task | undefined {
+    return this.#engine.tasks.get(id)
+  }
+
+  #isRunning(id: string): boolean {
+    return this.#task(id)?.status === 'running'
+  }
+
+  #newEngine(): CoreEngine {
+    const options = { plugs: [], scheduler: this.#clock, ids: () => 'task', seed: 1 }
+    const engine = new CoreEngine(options, this.#preparer.plugs, this.#preparer)
+    engine.events$.subscribe((event) => void this.#events.push(event))
+    return engine
+  }
+}

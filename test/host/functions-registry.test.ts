@@ -1,0 +1,738 @@
+/** The registry of functions over HTTP: each endpoint, and what becomes of versions, tags and drafts. */
+import type { InjectOptions } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readArchive } from '../../src/services/functions/registry/archive.ts'
+import { FUNCTION_TYPES, type FunctionType, TYPE_NAMES } from '../../src/services/functions/function-type.ts'
+import { type Body, type Files, functionHost, manifestOf, nodePlug, PLUGS, tarOf } from './function-host.ts'
+
+type Method = InjectOptions['method']
+const REGISTRY = '/registry/v2'
+
+const MODEL: Files = {
+  'model.json': JSON.stringify({ name: 'boilers', version: '1.0.0', runtime: 'byoml-sklearn' }),
+  'model.joblib': '-',
+}
+
+let host: Awaited<ReturnType<typeof functionHost>>
+beforeAll(async () => {
+  host = await functionHost()
+})
+afterAll(() => host[Symbol.asyncDispose]())
+
+/** A plug that is stored and not built. */
+async function registered(name: string, version = '1.0.0', query = '', more: object = {}, key = 'acme'): Promise<Body> {
+  const files = { ...nodePlug(version), 'plug.json': manifestOf({ name, version, ...more }) }
+  const created = await host.ask('POST', `${PLUGS}?deploy=false${query}`, await tarOf(files), key)
+  expect(created.body['error']).toBeUndefined()
+  return created.body
+}
+
+const versionOf = (name: string, version = '1.0.0'): string => `${PLUGS}/${name}/versions/${version}`
+const plugIn = (body: Body): Body => (body['entity'] as Body)['plug'] as Body
+
+/** All that there is for functions of a type: method and path, as clients know them. */
+function endpointsOf(type: FunctionType): readonly string[] {
+  const one = `/${type}/{name}`
+  const version = `${one}/versions/{version}`
+  const each = (methods: string, path: string): readonly string[] =>
+    methods.split(' ').map((method) => `${method} ${path}`)
+  return [
+    ...each('GET POST', `/${type}`),
+    ...each('GET DELETE', one),
+    ...each('POST', `${one}/protect`),
+    ...each('GET PUT PATCH DELETE', `${one}/tags`),
+    ...each('GET PUT DELETE', `${one}/tags/{tag}`),
+    ...each('GET', `${one}/versions`),
+    ...each('GET DELETE', version),
+    ...each('GET PUT', `${version}/content`),
+    ...each('GET PUT DELETE', `${version}/content/{*}`),
+    ...each('GET PUT PATCH', `${version}/manifest`),
+    ...each('GET PUT', `${version}/main`),
+    ...each('GET PUT', `${version}/project`),
+    ...each('PATCH', `${version}/metadata`),
+    ...(type === 'plugs' ? each('PATCH', `${version}/interface`) : []),
+    ...['protect', 'publish', 'rebuild', 'verify'].map((verb) => `POST ${version}/${verb}`),
+    ...each('GET', `${version}/jobs`),
+    ...each('GET PUT PATCH DELETE', `${version}/tags`),
+    ...each('GET PUT DELETE', `${version}/tags/{tag}`),
+    // of this host alone
+    ...each('GET', `${version}/log`),
+  ]
+}
+
+const OTHERS = [
+  'GET /',
+  'GET /jobs',
+  'GET /jobs/events',
+  'GET /jobs/{type}/{id}',
+  'GET /tags',
+  'DELETE /tags',
+  'GET /tags/{tag}',
+  'GET /runtimes',
+  'GET /runtimes/{name}',
+  'GET /runtimes/{name}/versions',
+  'GET /runtimes/{name}/versions/{range}',
+  'GET /runtimes/{name}/versions/{range}/example',
+  'GET /runtimes/{name}/versions/{range}/example/{*}',
+  'GET /runtimeTags',
+  'GET /runtimeTags/{tag}',
+  'GET /schemas/{schema}',
+  'GET /schemas/{functionType}/{role}/schema',
+]
+
+it('has every endpoint of the registry, and the document says so', async () => {
+  const { body } = await host.ask('GET', '/docs/json')
+  const paths = Object.entries(body['paths'] as Readonly<Record<string, object>>)
+  const there = paths.flatMap(([path, item]) =>
+    path.startsWith(REGISTRY)
+      ? Object.keys(item).map((method) => `${method.toUpperCase()} ${path.slice(REGISTRY.length)}`)
+      : [],
+  )
+  expect(there.toSorted()).toEqual([...OTHERS, ...FUNCTION_TYPES.flatMap(endpointsOf)].toSorted())
+})
+
+it('knows what is not there from what cannot be, at every endpoint of a version', async () => {
+  const bodies: Readonly<Record<string, object>> = {
+    manifest: {},
+    metadata: {},
+    interface: {},
+    tags: { tags: [] },
+  }
+  const answers: string[] = []
+  for (const type of FUNCTION_TYPES) {
+    for (const endpoint of endpointsOf(type)) {
+      const [method, path] = endpoint.split(' ') as [Method, string]
+      if (!path.includes('{name}')) continue
+      const filled = path
+        .replace('{name}', 'nobody')
+        .replace('{version}', '1.0.0')
+        .replace('{tag}', 'a')
+        .replace('{*}', 'a.js')
+      const last = path.slice(path.lastIndexOf('/') + 1)
+      const isUpload = method === 'PUT' && (last === 'content' || last === '{*}')
+      const body = isUpload ? await tarOf(MODEL) : ['PUT', 'PATCH'].includes(String(method)) ? bodies[last] : undefined
+      const answer = await host.ask(method, REGISTRY + filled, body)
+      answers.push(`${answer.status} ${String(answer.body['code'])} ${endpoint}`)
+      // a list of no versions is empty
+      const isList = method === 'GET' && last === 'versions'
+      expect([endpoint, answer.status, answer.body]).toEqual(
+        isList
+          ? [endpoint, 200, { entities: [], count: 0, limit: 20 }]
+          : [
+              endpoint,
+              404,
+              expect.objectContaining({
+                code: 'NOT_FOUND',
+                statusCode: 404,
+                error: expect.stringContaining(`No ${TYPE_NAMES[type].noun} 'nobody`) as string,
+              }),
+            ],
+      )
+    }
+  }
+  expect(answers).toHaveLength(endpointsOf('plugs').length * 3 - 2 - 2 * 3)
+})
+
+it('answers a creation as it was recorded', async () => {
+  const { status, body } = await host.ask(
+    'POST',
+    `${PLUGS}/?draft=true`,
+    await tarOf({ ...nodePlug('1.0.1'), 'plug.json': manifestOf({ name: 'recorded', version: '1.0.1' }) }),
+  )
+  const id = expect.stringMatching(/^acme\$[\w-]{21}$/) as string
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string
+  const entity = body['entity'] as { updates: { jobs: string[] }[] }
+  const [verify = ''] = entity.updates[0]?.jobs ?? []
+  const escaped = encodeURIComponent(verify)
+  expect([status, body]).toEqual([
+    202,
+    {
+      message: "Building and deploying plug 'recorded@1.0.1'",
+      _links: {
+        event: { href: `${REGISTRY}/jobs/events?type=verify&id=${escaped}&children=true` },
+        job: { href: `${REGISTRY}/jobs/verify/${escaped}`, jobType: 'verify' },
+      },
+      entity: {
+        status: 'pending',
+        draft: true,
+        deprecated: false,
+        revision: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+        runtime: { name: 'plug-node24', version: '1.0.0', deprecated: false, upgradable: false },
+        plug: {
+          name: 'recorded',
+          version: '1.0.1',
+          type: 'sensor',
+          runtime: 'plug-node24',
+          interface: { states: ['Warm', 'Cold'], input: [{ name: 'value', dataType: 'double', mandatory: true }] },
+          metadata: {},
+          tags: [],
+        },
+        invocation: { auth: 'none', taskContext: true, nodeContext: true, rawDataContext: true, callback: false },
+        updates: [{ operation: 'create', at: time, by: 'acme', comment: '', jobs: [id, id, id] }],
+        createdBy: 'acme',
+        createdAt: time,
+        updatedBy: 'acme',
+        updatedAt: time,
+      },
+    },
+  ])
+  const types: unknown[] = []
+  for (const type of ['verify', 'deploy', 'build'] as const) {
+    const job = entity.updates[0]?.jobs[types.length] ?? ''
+    types.push((await host.ask('GET', `${REGISTRY}/jobs/${type}/${job}`)).status)
+  }
+  expect(types).toEqual([200, 200, 200])
+})
+
+describe('tags', () => {
+  it('are shown inline, embedded, or as names', async () => {
+    await registered('tagged', '1.0.0', '', {
+      tags: ['cellar', { name: 'heat', color: '#112233' }],
+      metadata: { tags: ['old'] },
+    })
+    const names = ['cellar', 'heat', 'old']
+    const shown = async (showTags: string) => (await host.ask('GET', `${versionOf('tagged')}${showTags}`)).body
+    const inline = plugIn(await shown(''))
+    expect(inline['tags']).toMatchObject([{ name: 'cellar' }, { name: 'heat', color: '#112233' }, { name: 'old' }])
+    expect(inline['metadata']).toEqual({ tags: inline['tags'] })
+    expect(plugIn(await shown('?showTags=inline'))).toEqual(inline)
+    expect(plugIn(await shown('?showTags=none'))['tags']).toEqual(names)
+    const embedded = await shown('?showTags=embed')
+    expect([plugIn(embedded)['tags'], embedded['_embedded']]).toEqual([names, { tags: inline['tags'] }])
+    const list = await host.ask('GET', `${PLUGS}?name=tagged&showTags=embed&status=any`)
+    expect(list.body['_embedded']).toEqual({ tags: inline['tags'] })
+  })
+
+  it('of a name are those of all its versions, or of any', async () => {
+    await registered('shared', '1.0.0', '', { tags: ['a', 'b'] })
+    await registered('shared', '1.1.0', '', { tags: ['b', 'c'] })
+    const tags = async (method: Method, path: string, body?: object): Promise<unknown> => {
+      const answer = await host.ask(method, `${PLUGS}/shared${path}`, body)
+      const { tags: all, tag } = answer.body as { tags?: { name: string }[]; tag?: { name: string } }
+      return [answer.status, all?.map(({ name }) => name) ?? tag?.name]
+    }
+    expect(await tags('GET', '/tags')).toEqual([200, ['b']])
+    expect(await tags('GET', '/tags?scope=any')).toEqual([200, ['a', 'b', 'c']])
+    expect(await tags('PATCH', '/tags', { tags: ['d', { name: 'e', color: '#000000' }] })).toEqual([
+      200,
+      ['b', 'd', 'e'],
+    ])
+    expect(await tags('PUT', '/versions/1.0.0/tags', { tags: ['x'] })).toEqual([200, ['x']])
+    expect(await tags('GET', '/versions/1.1.0/tags')).toEqual([200, ['b', 'c', 'd', 'e']])
+    expect(await tags('GET', '/tags/x')).toEqual([404, undefined])
+    expect(await tags('GET', '/tags/x?scope=any')).toEqual([200, 'x'])
+    expect(await tags('PUT', '/tags/y')).toEqual([200, 'y'])
+    expect(await tags('GET', '/tags')).toEqual([200, ['y']])
+    expect(await tags('DELETE', '/tags/y')).toEqual([200, 'y'])
+    expect(await tags('DELETE', '/tags/y')).toEqual([404, undefined])
+    expect(await tags('DELETE', '/versions/1.0.0/tags/x')).toEqual([200, 'x'])
+    expect(await tags('DELETE', '/tags?scope=any')).toEqual([200, ['b', 'c', 'd', 'e']])
+    expect(await tags('GET', '/tags?scope=any')).toEqual([200, []])
+    for (const body of [{}, { tags: 'a' }, { tags: [7] }, { tags: [{ name: 'a', color: 'red' }] }, { tags: ['a"b'] }]) {
+      expect(await tags('PUT', '/tags', body), JSON.stringify(body)).toEqual([400, undefined])
+    }
+  })
+
+  it('find functions, alone and by a condition', async () => {
+    await registered('boilerA', '1.0.0', '', { tags: ['heat', 'cellar'] })
+    await registered('boilerB', '1.0.0', '', { tags: ['Heat', 'old'] })
+    await registered('boilerC')
+    const found = async (query: string): Promise<unknown> => {
+      const { body } = await host.ask('GET', `${PLUGS}?name=boiler*&${query}`)
+      return (body['entities'] as { plug: { name: string } }[]).map(({ plug }) => plug.name.slice(6))
+    }
+    expect(await found('tags=heat')).toEqual(['A'])
+    expect(await found('tags=heat,old')).toEqual([])
+    expect(await found('tags=heat&tags=cellar')).toEqual(['A'])
+    expect(await found('wql=tag:heat')).toEqual(['A', 'B'])
+    expect(await found(`wql=${encodeURIComponent('tag:like("h*") NOT tag:old')}`)).toEqual(['A'])
+    expect(await found(`wql=${encodeURIComponent('NOT tag:heat')}`)).toEqual(['C'])
+    const wrong = await host.ask('GET', `${PLUGS}?wql=${encodeURIComponent('tag:a AND')}`)
+    expect(wrong).toMatchObject({
+      status: 400,
+      body: { data: [expect.stringContaining('/wql <- tag: and the name of a tag is expected at character 10')] },
+    })
+  })
+
+  it('of the tenant are listed, keep their colours, and go when nothing has them', async () => {
+    await registered('paints', '1.0.0', '', { tags: [{ name: 'paint', color: '#abcdef' }] })
+    await registered('paints', '1.0.1', '', { tags: [{ name: 'paint', color: '#000000' }, 'paintless'] })
+    const paint = { name: 'paint', color: '#abcdef' }
+    expect((await host.ask('GET', `${REGISTRY}/tags/paint`)).body).toEqual({ tag: paint })
+    expect((await host.ask('GET', `${REGISTRY}/tags/?name=PAINT*`)).body).toMatchObject({
+      tags: [paint, { name: 'paintless' }],
+    })
+    expect((await host.ask('GET', `${REGISTRY}/tags?color=%23abcdef`)).body).toEqual({ tags: [paint] })
+    await host.ask('PUT', `${versionOf('paints', '1.0.1')}/tags`, { tags: ['paint'] })
+    const dropped = (await host.ask('DELETE', `${REGISTRY}/tags/`)).body['tags'] as { name: string }[]
+    expect(dropped.map(({ name }) => name)).toContain('paintless')
+    expect(await host.ask('GET', `${REGISTRY}/tags/paintless`)).toMatchObject({
+      status: 404,
+      body: { statusCode: 404 },
+    })
+    expect((await host.ask('GET', `${REGISTRY}/tags/paint`, undefined, 'umbrella')).status).toBe(404)
+  })
+})
+
+describe('a draft', () => {
+  it('of somebody else is changed by nobody who does not take it over', async () => {
+    await registered('taken', '1.0.0', '&draft=true')
+    const version = versionOf('taken')
+    const body = await tarOf(nodePlug())
+    const requests: readonly [Method, string, (object | Buffer)?][] = [
+      ['PUT', '/content?deploy=false', body],
+      ['PUT', '/main?deploy=false', Buffer.from('export {}')],
+      ['DELETE', '/content/package.json?deploy=false'],
+      ['PATCH', '/manifest?deploy=false', { metadata: {} }],
+      ['POST', '/publish'],
+      ['POST', '/protect'],
+    ]
+    for (const [method, path, payload] of requests) {
+      const answer = await host.ask(method, version + path, payload, 'bob')
+      expect([path, answer.status, answer.body['code']]).toEqual([path, 403, 'FORBIDDEN'])
+    }
+    const taken = await host.ask('PUT', `${version}/main?deploy=false&chown=true`, Buffer.from('export {}'), 'bob')
+    expect(taken.status).toBe(201)
+    expect((await host.ask('PUT', `${version}/main?deploy=false`, Buffer.from('export {}'))).status).toBe(403)
+  })
+
+  it('takes single assets by path and by role, whatever their type is, and forms', async () => {
+    await registered('parts', '1.0.0', '&draft=true')
+    const version = versionOf('parts')
+    const put = (path: string, text: string, type: string) =>
+      host.ask('PUT', `${version}/${path}?deploy=false&async=false`, Buffer.from(text), 'acme', type)
+    expect((await put('content/lib/data.json', '{"a":1}', 'application/json')).status).toBe(201)
+    expect((await put('content/lib/notes.txt', 'hot', 'text/plain')).status).toBe(201)
+    expect((await put('project', '{"type":"module","a":1}', 'application/json')).status).toBe(201)
+    expect((await host.send('GET', `${version}/content/lib/data.json`)).body).toBe('{"a":1}')
+    expect((await host.send('GET', `${version}/project`)).body).toBe('{"type":"module","a":1}')
+    const form = [
+      '--b',
+      'content-disposition: form-data; name="assets"; filename="lib/form.js"',
+      '',
+      'export const one = 1',
+      '--b',
+      'content-disposition: form-data; name="index.js"',
+      '',
+      'export default 2',
+      '--b--',
+      '',
+    ].join('\r\n')
+    const sent = await host.ask(
+      'PUT',
+      `${version}/content?deploy=false`,
+      Buffer.from(form),
+      'acme',
+      'multipart/form-data; boundary=b',
+    )
+    expect(sent.status).toBe(201)
+    expect((await host.send('GET', `${version}/main`)).body).toBe('export default 2')
+    const { body } = await host.ask('GET', `${version}/content?ls=true`)
+    const roles = (body['assets'] as { name: string; role: string }[]).map(({ name, role }) => [name, role])
+    expect(roles).toEqual([
+      ['index.js', 'main'],
+      ['lib/data.json', 'lib'],
+      ['lib/form.js', 'lib'],
+      ['lib/notes.txt', 'lib'],
+      ['package.json', 'project'],
+      ['plug.json', 'manifest'],
+    ])
+    const below = await host.ask('GET', `${version}/content/lib/?ls=true`)
+    expect(below.body['assets']).toHaveLength(3)
+    for (const [path, problem] of [
+      ['content/lib/..%2fx', 400],
+      ['content/node_modules/x.js', 400],
+      ['content/plug.json', 400],
+    ] as const) {
+      expect((await put(path, '[]', 'text/plain')).status, path).toBe(problem)
+    }
+    expect((await host.ask('PUT', `${version}/content`, Buffer.from('--'), 'acme', 'multipart/form-data')).status).toBe(
+      400,
+    )
+    expect((await host.ask('PUT', `${version}/content`, Buffer.from('--'), 'acme', 'text/plain')).status).toBe(415)
+  })
+
+  it('has its manifest merged, and keeps what names it', async () => {
+    await registered('merged', '1.0.0', '&draft=true', { metadata: { author: 'anna' } })
+    const version = versionOf('merged')
+    const patch = { metadata: { description: 'warm' }, interface: { output: [{ name: 'above' }] } }
+    const patched = await host.ask('PATCH', `${version}/manifest?deploy=false`, patch)
+    expect(plugIn(patched.body)).toMatchObject({
+      metadata: { author: 'anna', description: 'warm' },
+      interface: { states: ['Warm', 'Cold'], output: [{ name: 'above' }] },
+    })
+    const manifest = await host.send('GET', `${version}/manifest`)
+    expect(manifest.json()).toMatchObject({ metadata: { author: 'anna', description: 'warm' } })
+    for (const wrong of [
+      { name: 'other' },
+      { version: '2.0.0' },
+      { runtime: 'plug-python3' },
+      { type: 'x' },
+      { more: 1 },
+      [],
+    ]) {
+      expect((await host.ask('PATCH', `${version}/manifest`, wrong)).status, JSON.stringify(wrong)).toBe(400)
+    }
+  })
+})
+
+describe('a published version', () => {
+  it('is described otherwise without a change of its assets', async () => {
+    await registered('described')
+    const version = versionOf('described')
+    const before = await host.send('GET', `${version}/content`)
+    const patched = await host.ask('PATCH', `${version}/metadata?comment=better`, {
+      description: 'Of the boiler',
+      tags: ['described'],
+    })
+    expect(patched.body).toMatchObject({
+      entity: {
+        plug: { metadata: { description: 'Of the boiler' }, tags: [{ name: 'described' }] },
+        updates: [{ operation: 'metadata-update', comment: 'better', by: 'acme' }, { operation: 'create' }],
+      },
+    })
+    const documentation = { description: 'Warm?', states: [{ name: 'Warm', description: 'above' }] }
+    const documented = await host.ask('PATCH', `${version}/interface`, documentation)
+    expect(plugIn(documented.body)['metadata']).toMatchObject({ description: 'Of the boiler', documentation })
+    expect((await host.send('GET', `${version}/content`)).rawPayload).toEqual(before.rawPayload)
+    expect((await host.ask('PATCH', `${version}/metadata`, { price: 7 })).status).toBe(400)
+    expect((await host.ask('PATCH', `${version}/interface`, { states: 'Warm' })).status).toBe(400)
+    expect((await host.ask('PATCH', `${version}/manifest`, {})).status).toBe(409)
+  })
+
+  it('that is protected shows its assets to its owner alone', async () => {
+    await registered('secret', '1.0.0')
+    await registered('secret', '1.1.0')
+    expect((await host.ask('POST', `${PLUGS}/secret/protect`)).body).toEqual({
+      message: "Protected plug 'secret'",
+      versions: ['1.1.0', '1.0.0'],
+    })
+    const reads = ['/content', '/content/index.js', '/main', '/manifest']
+    for (const path of reads) {
+      expect((await host.send('GET', versionOf('secret') + path, undefined, 'bob')).statusCode, path).toBe(403)
+      expect((await host.send('GET', versionOf('secret') + path)).statusCode, path).toBe(200)
+    }
+    expect((await host.ask('GET', `${versionOf('secret')}/content?ls=true`, undefined, 'bob')).status).toBe(200)
+    expect((await host.ask('POST', `${PLUGS}?copy=secret`, undefined, 'bob')).status).toBe(403)
+    expect((await host.ask('POST', `${PLUGS}/secret/protect?enable=false`, undefined, 'bob')).status).toBe(403)
+    const opened = await host.ask('POST', `${versionOf('secret')}/protect?enable=false`)
+    expect(opened.body).toMatchObject({
+      entity: { plug: { protected: false }, updates: [{ operation: 'unprotect' }, { operation: 'protect' }, {}] },
+    })
+    expect((await host.send('GET', `${versionOf('secret')}/main`, undefined, 'bob')).statusCode).toBe(200)
+  })
+})
+
+describe('a copy', () => {
+  it('begins with the assets of the newest published version, under a name and version of its own', async () => {
+    await registered('source', '1.2.0', '', { tags: ['copied'] })
+    await registered('source', '1.3.0', '&draft=true')
+    const same = await host.ask('POST', `${PLUGS}?copy=source&deploy=false`)
+    expect(plugIn(same.body)).toMatchObject({ name: 'source', version: '2.0.0', tags: [{ name: 'copied' }] })
+    const exact = await host.ask('POST', `${PLUGS}?copy=source@1.2.0&deploy=false`)
+    expect(plugIn(exact.body)).toMatchObject({ version: '1.2.1' })
+    const named = await host.ask('POST', `${PLUGS}?copy=source@^1&name=target&deploy=false&author=bob`)
+    expect(plugIn(named.body)).toMatchObject({ name: 'target', version: '1.0.0', metadata: { author: 'bob' } })
+    const main = await host.send('GET', `${versionOf('target')}/main`)
+    expect(main.body).toBe(nodePlug('1.2.0')['index.js'])
+    expect((await host.send('GET', `${versionOf('target')}/manifest`)).json()).toMatchObject({
+      name: 'target',
+      version: '1.0.0',
+    })
+  })
+
+  it('takes what the body brings in its place', async () => {
+    await registered('base', '1.0.0', '', { metadata: { description: 'of the base' } })
+    const overlaid = await host.ask(
+      'POST',
+      `${PLUGS}?copy=base&name=overlaid&deploy=false`,
+      await tarOf({ 'index.js': 'export {}' }),
+    )
+    expect(overlaid.status).toBe(201)
+    const archive = await host.send('GET', `${versionOf('overlaid')}/content`)
+    const assets = await readArchive(archive.rawPayload)
+    expect(new TextDecoder().decode(assets.get('index.js'))).toBe('export {}')
+    expect([...assets.keys()]).toEqual(['index.js', 'package.json', 'plug.json'])
+    const json = await host.ask('POST', `${PLUGS}?copy=base&deploy=false`, { name: 'json', version: '3.0.0' })
+    expect(plugIn(json.body)).toMatchObject({
+      name: 'json',
+      version: '3.0.0',
+      metadata: { description: 'of the base' },
+    })
+  })
+
+  it('of the example needs its runtime, and one of nothing is told', async () => {
+    const example = await host.ask('POST', `${PLUGS}?copy=!example&runtime=plug-python3@^1&name=warmPy&deploy=false`)
+    expect(plugIn(example.body)).toMatchObject({ name: 'warmPy', runtime: 'plug-python3', runtimeVersion: '^1' })
+    for (const [query, status] of [
+      ['copy=!example', 400],
+      ['copy=nobody', 404],
+      ['copy=warmPy@9.0.0', 404],
+      ['copy=warmPy@x.y', 400],
+      ['runtime=plug-cobol&copy=warmPy', 400],
+    ] as const) {
+      expect((await host.ask('POST', `${PLUGS}?${query}`)).status, query).toBe(status)
+    }
+  })
+})
+
+it('checks a dry run as a creation, and keeps nothing of it', async () => {
+  const dry = await host.ask(
+    'POST',
+    `${PLUGS}?dryRun=true`,
+    await tarOf({ ...nodePlug(), 'plug.json': manifestOf({ name: 'dry' }) }),
+  )
+  expect(dry).toMatchObject({ status: 201, body: { message: "plug 'dry@1.0.0' can be created" } })
+  expect((await host.ask('GET', `${PLUGS}/dry`)).status).toBe(404)
+})
+
+describe('a model', () => {
+  it('is a function of its own type, which nothing here runs yet', async () => {
+    const created = await host.ask('POST', `${REGISTRY}/models?async=false`, await tarOf(MODEL))
+    expect(created.body).toMatchObject({
+      message: "Building and deploying model 'boilers@1.0.0'",
+      entity: {
+        status: 'failed',
+        failureReason: { cause: 'nothing on this host runs functions for byoml-sklearn' },
+        model: { name: 'boilers', metadata: {} },
+      },
+    })
+    const { body } = await host.ask('GET', `${REGISTRY}/jobs?functionType=kfserving`)
+    expect(body['jobs']).toMatchObject([
+      { type: 'build', function: { functionType: 'kfserving', name: 'boilers' } },
+      { type: 'deploy' },
+      { type: 'verify', _links: { model: { href: `${REGISTRY}/models/boilers/versions/1.0.0` } } },
+    ])
+    expect((await host.ask('GET', PLUGS + '/boilers')).status).toBe(404)
+    expect(
+      (await host.ask('POST', PLUGS, await tarOf({ ...MODEL, 'plug.json': MODEL['model.json'] ?? '' }))).status,
+    ).toBe(400)
+  })
+
+  it('deprecates those before it by a patch, and goes some time after it was deprecated', async () => {
+    const of = (version: string): Promise<Buffer> =>
+      tarOf({ ...MODEL, 'model.json': JSON.stringify({ name: 'moves', version, runtime: 'byoml-sklearn' }) })
+    for (const version of ['1.0.0', '1.0.1', '1.1.0'])
+      await host.ask('POST', `${REGISTRY}/models?deploy=false`, await of(version))
+    const { body } = await host.ask('GET', `${REGISTRY}/models/moves/versions`)
+    const flags = (body['entities'] as { model: { version: string }; deprecated: boolean }[]).map((one) => [
+      one.model.version,
+      one.deprecated,
+    ])
+    expect(flags).toEqual([
+      ['1.1.0', false],
+      ['1.0.1', false],
+      ['1.0.0', true],
+    ])
+    const removed = await host.ask('DELETE', `${REGISTRY}/models/moves/versions/1.1.0`)
+    expect(removed).toEqual({
+      status: 200,
+      body: { message: "Deprecated model version 'moves@1.1.0'", versions: ['1.1.0'] },
+    })
+    const report = await host.ask('GET', `${REGISTRY}/models/moves/versions/1.1.0/jobs`)
+    expect(report.body).toMatchObject({
+      jobs: [
+        {
+          type: 'undeploy',
+          state: 'delayed',
+          operation: 'deprecate',
+          request: { deleteEntity: true, resetEntity: false },
+        },
+      ],
+      function: { functionType: 'kfserving', name: 'moves', version: '1.1.0' },
+      _links: { model: { href: `${REGISTRY}/models/moves/versions/1.1.0` } },
+    })
+  })
+})
+
+it('a webscript shows its secret, and where it is called', async () => {
+  const created = await host.ask('POST', `${REGISTRY}/webscripts?copy=!example&runtime=web-node24&deploy=false`)
+  expect(created.body).toMatchObject({ entity: { webscript: { private: true, allowHmac: true } } })
+  const { body } = await host.ask('GET', `${REGISTRY}/webscripts`)
+  expect(body['entities']).toMatchObject([
+    {
+      secret: expect.stringMatching(/^[A-Za-z0-9+/]{43}=$/) as string,
+      _links: { invoke: { href: '/api/v1/acme/greet' } },
+    },
+  ])
+  await host.ask('POST', `${REGISTRY}/webscripts?copy=greet&name=open&deploy=false`, {
+    allowHmac: false,
+    private: false,
+  })
+  expect((await host.ask('GET', `${REGISTRY}/webscripts/open`)).body).toMatchObject({
+    entity: { secret: null, webscript: { private: false } },
+    _links: { invoke: { href: '/api/v1/acme/open' } },
+  })
+})
+
+describe('a removal', () => {
+  it('of a plug only deprecates it, and looks later whether it is still used', async () => {
+    await registered('leaving')
+    await host.ask('DELETE', `${PLUGS}/leaving`)
+    const { body } = await host.ask('GET', versionOf('leaving'))
+    expect(body).toMatchObject({
+      entity: { status: 'registered', deprecated: true, updates: [{ operation: 'deprecate' }, {}] },
+    })
+    const jobs = await host.ask('GET', `${REGISTRY}/jobs?type=cleanup`)
+    expect(jobs.body['jobs']).toMatchObject([{ state: 'delayed', function: { name: 'leaving' } }])
+  })
+
+  it('of several versions is one job, over when all of them are gone', async () => {
+    for (const version of ['1.0.0', '1.1.0', '2.0.0']) await registered('several', version)
+    const removed = await host.ask('DELETE', `${PLUGS}/several?force=true`)
+    expect(removed).toMatchObject({
+      status: 202,
+      body: { message: "Removing plug 'several'", versions: ['2.0.0', '1.1.0', '1.0.0'] },
+    })
+    const { job, event } = removed.body['_links'] as Record<string, { href: string; jobType?: string }>
+    expect(job?.jobType).toBe('batch')
+    const stream = await host.send('GET', event?.href ?? '')
+    expect(stream.body).toContain('event: close')
+    expect((await host.ask('GET', job?.href ?? '')).body).toMatchObject({
+      job: {
+        type: 'batch',
+        state: 'completed',
+        request: { plugName: 'several', functionType: 'plugs', childType: 'undeploy' },
+        result: { jobCount: 3 },
+      },
+    })
+    expect((await host.ask('GET', `${PLUGS}/several`)).status).toBe(404)
+  })
+
+  it('is told in the list of what was done', async () => {
+    await registered('audited')
+    await host.ask('DELETE', `${versionOf('audited')}?undeploy=true&async=false&comment=tired`)
+    const { body } = await host.ask('GET', versionOf('audited'))
+    expect(body).toMatchObject({
+      entity: {
+        status: 'undeployed',
+        deprecated: true,
+        updates: [
+          { operation: 'undeploy', comment: 'tired', jobs: [expect.any(String)] },
+          { operation: 'deprecate', comment: 'tired' },
+          { operation: 'create' },
+        ],
+      },
+    })
+    const list = await host.ask('GET', `${PLUGS}?name=audited&includeUndeployed=true`)
+    expect((list.body['entities'] as Body[])[0]?.['updates']).toBeUndefined()
+  })
+})
+
+describe('a rebuild', () => {
+  it('does what is needed, says why, and refuses what is not', async () => {
+    await using own = await functionHost()
+    const code = `({ state: 'Warm', rawData: { limit: process.env.LIMIT ?? 'none' } })`
+    await own.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug('1.0.0', code)))
+    const before = await own.ask('POST', '/api/sensors/warmth', { properties: { value: 8 } })
+    expect(before.body).toMatchObject({ rawData: { limit: 'none' } })
+    const rebuild = (query: string, body?: object) =>
+      own.ask('POST', `${versionOf('warmth')}/rebuild?async=false&${query}`, body)
+    const ignored = await rebuild('')
+    expect(ignored).toMatchObject({
+      status: 200,
+      body: {
+        message: "Nothing to rebuild in plug 'warmth@1.0.0'",
+        causes: {
+          build: { changed: false, reason: 'it is built' },
+          deploy: { changed: false },
+          verify: { changed: false },
+        },
+      },
+    })
+    expect(ignored.body['_links']).toBeUndefined()
+    const dry = await rebuild('dryRun=true&forceDeploy=true')
+    expect(dry.body).toMatchObject({
+      message: "Can rebuild plug 'warmth@1.0.0'",
+      causes: { deploy: { changed: true, reason: 'asked for' } },
+    })
+    const deployed = await rebuild('', { deploy: { envVars: { LIMIT: '7' } } })
+    expect(deployed.body).toMatchObject({
+      causes: { build: { changed: false }, deploy: { changed: true, reason: 'its deployment is another one' } },
+      entity: { status: 'running', plug: { deploy: { envVars: { LIMIT: '7' } } } },
+    })
+    const called = await own.ask('POST', '/api/sensors/warmth', { properties: { value: 8 } })
+    expect(called.body).toMatchObject({ rawData: { limit: '7' } })
+    const skipped = await rebuild('skipVerify=true&forceDeploy=true&scaleToZero=true')
+    expect(skipped.body).toMatchObject({
+      causes: { verify: { changed: false, reason: 'left out' } },
+      entity: { status: 'running' },
+    })
+    for (const [query, body] of [
+      ['forceVersion=9.0.0', undefined],
+      ['upgrade=minor&forceVersion=1.0.0', undefined],
+      ['upgrade=huge', undefined],
+      ['', { deploy: { limits: {} } }],
+    ] as const) {
+      expect((await rebuild(query, body)).status, query).toBe(400)
+    }
+    const verified = await own.ask('POST', `${versionOf('warmth')}/verify?async=false`)
+    expect(verified).toMatchObject({ status: 200, body: { result: { healthy: true } } })
+  })
+
+  it('waits a while after a failure, unless it is told not to', async () => {
+    await using own = await functionHost({ functions: 'off' })
+    await own.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
+    const again = await own.ask('POST', `${versionOf('warmth')}/rebuild`)
+    expect(again).toMatchObject({ status: 200, body: { causes: { build: { changed: false, backoff: true } } } })
+    const forced = await own.ask('POST', `${versionOf('warmth')}/rebuild?ignoreChecks=true`)
+    expect(forced.status).toBe(202)
+    const skipped = await own.ask(
+      'POST',
+      `${versionOf('warmth')}/rebuild?ignoreChecks=true&skipRebuild=true&forceVersion=1.0.0`,
+    )
+    expect(skipped.status).toBe(202)
+  })
+})
+
+describe('runtimes', () => {
+  it('are listed by name, type, format and tag', async () => {
+    const names = async (query: string): Promise<unknown> =>
+      ((await host.ask('GET', `${REGISTRY}/runtimes?${query}`)).body['runtimes'] as { name: string }[]).map(
+        ({ name }) => name,
+      )
+    expect(await names('functionType=plugs')).toEqual(['plug-node24', 'plug-python3'])
+    expect(await names('functionType=plugs&archiveFormat=node-')).toEqual(['plug-python3'])
+    expect(await names('name=PLUG-*&tags=javascript')).toEqual(['plug-node24'])
+    expect(await names('functionType=kfserving&name=*torch')).toEqual(['byoml-pytorch'])
+    expect(await names('functionType=plugs&version=^2')).toEqual([])
+    expect((await host.ask('GET', `${REGISTRY}/runtimes?version=x.y`)).status).toBe(400)
+    const embedded = await host.ask('GET', `${REGISTRY}/runtimes?name=plug-node24&showTags=embed`)
+    expect(embedded.body).toMatchObject({
+      runtimes: [{ tags: ['javascript'], versions: [{ version: '1.0.0', deprecated: false, upgradable: false }] }],
+      _embedded: { tags: [{ name: 'javascript' }] },
+    })
+    expect((await host.ask('GET', `${REGISTRY}/runtimes/plug-node24/versions/^1`)).body).toMatchObject({
+      name: 'plug-node24',
+      version: '1.0.0',
+      assets: {
+        conditions: [
+          { role: 'manifest', pattern: 'plug.json', min: 1 },
+          { role: 'main', pattern: 'index.js' },
+          {},
+          {},
+          {},
+        ],
+      },
+    })
+    for (const path of [
+      'plug-cobol',
+      'plug-node24/versions/^9',
+      'byoml-sklearn/versions/^1/example',
+      'plug-node24/versions/^1/example/x.js',
+    ]) {
+      expect((await host.ask('GET', `${REGISTRY}/runtimes/${path}`)).status, path).toBe(404)
+    }
+  })
+
+  it('have schemas, which are those that uploads are held against', async () => {
+    const schema = await host.ask('GET', `${REGISTRY}/schemas/webscripts-manifest`)
+    expect(schema.body).toMatchObject({
+      title: 'Manifest of a webscript',
+      properties: { allowHmac: { type: 'boolean' } },
+    })
+    const older = await host.ask('GET', `${REGISTRY}/schemas/kfserving/manifest/schema`)
+    expect(older.body).toMatchObject({ title: 'Manifest of a model' })
+    expect((await host.ask('GET', `${REGISTRY}/schemas/none`)).status).toBe(404)
+  })
+})
