@@ -14,6 +14,15 @@ import { ALL, replay, SILENT } from './replay.ts'
 import type { BatchTask } from './row-handle.ts'
 import type { RawData, RowStore } from './row-store.ts'
 
+/** What all records of a shape have in common. */
+export interface Totals {
+  /** sensors, and triggers into sensors: each message runs and fires them all */
+  readonly sensors: number
+  readonly inner: number
+  /** messages reset what was observed */
+  readonly resets: boolean
+}
+
 /** What the records of one row share, as long as one task has it. */
 export interface RecordedTask {
   readonly rows: RowStore
@@ -25,9 +34,6 @@ export interface RecordedTask {
   readonly invocations: number
   /** whether `fired` events have their why */
   readonly why: boolean
-  /** sensors, and triggers into sensors: each message runs and fires them all */
-  readonly sensors: number
-  readonly inner: number
 }
 
 /** What a row's message did. */

@@ -15,7 +15,7 @@ import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
 import { gateChanges } from './possible-firings.ts'
-import { eventsOf, type Given, type RecordedTask, type TakenMessage } from './record-events.ts'
+import { eventsOf, type Given, type RecordedTask, type TakenMessage, type Totals } from './record-events.ts'
 import type { EpochSource, MessageRecords, RecordEpoch } from './row-code.ts'
 import type { RowHandle } from './row-handle.ts'
 import type { Following, RowStore } from './row-store.ts'
@@ -24,6 +24,7 @@ import { VectorEpoch, type EpochOwner, type VectorRecord } from './vector-record
 /** The record of one row. */
 export class RowRecord implements EventRecord, TakenMessage {
   readonly of: RecordedTask
+  readonly totals: Totals
   readonly message: Message
   readonly number: number
   readonly time: number
@@ -45,6 +46,7 @@ export class RowRecord implements EventRecord, TakenMessage {
 
   constructor(
     of: RecordedTask,
+    totals: Totals,
     message: Message,
     number: number,
     time: number,
@@ -56,6 +58,7 @@ export class RowRecord implements EventRecord, TakenMessage {
     earlier: readonly number[] | undefined,
   ) {
     this.of = of
+    this.totals = totals
     this.message = message
     this.number = number
     this.time = time
@@ -73,8 +76,8 @@ export class RowRecord implements EventRecord, TakenMessage {
 
   count(types: number): number {
     if (this.isVoid) return 0
-    const { of, states, gates, fired, held } = this
-    const { sensors, inner } = of
+    const { totals, states, gates, fired, held } = this
+    const { sensors, inner } = totals
     if (types === ALL_TYPES) return 1 + sensors + states + 2 * fired + inner + gates + held
     let count = 0
     if ((types & DATA) !== 0) count++
@@ -96,6 +99,9 @@ const NO_CALLS = -1
 export class RowRecords implements MessageRecords, EpochOwner {
   readonly #rows: RowStore
   readonly #host: ExecutorHost
+  /** of any task of the shape */
+  readonly #model: TaskModel
+  readonly #totals: Totals
   /** by row; undefined: to be made with its next record */
   readonly #tasks: (RecordedTask | undefined)[] = []
   /** how often gates change, plus one, by key bits before and after; 0: not known yet */
@@ -110,9 +116,16 @@ export class RowRecords implements MessageRecords, EpochOwner {
   /** how often gates change with each message; -1: not equally often; undefined: nobody asked yet */
   #sameGates: number | undefined
 
-  constructor(rows: RowStore, host: ExecutorHost) {
+  constructor(rows: RowStore, model: TaskModel, host: ExecutorHost) {
     this.#rows = rows
+    this.#model = model
     this.#host = host
+    const { graph, settings } = model
+    this.#totals = {
+      sensors: rows.shape.sensors.length,
+      inner: graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length,
+      resets: settings.resetObservations,
+    }
     this.#gates = new Int16Array(rows.table.length)
   }
 
@@ -134,9 +147,11 @@ export class RowRecords implements MessageRecords, EpochOwner {
     const { gave } = this
     const given = gave === NO_CALLS ? undefined : { rawData: this.#rows.rawData[row] ?? [], positions: gave }
     const of = this.#tasks[row] ?? this.#newTask(row)
-    const gates = this.#gatesOf(of.model, before, after)
-    const states = of.model.settings.resetObservations ? of.sensors : this.#changed(before, after)
-    const record = new RowRecord(of, message, number, time, before, after, states, gates, given, earlier)
+    // The task's own objects are scattered in memory: what all tasks of a shape share is read instead.
+    const totals = this.#totals
+    const gates = this.#gatesOf(before, after)
+    const states = totals.resets ? totals.sensors : this.#changed(before, after)
+    const record = new RowRecord(of, totals, message, number, time, before, after, states, gates, given, earlier)
     this.#record = record
     this.#row = row
     this.#host.events.record(record)
@@ -163,7 +178,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
 
   beginEpoch(from: EpochSource): RecordEpoch {
     const tasks = from.rows.map((row) => this.#tasks[row] ?? this.#newTask(row))
-    return new VectorEpoch(from, this.#rows, tasks, this.#sameGates ?? 0, this)
+    return new VectorEpoch(from, this.#rows, tasks, this.#totals, this.#sameGates ?? 0, this)
   }
 
   began(record: VectorRecord): void {
@@ -175,13 +190,13 @@ export class RowRecords implements MessageRecords, EpochOwner {
     this.#vector = undefined
   }
 
-  /** Whether sensors and gates change equally often with each message, as one record for many rows has it. `model`: of one of them. */
-  canVectorize(model: TaskModel, all: readonly number[]): boolean {
-    if (!model.settings.resetObservations) return false
+  /** Whether sensors and gates change equally often with each message, as one record for many rows has it. */
+  canVectorize(all: readonly number[]): boolean {
+    if (!this.#totals.resets) return false
     if (this.#sameGates === undefined) {
       const [first = 0] = all
-      const count = this.#gatesOf(model, first, first)
-      const isSame = all.every((before) => all.every((now) => this.#gatesOf(model, before, now) === count))
+      const count = this.#gatesOf(first, first)
+      const isSame = all.every((before) => all.every((now) => this.#gatesOf(before, now) === count))
       this.#sameGates = isSame ? count : -1
     }
     return this.#sameGates !== -1
@@ -211,11 +226,11 @@ export class RowRecords implements MessageRecords, EpochOwner {
     this.#record = undefined
   }
 
-  #gatesOf(model: TaskModel, before: number, after: number): number {
+  #gatesOf(before: number, after: number): number {
     const { keyMask, shape } = this.#rows
     const entry = ((before & keyMask) << shape.keyBits) | (after & keyMask)
     const known = this.#gates[entry] as number
-    return known === 0 ? this.#changes(model, before, after, entry) : known - 1
+    return known === 0 ? this.#changes(before, after, entry) : known - 1
   }
 
   /** How many sensors change that no message resets. */
@@ -225,7 +240,8 @@ export class RowRecords implements MessageRecords, EpochOwner {
     return changed
   }
 
-  #changes({ graph, settings }: TaskModel, before: number, after: number, entry: number): number {
+  #changes(before: number, after: number, entry: number): number {
+    const { graph, settings } = this.#model
     const rows = this.#rows
     const order = rows.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
     const { gatesNeedFullObservation: needsAll, resetObservations: resets } = settings
@@ -246,8 +262,6 @@ export class RowRecords implements MessageRecords, EpochOwner {
       inputs: state.inputs - materializedCount * (1 + length),
       invocations: state.invocations - materializedCount,
       why: this.#host.why,
-      sensors: length,
-      inner: model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length,
     }
     this.#tasks[row] = made
     return made

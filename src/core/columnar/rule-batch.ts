@@ -108,7 +108,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#heard = host.events
     this.#hasWhy = host.why
     this.#events = new RowEventWriter(this.#rows, host)
-    this.#records = new RowRecords(this.#rows, host)
+    this.#records = new RowRecords(this.#rows, model, host)
     this.#told = new RowMessage(this.#rows.nums)
     const { tellRecorded } = host.events
     this.#telling = { ...this.#counting, event: tellRecorded, detail: tellRecorded, why: host.why }
@@ -249,7 +249,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
       this.#vectorParts = vectorPartsOf(this.#rows, first, this.handleAt(first).task.model, this.#generate)
     }
     const { all = [] } = this.#vectorParts ?? {}
-    if (this.records?.canVectorize(this.handleAt(first).task.model, all) === false) return undefined
+    if (this.records?.canVectorize(all) === false) return undefined
     const vectorized = this.#vectorParts ? VectorizedBatch.of(rows, this.#vectorParts, this, last, era) : undefined
     for (const row of vectorized?.rows ?? []) this.#vectorized[row] = vectorized
     return vectorized

@@ -4,7 +4,7 @@ import type { EventRecord } from '../engine/event-batch.ts'
 import type { EngineEvent } from '../engine/events.ts'
 import type { Message } from '../task/origin.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
-import { eventsOf, type RecordedTask } from './record-events.ts'
+import { eventsOf, type RecordedTask, type Totals } from './record-events.ts'
 import type { EpochSource, RecordEpoch } from './row-code.ts'
 import { AFTER, BEFORE, COUNT, HEAD, TIME } from './row-layout.ts'
 import type { RowStore } from './row-store.ts'
@@ -22,6 +22,7 @@ export interface EpochOwner {
 export class VectorEpoch implements RecordEpoch {
   readonly tasks: readonly RecordedTask[]
   readonly rows: readonly number[]
+  readonly totals: Totals
   /** how often gates change in each row with each message */
   readonly gates: number
   readonly #from: EpochSource
@@ -32,12 +33,20 @@ export class VectorEpoch implements RecordEpoch {
   readonly #ints: Int32Array
   #record: VectorRecord | undefined
 
-  constructor(from: EpochSource, store: RowStore, tasks: readonly RecordedTask[], gates: number, owner: EpochOwner) {
+  constructor(
+    from: EpochSource,
+    store: RowStore,
+    tasks: readonly RecordedTask[],
+    totals: Totals,
+    gates: number,
+    owner: EpochOwner,
+  ) {
     this.#from = from
     this.#store = store
     this.#owner = owner
     this.rows = from.rows
     this.tasks = tasks
+    this.totals = totals
     this.gates = gates
     this.#nums = store.nums.slice()
     this.#ints = new Int32Array(this.#nums.buffer)
@@ -64,7 +73,7 @@ export class VectorEpoch implements RecordEpoch {
       before: this.#statesAt(i, place - 1),
       after: this.#statesAt(i, place),
       given: undefined,
-      earlier: fires || this.tasks[i]?.inner !== 0 ? this.#since(i, place) : undefined,
+      earlier: fires || this.totals.inner > 0 ? this.#since(i, place) : undefined,
       answers: [answer],
     })
   }
@@ -144,9 +153,7 @@ export class VectorRecord implements EventRecord {
   }
 
   count(types: number): number {
-    const [task] = this.epoch.tasks
-    if (task === undefined) return 0
-    const { sensors, inner } = task
+    const { sensors, inner } = this.epoch.totals
     let count = 0
     if ((types & DATA) !== 0) count++
     if ((types & RESULT) !== 0) count += sensors

@@ -98,7 +98,8 @@ describe('the stats of an engine', () => {
 
   it('say that a rule has something that no row can do', async () => {
     const of = engine()
-    await of.start({ ...rule(), task: { type: 'reactive', resetObservations: false } }, { id: 't' })
+    const { sensors = [], ...rest } = rule()
+    await of.start({ ...rest, sensors: sensors.map((one) => ({ ...one, evictionTime: 60 })) }, { id: 't' })
     send(of, 5)
     expect(why(of)).toEqual({ shape: 5 })
   })
