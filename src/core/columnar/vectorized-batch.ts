@@ -8,7 +8,7 @@
  */
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
-import type { Era } from './message-eras.ts'
+import { lastValue, type Era } from './message-eras.ts'
 import { isSilent, type Part } from './message-parts.ts'
 import type { VectorDependencies } from './vector-code.ts'
 import {
@@ -33,7 +33,7 @@ import {
 } from './row-layout.ts'
 import { FiringHistory, MAX_KEPT } from './firing-history.ts'
 import type { FireRows, FiringContext, FiringRows } from './firing-loop.ts'
-import { limitIndex, MIN_INDEXED, type LimitIndex } from './limit-index.ts'
+import { limitIndex, limitsOf, MIN_INDEXED, type LimitIndex } from './limit-index.ts'
 import { parametersOf } from './read-parameters.ts'
 import type { Limits, MessageRecords, RecordEpoch, RowEvents, Values } from './row-code.ts'
 import type { FiredAfter, RowStore } from './row-store.ts'
@@ -326,7 +326,7 @@ export class VectorizedBatch {
   #beginAt(last: Message, era: Era): boolean {
     const at = (FIRST - 1) * this.#parts.parameters
     for (const [p, name] of this.#parts.names.entries()) {
-      const value = valueOf(last, era, name)
+      const value = lastValue(last, era, name)
       if (typeof value !== 'number' || !Number.isFinite(value)) return false
       this.#values[at + p] = value
     }
@@ -578,13 +578,6 @@ export class VectorizedBatch {
   }
 }
 
-/** What was compared last under a name: in the last message, or in the last that had it. */
-function valueOf(last: Message, { kept }: Era, name: string): unknown {
-  if (last[name] !== undefined) return last[name]
-  for (let one = kept; one !== undefined; one = one.older) if (one.message[name] !== undefined) return one.message[name]
-  return undefined
-}
-
 /** What the rows call: none of them has got the first message yet. */
 function callsOf(
   rows: readonly number[],
@@ -599,11 +592,4 @@ function callsOf(
     answers: hasAnswers ? rows.map((row) => answers[row]) : undefined,
     isOver: false,
   }
-}
-
-/** In a list that holds doubles, whatever the limits are: then it needs no look at each. */
-function limitsOf(rows: readonly number[], store: RowStore, constant: number): readonly number[] {
-  const limits = [0.5]
-  for (const [i, row] of rows.entries()) limits[i] = store.nums[store.at(row) + store.layout.constants + constant] ?? 0
-  return limits
 }
