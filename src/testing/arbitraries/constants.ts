@@ -51,11 +51,12 @@ export function constantsOf(
   }
 }
 
+/** As a whole word, at any place. */
 function isNamed(metric: string, text: string): boolean {
-  const at = text.indexOf(metric)
-  if (at < 0) return false
-  const [before, after] = [text[at - 1] ?? '', text[at + metric.length] ?? '']
-  return !/\w/.test(before) && !/\w/.test(after)
+  for (let at = text.indexOf(metric); at >= 0; at = text.indexOf(metric, at + 1)) {
+    if (!/\w/.test(text[at - 1] ?? '') && !/\w/.test(text[at + metric.length] ?? '')) return true
+  }
+  return false
 }
 
 /** Numbers, also those in texts, and texts, however deep. */
