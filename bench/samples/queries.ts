@@ -1,7 +1,7 @@
 /** One sample: a query of the broker's time series over a million points, and the same as SQL by hand on the same file. */
 import { join } from 'node:path'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import type { SeriesQuery } from '../../src/services/broker/contract.ts'
 import { createSeries } from '../../src/services/broker/series/create-series.ts'
@@ -10,6 +10,7 @@ import { openMemoryBlobs } from '../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../src/storage/sqlite/open-sqlite.ts'
 import { withFolder } from './host/folder.ts'
 import { spreadOf } from './host/tasks.ts'
+import { samplesByHand, type Point } from './samples-by-hand.ts'
 
 export type QuerySubject = 'mean' | 'figures' | 'median' | 'latest'
 
@@ -29,7 +30,7 @@ const POINTS = 1_000_000
 const UNTIL = START + POINTS * 1_000
 const RANGE = { from: START, until: UNTIL, grouping: 'hour' }
 const HOURS = `SELECT (time - ${START}) / ${HOUR} AS hour`
-const OF_SERIES = `FROM samples WHERE series = (SELECT key FROM series WHERE resource = 'r' AND metric = 'm')`
+const OF_SERIES = 'FROM samples WHERE series = 0'
 
 interface Question {
   readonly query: SeriesQuery
@@ -66,18 +67,25 @@ export function queriesSample(subject: QuerySubject): Promise<QueriesSample> {
     try {
       const store = storage.tenant('default')
       await fill(store)
-      return await measured(QUESTIONS[subject], store, join(folder, 'series.db'))
+      return await measured(QUESTIONS[subject], store, samplesByHand(join(folder, 'by-hand.db'), points()))
     } finally {
       await storage.close()
     }
   })
 }
 
+const timeOf = (i: number): number => START + i * 1_000
+const valueOf = (i: number): number => (i * 7_919) % 1_000
+
+function* points(): Generator<Point> {
+  for (let i = 0; i < POINTS; i += 1) yield [0, timeOf(i), valueOf(i)]
+}
+
 async function fill(store: Store): Promise<void> {
   const BATCH = 10_000
   for (let from = 0; from < POINTS; from += BATCH) {
     const samples = Array.from({ length: BATCH }, (_, i) => {
-      return { resource: 'r', metric: 'm', time: START + (from + i) * 1_000, value: ((from + i) * 7_919) % 1_000 }
+      return { resource: 'r', metric: 'm', time: timeOf(from + i), value: valueOf(from + i) }
     })
     await store.series.append({ samples })
   }
@@ -85,9 +93,12 @@ async function fill(store: Store): Promise<void> {
   await setTimeout(3_000)
 }
 
-async function measured({ query, sql, times: count }: Question, store: Store, file: string): Promise<QueriesSample> {
+async function measured(
+  { query, sql, times: count }: Question,
+  store: Store,
+  db: DatabaseSync,
+): Promise<QueriesSample> {
   const { series } = createSeries({ store, now: () => UNTIL })
-  const db = new DatabaseSync(file, { readOnly: true })
   const byHand = db.prepare(sql)
   const times: number[] = []
   const handTimes: number[] = []

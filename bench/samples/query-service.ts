@@ -4,7 +4,6 @@
  */
 import { join } from 'node:path'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import { SampleReader } from '../../src/series/sample-reader.ts'
 import { createQueriesService } from '../../src/services/queries/service.ts'
@@ -15,6 +14,7 @@ import { peerPackage } from '../subjects/by-hand.ts'
 import { withFolder } from './host/folder.ts'
 import { startHostProcess } from './host/host-process.ts'
 import { drive, spreadOf } from './host/tasks.ts'
+import { samplesByHand, type Point } from './samples-by-hand.ts'
 
 export type QueryServiceSubject = 'means' | 'csv' | 'ndjson' | 'arrow' | 'http'
 
@@ -76,7 +76,7 @@ async function means(storage: Storage, folder: string): Promise<QueryServiceSamp
   const { execute } = createQueriesService({ storage, now: () => until }).as({ tenant: 'default', user: 'bench' })
   const data = Array.from({ length: SERIES }, (_, s) => ({ resource: `r${s}` }))
   const query = { metric: 'm', aggregation: 'mean', freq: 'PT1H', from: START, until, data }
-  const db = tableByHand(join(folder, 'by-hand.db'), points)
+  const db = samplesByHand(join(folder, 'by-hand.db'), allPoints(points))
   const byHand = db.prepare(
     `SELECT series, (time - ${START}) / 3600000 AS hour, avg(value) FROM samples GROUP BY series, hour`,
   )
@@ -110,15 +110,8 @@ async function means(storage: Storage, folder: string): Promise<QueryServiceSamp
   }
 }
 
-/** The same points in a table of SQLite's own, by series and time. */
-function tableByHand(file: string, points: number): DatabaseSync {
-  const db = new DatabaseSync(file)
-  db.exec(`PRAGMA journal_mode = WAL; PRAGMA cache_size = -32768; BEGIN;
-    CREATE TABLE samples (series INTEGER, time INTEGER, value REAL, PRIMARY KEY (series, time)) STRICT, WITHOUT ROWID`)
-  const insert = db.prepare('INSERT INTO samples VALUES (?, ?, ?)')
-  for (let s = 0; s < SERIES; s += 1) for (let i = 0; i < points; i += 1) insert.run(s, timeOf(i), valueOf(s, i))
-  db.exec('COMMIT')
-  return db
+function* allPoints(points: number): Generator<Point> {
+  for (let s = 0; s < SERIES; s += 1) for (let i = 0; i < points; i += 1) yield [s, timeOf(i), valueOf(s, i)]
 }
 
 interface Duck {

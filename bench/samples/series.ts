@@ -1,13 +1,13 @@
 /** One sample: points on their way into a store of its own, or figures over them. */
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout } from 'node:timers/promises'
 import type { Series } from '../../src/storage/contract.ts'
 import { openMemoryBlobs } from '../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../src/storage/sqlite/open-sqlite.ts'
 import { withFolder } from './host/folder.ts'
 import { spreadOf, type Spread } from './host/tasks.ts'
+import { samplesByHand, type Point } from './samples-by-hand.ts'
 
 export type SeriesSubject = 'message' | 'array' | 'hourly' | 'long'
 
@@ -53,7 +53,7 @@ export function seriesSample({ subject, inFlight }: SeriesRequest): Promise<Seri
             (n) => appendPoints(series, n, RESOURCES, 1_000),
           )
         case 'hourly':
-          return await hourly(series, join(folder, 'series.db'))
+          return await hourly(series, join(folder, 'by-hand.db'))
       }
     } finally {
       await storage.close()
@@ -140,11 +140,13 @@ async function hourly(series: Series, file: string): Promise<SeriesSample> {
   return { perSecond, ...spreadOf(times), handMs: spreadOf(byHand).p50, rssHalf: rss, rssEnd: rss }
 }
 
-/** The mean alone, out of the table in which samples come to rest. */
+/** The mean alone. */
 function sqlByHand(file: string): () => void {
-  const db = new DatabaseSync(file, { readOnly: true })
-  const statement = db.prepare(`
-    SELECT (time - ${START}) / ${HOUR} AS hour, avg(value) FROM samples
-    WHERE series = (SELECT key FROM series WHERE resource = 'thing-0' AND metric = 'temperature') GROUP BY hour`)
+  const points = function* (): Generator<Point> {
+    for (let i = 0; i < HISTORY; i += 1) yield [0, START + i * 1_000, i * 1.5]
+  }
+  const statement = samplesByHand(file, points()).prepare(
+    `SELECT (time - ${START}) / ${HOUR} AS hour, avg(value) FROM samples WHERE series = 0 GROUP BY hour`,
+  )
   return () => void statement.all()
 }

@@ -17,4 +17,13 @@ export interface Ports {
 export type Awaitable<T> = T | PromiseLike<T>
 
 // What plugs ask of services, for the adapters that answer
-export type { AlarmPort, Cause, DataPort, PlainObject, PlugServices, QueryPort, ResourcePort, WebscriptPort } from './plug/services.ts'
+export type {
+  AlarmPort,
+  Cause,
+  DataPort,
+  PlainObject,
+  PlugServices,
+  QueryPort,
+  ResourcePort,
+  WebscriptPort,
+} from './plug/services.ts'

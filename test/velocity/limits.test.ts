@@ -53,6 +53,14 @@ describe('a rendering ends', () => {
     }
   })
 
+  it('but not for what passes while the machine has other things to do', () => {
+    let looks = 0
+    const now = () => (looks++ === 0 ? 0 : 10_000 + looks)
+    const template = new VelocityTemplate('#foreach($i in [1..20000])x#end', { now, limits: { ms: 250 } })
+    expect(template.render({})).toHaveLength(20_000)
+    expect(looks).toBeGreaterThan(10)
+  })
+
   it('when its time is over, by the clock that it is given', () => {
     let now = 0
     const error = refusal('#foreach($i in [1..100000])x#end', { ms: 10 }, '1.7', () => now++)

@@ -6,6 +6,7 @@
  */
 import type { Limits, VectorCondition } from './row-code.ts'
 import type { BatchShape } from './batch-shape.ts'
+import type { RowStore } from './row-store.ts'
 
 /** fewer rows are looked at one by one */
 export const MIN_INDEXED = 128
@@ -183,4 +184,11 @@ function leaveOut(sets: Int32Array, first: number, row: number): void {
 /** of sets of rows, 32 bits each */
 export function wordsFor(rows: number): number {
   return Math.ceil(rows / 32)
+}
+
+/** In a list that holds doubles, whatever the limits are: then it needs no look at each. */
+export function limitsOf(rows: readonly number[], store: RowStore, constant: number): readonly number[] {
+  const limits = [0.5]
+  for (const [i, row] of rows.entries()) limits[i] = store.nums[store.at(row) + store.layout.constants + constant] ?? 0
+  return limits
 }

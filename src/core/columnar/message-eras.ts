@@ -150,3 +150,10 @@ export function carriedValue(
   const carried = stream.carried?.get(key)
   return carried !== undefined && carried.until > now ? carried.value : undefined
 }
+
+/** What was compared last under a name: in the last message, or in the last that had it. */
+export function lastValue(last: Message, { kept }: Era, name: string): unknown {
+  if (last[name] !== undefined) return last[name]
+  for (let one = kept; one !== undefined; one = one.older) if (one.message[name] !== undefined) return one.message[name]
+  return undefined
+}

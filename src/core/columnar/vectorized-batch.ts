@@ -8,7 +8,7 @@
  */
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
-import type { Era } from './message-eras.ts'
+import { lastValue, type Era } from './message-eras.ts'
 import { isSilent, type Part } from './message-parts.ts'
 import type { VectorDependencies } from './vector-code.ts'
 import {
@@ -33,7 +33,7 @@ import {
 } from './row-layout.ts'
 import { FiringHistory, MAX_KEPT } from './firing-history.ts'
 import type { FireRows, FiringContext, FiringRows } from './firing-loop.ts'
-import { limitIndex, MIN_INDEXED, type LimitIndex } from './limit-index.ts'
+import { limitIndex, limitsOf, MIN_INDEXED, type LimitIndex } from './limit-index.ts'
 import { parametersOf } from './read-parameters.ts'
 import type { Limits, MessageRecords, RecordEpoch, RowEvents, Values } from './row-code.ts'
 import type { FiredAfter, RowStore } from './row-store.ts'
@@ -46,9 +46,9 @@ interface Attached {
 
 /** so many rows are worth it */
 export const MIN_VECTORIZED = 8
-/** Messages that rows may be behind, with the two before that they know themselves: at least, ... */
+/** Messages that rows may be behind, with the two before that they know themselves: at first, and at least; ... */
 const KEPT = 256
-/** ... for each row, since many take long to be brought up to date, ... */
+/** ... later on for each row, since many take long to be brought up to date, ... */
 const KEPT_PER_ROW = 4
 /** ... and at most, by rows and messages, for what it takes of memory: a bit each. */
 const MAX_FIRINGS = 2 ** 22
@@ -76,13 +76,15 @@ export class VectorizedBatch {
   /** the least of them by parameter, then the greatest */
   readonly #bounds: Float64Array
   #times: Float64Array
+  /** messages that they may be about; they begin with few */
+  readonly #mayKeep: number
   readonly #messages: (Message | undefined)[] = []
   readonly #eras: (Era | undefined)[] = []
   /** which sensors each of them ran */
   readonly #runs: (Part | undefined)[] = []
   /** up to each of them: sensors that were not run, and messages that ran none */
-  readonly #missed: Int32Array
-  readonly #silent: Int32Array
+  #missed: Int32Array
+  #silent: Int32Array
   /** not every message ran all sensors */
   #isPartly = false
   /** some did not decide whether to fire */
@@ -90,7 +92,7 @@ export class VectorizedBatch {
   /** the message before the first one ran all sensors */
   #beganWhole = true
   /** who fired at which message */
-  readonly #history: FiringHistory
+  #history: FiringHistory
   /** null: its limits are not to be sorted */
   #index: LimitIndex | null | undefined
   #messagesLooked = 0
@@ -144,13 +146,13 @@ export class VectorizedBatch {
     this.#batch = batch
     this.#sensors = 2 ** sensors.length - 1
     this.#limits = Array.from({ length: constants }, (_, c) => limitsOf(rows, store, c))
-    const kept = Math.max(KEPT, Math.min(KEPT_PER_ROW * length, MAX_FIRINGS / length, MAX_KEPT) | 0)
-    this.#times = new Float64Array(kept)
-    this.#missed = new Int32Array(kept)
-    this.#silent = new Int32Array(kept)
-    this.#values = new Float64Array(kept * parts.parameters)
+    this.#mayKeep = Math.max(KEPT, Math.min(KEPT_PER_ROW * length, MAX_FIRINGS / length, MAX_KEPT) | 0)
+    this.#times = new Float64Array(KEPT)
+    this.#missed = new Int32Array(KEPT)
+    this.#silent = new Int32Array(KEPT)
+    this.#values = new Float64Array(KEPT * parts.parameters)
     this.#bounds = new Float64Array(2 * parts.parameters)
-    this.#history = new FiringHistory(length, kept)
+    this.#history = new FiringHistory(length, KEPT)
     this.#rowAt = Int32Array.from(rows)
     this.#calls = callsOf(rows, this.#rowAt, store)
     const [plug] = this.#calls.plugs
@@ -177,6 +179,7 @@ export class VectorizedBatch {
     if (this.#newest === this.#times.length - 1) {
       this.#settle()
       this.#begin(this.#newest)
+      if (this.#times.length < this.#mayKeep) this.#keepMore()
     }
     const place = this.#newest + 1
     if (!this.#read(message, place, part)) {
@@ -324,7 +327,7 @@ export class VectorizedBatch {
   #beginAt(last: Message, era: Era): boolean {
     const at = (FIRST - 1) * this.#parts.parameters
     for (const [p, name] of this.#parts.names.entries()) {
-      const value = valueOf(last, era, name)
+      const value = lastValue(last, era, name)
       if (typeof value !== 'number' || !Number.isFinite(value)) return false
       this.#values[at + p] = value
     }
@@ -363,6 +366,21 @@ export class VectorizedBatch {
     this.#times[first] = this.#store.time(this.rows[0] ?? 0)
     this.#bounds.fill(Number.POSITIVE_INFINITY, 0, parameters).fill(Number.NEGATIVE_INFINITY, parameters)
     this.#widen(first)
+  }
+
+  /** After `begin`. Those that are disturbed soon have no use for much memory. */
+  #keepMore(): void {
+    const { parameters } = this.#parts
+    const kept = Math.min(2 * this.#times.length, this.#mayKeep)
+    const values = new Float64Array(kept * parameters)
+    const times = new Float64Array(kept)
+    values.set(this.#values.subarray(0, FIRST * parameters))
+    times.set(this.#times.subarray(0, FIRST))
+    this.#values = values
+    this.#times = times
+    this.#missed = new Int32Array(kept)
+    this.#silent = new Int32Array(kept)
+    this.#history = new FiringHistory(this.rows.length, kept)
   }
 
   /** Keeps the numbers of a message; where it lacks one, that of the message before. */
@@ -561,13 +579,6 @@ export class VectorizedBatch {
   }
 }
 
-/** What was compared last under a name: in the last message, or in the last that had it. */
-function valueOf(last: Message, { kept }: Era, name: string): unknown {
-  if (last[name] !== undefined) return last[name]
-  for (let one = kept; one !== undefined; one = one.older) if (one.message[name] !== undefined) return one.message[name]
-  return undefined
-}
-
 /** What the rows call: none of them has got the first message yet. */
 function callsOf(
   rows: readonly number[],
@@ -582,11 +593,4 @@ function callsOf(
     answers: hasAnswers ? rows.map((row) => answers[row]) : undefined,
     isOver: false,
   }
-}
-
-/** In a list that holds doubles, whatever the limits are: then it needs no look at each. */
-function limitsOf(rows: readonly number[], store: RowStore, constant: number): readonly number[] {
-  const limits = [0.5]
-  for (const [i, row] of rows.entries()) limits[i] = store.nums[store.at(row) + store.layout.constants + constant] ?? 0
-  return limits
 }

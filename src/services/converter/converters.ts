@@ -1,5 +1,6 @@
 /** The converters of one tenant as they are stored, and those among them that have a topic. */
 import { AppError } from '../../kernel/errors.ts'
+import { LruCache } from '../../kernel/lru-cache.ts'
 import type { Collection, CollectionSpec, Store } from '../../storage/contract.ts'
 import type { Converter } from './contract.ts'
 import { wildcardsOf } from './topics.ts'
@@ -23,6 +24,9 @@ export interface Fitting {
 export class Converters {
   readonly #records: Collection<Converter>
   readonly #now: () => number
+  /** those that payloads came for, as they were read */
+  readonly #used = new LruCache<string, { readonly at: number; readonly converter: Converter }>(MAX_CONVERTERS)
+  #changes = 0
   #listening: { readonly at: number; readonly all: Promise<readonly Converter[]> } | undefined
 
   constructor(store: Store, now: () => number) {
@@ -36,6 +40,18 @@ export class Converters {
     return found.value
   }
 
+  /** The same for payloads, of which many come for one converter: it is read again after a while. */
+  async used(name: string): Promise<Converter> {
+    const known = this.#used.get(name)
+    const now = this.#now()
+    if (known !== undefined && now - known.at < FRESH_MS) return known.converter
+    const changes = this.#changes
+    const converter = await this.get(name)
+    // what was changed meanwhile may have been read as it was
+    if (changes === this.#changes) this.#used.set(name, { at: now, converter })
+    return converter
+  }
+
   async all(): Promise<readonly Converter[]> {
     return (await this.#records.find({ limit: MAX_CONVERTERS })).map(({ value }) => value)
   }
@@ -47,15 +63,21 @@ export class Converters {
       throw new AppError('TOO_LARGE', `there are ${MAX_CONVERTERS} converters already; delete one first`)
     }
     await this.#records.put(converter.name, converter)
-    this.#listening = undefined
+    this.#changed()
     return isNew
   }
 
   async remove(name: string): Promise<Converter> {
     const converter = await this.get(name)
     await this.#records.delete(name)
-    this.#listening = undefined
+    this.#changed()
     return converter
+  }
+
+  #changed(): void {
+    this.#changes += 1
+    this.#listening = undefined
+    this.#used.clear()
   }
 
   /** Those whose topic it is, by name. */

@@ -86,7 +86,7 @@ class Service implements ConverterService {
         if (given === '' || (given !== undefined && given.length > 500)) {
           throw new AppError('VALIDATION', 'Idempotency-Key: send 1 to 500 characters')
         }
-        const converter = await converters.get(name)
+        const converter = await converters.used(name)
         // a key that nobody can send again costs a write of its own for nothing
         const key = given === undefined ? undefined : this.#keyOf(name, given)
         return this.#ingest(caller, converter, { payload, key }, () => {

@@ -6,7 +6,7 @@
 import { chunksWithin, deleteChunk, dueChunks, lastInChunks, writeChunks, type StoredChunk } from './chunks.ts'
 import { filtered, merged, placeOf, slice, type Columns } from './columns.ts'
 import type { Database } from './database.ts'
-import { deleteRows, extentOfRows, readRows, RowWriter } from './sample-rows.ts'
+import { countRows, deleteRows, extentOfRows, readRows, RowWriter } from './sample-rows.ts'
 
 /** chunks' worth of samples that are held in memory at once */
 const AT_ONCE = 4
@@ -64,10 +64,8 @@ export class ChunkCompactor {
     const written = this.#written.get(series) ?? { rows: 0, lookAt: this.#few }
     written.rows += rows
     if (written.rows >= written.lookAt) {
-      const left = this.pack(series)
       written.rows = 0
-      // as many again as were in vain, so that looking stays cheap however many come late
-      written.lookAt = Math.max(this.#few, left)
+      written.lookAt = Math.max(this.#few, this.pack(series))
     }
     if (this.#written.size >= MOST) this.#written.clear()
     this.#written.set(series, written)
@@ -78,11 +76,14 @@ export class ChunkCompactor {
     this.#written.clear()
   }
 
-  /** Puts rows into chunks, some at a time. Gives how many are left that came late; -1 when there is more to do. */
+  /** Puts rows into chunks, some at a time. Gives how many more should come before that is done again; -1: more is to do. */
   pack(series: number): number {
     const last = lastInChunks(this.#db, series)
-    if (this.#packNewest(series, last)) return -1
-    return last === undefined ? 0 : this.#packLate(series, last)
+    const lacking = this.#packNewest(series, last)
+    if (lacking < 0) return lacking
+    // as many again as were looked at in vain, so that looking stays cheap however many come late
+    const left = last === undefined ? 0 : this.#packLate(series, last)
+    return Math.max(left, lacking)
   }
 
   /** Forgets samples of a range of time, in rows and chunks. */
@@ -130,16 +131,19 @@ export class ChunkCompactor {
     return Math.max(1, this.#size >> 3)
   }
 
-  /** True when there is more to do. */
-  #packNewest(series: number, last: number | undefined): boolean {
+  /** Gives how many rows more make up a chunk; -1 when there is more to do. */
+  #packNewest(series: number, last: number | undefined): number {
     const from = last === undefined ? EVER : last + 1
+    const least = this.#size + this.#few
+    const count = countRows(this.#db, series, from, NEVER, least)
+    if (count < least) return least - count
     const { columns, whole } = readRows(this.#db, series, from, NEVER, AT_ONCE * this.#size)
     const { times } = columns
-    if (times.length < this.#size + this.#few) return false
+    if (times.length < least) return least
     const rest = this.#chunksOf(series, columns)
     const [first = 0] = times
     deleteRows(this.#db, series, first, (rest.times[0] ?? NEVER) - 1)
-    return !whole
+    return whole ? least - rest.times.length : -1
   }
 
   /** Writes the oldest as chunks; gives those that stay rows. */

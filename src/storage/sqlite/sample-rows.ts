@@ -40,6 +40,11 @@ function charactersOf(db: Database, series: number, from: number, until: number,
   return db.row<[number]>(sql, series, from, until, limit)?.[0] ?? 0
 }
 
+/** How many there are, up to a limit. */
+export function countRows(db: Database, series: number, from: number, until: number, limit: number): number {
+  return db.row<[number]>(COUNT, series, from, until, limit)?.[0] ?? 0
+}
+
 /** Times of the first and the last in a range; undefined without any. */
 export function extentOfRows(
   db: Database,
@@ -83,5 +88,6 @@ export const OVERWRITE =
 const SOME = 'FROM main.samples WHERE series = ? AND time >= ? AND time <= ?'
 const UP = `SELECT time, value, other, expires ${SOME} ORDER BY time LIMIT ?`
 const DOWN = `SELECT time, value, other, expires ${SOME} ORDER BY time DESC LIMIT ?`
+const COUNT = `SELECT count(*) FROM (SELECT 1 ${SOME} LIMIT ?)`
 const FIRST = `SELECT time ${SOME} ORDER BY time LIMIT 1`
 const LAST = `SELECT time ${SOME} ORDER BY time DESC LIMIT 1`

@@ -136,4 +136,12 @@ describe('many rows whose limits are sorted', () => {
     find.mockRestore()
     expect(quiet).toEqual(await played(true, messages))
   })
+
+  it('go on with what earlier messages had when more messages are kept', async () => {
+    // Of each three messages one has both values, one the first, one the second.
+    const messages = send(800).map(({ a, b, ...rest }, i): Message => {
+      return { ...rest, ...(i % 3 !== 2 && { a }), ...(i % 3 !== 1 && { b }) }
+    })
+    expect(await played(false, messages)).toEqual(await played(true, messages))
+  })
 })

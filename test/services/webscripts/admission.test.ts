@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/kernel/errors.ts'
+import type { DeployedWebscript } from '../../../src/services/functions/contract.ts'
+import { admit, type Shown } from '../../../src/services/webscripts/admission.ts'
+
+const SECRET = 'a+b/c+d=='
+const script: DeployedWebscript = {
+  id: '0',
+  tenant: 'acme',
+  name: 'greet',
+  version: '1.0.0',
+  draft: false,
+  deprecated: false,
+  status: 'running',
+  isRunning: true,
+  isPrivate: true,
+  secret: SECRET,
+}
+const pair = (key: string): string => `Basic ${Buffer.from(`${key}:s`).toString('base64')}`
+
+async function codeOf(
+  one: DeployedWebscript | undefined,
+  secrets: readonly string[],
+  shown: Partial<Shown>,
+): Promise<{ readonly code: string; readonly asked: readonly string[] }> {
+  const asked: string[] = []
+  const checkPair = async (key: string) => {
+    asked.push(key)
+    return key === 'wrong' ? undefined : { tenant: key }
+  }
+  const all = { authorization: undefined, secret: undefined, address: '::1', ...shown }
+  try {
+    await admit(one, secrets, all, checkPair)
+    return { code: 'in', asked }
+  } catch (error) {
+    return { code: error instanceof AppError ? error.code : String(error), asked }
+  }
+}
+
+// Holds WEBSCRIPT-1
+describe('a private webscript', () => {
+  it.each<[string, Partial<Shown>, string]>([
+    ['nothing', {}, 'UNAUTHORIZED'],
+    ['its secret in the header', { authorization: `hmac-sha256 ${SECRET}` }, 'in'],
+    ['its secret in the query', { secret: SECRET }, 'in'],
+    ['its secret with blanks for plus signs', { secret: SECRET.replaceAll('+', ' ') }, 'in'],
+    ['another secret', { secret: 'x' }, 'FORBIDDEN'],
+    ['an empty secret', { secret: '' }, 'FORBIDDEN'],
+    ['its secret as a token', { authorization: `Bearer ${SECRET}` }, 'FORBIDDEN'],
+    ['a key of its tenant', { authorization: pair('acme') }, 'in'],
+    ['a key of another tenant', { authorization: pair('umbrella') }, 'FORBIDDEN'],
+    ['a wrong key', { authorization: pair('wrong') }, 'FORBIDDEN'],
+    ['no pair', { authorization: 'Basic eA==' }, 'FORBIDDEN'],
+    ['a header that is no credentials', { authorization: 'x' }, 'FORBIDDEN'],
+  ])('for %s', async (_, shown, code) => {
+    expect((await codeOf(script, [SECRET], shown)).code).toBe(code)
+  })
+
+  it('without secrets is opened by none, the empty one and that of nobody included', async () => {
+    for (const secret of ['', 'undefined', 'null', SECRET]) {
+      expect((await codeOf(script, [], { secret })).code, secret).toBe('FORBIDDEN')
+    }
+  })
+
+  it('that is not there costs the same checks, and is not found', async () => {
+    for (const shown of [{}, { secret: SECRET }, { authorization: pair('acme') }]) {
+      const [there, nowhere] = [await codeOf(script, [SECRET], shown), await codeOf(undefined, [], shown)]
+      expect(nowhere.code).toBe('NOT_FOUND')
+      expect(nowhere.asked).toEqual(there.asked)
+    }
+  })
+})
+
+it('a public webscript takes everybody, and checks no key', async () => {
+  const open = { ...script, isPrivate: false }
+  for (const shown of [{}, { secret: 'x' }, { authorization: pair('wrong') }]) {
+    expect(await codeOf(open, [SECRET], shown)).toEqual({ code: 'in', asked: [] })
+  }
+})

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import type { LogLevel } from '../../../src/services/webscripts/contract.ts'
+import { MAX_LINES, ScriptLog } from '../../../src/services/webscripts/script-log.ts'
+
+const line = (message: string, level: LogLevel = 'info', version = '1.0.0') =>
+  ({ time: 0, level, kind: 'console', message, version }) as const
+
+describe('the log of webscripts', () => {
+  it('keeps the last lines of each, and pages go back through them', () => {
+    const log = new ScriptLog()
+    for (let n = 0; n < MAX_LINES + 5; n++) log.add('a/one', line(`line ${n}`))
+    log.add('a/two', line('another'))
+    const last = log.page('a/one', { limit: 2 })
+    expect(last.lines.map(({ message }) => message)).toEqual([`line ${MAX_LINES + 3}`, `line ${MAX_LINES + 4}`])
+    const before = log.page('a/one', { limit: 2, before: last.before })
+    expect(before.lines.map(({ message }) => message)).toEqual([`line ${MAX_LINES + 1}`, `line ${MAX_LINES + 2}`])
+    const first = log.page('a/one', { limit: MAX_LINES })
+    expect(first.lines[0]).toEqual({
+      ...line('line 5'),
+      time: undefined,
+      number: 6,
+      timestamp: '1970-01-01T00:00:00.000Z',
+    })
+    expect(first).not.toHaveProperty('before')
+    expect(log.page('a/three', {})).toEqual({ lines: [] })
+  })
+
+  it('is chosen from by level, version and what a line says', () => {
+    const log = new ScriptLog()
+    for (const level of ['debug', 'info', 'warn', 'error'] as const) log.add('a', line(`Said ${level}`, level))
+    log.add('a', line('of the second', 'warn', '2.0.0'))
+    const messages = (query: Parameters<ScriptLog['page']>[1]) =>
+      log.page('a', query).lines.map(({ message }) => message)
+    expect(messages({ level: 'warn' })).toEqual(['Said warn', 'Said error', 'of the second'])
+    expect(messages({ version: '2.0.0' })).toEqual(['of the second'])
+    expect(messages({ search: 'SAID E' })).toEqual(['Said error'])
+    expect(messages({ after: 4 })).toEqual(['of the second'])
+    expect(messages({ kind: 'request' })).toEqual([])
+  })
+
+  it('cuts a line that is too long', () => {
+    const log = new ScriptLog()
+    log.add('a', line('x'.repeat(5_000)))
+    expect(log.page('a', {}).lines[0]?.message.length).toBe(2_000)
+  })
+
+  it('is followed from a line on, without a hole and without one twice', async () => {
+    const log = new ScriptLog()
+    for (const message of ['1', '2', '3']) log.add('a', line(message))
+    const over = new AbortController()
+    const seen: string[] = []
+    for await (const { message } of log.tail('a', { after: 1, signal: over.signal })) {
+      seen.push(message)
+      if (message === '3') log.add('a', line('4'))
+      if (message === '4') over.abort()
+    }
+    expect(seen).toEqual(['2', '3', '4'])
+  })
+})
