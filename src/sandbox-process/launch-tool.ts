@@ -5,6 +5,7 @@
  */
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { ENTER_VIEW, LEAVE_FILES, MAKE_VIEW, RUN_WITHOUT_CAPABILITIES } from './file-view.ts'
 import { type Machine, userIds } from './inspect-machine.ts'
 import type { Launch } from './launch.ts'
 
@@ -48,33 +49,13 @@ const CONFINE = `set -e
 root=$1 user=$2; shift 2
 paths=$PATH
 PATH=/usr/bin:/bin:/usr/sbin:/sbin
-mount -t tmpfs -o size=256k,nr_inodes=1000,mode=755,nosuid,nodev sandbox "$root"
-cd "$root"
-show() {
-  if [ -d "$1" ]; then mkdir -p ".$1"; else mkdir -p ".\${1%/*}"; : > ".$1"; fi
-  mount --rbind -o "$2" "$1" ".$1"
-}
-for system in /lib /lib64 /usr/lib /usr/lib64; do
-  if [ -L "$system" ]; then mkdir -p ".\${system%/*}"; ln -s "$(readlink "$system")" ".$system"
-  elif [ -d "$system" ]; then show "$system" ro,nosuid,nodev; fi
-done
-show /dev/null nosuid; show /dev/urandom ro,nosuid
-show /usr/bin/setpriv ro,nosuid,nodev
-while [ "$1" != -- ]; do if [ -e "$1" ]; then show "$1" ro,nosuid,nodev; fi; shift; done; shift
+${MAKE_VIEW}while [ "$1" != -- ]; do if [ -e "$1" ]; then show "$1" ro,nosuid,nodev; fi; shift; done; shift
 while [ "$1" != -- ]; do show "$1" rw,nosuid,nodev; folder=\${folder:-$1}; shift; done; shift
-mkdir .old
-# umount reads /proc; with the old root this goes too
-ln -s .old/proc proc
-mount -o remount,bind,ro,nosuid,nodev "$root"
-pivot_root . .old
-cd "$folder"
-PATH=/.old/usr/bin:/.old/bin:/.old/usr/sbin:/.old/sbin
-umount -l /.old
-PATH=$paths
+${ENTER_VIEW}cd "$folder"
+${LEAVE_FILES}PATH=$paths
 ulimit -c 0; ulimit -n ${OPEN_FILES}; ulimit -f ${FILE_BLOCKS}
 if [ "$user" = - ]; then own=; else own="--reuid=$user --regid=$user --clear-groups"; ulimit -p ${TASKS}; fi
-exec /usr/bin/setpriv $own --inh-caps=-all --ambient-caps=-all --bounding-set=-all --no-new-privs -- "$@"
-`
+${RUN_WITHOUT_CAPABILITIES}`
 
 export function confinedTools({ machine, emptyFolder, environment }: ToolOptions): LaunchTool {
   const nextUser = userIds()

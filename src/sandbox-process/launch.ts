@@ -5,6 +5,7 @@
  * native calls are open to it, the kernel refuses those that lead out.
  * Trusted, it has the limits and Node's own permissions, and the rest of the machine is open to it.
  */
+import { ENTER_VIEW, LEAVE_FILES, MAKE_VIEW, RUN_WITHOUT_CAPABILITIES } from './file-view.ts'
 import { fileURLToPath } from 'node:url'
 import type { ProcessLimits } from './limits.ts'
 import type { Language, Program } from './program.ts'
@@ -59,32 +60,12 @@ const PYTHON_EXTRA_KIB = 96 * 1024
 const CONFINE = `set -e
 root=$1 user=$2 memory=$3 kib=$4 tasks=$5 files=$6; shift 6
 PATH=/usr/bin:/bin:/usr/sbin:/sbin
-mount -t tmpfs -o size=256k,nr_inodes=1000,mode=755,nosuid,nodev sandbox "$root"
-cd "$root"
-show() {
-  if [ -d "$1" ]; then mkdir -p ".$1"; else mkdir -p ".\${1%/*}"; : > ".$1"; fi
-  mount --rbind -o "$2" "$1" ".$1"
-}
-for system in /lib /lib64 /usr/lib /usr/lib64; do
-  if [ -L "$system" ]; then mkdir -p ".\${system%/*}"; ln -s "$(readlink "$system")" ".$system"
-  elif [ -d "$system" ]; then show "$system" ro,nosuid,nodev; fi
-done
-show /dev/null nosuid; show /dev/urandom ro,nosuid
-show /usr/bin/setpriv ro,nosuid,nodev
-while [ "$1" != -- ]; do show "$1" ro,nosuid,nodev; shift; done; shift
-mkdir .old
-# umount reads /proc; with the old root this goes too
-ln -s .old/proc proc
-mount -o remount,bind,ro,nosuid,nodev "$root"
-pivot_root . .old
-cd /
-PATH=/.old/usr/bin:/.old/bin:/.old/usr/sbin:/.old/sbin
-umount -l /.old
-unset PATH PWD OLDPWD
+${MAKE_VIEW}while [ "$1" != -- ]; do show "$1" ro,nosuid,nodev; shift; done; shift
+${ENTER_VIEW}cd /
+${LEAVE_FILES}unset PATH PWD OLDPWD
 ulimit -c 0; ulimit -n "$files"; ulimit -p "$tasks"; ulimit -"$memory" "$kib"; ulimit -f 0
 if [ "$user" = - ]; then own=; else own="--reuid=$user --regid=$user --clear-groups"; fi
-exec /usr/bin/setpriv $own --inh-caps=-all --ambient-caps=-all --bounding-set=-all --no-new-privs -- "$@"
-`
+${RUN_WITHOUT_CAPABILITIES}`
 
 /** The same limits without a view. Arguments as above, from the limit of memory on. */
 const LIMIT = `set -e

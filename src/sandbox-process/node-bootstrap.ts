@@ -60,7 +60,7 @@ const host: HostSide = {
 }
 
 for (const level of ['debug', 'log', 'info', 'warn', 'error', 'trace'] as const) {
-  // eslint-disable-next-line no-console -- because what a program prints is its log
+  // oxlint-disable-next-line no-console -- what a program prints is its log
   console[level] = (...values: unknown[]) => {
     const text = values.map((value) => (typeof value === 'string' ? value : inspect(value))).join(' ')
     host.log(level === 'log' ? 'info' : level === 'trace' ? 'debug' : level, text)

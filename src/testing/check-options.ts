@@ -4,7 +4,6 @@ import { generatorHere } from '../generate.ts'
 import { Preparer } from '../core/engine/prepare.ts'
 import { createRegistry } from '../core/plug/registry.ts'
 import { isPlainObject } from '../kernel/json.ts'
-import { durationMs } from '../kernel/duration.ts'
 import { AppError } from '../kernel/errors.ts'
 import type { Plug } from '../core/plug/plug.ts'
 import type { Rule, Template } from '../core/rule/rule.ts'
@@ -13,6 +12,7 @@ import { constantsOf } from './arbitraries/constants.ts'
 import { crashDraws, crashPoints } from './arbitraries/crash-points.ts'
 import { messageStreams, type Metrics, type StreamOptions } from './arbitraries/messages.ts'
 import type { CaseOptions, Metadata, RunCase } from './checked-run.ts'
+import { lengthOf } from './length-of.ts'
 import type { RuleProperty } from './property.ts'
 import { withSettings } from './write-case.ts'
 
@@ -84,7 +84,7 @@ export function oneRule(rule: Checked): Rule | Template | undefined {
 /** How long to search, ms. Throws `VALIDATION`. */
 export function searchTime({ time, numRuns }: Pick<CheckOptions, 'time' | 'numRuns'>): number {
   if (time === undefined) return numRuns === undefined ? TIME_MS : Number.POSITIVE_INFINITY
-  return lengthOf('time', time, '30s')
+  return lengthOf(time, 'time')
 }
 
 export function caseOptionsOf(options: CheckOptions): CaseOptions {
@@ -94,8 +94,8 @@ export function caseOptionsOf(options: CheckOptions): CaseOptions {
   const preparer = typeof plugs === 'function' ? undefined : new Preparer(createRegistry(plugs))
   return {
     preparer: () => preparer ?? new Preparer(createRegistry((plugs as () => readonly Plug[])())),
-    tail: lengthOf('the tail', tail, '1h'),
-    patience: lengthOf('patience', patience, '5s'),
+    tail: lengthOf(tail, 'the tail'),
+    patience: lengthOf(patience, 'patience'),
     generate: generatorHere(),
     ...(resource !== undefined && { resource }),
     ...(variables && { variables }),
@@ -177,12 +177,6 @@ function streamOf(rule: Checked, options: CheckOptions, properties: readonly Rul
 
 function resourceOf(rule: Rule | Template): string | undefined {
   return 'name' in rule ? rule.taskDefaults?.resource : rule.task?.resource
-}
-
-function lengthOf(name: string, given: number | string, example: string): number {
-  const ms = typeof given === 'number' ? given : durationMs(given)
-  if (ms >= 0) return ms
-  throw new AppError('VALIDATION', `${name} is ${String(given)}; give a length of time such as ${example}`)
 }
 
 type Values = Readonly<Record<string, unknown>>

@@ -20,8 +20,8 @@ export interface CheckReport {
   readonly rows: Readonly<Record<string, Readonly<Record<string, number>>>>
   /** firings that a cool-down held back */
   readonly held: number
-  /** deaths of the process; those with plugs at work */
-  readonly restarts: { readonly deaths: number; readonly inFlight: number }
+  /** crashes of the process; those with plugs at work */
+  readonly restarts: { readonly crashes: number; readonly inFlight: number }
   /** calls of plugs that failed: by label, how often, and the text of the first */
   readonly failed: Readonly<Record<string, { readonly count: number; readonly first: string }>>
   /** what no case met: states, rows, destinations that never fired, as sentences */
@@ -41,22 +41,20 @@ export class CheckCounts {
   cases = 0
   messages = 0
   held = 0
-  deaths = 0
+  crashes = 0
   inFlight = 0
   readonly #fired = new Map<string, { count: number; cases: number }>()
   readonly #states = new Map<string, Map<string, number>>()
   readonly #rows = new Map<string, Map<string, number>>()
   readonly #failed = new Map<string, { count: number; first: string }>()
   readonly #rule: RuleGraph | undefined
-  readonly #statesOf: (label: string) => readonly string[]
 
   /** `rule`: absent when each case has another. `statesOf`: the states that a sensor can have, when they are known */
   constructor(rule: Rule | Template | undefined, statesOf: (label: string) => readonly string[]) {
     this.#rule = rule
-    this.#statesOf = statesOf
     for (const { label, combinations } of rule?.relations ?? [])
       this.#rows.set(label, new Map(combinations.map((row) => [rowText(row), 0])))
-    for (const label of sourcesOf(rule)) this.#states.set(label, new Map(this.#statesOf(label).map((s) => [s, 0])))
+    for (const label of sourcesOf(rule)) this.#states.set(label, new Map(statesOf(label).map((s) => [s, 0])))
     for (const destination of destinationsOf(rule)) this.#fired.set(destination, { count: 0, cases: 0 })
   }
 
@@ -79,8 +77,8 @@ export class CheckCounts {
     if (this.#rule !== undefined) this.#countStates(run, this.#rule)
   }
 
-  countDeaths(run: CheckedRun): void {
-    this.deaths += run.crashes.length
+  countCrashes(run: CheckedRun): void {
+    this.crashes += run.crashes.length
     this.inFlight += run.crashes.filter(({ inFlight }) => inFlight).length
   }
 
@@ -105,7 +103,7 @@ export class CheckCounts {
   }
 
   report(properties: readonly string[], seed: number, took: number): CheckReport {
-    const { cases, messages, held, deaths, inFlight } = this
+    const { cases, messages, held, crashes, inFlight } = this
     const share = (count: number) => (cases === 0 ? 0 : count / cases)
     const shares = (counts: Map<string, Map<string, number>>) =>
       Object.fromEntries(
@@ -137,7 +135,7 @@ export class CheckCounts {
       states,
       rows,
       held,
-      restarts: { deaths, inFlight },
+      restarts: { crashes, inFlight },
       failed: Object.fromEntries(this.#failed),
       neverMet,
     }
@@ -162,7 +160,7 @@ function reportLines(report: Omit<CheckReport, 'toString'>): readonly string[] {
           .join(', ')}`,
     ),
     ...(held > 0 ? [`  held back by cool-downs: ${held}`] : []),
-    ...(restarts.deaths > 0 ? [`  restarts: ${restarts.deaths}, ${restarts.inFlight} with plugs at work`] : []),
+    ...(restarts.crashes > 0 ? [`  restarts: ${restarts.crashes}, ${restarts.inFlight} with plugs at work`] : []),
     ...Object.entries(failed).map(([node, { count, first }]) => `  ${node} failed ${count} times, first: ${first}`),
     ...neverMet.map((text) => `  never: ${text}`),
   ]

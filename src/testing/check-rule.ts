@@ -18,8 +18,8 @@ import { minimise } from './minimise.ts'
 import { lengthText } from './moment-text.ts'
 import { columnarAsPlain } from './properties/columnar-as-plain.ts'
 import { everyPlugAnswers, expectedErrors } from './properties/implicit.ts'
-import { deathsText } from './properties/restart-changes-nothing.ts'
-import { propertyOf, type Need, type PropertyLike, type RuleProperty } from './property.ts'
+import { crashesText } from './properties/restart-changes-nothing.ts'
+import { propertiesOf, type Need, type PropertyLike, type RuleProperty } from './property.ts'
 import { search, type Found } from './search.ts'
 import { writeCase, type WrittenCase } from './write-case.ts'
 
@@ -97,7 +97,7 @@ export async function checkCase(
 interface Broken {
   readonly property: RuleProperty
   readonly error: unknown
-  /** whether it looked at a run with deaths */
+  /** whether it looked at a run with crashes */
   readonly restarted: boolean
 }
 
@@ -117,7 +117,7 @@ class Check {
     this.#rule = rule
     this.#options = options
     this.#caseOptions = caseOptionsOf(options)
-    this.#asked = (isList(property) ? property : [property]).map(propertyOf)
+    this.#asked = propertiesOf(property)
     const { allowErrors = false, columnar = true } = options
     this.#properties = [
       ...this.#asked,
@@ -210,7 +210,7 @@ class Check {
       `  ${messageOf(broken?.error)}`,
       ...caseLines(failing, oneRule(this.#rule) === undefined),
       ...(await this.#messageLines(failing)),
-      ...(broken?.restarted === true ? [`the process dies ${deathsText(failing.crashes)}`] : []),
+      ...(broken?.restarted === true ? [`the process dies ${crashesText(failing.crashes)}`] : []),
       ...(path === '' ? [] : [`the same case again: { seed: ${seed}, path: '${path}' }`]),
       ...(written === undefined ? [] : replayLines(written)),
     ]
@@ -245,7 +245,7 @@ class Check {
       ...plain,
       restarted: (how) => {
         restarted = true
-        this.counts.countDeaths(plain)
+        this.counts.countCrashes(plain)
         return plain.restarted(how)
       },
     }
@@ -296,10 +296,6 @@ function replayLines({ command, lacks, file }: WrittenCase): readonly string[] {
 /** A label that the rule does not have is no counterexample. */
 function isMisuse(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'NOT_FOUND'
-}
-
-function isList(given: PropertyLike | readonly PropertyLike[]): given is readonly PropertyLike[] {
-  return Array.isArray(given)
 }
 
 function percent(share: number): string {

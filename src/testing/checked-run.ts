@@ -6,7 +6,7 @@ import type { Generate } from '../core/engine/executor.ts'
 import { nearest } from '../core/placeholders/nearest.ts'
 import type { Preparer } from '../core/engine/prepare.ts'
 import { instantOf } from '../core/simulate/instant.ts'
-import { play, type Death, type PlaybackOptions } from '../core/simulate/playback.ts'
+import { play, type Crash, type PlaybackOptions } from '../core/simulate/playback.ts'
 import type { Rule, RuleGraph, Template } from '../core/rule/rule.ts'
 import type { Message } from '../core/task/origin.ts'
 import { AppError } from '../kernel/errors.ts'
@@ -59,8 +59,8 @@ export interface CheckedRun extends RunCase {
 }
 
 export interface RestartOptions {
-  /** time passes while the process is dead; default false */
-  readonly down?: boolean
+  /** ms for which the process may be dead at most; default: no time passes */
+  readonly down?: number
   /** the process may die while plugs are at work; default true */
   readonly inFlight?: boolean
 }
@@ -123,7 +123,7 @@ export async function runCase(one: RunCase, options: CaseOptions, how: RunOption
     { ...playbackOf(one, options, waiting, how.renamed), ...(how.latency && { latency: how.latency }) },
     {
       preparer: options.preparer,
-      restartAfter: deathsOf(one, how.restarts),
+      restartAfter: crashesOf(one, how.restarts),
       onStep(step, [task]) {
         if (step.message) {
           newest = step.message
@@ -239,25 +239,28 @@ function mergedMetadata(fixed: Metadata = {}, drawn: Metadata = {}, renamed: (re
   return Object.fromEntries([...both].map((id) => [renamed(id), { ...fixed[id], ...drawn[id] }]))
 }
 
-function deathsOf(one: RunCase, how: RestartOptions | undefined): (messages: number) => Death | undefined {
+function crashesOf(one: RunCase, how: RestartOptions | undefined): (messages: number) => Crash | undefined {
   if (how === undefined) return () => undefined
-  const { down = false, inFlight = true } = how
-  const spans = down ? deadSpans(one) : []
-  const deaths = new Map<number, Death>()
+  const { down = 0, inFlight = true } = how
+  const spans = downSpans(one, down)
+  const crashes = new Map<number, Crash>()
   for (const [i, { after, inFlight: early }] of one.crashes.entries()) {
     const [from = 0, to = 0] = spans[i] ?? []
-    deaths.set(after, { down: to - from, inFlight: early && inFlight })
+    crashes.set(after, { down: to - from, inFlight: early && inFlight })
   }
-  return (count) => deaths.get(count)
+  return (count) => crashes.get(count)
 }
 
-/** From when to when the process is dead at each crash, epoch ms, when time passes meanwhile: never until the next message. */
-export function deadSpans({ messages, crashes }: RunCase): readonly (readonly [from: number, to: number])[] {
+/** From when to when the process is dead at each crash, epoch ms: for `most` ms at most, and never until the next message. */
+export function downSpans(
+  { messages, crashes }: RunCase,
+  most: number,
+): readonly (readonly [from: number, to: number])[] {
   const times = clockTimes(messages)
   return crashes.map(({ after, down }) => {
     const from = times[after - 1] ?? 0
     const silence = Math.max(0, (times[after] ?? from) - from - 1)
-    return [from, from + Math.floor(silence * down)]
+    return [from, from + Math.floor(Math.min(silence, most) * down)]
   })
 }
 

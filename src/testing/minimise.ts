@@ -1,13 +1,14 @@
 /** Takes out of a failing case what does not matter, where fast-check cannot know that it does not. */
 import { asyncScheduler } from 'rxjs'
 import type { Message } from '../core/task/origin.ts'
+import { tryWithoutChunks } from './chunks.ts'
 import { clockTimes, type CrashPoint, type RunCase } from './checked-run.ts'
 
 /** Cases that are tried at most. */
 const MAX_TRIES = 600
 
 /**
- * The smallest case to be found that fails as well: without messages that do not matter, deaths, holes, values that are
+ * The smallest case to be found that fails as well: without messages that do not matter, crashes, holes, values that are
  * no numbers, times that go back, values and gaps that differ for nothing.
  */
 export async function minimise(
@@ -42,16 +43,15 @@ export async function minimise(
 
 type Attempt = (changed: Partial<RunCase> | undefined) => Promise<boolean>
 
-/** Halves first, then quarters, down to single messages. */
-async function withoutMessages(best: () => RunCase, attempt: Attempt): Promise<void> {
-  for (let size = Math.ceil(best().messages.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
-    for (let end = best().messages.length; end > 0; end -= size) {
+function withoutMessages(best: () => RunCase, attempt: Attempt): Promise<void> {
+  return tryWithoutChunks(
+    () => best().messages.length,
+    (start, end) => {
       const { messages, crashes } = best()
-      const start = Math.max(0, end - size)
       const rest = [...messages.slice(0, start), ...messages.slice(end)]
-      await attempt({ messages: rest, crashes: movedCrashes(crashes, start, end, rest.length) })
-    }
-  }
+      return attempt({ messages: rest, crashes: movedCrashes(crashes, start, end, rest.length) })
+    },
+  )
 }
 
 function movedCrashes(crashes: readonly CrashPoint[], start: number, end: number, length: number): CrashPoint[] {

@@ -37,13 +37,17 @@ export interface Monitor<Memory = Json> {
   next(memory: Memory, moment: Moment): { readonly memory: Memory; readonly wrong?: string | undefined }
   /** what is wrong when the run ends at that time, epoch ms */
   end?(memory: Memory, until: number): string | undefined
+  /** the part of the memory on which verdicts depend; default: all of it. The rest is for texts */
+  decides?(memory: Memory): unknown
 }
 
 /** A property, or a plain function of the run: false, a text, or a thrown error says that it does not hold. */
 export type PropertyLike = RuleProperty | ((run: CheckedRun) => Verdict | Promise<Verdict>)
 
-export function propertyOf(given: PropertyLike): RuleProperty {
-  return typeof given === 'function' ? { name: given.name || 'the property', check: given } : given
+/** A property, or a list of them, as a list of whole ones. */
+export function propertiesOf(given: PropertyLike | readonly PropertyLike[]): readonly RuleProperty[] {
+  const list: readonly PropertyLike[] = Array.isArray(given) ? given : [given as PropertyLike]
+  return list.map((one) => (typeof one === 'function' ? { name: one.name || 'the property', check: one } : one))
 }
 
 /** A property that a monitor decides. */
@@ -54,14 +58,17 @@ export function monitored<Memory>(
   return {
     ...about,
     monitor: monitor as Monitor<unknown> as Monitor,
-    check({ moments, until }) {
-      let memory = monitor.start
-      for (const moment of moments) {
-        const { memory: next, wrong } = monitor.next(memory, moment)
-        if (wrong !== undefined) return wrong
-        memory = next
-      }
-      return monitor.end?.(memory, until)
-    },
+    check: ({ moments, until }) => watch(monitor, moments, until),
   }
+}
+
+/** What is wrong with these moments, if anything. */
+export function watch<Memory>(monitor: Monitor<Memory>, moments: readonly Moment[], until: number): string | undefined {
+  let memory = monitor.start
+  for (const moment of moments) {
+    const { memory: next, wrong } = monitor.next(memory, moment)
+    if (wrong !== undefined) return wrong
+    memory = next
+  }
+  return monitor.end?.(memory, until)
 }

@@ -62,7 +62,7 @@ export interface Lane {
 }
 
 /** How the engines of a playback are thrown away. */
-export interface Death {
+export interface Crash {
   /** ms until they go on from what they saved; timers that are due by then act late */
   readonly down: number
   /** die before plugs have answered the message, instead of after; their calls are made again */
@@ -80,7 +80,7 @@ export interface Step {
 export interface PlaybackHooks {
   readonly onStep?: (step: Step, tasks: readonly Task[]) => void
   /** whether all engines are thrown away and go on from what they saved, after that many messages */
-  readonly restartAfter?: (messages: number) => Death | undefined
+  readonly restartAfter?: (messages: number) => Crash | undefined
   /** as of an engine */
   readonly generate?: Generate
   /** gives each engine its plugs, which may be made anew so that what they remember dies with it; default: those of the options */
@@ -129,11 +129,11 @@ export async function play(
       else if (playback.isDue(time)) await playback.advanceTo(time)
       else playback.jumpTo(time)
       playback.receive(next.value)
-      const death = hooks.restartAfter?.(count)
-      if (death?.inFlight === true) await playback.restart(0)
+      const crash = hooks.restartAfter?.(count)
+      if (crash?.inFlight === true) await playback.restart(0)
       if (playback.mustWait) await playback.wait()
       hooks.onStep?.({ kind: 'message', time: playback.now, message: next.value }, playback.tasks)
-      if (death !== undefined && (!death.inFlight || death.down > 0)) await playback.restart(death.down)
+      if (crash !== undefined && (!crash.inFlight || crash.down > 0)) await playback.restart(crash.down)
       if (count % tellEvery === 0) options.onProgress?.({ messages: count, time: playback.now })
       const following = iterator.next()
       next = following instanceof Promise ? await following : following

@@ -12,13 +12,13 @@ export interface CrashDraw {
 
 const share = fc.integer({ min: 0, max: 1000 }).map((n) => n / 1000)
 
-/** One to four deaths; shrinks to fewer and earlier ones. */
+/** One to four crashes; shrinks to fewer and earlier ones. */
 export const crashDraws: fc.Arbitrary<readonly CrashDraw[]> = fc.array(
   fc.record({ place: share, down: share, inFlight: fc.boolean() }),
   { minLength: 1, maxLength: 4 },
 )
 
-/** The same in a stream of so many messages: after each, one death at most, ascending. */
+/** The same in a stream of so many messages: after each, one crash at most, ascending. */
 export function crashPoints(draws: readonly CrashDraw[], messages: number): readonly CrashPoint[] {
   if (messages === 0) return []
   const points = new Map<number, CrashPoint>()

@@ -5,8 +5,8 @@
 import fc from 'fast-check'
 import { isoInstant } from '../../kernel/instant.ts'
 import type { Message } from '../../core/task/origin.ts'
-import { durationMs } from '../../kernel/duration.ts'
 import { AppError } from '../../kernel/errors.ts'
+import { lengthOf } from '../length-of.ts'
 import { isSignal, type Signal } from './signals.ts'
 
 /**
@@ -58,7 +58,7 @@ const SPECIAL_TIMES = [
 /** Streams for `simulate`, `checkRule` or a property of one's own; they shrink to few messages, then to tame ones. */
 export function messageStreams(options: StreamOptions): fc.Arbitrary<readonly Message[]> {
   const { resources = ['r1'], disturbances = ALL, maxLength = 60 } = options
-  const every = typeof options.every === 'string' ? durationMs(options.every) : (options.every ?? 60_000)
+  const every = lengthOf(options.every ?? 60_000, 'every')
   const fixedStart = startOf(options.start)
   const durations = options.durations ?? []
   const bodies = {
@@ -207,7 +207,7 @@ function bodyOf(resource: string, options: StreamOptions, holes: boolean): fc.Ar
 }
 
 /** A third of the values are constants, as far as the generator itself could give them. */
-function withConstants(generator: fc.Arbitrary<unknown>, constants: readonly unknown[]): fc.Arbitrary<unknown> {
+export function withConstants(generator: fc.Arbitrary<unknown>, constants: readonly unknown[]): fc.Arbitrary<unknown> {
   const possible = constants.filter((value) => generator.canShrinkWithoutContext(value))
   if (possible.length === 0) return generator
   return fc.oneof(

@@ -1,7 +1,7 @@
 /** Values of a metric that follow from the one before: walks, ramps and episodes. */
 import fc from 'fast-check'
-import { durationMs } from '../../kernel/duration.ts'
 import { AppError } from '../../kernel/errors.ts'
+import { spanOf } from '../length-of.ts'
 import { readings } from './readings.ts'
 
 /** A metric whose values hang together. Use it where an arbitrary of single values can stand. */
@@ -41,7 +41,7 @@ export function walk(min: number, max: number, step: number): Signal {
 
 /** A number that goes from one to the other in that time, again and again, give or take `noise`. */
 export function ramp(from: number, to: number, lasts: number | string, noise = 0): Signal {
-  const ms = lengthOf('ramp', lasts)
+  const ms = spanOf(lasts, 'ramp: lasts')
   const draw = fc.integer({ min: -100, max: 100 })
   return signal<number, number>(draw, (off, time, began = time) => {
     const share = ((time - began) % ms) / ms
@@ -61,7 +61,7 @@ export interface Episodes<Value> {
 /** Calm values, and now and then for some time without a gap those of an event. */
 export function episodes<Value>({ calm, event, lasts }: Episodes<Value>): Signal {
   const [shortest, longest] = (isRange(lasts) ? lasts : ([lasts, lasts] as const)).map((one) =>
-    lengthOf('episodes', one),
+    spanOf(one, 'episodes: lasts'),
   )
   const [low, high] = [shortest ?? 0, longest ?? 0]
   if (low > high)
@@ -79,12 +79,6 @@ export function episodes<Value>({ calm, event, lasts }: Episodes<Value>): Signal
 
 function isRange(lasts: Episodes<unknown>['lasts']): lasts is readonly [number | string, number | string] {
   return Array.isArray(lasts)
-}
-
-function lengthOf(who: string, given: number | string): number {
-  const ms = typeof given === 'number' ? given : durationMs(given)
-  if (ms > 0) return ms
-  throw new AppError('VALIDATION', `${who}: ${String(given)} is no length of time; give one such as 30m`)
 }
 
 function requireRange(who: string, min: number, max: number): void {

@@ -1,6 +1,6 @@
 /** The property that a destination fires only so often in any window. */
-import { durationMs } from '../../kernel/duration.ts'
 import { AppError } from '../../kernel/errors.ts'
+import { spanOf } from '../length-of.ts'
 import { instantText, lengthText } from '../moment-text.ts'
 import { monitored, type RuleProperty } from '../property.ts'
 import { needsFiring } from './needs-firing.ts'
@@ -17,11 +17,9 @@ export interface WindowOptions {
  * outside. Throws `VALIDATION` for what cannot be a count or a duration.
  */
 export function neverMoreThan(most: number, { within, node }: WindowOptions): RuleProperty {
-  const window = typeof within === 'number' ? within : durationMs(within)
   if (!Number.isInteger(most) || most < 0)
     throw new AppError('VALIDATION', `neverMoreThan(${most}): give a whole number of firings from 0`)
-  if (!(window > 0))
-    throw new AppError('VALIDATION', `neverMoreThan: within is ${String(within)}; give a length of time such as 1h`)
+  const window = spanOf(within, 'neverMoreThan: within')
   return monitored<Readonly<Record<string, readonly number[]>>>(
     {
       start: {},

@@ -1,7 +1,6 @@
 /** The property that a destination fires again and again while something holds. */
-import { durationMs } from '../../kernel/duration.ts'
-import { AppError } from '../../kernel/errors.ts'
 import type { Json } from '../../kernel/json.ts'
+import { lengthOf } from '../length-of.ts'
 import { instantText, lengthText } from '../moment-text.ts'
 import { monitored, type RuleProperty } from '../property.ts'
 import { conditionOf, type ConditionLike } from '../temporal/condition.ts'
@@ -18,9 +17,7 @@ export interface SilenceOptions {
  * the condition began to hold. Throws `VALIDATION` for what is no duration.
  */
 export function neverSilentFor(longest: number | string, options: SilenceOptions = {}): RuleProperty {
-  const most = typeof longest === 'number' ? longest : durationMs(longest)
-  if (!(most >= 0))
-    throw new AppError('VALIDATION', `neverSilentFor(${String(longest)}): give a length of time such as 30m`)
+  const most = lengthOf(longest, 'neverSilentFor: the time')
   const { node } = options
   const condition = options.while === undefined ? undefined : conditionOf(options.while)
   const who = node ?? 'the rule'

@@ -1,7 +1,6 @@
 /** The property that a run goes on after a restart as if there had been none. */
-import { AppError } from '../../kernel/errors.ts'
-import { durationMs } from '../../kernel/duration.ts'
-import { deadSpans } from '../checked-run.ts'
+import { spanOf } from '../length-of.ts'
+import { downSpans } from '../checked-run.ts'
 import { firstDifference } from '../event-difference.ts'
 import type { RuleProperty } from '../property.ts'
 
@@ -26,24 +25,22 @@ export function restartChangesNothing({ down, inFlight = true }: RestartChoice =
     name: 'a restart changes nothing',
     ...(longest > 0 && { durations: [Math.round(longest / 3), longest] }),
     async check(run) {
-      const restarted = await run.restarted({ down: longest > 0, inFlight })
-      const spans = longest > 0 ? deadSpans(run) : []
+      const restarted = await run.restarted({ down: longest, inFlight })
+      const spans = downSpans(run, longest)
       const difference = firstDifference(run.events, restarted.events, spans)
       if (difference === undefined) return undefined
-      return `dying ${deathsText(run.crashes, longest > 0)} it differs ${difference}`
+      return `dying ${crashesText(run.crashes, longest > 0)} it differs ${difference}`
     },
   }
 }
 
+/** `0..3h`, or `3h` for short. */
 function longestOf(down: string): number {
-  const [, end] = /^(?:[\d.]+\s*[a-z]*\s*\.\.\s*)?(\S.*)$/i.exec(down.trim()) ?? []
-  const ms = end === undefined ? Number.NaN : durationMs(end)
-  if (ms > 0) return ms
-  throw new AppError('VALIDATION', `restartChangesNothing: down is "${down}"; give a range of time such as 0..3h`)
+  return spanOf(down.replace(/^\s*0\s*\.\.\s*/, ''), 'restartChangesNothing: down')
 }
 
 /** `after message 3, 7 (plugs at work)`. */
-export function deathsText(crashes: readonly { after: number; inFlight: boolean }[], silent = false): string {
+export function crashesText(crashes: readonly { after: number; inFlight: boolean }[], silent = false): string {
   const points = crashes.map(({ after, inFlight }) => `${after}${inFlight ? ' (plugs at work)' : ''}`)
   return `after message ${points.join(', ')}${silent ? ', for some of the silence that follows,' : ''}`
 }

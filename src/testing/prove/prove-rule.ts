@@ -2,7 +2,6 @@
 import { asyncScheduler } from 'rxjs'
 import type { Rule, Template } from '../../core/rule/rule.ts'
 import type { Message } from '../../core/task/origin.ts'
-import { durationMs } from '../../kernel/duration.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Json } from '../../kernel/json.ts'
 import { constantsOf } from '../arbitraries/constants.ts'
@@ -11,9 +10,10 @@ import { isSignal } from '../arbitraries/signals.ts'
 import { caseOptionsOf, isArbitrary, type CheckOptions } from '../check-options.ts'
 import { checkCase } from '../check-rule.ts'
 import type { Metadata, Moment } from '../checked-run.ts'
+import { lengthOf } from '../length-of.ts'
 import { lengthText } from '../moment-text.ts'
 import { noErrors } from '../properties/no-errors.ts'
-import type { RuleProperty } from '../property.ts'
+import { propertiesOf, type RuleProperty } from '../property.ts'
 import { withSettings } from '../write-case.ts'
 import { gapClasses, inputClasses, valueClasses, type InputClass } from './input-classes.ts'
 import { stateKey } from './state-key.ts'
@@ -87,7 +87,7 @@ export async function proveRule(
   property: RuleProperty | readonly RuleProperty[],
   options: ProveOptions,
 ): Promise<Proof> {
-  const properties = [...(isList(property) ? property : [property]), noErrors()]
+  const properties = [...propertiesOf(property), noErrors()]
   const unfit = properties.filter(({ monitor }) => monitor === undefined)
   if (unfit.length > 0) {
     const names = unfit.map(({ name }) => `"${name}"`).join(', ')
@@ -121,7 +121,7 @@ class Proving {
     const names = [...new Set(Object.values(metrics).flatMap((of) => Object.keys(of)))]
     const constants = constantsOf(withSettings(rule, caseOptions), names, { neighbours: false })
     const durations = [...constants.durations, ...properties.flatMap(({ durations: of = [] }) => of)]
-    const every = typeof options.every === 'string' ? durationMs(options.every) : (options.every ?? 60_000)
+    const every = lengthOf(options.every ?? 60_000, 'every')
     const gaps = options.gaps ?? gapClasses(every, { durations })
     this.#horizon = Math.max(every, ...durations, ...gaps)
     this.#inputs = inputClasses(gaps, valuesOf(metrics, constants.values, options.values))
@@ -163,7 +163,8 @@ class Proving {
   async #judge(node: Node, moments: readonly Moment[]): Promise<Node | undefined> {
     const memories = await this.#watch(node.path, node.memories, moments)
     const { standing, path } = node
-    const key = stateKey(standing.saved.state, memories, standing.time, this.#horizon)
+    const decisive = this.#properties.map(({ monitor }, i) => monitor?.decides?.(memories[i] ?? null) ?? memories[i])
+    const key = stateKey(standing.saved.state, decisive, standing.time, this.#horizon)
     if (this.#seen.has(key)) return undefined
     this.#seen.add(key)
     const rest = await this.#stepper.step(standing, this.#tail, undefined)
@@ -217,10 +218,6 @@ class Proving {
     const lines = [...properties.map((name) => `holds: ${name}`), `for ${many}: ${tried}`]
     return { ...proof, toString: () => lines.join('\n') }
   }
-}
-
-function isList(given: RuleProperty | readonly RuleProperty[]): given is readonly RuleProperty[] {
-  return Array.isArray(given)
 }
 
 function metricsOf(rule: Rule | Template, { metrics = {}, byResource, resource, resources }: ProveOptions) {

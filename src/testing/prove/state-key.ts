@@ -1,36 +1,30 @@
 /**
  * When two saved tasks are the same for all that can follow: as text, without what only counts or explains, and with
- * times as how long ago they are.
+ * times as how long ago they are. What plugs and monitors remember is kept whole.
  */
+import type { SavedState } from '../../core/task/saved.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 
-/** Counters, and where things came from: told in events and explanations, and without effect on what happens. */
-const EXPLAINS: ReadonlySet<string> = new Set([
+/** Of a task: counters, times of its own, and the lists that explanations point into. */
+const OF_TASK: ReadonlySet<string> = new Set([
   'run',
   'inputs',
   'effects',
   'invocations',
-  'invocation',
   'executions',
   'startTime',
   'lastExecutionTime',
   'finishedTime',
-  'createTime',
   'skippedTicks',
   'failures',
   'origins',
   'links',
-  'origin',
-  'via',
-  'since',
-  'firing',
-  'held',
-  'error',
   'arrived',
   'current',
-  'timestamp',
-  'how',
-])
+] satisfies (keyof SavedState)[])
+/** Of a node, and of what follows from its last answer: where it came from. */
+const OF_NODE: ReadonlySet<string> = new Set(['since', 'origin', 'via', 'firing', 'held', 'error'])
+const OF_FOLLOWING: ReadonlySet<string> = new Set(['invocation', 'origin', 'via'])
 /** Numbers from here on are epoch ms. */
 const FIRST_TIME = 1e11
 
@@ -38,8 +32,19 @@ const FIRST_TIME = 1e11
  * The key of a state at `now`. What is longer ago than `horizon`, ms, is equally long ago: nothing waits for longer.
  * `memories`: what monitors remember.
  */
-export function stateKey(saved: unknown, memories: unknown, now: number, horizon: number): string {
-  return JSON.stringify([relative(saved, now, horizon), relative(memories, now, horizon)])
+export function stateKey(saved: Partial<SavedState>, memories: unknown, now: number, horizon: number): string {
+  const { sensors, gates, actuators, ...others } = saved
+  const nodes = [sensors, gates, actuators].map((of) =>
+    Object.entries(of ?? {}).map(([label, node]: [string, object]) => {
+      const { follow, ...rest } = node as { follow?: object }
+      return [label, without(rest, OF_NODE), follow && without(follow, OF_FOLLOWING)]
+    }),
+  )
+  return JSON.stringify(relative([without(others, OF_TASK), nodes, memories], now, horizon))
+}
+
+function without(value: object, keys: ReadonlySet<string>): object {
+  return Object.fromEntries(Object.entries(value).filter(([key]) => !keys.has(key)))
 }
 
 function relative(value: unknown, now: number, horizon: number): unknown {
@@ -49,7 +54,5 @@ function relative(value: unknown, now: number, horizon: number): unknown {
   }
   if (Array.isArray(value)) return value.map((item) => relative(item, now, horizon))
   if (!isPlainObject(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).flatMap(([key, inner]) => (EXPLAINS.has(key) ? [] : [[key, relative(inner, now, horizon)]])),
-  )
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, relative(inner, now, horizon)]))
 }

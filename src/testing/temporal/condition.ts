@@ -1,8 +1,7 @@
 /** What can be true of a moment: states, firings, values, and what was true since something else was. */
-import { durationMs } from '../../kernel/duration.ts'
-import { AppError } from '../../kernel/errors.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Moment, Labels } from '../checked-run.ts'
+import { spanOf } from '../length-of.ts'
 import { instantText, lengthText } from '../moment-text.ts'
 
 /** Something that holds at a moment, or does not. May remember: its memory is plain JSON. */
@@ -113,9 +112,7 @@ export function ends(given: ConditionLike): Condition {
 /** It is true, or was less than that long ago: ms, ISO 8601, or short as in `1h`. Throws `VALIDATION` for what is no duration. */
 export function recently(given: ConditionLike, within: number | string): Condition {
   const one = conditionOf(given)
-  const ms = typeof within === 'number' ? within : durationMs(within)
-  if (!(ms > 0))
-    throw new AppError('VALIDATION', `recently: ${String(within)} is no length of time; give one such as 1h`)
+  const ms = spanOf(within, 'recently: the time')
   return {
     text: `${one.text} within ${lengthText(ms)}`,
     labels: one.labels,

@@ -1,8 +1,7 @@
 /** Properties over the moments of a run: always, never, sometimes, leads to, until, once between. */
-import { durationMs } from '../../kernel/duration.ts'
-import { AppError } from '../../kernel/errors.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Moment } from '../checked-run.ts'
+import { lengthOf } from '../length-of.ts'
 import { instantText, lengthText } from '../moment-text.ts'
 import { monitored, type Need, type RuleProperty } from '../property.ts'
 import { conditionOf, labelsOfAll, standing, type Condition, type ConditionLike } from './condition.ts'
@@ -36,7 +35,7 @@ export interface WithinOptions {
 /** Whenever the first is true, the second is true then, or at a moment that is no later than `within`. */
 export function leadsTo(cause: ConditionLike, effect: ConditionLike, { within }: WithinOptions = {}): RuleProperty {
   const [from, to] = [conditionOf(cause), conditionOf(effect)]
-  const limit = within === undefined ? undefined : lengthOf(within, 'leadsTo')
+  const limit = within === undefined ? undefined : lengthOf(within, 'leadsTo: within')
   const name = `${from.text} leads to ${to.text}${limit === undefined ? '' : ` within ${lengthText(limit)}`}`
   /** what each remembers, and since when the second is owed */
   type Memory = readonly [Json, Json, { readonly at: number; readonly how: string } | null]
@@ -61,6 +60,7 @@ export function leadsTo(cause: ConditionLike, effect: ConditionLike, { within }:
           return `${from.text} at ${owed.how}; then not ${to.text} until the end, ${instantText(until)}`
         return late(owed, until)
       },
+      decides: ([first, second, owed]) => [first, second, owed?.at],
     },
     {
       name,
@@ -105,7 +105,7 @@ export function once(given: ConditionLike): {
       const [opens, closes] = [conditionOf(first), conditionOf(last)]
       const all = [what, opens, closes]
       /** memories, and while it is open: since when, and how often it happened */
-      type Memory = readonly [Json, Json, Json, { readonly at: string; readonly times: number } | null]
+      type Memory = readonly [Json, Json, Json, { readonly at: number; readonly times: number } | null]
       return monitored<Memory>(
         {
           start: [what.start, opens.start, closes.start, null],
@@ -114,16 +114,17 @@ export function once(given: ConditionLike): {
             const [nextB, begins] = opens.next(b, moment)
             const [nextC, ends] = closes.next(c, moment)
             let span = open
-            if (begins && span === null) span = { at: instantText(moment.time), times: 0 }
+            if (begins && span === null) span = { at: moment.time, times: 0 }
             if (span !== null && happens) span = { ...span, times: span.times + 1 }
             const tooMany = span !== null && span.times > 1
             const tooFew = span !== null && ends && span.times === 0
             const wrong =
               span !== null && (tooMany || tooFew)
-                ? `${what.text} ${tooMany ? 'twice' : 'never'} since ${opens.text} at ${span.at}: ${standing(moment, all)}`
+                ? `${what.text} ${tooMany ? 'twice' : 'never'} since ${opens.text} at ${instantText(span.at)}: ${standing(moment, all)}`
                 : undefined
             return { memory: [nextA, nextB, nextC, ends ? null : span], wrong }
           },
+          decides: ([a, b, c, open]) => [a, b, c, open?.times],
         },
         {
           name: `${what.text} once between ${opens.text} and ${closes.text}`,
@@ -167,10 +168,4 @@ function needOf(condition: Condition): Need {
       })
     },
   }
-}
-
-function lengthOf(given: number | string, who: string): number {
-  const ms = typeof given === 'number' ? given : durationMs(given)
-  if (ms >= 0) return ms
-  throw new AppError('VALIDATION', `${who}: within is ${String(given)}; give a length of time such as 1h`)
 }

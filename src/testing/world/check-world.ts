@@ -2,15 +2,16 @@
 import fc from 'fast-check'
 import { asyncScheduler } from 'rxjs'
 import { AppError, messageOf } from '../../kernel/errors.ts'
-import { durationMs } from '../../kernel/duration.ts'
+import { tryWithoutChunks } from '../chunks.ts'
 import { constantsOf } from '../arbitraries/constants.ts'
 import { isSignal } from '../arbitraries/signals.ts'
-import type { Metrics } from '../arbitraries/messages.ts'
+import { withConstants, type Metrics } from '../arbitraries/messages.ts'
 import { searchTime, type CheckOptions } from '../check-options.ts'
 import { PropertyError } from '../check-rule.ts'
 import { labelsOf, requireLabel, type Moment } from '../checked-run.ts'
+import { lengthOf } from '../length-of.ts'
 import { instantText, lengthText } from '../moment-text.ts'
-import type { RuleProperty } from '../property.ts'
+import { propertiesOf, watch, type RuleProperty } from '../property.ts'
 import { search } from '../search.ts'
 import { createRegistry } from '../../core/plug/registry.ts'
 import { runWorld, wholeGraph, type World, type WorldStep } from './world-run.ts'
@@ -54,9 +55,9 @@ export async function checkWorld(
   property: RuleProperty | readonly RuleProperty[],
   options: WorldOptions,
 ): Promise<WorldReport> {
-  const properties = Array.isArray(property) ? (property as readonly RuleProperty[]) : [property as RuleProperty]
+  const properties = propertiesOf(property)
   requireMonitors(properties, world)
-  const tail = lengthOf(options.tail ?? TAIL_MS)
+  const tail = lengthOf(options.tail ?? TAIL_MS, 'the tail')
   const began = asyncScheduler.now()
   const seed = options.seed ?? Math.trunc(began) % 0x7fff_ffff
   const needs = new Set(properties.flatMap(({ needs: some = [] }) => some))
@@ -71,7 +72,7 @@ export async function checkWorld(
     const failure = moments.flatMap(({ failed }) => failed)[0]
     if (failure !== undefined) return `${failure.node} failed at ${instantText(failure.time)}: ${failure.error ?? ''}`
     for (const one of properties) {
-      const wrong = watched(one, moments, until)
+      const wrong = one.monitor && watch(one.monitor, moments, until)
       if (wrong !== undefined) return `"${one.name}" does not hold: ${wrong}`
     }
     return undefined
@@ -143,17 +144,6 @@ function requireMonitors(properties: readonly RuleProperty[], world: World): voi
   }
 }
 
-function watched({ monitor }: RuleProperty, moments: readonly Moment[], until: number): string | undefined {
-  if (monitor === undefined) return undefined
-  let memory = monitor.start
-  for (const moment of moments) {
-    const { memory: next, wrong } = monitor.next(memory, moment)
-    if (wrong !== undefined) return wrong
-    memory = next
-  }
-  return monitor.end?.(memory, until)
-}
-
 function firingsIn(moments: readonly Moment[]) {
   const fired = moments.flatMap((moment) => moment.fired)
   return (node?: string) => fired.filter((event) => node === undefined || event.node === node)
@@ -164,7 +154,7 @@ function stepsOf(
   properties: readonly RuleProperty[],
   { byResource, steps = STEPS, commands = COMMANDS, every = EVERY_MS }: WorldOptions,
 ): fc.Arbitrary<readonly WorldStep[]> {
-  const usual = lengthOf(every)
+  const usual = lengthOf(every, 'every')
   const tasks = Object.entries(world.tasks)
   const names = [...new Set(Object.values(byResource).flatMap((metrics) => Object.keys(metrics)))]
   const constants = tasks.map(([, { rule }]) => constantsOf(rule, names))
@@ -247,10 +237,8 @@ function generatorsOf(
           'VALIDATION',
           `${name} is a signal; a world needs a generator of single values, such as readings(...)`,
         )
-      const possible = constants
-        .flatMap((of) => of[name] ?? [])
-        .filter((value) => generator.canShrinkWithoutContext(value))
-      return [name, possible.length === 0 ? generator : fc.oneof(generator, generator, fc.constantFrom(...possible))]
+      const possible = constants.flatMap((of) => of[name] ?? [])
+      return [name, withConstants(generator, possible)]
     }),
   )
 }
@@ -261,12 +249,13 @@ async function fewest(
   fails: (fewer: readonly WorldStep[]) => Promise<boolean>,
 ): Promise<readonly WorldStep[]> {
   let best = steps
-  for (let size = Math.ceil(best.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
-    for (let end = best.length; end > 0; end -= size) {
-      const rest = [...best.slice(0, Math.max(0, end - size)), ...best.slice(end)]
+  await tryWithoutChunks(
+    () => best.length,
+    async (start, end) => {
+      const rest = [...best.slice(0, start), ...best.slice(end)]
       if (await fails(rest)) best = rest
-    }
-  }
+    },
+  )
   return best
 }
 
@@ -289,10 +278,4 @@ function stepText(step: WorldStep): string {
     case 'crash':
       return `${after}, the process dies and starts again`
   }
-}
-
-function lengthOf(given: number | string): number {
-  const ms = typeof given === 'number' ? given : durationMs(given)
-  if (ms >= 0) return ms
-  throw new AppError('VALIDATION', `${String(given)} is no length of time; give one such as 1h`)
 }

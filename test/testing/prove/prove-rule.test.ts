@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
-import type { Rule } from '../../../src/index.ts'
+import { definePlug, type Rule } from '../../../src/index.ts'
 import {
   always,
   fires,
@@ -56,6 +56,47 @@ describe('proveRule', () => {
     ).rejects.toMatchObject({
       failing: { messages: [{ code: 'E7' }, { code: 'E7' }, { code: 'E7' }] },
     })
+  })
+
+  it('knows states apart by what plugs remember', async () => {
+    const debounce = definePlug({
+      name: 'debounce',
+      version: '1.0.0',
+      kind: 'sensor',
+      states: ['Yes', 'No'],
+      execute(context) {
+        const before = context.internalState as { since: number } | undefined
+        const since = before?.since ?? context.now
+        return { state: context.now - since >= 1_800_000 ? 'Yes' : 'No', internalState: { since } }
+      },
+    })
+    const stays: Rule = {
+      ...code,
+      sensors: [{ label: 'hot', name: 'debounce', resource: '$', properties: {} }],
+      triggers: [{ sourceLabel: 'hot', destinationLabel: 'alarm', statesTrigger: ['Yes'] }],
+    }
+    const slow = { plugs: [...builtins, debounce], gaps: [600_000], values: { t: [80] }, length: 5 }
+    await expect(holding(never(fires('alarm')), stays, slow)).rejects.toThrow('never alarm fires')
+  })
+
+  it('tells which call of a plug fails', async () => {
+    const fragile = definePlug({
+      name: 'fragile',
+      version: '1.0.0',
+      kind: 'sensor',
+      states: ['Fine'],
+      execute(context) {
+        if (context.streamValue('t') === 90) throw new Error('on the fence')
+        return 'Fine'
+      },
+    })
+    const breaks: Rule = {
+      ...hot,
+      sensors: [{ label: 'hot', name: 'fragile', resource: '$', properties: {} }],
+      triggers: [],
+    }
+    const check = holding(never(fires('alarm')), breaks, { plugs: [...builtins, fragile], values: { t: [80, 90] } })
+    await expect(check).rejects.toThrow(/hot failed at .* with \{"t":90\}: on the fence/)
   })
 
   it('sees what happens when nothing more comes', async () => {
@@ -114,5 +155,10 @@ describe('stateKey', () => {
     expect(at(NOW, NOW - 10)).not.toBe(at(NOW, NOW - 11))
     expect(at(NOW, NOW - 1001)).toBe(at(NOW, NOW - 5000))
     expect(at(NOW, NOW + 10)).not.toBe(at(NOW, NOW - 10))
+  })
+  it('keeps all that plugs and monitors remember, whatever its name', () => {
+    const saved = (since: number) => ({ sensors: { a: { internalState: { since, run: 1 }, since } } })
+    expect(stateKey(saved(NOW - 10), [], NOW, 1000)).not.toBe(stateKey(saved(NOW - 20), [], NOW, 1000))
+    expect(stateKey({}, [{ since: 1 }], NOW, 1000)).not.toBe(stateKey({}, [{ since: 2 }], NOW, 1000))
   })
 })

@@ -1,0 +1,36 @@
+/**
+ * The parts of a shell script that a confined program is started by: a view of the files that has only what it is shown,
+ * and nothing of what it was made by. `root` is an empty folder; the script adds what to show, and limits.
+ */
+
+/** Makes the view in `root`, with the system's libraries in it. `show PATH OPTIONS` mounts one more path. */
+export const MAKE_VIEW = `mount -t tmpfs -o size=256k,nr_inodes=1000,mode=755,nosuid,nodev sandbox "$root"
+cd "$root"
+show() {
+  if [ -d "$1" ]; then mkdir -p ".$1"; else mkdir -p ".\${1%/*}"; : > ".$1"; fi
+  mount --rbind -o "$2" "$1" ".$1"
+}
+for system in /lib /lib64 /usr/lib /usr/lib64; do
+  if [ -L "$system" ]; then mkdir -p ".\${system%/*}"; ln -s "$(readlink "$system")" ".$system"
+  elif [ -d "$system" ]; then show "$system" ro,nosuid,nodev; fi
+done
+show /dev/null nosuid; show /dev/urandom ro,nosuid
+show /usr/bin/setpriv ro,nosuid,nodev
+`
+
+/** Makes the view the root of all files, with the old ones below `.old`. */
+export const ENTER_VIEW = `mkdir .old
+# umount reads /proc; with the old root this goes too
+ln -s .old/proc proc
+mount -o remount,bind,ro,nosuid,nodev "$root"
+pivot_root . .old
+`
+
+/** Takes the old files away. From here on no program is found by its name. */
+export const LEAVE_FILES = `PATH=/.old/usr/bin:/.old/bin:/.old/usr/sbin:/.old/sbin
+umount -l /.old
+`
+
+/** Becomes the command, without capabilities; `own` says as whom. */
+export const RUN_WITHOUT_CAPABILITIES = `exec /usr/bin/setpriv $own --inh-caps=-all --ambient-caps=-all --bounding-set=-all --no-new-privs -- "$@"
+`

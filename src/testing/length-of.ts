@@ -1,0 +1,20 @@
+/** Lengths of time as options give them. */
+import { durationMs } from '../kernel/duration.ts'
+import { AppError } from '../kernel/errors.ts'
+
+/** Milliseconds of a number of them, or of a text such as `PT1H` or `1h`; `what` is named in the error. Throws `VALIDATION` below nothing. */
+export function lengthOf(given: number | string, what: string): number {
+  const ms = typeof given === 'number' ? given : durationMs(given)
+  if (ms >= 0) return ms
+  throw new AppError('VALIDATION', `${what} is ${String(given)}; give a length of time such as 1h`)
+}
+
+/** The same, longer than nothing. */
+export function spanOf(given: number | string, what: string): number {
+  const ms = lengthOf(given, what)
+  if (ms > 0) return ms
+  throw new AppError(
+    'VALIDATION',
+    `${what} is ${String(given)}; give a length of time that is longer than nothing, such as 1h`,
+  )
+}
