@@ -74,6 +74,11 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       plugs: making.plugs ?? (() => NO_PLUGS),
       serviceRegistry: {},
       checkPair,
+      isToken: (token) =>
+        tokens.check(token).then(
+          () => true,
+          () => false,
+        ),
       issueToken: (order) => tokens.issue(order),
     })
     return {

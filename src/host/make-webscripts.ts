@@ -13,7 +13,15 @@ const MAX_OPEN = 200
 const MAX_TENANTS = 10_000
 
 /** Over the functions of the host; inside of them the API of the host is asked as their tenant. */
-export const makeWebscripts: MakeService = ({ config, now, gauges, serviceRegistry, checkPair, issueToken }) => {
+export const makeWebscripts: MakeService = ({
+  config,
+  now,
+  gauges,
+  serviceRegistry,
+  checkPair,
+  isToken,
+  issueToken,
+}) => {
   const perSecond = config.limits.ratePerKey
   const buckets = new TokenBuckets({ perSecond, burst: perSecond * 2, mostKeys: MAX_TENANTS, now })
   const api = new OwnApi({ issueToken, now })
@@ -37,7 +45,7 @@ export const makeWebscripts: MakeService = ({ config, now, gauges, serviceRegist
     errorBody: webscriptsErrorBody,
     routes: (app) => {
       api.isAt(app)
-      return webscriptsRoutes(app, { service, checkPair })
+      return webscriptsRoutes(app, { service, checkPair, isToken })
     },
     start: async () => {},
     stop: async () => service.stop(),

@@ -16,6 +16,8 @@ export interface ServiceDependencies {
   readonly config: Config
   /** Who that key pair is, for listeners without HTTP; undefined when it is wrong. `RATE_LIMITED` after too many tries. */
   readonly checkPair: CheckPair
+  /** Whether it is a bearer token of this host that counts. */
+  readonly isToken: (token: string) => Promise<boolean>
   /** A bearer token of this host for a tenant; `lifetime` in s. */
   readonly issueToken: (order: TokenOrder) => Promise<string>
   /** the host's log */

@@ -91,7 +91,7 @@ function npmOf({ interpreters }: Machine, { PATH = '' }: ToolOptions['environmen
 function pipOf({ interpreters }: Machine): Found | string {
   const python = interpreters.get('python')
   if (python === undefined) return 'is not run on this host, which confines no programs; /health says why'
-  return { command: [python.path, '-m', 'pip'], readable: [python.path, ...python.readable] }
+  return { command: [python.path, '-I', '-m', 'pip'], readable: [python.path, ...python.readable] }
 }
 
 function realPath(path: string): string | undefined {

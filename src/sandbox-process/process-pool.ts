@@ -101,17 +101,18 @@ export class ProcessPool {
 
   /** Calls a program. Rejects with `PLUG_FAILED` (also: it is held back, or there is no room), `TOO_LARGE`, `CLOSED`. */
   async call(program: Program, method: string, params: unknown, options?: CallOptions): Promise<unknown> {
-    const member = await this.#member(program)
-    member.calls++
+    const member = await this.#member(program, options?.signal)
     try {
       await member.process.ready
+      requireWanted(options?.signal)
       return await member.process.call(method, params, options)
     } finally {
       member.calls--
       member.lastUsed = this.#options.clock()
       const { group, started } = member
       if (member.lastUsed - started > CALM_MS && !member.process.isOver) group.crashes = 0
-      if (member.calls === 0) this.#waiting.shift()?.()
+      // it may be ended for another program, or take one more call: each who waits looks again
+      if (member.calls === 0 || member.calls === this.#options.limits.calls - 1) this.#wakeAll()
     }
   }
 
@@ -139,25 +140,39 @@ export class ProcessPool {
   async close(): Promise<void> {
     this.#isClosed = true
     this.#stopSweep?.()
-    for (const wake of this.#waiting.splice(0)) wake()
+    this.#wakeAll()
     await Promise.all([...this.#members].map((member) => this.#letGo(member, 'the host shuts down')))
   }
 
-  async #member(program: Program): Promise<Member> {
+  /** One with room, which the call counts for already. */
+  async #member(program: Program, signal: AbortSignal | undefined): Promise<Member> {
     const until = this.#options.clock() + WAIT_MS
     for (;;) {
-      if (this.#isClosed) throw new AppError('CLOSED', 'the host shuts down: no function is called any more')
-      const group = this.#group(program)
-      const best = leastBusy(group)
-      if (best !== undefined && best.calls < BUSY_CALLS) return best
-      const mayStart = group.members.size < this.#options.perProgram && this.#hasShare(program.owner)
-      if (mayStart && (best === undefined || this.#members.size < this.#options.processes)) {
-        this.#refuseHeldBack(group)
-        if (this.#members.size < this.#options.processes || this.#evictIdle()) return this.#start(group)
+      requireWanted(signal)
+      const member = this.#withRoom(program)
+      if (member !== undefined) {
+        member.calls++
+        return member
       }
-      if (best !== undefined && best.calls < this.#options.limits.calls) return best
       await this.#wait(until)
     }
+  }
+
+  #withRoom(program: Program): Member | undefined {
+    if (this.#isClosed) throw new AppError('CLOSED', 'the host shuts down: no function is called any more')
+    const group = this.#group(program)
+    const best = leastBusy(group)
+    if (best !== undefined && best.calls < BUSY_CALLS) return best
+    const mayStart = group.members.size < this.#options.perProgram && this.#hasShare(program.owner)
+    if (mayStart && (best === undefined || this.#members.size < this.#options.processes)) {
+      this.#refuseHeldBack(group)
+      if (this.#members.size < this.#options.processes || this.#evictIdle()) return this.#start(group)
+    }
+    return best !== undefined && best.calls < this.#options.limits.calls ? best : undefined
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#waiting.splice(0)) wake()
   }
 
   #group(program: Program): Group {
@@ -232,7 +247,7 @@ export class ProcessPool {
       const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (group.crashes - 1))
       group.notBefore = this.#options.clock() + backoff
     }
-    this.#waiting.shift()?.()
+    this.#wakeAll()
   }
 
   /** Makes room by ending the process that was idle for longest; false when all are at work. */
@@ -302,4 +317,10 @@ function openOf({ members }: Group): number {
   let count = 0
   for (const { process } of members) count += process.open
   return count
+}
+
+/** Whoever gave up while the call waited wants no answer. */
+function requireWanted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted !== true) return
+  throw new AppError('PLUG_FAILED', 'nobody waits for the answer any more', { cause: 'ended' satisfies CallFailure })
 }

@@ -286,10 +286,18 @@ export class SandboxProcess {
       setImmediate(() => {
         const outgoing = this.#outgoing
         this.#outgoing = ''
-        if (this.#why === undefined) this.#channel.write(outgoing)
+        if (this.#why === undefined) this.#write(outgoing)
       })
     }
     this.#outgoing += `${text}\n`
+  }
+
+  /** Who does not read is not heard until it has: it comes to the end of the time of its call. */
+  #write(text: string): void {
+    this.#channel.write(text)
+    if (this.#channel.writableLength <= this.#options.limits.unansweredBytes || this.#channel.isPaused()) return
+    this.#channel.pause()
+    this.#channel.once('drain', () => this.#channel.resume())
   }
 }
 

@@ -150,6 +150,34 @@ describe('the pool', () => {
     expect(await Promise.all(held)).toEqual(['held', 'held'])
   })
 
+  it('lets those who wait have each place that becomes free', async () => {
+    const { pool } = poolOf({ processes: 1, limits: { ...DEFAULT_LIMITS, calls: 2 } })
+    const busy = ['first', 'second'].map(() => {
+      const stop = new AbortController()
+      return { stop, answer: pool.call(programOf('p'), 'wait', {}, { signal: stop.signal }) }
+    })
+    await until(() => pool.state('p').open === 2)
+    const waiting = pool.call(programOf('p'), 'echo', 'third')
+    busy[0]?.stop.abort()
+    expect(await waiting).toBe('third')
+    expect(pool.state('p').open).toBe(1)
+    busy[1]?.stop.abort()
+    await Promise.all(busy.map(({ answer }) => answer))
+  })
+
+  it('does not call for whoever gave up while the call waited', async () => {
+    const { pool, lines } = poolOf({ processes: 1, limits: { ...DEFAULT_LIMITS, calls: 1 } })
+    const [busy, gone] = [new AbortController(), new AbortController()]
+    const first = pool.call(programOf('p'), 'wait', {}, { signal: busy.signal })
+    await until(() => pool.state('p').open === 1)
+    const second = pool.call(programOf('p'), 'say', 'called', { signal: gone.signal })
+    gone.abort()
+    busy.abort()
+    await expect(second).rejects.toThrow('nobody waits for the answer any more')
+    await first
+    expect(lines).toEqual([])
+  })
+
   // Holds PROCPOOL-1
   it('gives an owner half of the processes, as long as they are at work', async () => {
     const { pool, pass } = poolOf({ processes: 4 })

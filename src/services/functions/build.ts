@@ -3,7 +3,8 @@
  * for an equal runtime give the same folder, which is made once and never changed.
  *
  * FUNCBUILD-1 a folder that has its name is whole: it is made beside, and renamed when it is done
- * FUNCBUILD-2 no script of a package runs, and only locked packages of the registry are installed
+ * FUNCBUILD-2 no script of a package runs, only locked packages of the registry are installed, and tools read what was
+ *   checked: none runs a module of the assets, or reads a lock that nobody looked at
  * FUNCBUILD-3 tenants share no folder
  * FUNCBUILD-4 where programs are confined, so are the tools that install for them: they see no file of the machine that
  *   is not theirs
@@ -13,6 +14,7 @@ import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { chmod, copyFile, lchown, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { valid } from 'semver'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 import type { LaunchTool } from '../../sandbox-process/launch-tool.ts'
@@ -134,7 +136,8 @@ export class Builder {
     }
     const command = runtime.language === 'node' ? npmCommand(assets) : pipCommand(assets)
     if (command === undefined) return ['it has no dependencies']
-    const { tool, args } = command
+    const { tool, args, file } = command
+    if (file !== undefined) await writeFile(join(folder, file.path), file.text)
     return [`${tool} ${args.join(' ')}`, ...(await this.#install(command, folder))]
   }
 
@@ -144,7 +147,8 @@ export class Builder {
     const env = Object.fromEntries(HANDED_ON.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])))
     const confined = await tools?.()
     if (confined === undefined) {
-      const plain = tool === 'npm' ? { command: 'npm', args } : { command: 'python3', args: ['-m', 'pip', ...args] }
+      const plain =
+        tool === 'npm' ? { command: 'npm', args } : { command: 'python3', args: ['-I', '-m', 'pip', ...args] }
       return this.#run(tool, plain, { cwd: folder, env })
     }
     const home = await mkdtemp(join(this.#options.folder, '.draft-home-'))
@@ -185,6 +189,8 @@ export class Builder {
 interface InstallCommand {
   readonly tool: 'npm' | 'pip'
   readonly args: readonly string[]
+  /** written beside the assets for it */
+  readonly file?: { readonly path: string; readonly text: string }
 }
 
 /** What tools are told about registries and who may ask them, by path below a home. */
@@ -247,6 +253,8 @@ function npmCommand(assets: Assets): InstallCommand | undefined {
   )
   if (project?.['workspaces'] !== undefined) throw new BuildRefusal('package.json may not have workspaces')
   if (wanted.length === 0) return undefined
+  if (assets.has('npm-shrinkwrap.json'))
+    throw new BuildRefusal('npm-shrinkwrap.json is not read; call it package-lock.json')
   const lock = jsonOf(assets, 'package-lock.json')
   if (lock === undefined) {
     throw new BuildRefusal(
@@ -255,17 +263,24 @@ function npmCommand(assets: Assets): InstallCommand | undefined {
   }
   const packages = isPlainObject(lock['packages']) ? lock['packages'] : {}
   for (const [place, entry] of Object.entries(packages)) {
-    const problem = place === '' ? undefined : lockProblem(entry)
+    const problem = place === '' ? undefined : lockProblem(place, entry)
     if (problem !== undefined) throw new BuildRefusal(`package-lock.json, ${place}: ${problem}`)
   }
   return { tool: 'npm', args: NPM }
 }
 
-function lockProblem(entry: unknown): string | undefined {
+/** Of a package by another name than that of its folder. */
+const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/
+
+function lockProblem(place: string, entry: unknown): string | undefined {
   if (!isPlainObject(entry)) return 'is not an object'
-  const { resolved, integrity, link, inBundle } = entry
+  const { name, version, resolved, integrity, link, inBundle } = entry
   if (link === true) return 'is a link, and only packages of a registry are installed'
-  if (inBundle === true) return undefined
+  // npm asks for both where the lock does not say from where
+  if (typeof version !== 'string' || valid(version) === null) return 'has no version; write one such as 1.2.3'
+  if (name !== undefined && (typeof name !== 'string' || !PACKAGE.test(name))) return 'has a name that no package has'
+  // it comes inside of the package that it is below of
+  if (inBundle === true && resolved === undefined && /\/node_modules\//.test(place)) return undefined
   // npm asks the operator's registry in its place, when another one is set
   // npm leaves it out when it is told to; then it is the registry's too
   const isNamed = resolved !== undefined
@@ -275,8 +290,11 @@ function lockProblem(entry: unknown): string | undefined {
   return typeof integrity === 'string' ? undefined : 'has no integrity'
 }
 
+/** A version, perhaps where it is wanted, and hashes. A `-` after a blank would begin an option. */
 const REQUIREMENT =
-  /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\[[A-Za-z0-9._,-]+\])?==[A-Za-z0-9.!+_-]+(?:\s*;[^#\\]*)?(?:\s+--hash=sha256:[0-9a-f]{64})*$/
+  /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\[[A-Za-z0-9._,-]+\])?==[A-Za-z0-9.!+_-]+(?:[ \t]*;(?:[\w.,<>=!~'"()]|[ \t]+(?!-)|(?<![ \t])-)*)?(?:[ \t]+--hash=sha256:[0-9a-f]{64})*$/
+/** What of requirements.txt was read and is in order: pip ends lines elsewhere than others do. No asset has such a path. */
+const REQUIREMENTS = '.requirements.txt'
 
 function pipCommand(assets: Assets): InstallCommand | undefined {
   const text = textOf(assets, 'requirements.txt') ?? ''
@@ -294,7 +312,8 @@ function pipCommand(assets: Assets): InstallCommand | undefined {
   const how = ['--only-binary=:all:', '--no-compile', '--no-input', '--disable-pip-version-check', '--no-cache-dir']
   return {
     tool: 'pip',
-    args: ['install', ...how, ...hashed, '--target', 'python_modules', '-r', 'requirements.txt'],
+    args: ['install', ...how, ...hashed, '--target', 'python_modules', '-r', REQUIREMENTS],
+    file: { path: REQUIREMENTS, text: `${lines.join('\n')}\n` },
   }
 }
 

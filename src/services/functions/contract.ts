@@ -16,7 +16,7 @@ import type { FunctionType } from './function-type.ts'
 
 export type { FunctionType } from './function-type.ts'
 export type { CallFailure } from '../../sandbox-process/sandbox-process.ts'
-export type { ApiAnswer, ApiRequest, WebCallParams, WebHead } from './runtimes/web-call.ts'
+export { PIECE_BYTES, type ApiAnswer, type ApiRequest, type WebCallParams, type WebHead } from './runtimes/web-call.ts'
 
 /** A property in the interface of a plug, as its manifest has it. */
 export interface DeclaredProperty {

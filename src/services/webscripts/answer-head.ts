@@ -8,13 +8,20 @@ const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
 const MAX_HEADERS = 100
 const MAX_CHARACTERS = 16_384
-/** They are about the connection, or the host knows them itself. */
+/** They are about the connection, or about the whole host and all its tenants, or the host knows them itself. */
 const OF_THE_HOST: ReadonlySet<string> = new Set([
+  'alt-svc',
+  'clear-site-data',
   'connection',
   'content-length',
   'keep-alive',
+  'nel',
   'proxy-authenticate',
   'proxy-authorization',
+  'report-to',
+  'reporting-endpoints',
+  'service-worker-allowed',
+  'strict-transport-security',
   'te',
   'trailer',
   'transfer-encoding',

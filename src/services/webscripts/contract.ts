@@ -3,7 +3,7 @@
  *
  * WEBSCRIPT-1 a private webscript is called only with a secret of its own, or with a key of its tenant
  * WEBSCRIPT-2 a draft is called only by its version
- * WEBSCRIPT-3 credentials that let a call in do not reach the webscript, and those of the API never do
+ * WEBSCRIPT-3 credentials that let a call in do not reach the webscript, and tokens of the API never do
  * WEBSCRIPT-4 the host holds a bounded part of an answer, however long it is
  * WEBSCRIPT-5 a client that goes away cancels its call
  *
@@ -16,9 +16,9 @@ import type { DeployedWebscript, WebHead } from '../functions/contract.ts'
 export interface WebscriptsService {
   as(caller: Caller): WebscriptsApi
   /** What an address leads to: `{id}/{path}` or `{tenant}/{name}/{path}`, as they were written. */
-  find(address: string): Address | undefined
+  find(address: string): ScriptAddress | undefined
   /** The version that is asked for: exact, a range, or `latest`. Undefined when there is none. */
-  choose(address: Pick<Address, 'tenant' | 'name'>, version: string | undefined): DeployedWebscript | undefined
+  choose(address: Pick<ScriptAddress, 'tenant' | 'name'>, version: string | undefined): DeployedWebscript | undefined
   /** Secrets that open it: its own, and those of its published versions, so that a new version locks nobody out. */
   secretsOf(script: DeployedWebscript): readonly string[]
   call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer>
@@ -33,7 +33,7 @@ export interface WebscriptsService {
   stop(): void
 }
 
-export interface Address {
+export interface ScriptAddress {
   readonly tenant: string
   readonly name: string
   /** what stands behind it, as it was written; begins with a slash */

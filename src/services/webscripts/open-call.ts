@@ -3,11 +3,9 @@ import { Readable } from 'node:stream'
 import { AppError } from '../../kernel/errors.ts'
 import { RenewableTimer } from '../../kernel/renewable-timer.ts'
 import type { StartTimer } from '../../kernel/start-timer.ts'
-import type { WebHead } from '../functions/contract.ts'
+import { PIECE_BYTES, type WebHead } from '../functions/contract.ts'
 import { headOf } from './answer-head.ts'
 
-/** bytes of a piece of the body */
-export const PIECE_BYTES = 393_216
 /** bytes that wait for a client */
 const WAITING_BYTES = 262_144
 /** ms in which a client has to take what waits for it: less than a question may take */
@@ -76,6 +74,7 @@ export class OpenCall {
   /** Resolves when there is room for another piece. Rejects when the client is gone or takes nothing. */
   async write(params: Readonly<Record<string, unknown>>): Promise<void> {
     if (!this.hasBegun) throw refused('the answer has not begun')
+    if (this.#room !== undefined) throw refused('a piece is on its way; write the next one when it is answered')
     const { text, bytes } = params
     const piece =
       typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : Buffer.from(typeof text === 'string' ? text : '')

@@ -4,19 +4,20 @@ import { isPlainObject } from '../../kernel/json.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { LruCache } from '../../kernel/lru-cache.ts'
 import type { StartTimer } from '../../kernel/start-timer.ts'
-import type {
-  ApiAnswer,
-  ApiRequest,
-  DeployedWebscript,
-  FunctionLine,
-  FunctionsService,
-  WebCallParams,
+import {
+  type ApiAnswer,
+  type ApiRequest,
+  type DeployedWebscript,
+  type FunctionLine,
+  type FunctionsService,
+  PIECE_BYTES,
+  type WebCallParams,
 } from '../functions/contract.ts'
 import { noWebscript } from './admission.ts'
 import { headOf } from './answer-head.ts'
 import { fits } from './choose-version.ts'
 import type {
-  Address,
+  ScriptAddress,
   LogLevel,
   ScriptAnswer,
   ScriptLogQuery,
@@ -25,7 +26,7 @@ import type {
   WebscriptsService,
 } from './contract.ts'
 import { Management } from './manage.ts'
-import { OpenCall, PIECE_BYTES } from './open-call.ts'
+import { OpenCall } from './open-call.ts'
 import { ScriptFigures } from './script-figures.ts'
 import { ScriptLog } from './script-log.ts'
 import { TenantCalls } from './tenant-calls.ts'
@@ -92,7 +93,7 @@ class Webscripts implements WebscriptsService {
     }
   }
 
-  find(address: string): Address | undefined {
+  find(address: string): ScriptAddress | undefined {
     const [first = '', second = '', ...rest] = address.split('/')
     const functions = this.#functions()
     const owner = functions?.webscriptOf(decoded(first))
@@ -102,7 +103,7 @@ class Webscripts implements WebscriptsService {
     return { tenant, name, path: rest.length === 0 ? '/' : pathOf(address, `${first}/${second}`) }
   }
 
-  choose({ tenant, name }: Pick<Address, 'tenant' | 'name'>, version?: string): DeployedWebscript | undefined {
+  choose({ tenant, name }: Pick<ScriptAddress, 'tenant' | 'name'>, version?: string): DeployedWebscript | undefined {
     const versions = this.#functions()?.webscripts(tenant, name) ?? []
     const exact = versions.find((one) => one.version === version)
     if (exact !== undefined) return exact

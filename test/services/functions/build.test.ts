@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -66,7 +66,9 @@ describe('a build', () => {
   it('that fails leaves nothing, and drafts of a host that died are taken away', async () => {
     const builder = builderOf('failed')
     const lock = {
-      packages: { 'node_modules/x': { resolved: 'https://registry.npmjs.org/x/-/x-1.0.0.tgz', integrity: 'y' } },
+      packages: {
+        'node_modules/x': { version: '1.0.0', resolved: 'https://registry.npmjs.org/x/-/x-1.0.0.tgz', integrity: 'y' },
+      },
     }
     const assets = assetsOf({ 'index.js': '', 'package.json': { dependencies: { x: '1' } }, 'package-lock.json': lock })
     const without = new Builder({ folder: join(folder, 'failed'), environment: { PATH: '/nowhere' } })
@@ -81,7 +83,22 @@ describe('a build', () => {
   const locked = (entry: object): object => ({
     'index.js': '',
     'package.json': project,
-    'package-lock.json': { packages: { 'node_modules/x': entry } },
+    'package-lock.json': { packages: { 'node_modules/x': { version: '1.0.0', ...entry } } },
+  })
+
+  // Holds FUNCBUILD-2
+  it('hands pip what was checked, and lets no module of the assets stand for it', async () => {
+    const bin = join(folder, 'bin')
+    mkdirSync(bin)
+    // in place of Python: it keeps what it was asked, and what the file for pip has
+    const script = `#!/bin/sh\necho "$*" > asked\nfor last; do :; done\nmkdir python_modules\ncat "$last" > python_modules/given\n`
+    writeFileSync(join(bin, 'python3'), script, { mode: 0o755 })
+    const builder = new Builder({ folder: join(folder, 'pip'), environment: { PATH: `${bin}:/usr/bin:/bin` } })
+    const lines = ['# x \\', '--index-url http://10.0.0.1/', 'six==1.16.0 ; python_version >= "3.8"  # for x', '']
+    const assets = assetsOf({ 'main.py': '', 'pip.py': '', 'requirements.txt': lines.join('\n') })
+    const made = builder.folderOf((await built(builder, 'acme', PYTHON, assets)).digest)
+    expect(readFileSync(join(made, 'python_modules/given'), 'utf8')).toBe('six==1.16.0 ; python_version >= "3.8"\n')
+    expect(readFileSync(join(made, 'asked'), 'utf8')).toMatch(/^-I -m pip install .* -r \.requirements\.txt$/m)
   })
 
   // Holds FUNCBUILD-2
@@ -107,6 +124,21 @@ describe('a build', () => {
     ['with a package that nothing vouches for', NODE, locked({ resolved }), /has no integrity/],
     ['with a package of the registry that nothing vouches for', NODE, locked({ version: '1.0.0' }), /has no integrity/],
     ['with a place that is no text', NODE, locked({ resolved: 7, integrity: 'y' }), /does not come/],
+    [
+      'with a lock that npm reads before the one that is checked',
+      NODE,
+      { ...locked({ resolved, integrity: 'y' }), 'npm-shrinkwrap.json': {} },
+      /npm-shrinkwrap\.json is not read/,
+    ],
+    ['with an address for a version', NODE, locked({ version: 'http://10.0.0.1/x.tgz', integrity: 'y' }), /no version/],
+    ['with an address for a name', NODE, locked({ name: 'http://10.0.0.1/x', integrity: 'y' }), /name that no package/],
+    [
+      'with a part of itself from elsewhere',
+      NODE,
+      locked({ inBundle: true, resolved: 'http://10.0.0.1/x.tgz' }),
+      /not come/,
+    ],
+    ['with a part of itself that nothing vouches for', NODE, locked({ inBundle: true }), /has no integrity/],
     ['in Python without main.py', PYTHON, { 'plug.json': '' }, /has a file main\.py/],
     ['in Python with a range', PYTHON, { 'main.py': '', 'requirements.txt': 'six>=1' }, /"six>=1" does not lock/],
     [
@@ -116,6 +148,14 @@ describe('a build', () => {
       /does not lock/,
     ],
     ['in Python with an address', PYTHON, { 'main.py': '', 'requirements.txt': 'a @ file:///etc' }, /does not lock/],
+    ...['a==1 ; x\u2028--no-binary :all:', 'a==1 ; x --no-binary :all:', 'a==1 ; x\t-e .'].map(
+      (line): [string, Runtime, object, RegExp] => [
+        `in Python with the option in ${JSON.stringify(line)}`,
+        PYTHON,
+        { 'main.py': '', 'requirements.txt': line },
+        /does not lock/,
+      ],
+    ),
     ['in Python with a file', PYTHON, { 'main.py': '', 'requirements.txt': '-r /etc/passwd' }, /does not lock/],
   ])('%s is refused', async (_, runtime, files, problem) => {
     const assets = assetsOf(files as Readonly<Record<string, unknown>>)

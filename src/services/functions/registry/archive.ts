@@ -19,7 +19,14 @@ export const MAX_BYTES = 52_428_800
 const MAX_PATH = 200
 const SEGMENT = /^[A-Za-z0-9_@+-][A-Za-z0-9._@+ -]*$/
 /** What the build makes, and what would tell its tools otherwise. */
-const RESERVED: ReadonlySet<string> = new Set(['node_modules', 'python_modules', '.npmrc', '.yarnrc', 'pip.conf'])
+const RESERVED: ReadonlySet<string> = new Set([
+  'node_modules',
+  'python_modules',
+  'npm-shrinkwrap.json',
+  '.npmrc',
+  '.yarnrc',
+  'pip.conf',
+])
 const GZIP = [0x1f, 0x8b] as const
 
 /** Why a path cannot name an asset; undefined: it can. */

@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 import type { CallFailure } from '../../functions/contract.ts'
 import { admit, noWebscript } from '../admission.ts'
 import { etagOf, isKnown } from '../answer-head.ts'
-import type { Address, ScriptAnswer, ScriptRequest } from '../contract.ts'
+import type { ScriptAddress, ScriptAnswer, ScriptRequest } from '../contract.ts'
 import type { DeployedWebscript } from '../../functions/contract.ts'
 import { ErrorSchema } from './error-schema.ts'
 import { BASE, CALL_BASES, type WebscriptsRouting } from './routing.ts'
@@ -31,13 +31,14 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
 /** What was found out before the body was read. */
 interface Admitted {
   readonly script: DeployedWebscript
-  readonly address: Address
+  readonly address: ScriptAddress
   /** without what let the call in */
   readonly query: string
+  /** its `authorization` is for the host */
   readonly isByHeader: boolean
 }
 
-export function callRoutes(app: FastifyInstance, { service, checkPair }: WebscriptsRouting): void {
+export function callRoutes(app: FastifyInstance, { service, checkPair, isToken }: WebscriptsRouting): void {
   const admitted = new WeakMap<FastifyRequest, Admitted>()
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY }, (_request, body, parsed) =>
@@ -71,7 +72,7 @@ export function callRoutes(app: FastifyInstance, { service, checkPair }: Webscri
       script,
       address,
       query: script.isPrivate ? withoutSecret(query) : query,
-      isByHeader: script.isPrivate && authorization !== undefined,
+      isByHeader: authorization !== undefined && (script.isPrivate || (await isOfHost(authorization, isToken))),
     })
     return undefined
   }
@@ -220,9 +221,16 @@ function allow({ headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
     .send()
 }
 
+/** What asks the API from inside has a token of the host with it, wherever it leads. */
+async function isOfHost(authorization: string, isToken: WebscriptsRouting['isToken']): Promise<boolean> {
+  const [, token] = /^bearer +(\S+) *$/i.exec(authorization) ?? []
+  return token !== undefined && (await isToken(token))
+}
+
+/** Names may be escaped. */
 function withoutSecret(query: string): string {
   return query
     .split('&')
-    .filter((one) => !/^secret(?:=|$)/.test(one))
+    .filter((one) => !new URLSearchParams(one).has('secret'))
     .join('&')
 }

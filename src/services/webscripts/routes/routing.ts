@@ -10,4 +10,6 @@ export const CALL_BASES = [BASE, '/functions/v1'] as const
 export interface WebscriptsRouting {
   readonly service: WebscriptsService
   readonly checkPair: CheckPair
+  /** whether it is a bearer token of this host */
+  readonly isToken: (token: string) => Promise<boolean>
 }
