@@ -1,4 +1,4 @@
-/** One sample: a query of the broker's time series over a million points, and the same as SQL by hand on the same file. */
+/** One sample: a query of the broker's time series over a million points, and the same as SQL by hand on a table of the same rows. */
 import { join } from 'node:path'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { DatabaseSync } from 'node:sqlite'

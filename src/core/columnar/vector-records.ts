@@ -6,7 +6,7 @@ import type { Message } from '../task/origin.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
 import { eventsOf, type RecordedTask, type Totals } from './record-events.ts'
 import type { EpochSource, RecordEpoch } from './row-code.ts'
-import { AFTER, BEFORE, COUNT, HEAD, TIME } from './row-layout.ts'
+import { AFTER, BEFORE, COUNT, TIME } from './row-layout.ts'
 import type { RowStore } from './row-store.ts'
 
 /** place of the first message of an epoch; the one before it its rows know themselves */
@@ -48,7 +48,12 @@ export class VectorEpoch implements RecordEpoch {
     this.tasks = tasks
     this.totals = totals
     this.gates = gates
-    this.#nums = store.nums.slice()
+    const { size } = store.layout
+    this.#nums = new Float64Array(from.rows.length * size)
+    from.rows.forEach((row, i) => {
+      const at = store.at(row)
+      this.#nums.set(store.nums.subarray(at, at + size), i * size)
+    })
     this.#ints = new Int32Array(this.#nums.buffer)
   }
 
@@ -109,7 +114,7 @@ export class VectorEpoch implements RecordEpoch {
   }
 
   #at(i: number): number {
-    return HEAD + (this.rows[i] ?? 0) * this.#store.layout.size
+    return i * this.#store.layout.size
   }
 }
 

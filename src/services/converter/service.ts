@@ -89,7 +89,7 @@ class Service implements ConverterService {
         const converter = await converters.used(name)
         // a key that nobody can send again costs a write of its own for nothing
         const key = given === undefined ? undefined : this.#keyOf(name, given)
-        return this.#ingest(caller, converter, { payload, key }, () => {
+        return this.#ingest(caller, converter, { payload: () => payload, key }, () => {
           const text = JSON.stringify(payload) ?? 'null'
           return { converter: name, payload: text, encoding: 'utf8', key: key ?? this.#keyOf(name) }
         })
@@ -153,7 +153,7 @@ class Service implements ConverterService {
 
   async #pass(caller: Caller, converter: Converter, { payload, wildcards, key }: Taken): Promise<Converted> {
     const input = {
-      payload: typeof payload === 'function' ? (payload as () => unknown)() : payload,
+      payload: payload(),
       ...(wildcards && { topic: wildcards }),
     }
     const converted = this.#conversions.convert(converter, input)
@@ -203,9 +203,9 @@ class Service implements ConverterService {
   }
 }
 
-/** A payload on its way; read when it is a function. `key`: what was forwarded under it is not forwarded again. */
+/** A payload on its way, read when it is wanted. `key`: what was forwarded under it is not forwarded again. */
 interface Taken {
-  readonly payload: unknown
+  readonly payload: () => unknown
   readonly wildcards?: readonly string[] | undefined
   readonly key: string | undefined
 }

@@ -139,7 +139,13 @@ export class ChunkCompactor {
     if (count < least) return least - count
     const { columns, whole } = readRows(this.#db, series, from, NEVER, AT_ONCE * this.#size)
     const { times } = columns
-    if (times.length < least) return least
+    if (times.length < least) {
+      // fewer were read, because their texts are long: they become chunks of fewer, and let those behind them do so too
+      if (whole) return least
+      deleteRows(this.#db, series, times[0] ?? EVER, times.at(-1) ?? EVER)
+      writeChunks(this.#db, series, columns, this.#size)
+      return -1
+    }
     const rest = this.#chunksOf(series, columns)
     const [first = 0] = times
     deleteRows(this.#db, series, first, (rest.times[0] ?? NEVER) - 1)
@@ -169,7 +175,7 @@ export class ChunkCompactor {
       const { length } = columns.times
       const end = columns.times[length - 1] ?? first
       const least = isBeside ? Math.max(1, this.#size >> 4) : this.#size
-      if (length >= least) {
+      if (length >= least || !whole) {
         deleteRows(this.#db, series, first, end)
         if (isBeside) this.#rewrite(chunk, (older) => merged(older, columns))
         else writeChunks(this.#db, series, columns, this.#size)

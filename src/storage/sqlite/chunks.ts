@@ -8,15 +8,6 @@
 import { slice, withOwnWords, type Columns } from './columns.ts'
 import type { Database } from './database.ts'
 
-/** Where a chunk is, and whose. */
-export interface ChunkPlace {
-  readonly key: number
-  readonly series: number
-  /** times of its first and last sample */
-  readonly first: number
-  readonly last: number
-}
-
 /** How the columns stand in the blob. */
 const [STEADY, WIDE, MIXED, MORTAL] = [1, 2, 4, 8] as const
 /** characters of the texts of a chunk, about: they are read with it */
@@ -38,9 +29,10 @@ type Row = readonly [
 ]
 
 /** A chunk with what stands in it; its columns are made when they are asked for. */
-export class StoredChunk implements ChunkPlace {
+export class StoredChunk {
   readonly key: number
   readonly series: number
+  /** times of its first and last sample */
   readonly first: number
   readonly last: number
   readonly #row: Row
@@ -162,7 +154,7 @@ export function lastInChunks(db: Database, series: number): number | undefined {
 function hasOneStep(times: Float64Array): boolean {
   const [first = 0, second = first] = times
   const step = second - first
-  for (let i = 2; i < times.length; i += 1) if (times[i] !== first + i * step) return false
+  for (let i = 1; i < times.length; i += 1) if (times[i] !== first + i * step) return false
   return true
 }
 
@@ -192,8 +184,10 @@ const DUE = `
   WHERE c.due <= ? AND s.tenant = ? LIMIT ?`
 const COLUMNS = 'key, first, last, count, form, samples, words'
 const ONE = `SELECT ${COLUMNS} FROM main.chunks WHERE key = ?`
+// Chunks do not overlap: the last of a range is the first that ends behind it, so that no later one is looked at.
 const READ = `
   SELECT ${COLUMNS} FROM main.chunks INDEXED BY chunks_by_time
-  WHERE series = ? AND last >= ? AND first <= ?`
-const FIRST_FIRST = `${READ} ORDER BY last LIMIT ?`
-const LAST_FIRST = `${READ} ORDER BY last DESC LIMIT ?`
+  WHERE series = ?1 AND last >= ?2 AND first <= ?3
+  AND last <= coalesce((SELECT last FROM main.chunks WHERE series = ?1 AND last >= ?3 ORDER BY last LIMIT 1), ?3)`
+const FIRST_FIRST = `${READ} ORDER BY last LIMIT ?4`
+const LAST_FIRST = `${READ} ORDER BY last DESC LIMIT ?4`

@@ -42,6 +42,7 @@ class SeriesWriter {
   /** whether there are series whose samples are from before there were chunks */
   #unpacked: boolean
   #idle: NodeJS.Timeout | undefined
+  #packing: NodeJS.Timeout | undefined
   #next: NodeJS.Immediate | undefined
 
   constructor({ file, foldAt, chunk }: SeriesWriterData, trouble: (message: string) => void) {
@@ -72,6 +73,7 @@ class SeriesWriter {
 
   close(): void {
     clearTimeout(this.#idle)
+    clearTimeout(this.#packing)
     clearImmediate(this.#next)
     this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     this.#db.close()
@@ -148,6 +150,8 @@ class SeriesWriter {
 
   /** Goes on with a fold between batches, begins one when much has arrived, or lets the clock of idleness run anew. */
   #plan(): void {
+    // by a clock of its own, which no batch sets back: posts may never pause
+    if (this.#unpacked) this.#packing ??= setTimeout(() => this.#packOn(), PAUSE_MS)
     if (this.#next !== undefined) return
     const { blocks, samples } = this.#arrived
     if (this.#fold.active || samples >= this.#foldAt || blocks >= MAX_BLOCKS) {
@@ -156,7 +160,6 @@ class SeriesWriter {
     }
     clearTimeout(this.#idle)
     if (blocks > 0) this.#idle = setTimeout(() => this.#foldOn(), samples >= WORTH_A_PAUSE ? PAUSE_MS : IDLE_MS)
-    else if (this.#unpacked) this.#idle = setTimeout(() => this.#packOn(), PAUSE_MS)
   }
 
   #foldOn(): void {
@@ -175,20 +178,25 @@ class SeriesWriter {
 
   /** Puts some of the samples of an older form into chunks. */
   #packOn(): void {
-    this.#idle = undefined
+    this.#packing = undefined
     try {
-      this.#db.transaction(() => {
-        const end = performance.now() + PACKING_MS
-        do {
-          const [series] = this.#db.row<[number]>(UNPACKED) ?? []
-          this.#unpacked = series !== undefined
-          if (series !== undefined && this.#chunks.pack(series) >= 0) this.#db.run(PACKED, series)
-        } while (this.#unpacked && performance.now() < end)
-      })
+      // a fold has the series half written between two of its steps
+      if (!this.#fold.active) this.#unpacked = this.#db.transaction(() => this.#packSome())
       this.#plan()
     } catch (error) {
       // The next batch asks for it again.
       this.#trouble(`samples could not be put into chunks: ${messageOf(error)}`)
+    }
+  }
+
+  /** Gives whether some are left. */
+  #packSome(): boolean {
+    const end = performance.now() + PACKING_MS
+    for (;;) {
+      const [series] = this.#db.row<[number]>(UNPACKED) ?? []
+      if (series === undefined) return false
+      if (this.#chunks.pack(series) >= 0) this.#db.run(PACKED, series)
+      if (performance.now() >= end) return true
     }
   }
 }

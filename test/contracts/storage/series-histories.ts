@@ -114,7 +114,10 @@ async function take(step: Step, series: Series, model: SeriesModel, clock: Suite
 async function compareReads(ask: Ask, series: Series, model: SeriesModel): Promise<void> {
   const { resources: some, metric, from, span, width, limit, descending } = ask
   const range = { resources: some, metric, from, until: from + span, limit, descending }
-  expect(await series.range(range)).toEqual(model.range(range))
+  const expected = model.range(range)
+  expect(await series.range(range)).toEqual(expected)
+  const { times, values } = await series.columns(range)
+  expect(Array.from(times, (time, i) => [time, values[i]])).toEqual(expected.map(({ time, value }) => [time, value]))
   const buckets = { resources: some, metric, from, until: from + span, width }
   expect(rounded(await series.buckets(buckets))).toEqual(rounded(model.buckets(buckets)))
 }

@@ -163,7 +163,22 @@ describe('samples of a series', () => {
     })
   })
 
-  it('stay rows while their texts are long', async () => {
+  it('come into chunks behind texts that are too long to be read together', async () => {
+    await withSeries('long-first', 1024, async ({ series, tables, compact }) => {
+      const words = upTo(1_400).map((time) => sample(time, `${time}${'x'.repeat(5_000)}`))
+      await series.append({ samples: words })
+      await compact()
+      await series.append({ samples: upTo(3_000, 1_400).map((time) => sample(time)) })
+      await compact()
+      const { chunks, rows } = tables()
+      expect(rows.length).toBeLessThan(1_200)
+      expect(rows.length + chunks.reduce((sum, [, , count = 0]) => sum + count, 0)).toBe(4_400)
+      const read = await series.range({ resources: ['r'], metric: 'm', limit: 5_000 })
+      expect(read.map(({ value }) => value)).toEqual([...words.map(({ value }) => value), ...upTo(3_000, 1_400)])
+    })
+  })
+
+  it('are in small chunks while their texts are long', async () => {
     await withSeries('long', 16, async ({ series, tables, compact }) => {
       const long = (time: number) => sample(time, `${time}${'x'.repeat(60_000)}`)
       await series.append({ samples: upTo(60).map(long) })

@@ -34,10 +34,13 @@ function csvText(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
+/** bytes of a part, usually */
+const ROOM = 65_536
+
 /** Rows while they are written. */
 class Rows {
   readonly #time = new TimeText()
-  #bytes = Buffer.allocUnsafe(65_536)
+  #bytes = Buffer.allocUnsafe(ROOM)
   #at = 0
 
   /** Of one column of numbers: nearly all that is very long. */
@@ -70,7 +73,8 @@ class Rows {
   /** What was written since the last time. */
   take(): Uint8Array {
     const taken = this.#bytes.subarray(0, this.#at)
-    this.#bytes = Buffer.allocUnsafe(this.#bytes.length)
+    // not as much as there was: one long text would be paid for by all that follow
+    this.#bytes = Buffer.allocUnsafe(ROOM)
     this.#at = 0
     return taken
   }
