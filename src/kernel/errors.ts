@@ -29,6 +29,10 @@ export const ERRORS = {
     meaning: 'the version that the request wants to change is not the one that is there: read again',
   },
   FINAL: { status: 412, meaning: 'the alarm is cleared, and a cleared alarm never changes again' },
+  FENCED: {
+    status: 503,
+    meaning: 'another host has taken over what the request is about; ask again, and it answers',
+  },
   CLOSED: { status: 503, meaning: 'the store or host is shut down or shutting down' },
   STORE: {
     status: 500,
