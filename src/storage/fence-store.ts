@@ -1,10 +1,11 @@
 /**
- * A store for one of several that could write it. Whoever takes a fence gets its next epoch, and commits under earlier
- * ones are refused by the medium from then on: a process that was frozen, or cut off, and does not know yet that another
+ * A store for one of several that could write it. Whoever takes the fence does so for a term, and commits of earlier
+ * terms are refused by the medium from then on: a process that was frozen, or cut off, and does not know yet that another
  * has taken over changes nothing. A guess about who is alive may so cost time, but never truth.
  *
- * FENCE-1 once a fence is taken, no commit under an earlier epoch of it takes effect
- * FENCE-2 what was answered under an earlier epoch before it was taken is seen by whoever took it
+ * FENCE-1 once a fence is taken, no commit of who had it before takes effect
+ * FENCE-2 what was answered to who had it before, before it was taken, is seen by whoever took it
+ * FENCE-3 terms only rise: who comes with an earlier one takes nothing
  *
  * Samples (`series`) and objects (`blobs`) are not fenced: the same sample may be written twice, and the content of an
  * object is found by a document only.
@@ -16,51 +17,71 @@ import type { Collection, CollectionSpec, Committed, Document, Expectation, Log,
 /** Who may write what the fence guards. */
 interface FenceRecord {
   readonly holder: string
+  readonly term: number
 }
 
 const FENCES: CollectionSpec<FenceRecord> = { name: 'fences', version: 1, fields: {} }
 
-export interface Fence {
+/** A fence that was taken. */
+export interface HeldFence {
   readonly name: string
-  /** counts those who took it, from 1 */
-  readonly epoch: number
+  readonly term: number
+  /** of its document: every taking makes a new one */
+  readonly version: number
 }
 
-/** Takes the fence, whoever has it: `holder` tells people who it was. */
-export async function takeFence(store: Store, name: string, holder: string): Promise<Fence> {
-  return { name, epoch: await store.collection(FENCES).put(name, { holder }) }
+/** Who has taken a fence. */
+export interface FenceHolder {
+  readonly holder: string
+  readonly term: number
 }
 
-/** Who took the fence last; undefined: nobody yet. */
-export async function fenceHolder(
-  store: Store,
-  name: string,
-): Promise<{ readonly holder: string; readonly epoch: number } | undefined> {
-  const record = await store.collection(FENCES).get(name)
-  return record && { holder: record.value.holder, epoch: record.version }
+/** Takings of others that may come in between */
+const MAX_RACES = 20
+
+/**
+ * Takes the fence for a term, whoever has it; of the same term it may be taken again. `holder` tells people who it was.
+ * `FENCED` when it was taken for a later term.
+ */
+export async function takeFence(store: Store, name: string, { holder, term }: FenceHolder): Promise<HeldFence> {
+  const fences = store.collection(FENCES)
+  for (let races = 0; ; races += 1) {
+    const known = await fences.get(name)
+    if (known !== undefined && known.value.term > term) throw fenced(name, term, known.value)
+    try {
+      return { name, term, version: await fences.put(name, { holder, term }, known?.version ?? 'absent') }
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'CONFLICT' || races >= MAX_RACES) throw error
+    }
+  }
+}
+
+function fenced(name: string, term: number, now: FenceHolder | undefined): AppError {
+  const who = now === undefined ? 'another host' : `${now.holder} (term ${now.term})`
+  return new AppError('FENCED', `${who} has taken over ${name}: what is asked for in term ${term} is refused`)
 }
 
 /**
  * The same store, whose commits are refused with `FENCED` once somebody else has taken the fence. `lost` is told of the
  * first of them: nothing that was read here may be trusted any more.
  */
-export function fenceStore(store: Store, fence: Fence, lost: (error: AppError) => void = () => undefined): Store {
+export function fenceStore(store: Store, fence: HeldFence, lost: (error: AppError) => void = () => undefined): Store {
   return new FencedStore(store, fence, lost)
 }
 
 class FencedStore implements Store {
   readonly series: Store['series']
   readonly #store: Store
-  readonly #fence: Fence
+  readonly #fence: HeldFence
   readonly #lost: (error: AppError) => void
   readonly #check: Write
   #error: AppError | undefined
 
-  constructor(store: Store, fence: Fence, lost: (error: AppError) => void) {
+  constructor(store: Store, fence: HeldFence, lost: (error: AppError) => void) {
     this.#store = store
     this.#fence = fence
     this.#lost = lost
-    this.#check = store.collection(FENCES).expecting(fence.name, fence.epoch)
+    this.#check = store.collection(FENCES).expecting(fence.name, fence.version)
     this.series = store.series
   }
 
@@ -108,11 +129,13 @@ class FencedStore implements Store {
   }
 
   async #refuse(): Promise<AppError> {
-    const { name, epoch } = this.#fence
-    const now = await fenceHolder(this.#store, name).catch(() => undefined)
-    const who = now === undefined ? 'another' : `${now.holder} (epoch ${now.epoch})`
+    const { name, term } = this.#fence
+    const now = await this.#store
+      .collection(FENCES)
+      .get(name)
+      .catch(() => undefined)
     const isFirst = this.#error === undefined
-    this.#error ??= new AppError('FENCED', `${who} has taken over ${name}: what this one, epoch ${epoch}, asks for is refused`)
+    this.#error ??= fenced(name, term, now?.value)
     if (isFirst) this.#lost(this.#error)
     return this.#error
   }

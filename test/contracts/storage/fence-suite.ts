@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import type { AppError } from '../../../src/kernel/errors.ts'
 import type { Storage, Store } from '../../../src/storage/contract.ts'
-import { fenceHolder, fenceStore, takeFence } from '../../../src/storage/fence-store.ts'
+import { fenceStore, takeFence } from '../../../src/storage/fence-store.ts'
 import { describeCommit } from './commit-suite.ts'
 import { describeLog } from './log-suite.ts'
 import { describeMedium, expectCode, failureOf, storeFact, type Medium, type Suite } from './medium.ts'
@@ -18,10 +18,10 @@ function definesFences(suite: Suite<Storage>): void {
   const fact = storeFact(suite)
 
   fact('FENCE-1: whoever took it last writes, those before are refused whole', async (store) => {
-    const first = fenceStore(store, await takeFence(store, 'p0', 'host-a'))
+    const first = fenceStore(store, await takeFence(store, 'p0', { holder: 'host-a', term: 1 }))
     await first.collection(THINGS).put('x', { size: 1 })
-    const fence = await takeFence(store, 'p0', 'host-b')
-    expect(fence).toEqual({ name: 'p0', epoch: 2 })
+    const fence = await takeFence(store, 'p0', { holder: 'host-b', term: 2 })
+    expect(fence).toEqual({ name: 'p0', term: 2, version: 2 })
     const second = fenceStore(store, fence)
     await second.collection(THINGS).put('y', { size: 2 })
 
@@ -34,7 +34,7 @@ function definesFences(suite: Suite<Storage>): void {
     for (const attempt of attempts) {
       const failure = await failureOf(attempt)
       expect(failure.code).toBe('FENCED')
-      expect(failure.message).toContain('host-b (epoch 2) has taken over p0')
+      expect(failure.message).toContain('host-b (term 2) has taken over p0')
     }
     expect(await store.collection(THINGS).find({})).toEqual([
       { id: 'x', version: 1, value: { size: 1 } },
@@ -44,10 +44,10 @@ function definesFences(suite: Suite<Storage>): void {
   })
 
   fact('FENCE-2: what was under way is there before the fence is taken, or never', async (store) => {
-    const first = fenceStore(store, await takeFence(store, 'p0', 'host-a'))
+    const first = fenceStore(store, await takeFence(store, 'p0', { holder: 'host-a', term: 1 }))
     const log = first.log('inputs')
     const writing = Array.from({ length: 40 }, (_, n) => log.append(0, [n]))
-    const fence = await takeFence(store, 'p0', 'host-b')
+    const fence = await takeFence(store, 'p0', { holder: 'host-b', term: 2 })
     const { last } = await fenceStore(store, fence).log('inputs').bounds(0)
     const settled = await Promise.allSettled(writing)
     expect(settled.filter((one) => one.status === 'fulfilled')).toHaveLength(last)
@@ -56,8 +56,8 @@ function definesFences(suite: Suite<Storage>): void {
 
   fact('whoever lost it is told once, and asks the medium no more', async (store) => {
     const told: AppError[] = []
-    const first = fenceStore(store, await takeFence(store, 'p0', 'host-a'), (error) => told.push(error))
-    await takeFence(store, 'p0', 'host-b')
+    const first = fenceStore(store, await takeFence(store, 'p0', { holder: 'host-a', term: 1 }), (error) => told.push(error))
+    await takeFence(store, 'p0', { holder: 'host-b', term: 2 })
     const things = first.collection(THINGS)
     await Promise.allSettled([things.put('a', {}), things.put('b', {}), things.put('c', {})])
     await expectCode(() => things.put('d', {}), 'FENCED')
@@ -66,19 +66,41 @@ function definesFences(suite: Suite<Storage>): void {
     expect(await things.get('a')).toBeUndefined()
   })
 
-  fact('fences have nothing to do with each other, and tell who has them', async (store) => {
-    expect(await fenceHolder(store, 'p0')).toBeUndefined()
-    const one = fenceStore(store, await takeFence(store, 'p0', 'host-a'))
-    const other = fenceStore(store, await takeFence(store, 'p1', 'host-b'))
-    await takeFence(store, 'p0', 'host-c')
-    expect(await fenceHolder(store, 'p0')).toEqual({ holder: 'host-c', epoch: 2 })
-    expect(await fenceHolder(store, 'p1')).toEqual({ holder: 'host-b', epoch: 1 })
+  fact('FENCE-3: who comes with an earlier term takes nothing', async (store) => {
+    const fence = await takeFence(store, 'p0', { holder: 'host-b', term: 5 })
+    const late = await failureOf(() => takeFence(store, 'p0', { holder: 'host-a', term: 4 }))
+    expect(late.code).toBe('FENCED')
+    expect(late.message).toContain('host-b (term 5) has taken over p0')
+    expect(await fenceStore(store, fence).collection(THINGS).put('x', {})).toBe(1)
+  })
+
+  fact('of the same term it may be taken again: what was open before ends', async (store) => {
+    const first = fenceStore(store, await takeFence(store, 'p0', { holder: 'host-a', term: 1 }))
+    const again = fenceStore(store, await takeFence(store, 'p0', { holder: 'host-a', term: 1 }))
+    await expectCode(() => first.collection(THINGS).put('x', {}), 'FENCED')
+    expect(await again.collection(THINGS).put('x', {})).toBe(1)
+  })
+
+  fact('two that take it at once get it one after the other', async (store) => {
+    const taken = await Promise.all(
+      ['host-a', 'host-b', 'host-c'].map((holder) => takeFence(store, 'p0', { holder, term: 1 })),
+    )
+    const stores = taken.map((fence) => fenceStore(store, fence))
+    const settled = await Promise.allSettled(stores.map((one) => one.collection(THINGS).put('x', {}, 'absent')))
+    expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    expect(taken.map(({ version }) => version).sort()).toEqual([1, 2, 3])
+  })
+
+  fact('fences have nothing to do with each other', async (store) => {
+    const one = fenceStore(store, await takeFence(store, 'p0', { holder: 'host-a', term: 1 }))
+    const other = fenceStore(store, await takeFence(store, 'p1', { holder: 'host-b', term: 1 }))
+    await takeFence(store, 'p0', { holder: 'host-c', term: 2 })
     await expectCode(() => one.collection(THINGS).put('x', {}), 'FENCED')
     expect(await other.collection(THINGS).put('x', {})).toBe(1)
   })
 
   fact('a unit that is wrong for other reasons says them', async (store) => {
-    const fenced = fenceStore(store, await takeFence(store, 'p0', 'host-a'))
+    const fenced = fenceStore(store, await takeFence(store, 'p0', { holder: 'host-a', term: 1 }))
     const things = fenced.collection(THINGS)
     await things.put('x', {})
     await expectCode(() => things.put('x', {}, 'absent'), 'CONFLICT')
@@ -105,9 +127,12 @@ function behindFence(medium: Medium): Medium {
   }
 }
 
+/** As takeFence keeps it. */
+const FENCES = { name: 'fences', version: 1, fields: {} } as const
+
 /** A fence that is taken by the first write: those after it come later. */
 function fenced(store: Store, tenant: string, taken: Set<string>): Store {
-  if (!taken.has(tenant)) void takeFence(store, 'p0', 'host')
+  if (!taken.has(tenant)) void store.collection(FENCES).put('p0', { holder: 'host', term: 1 })
   taken.add(tenant)
-  return fenceStore(store, { name: 'p0', epoch: 1 })
+  return fenceStore(store, { name: 'p0', term: 1, version: 1 })
 }
