@@ -2,12 +2,17 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { benchReport, benchRule, latencyPlot, type BenchResult } from '../../src/bench/index.ts'
+import type { BenchResult } from '../../src/bench/index.ts'
 import { comparisonWith } from '../../src/bench/compare-lines.ts'
 import type { Rule } from '../../src/core/rule/rule.ts'
 import type { Message } from '../../src/core/task/origin.ts'
+import { builtCode } from '../support/built-code.ts'
 import { root } from '../support/repository.ts'
 import { Workspace } from '../host/cli/run-cli.ts'
+
+// built, since each sample starts a process
+const built: unknown = await import(builtCode('bench.js'))
+const { benchReport, benchRule, latencyPlot } = built as typeof import('../../src/bench/index.ts')
 
 const rule: Rule = {
   sensors: [
