@@ -34,6 +34,7 @@ export class OpenTenants<T> {
   readonly #entries = new Map<string, Entry<T>>()
   readonly #closing = new Set<Promise<void>>()
   #isComplete = true
+  #isFinding = false
   #completing: Promise<void> = Promise.resolve()
 
   constructor(options: OpenTenantsOptions<T>) {
@@ -65,6 +66,16 @@ export class OpenTenants<T> {
 
   get size(): number {
     return this.#entries.size
+  }
+
+  /** Whether all that is here was found and opened. */
+  get isComplete(): boolean {
+    return this.#isComplete && !this.#isFinding
+  }
+
+  /** Whether it is open, or being opened. */
+  has(tenant: string): boolean {
+    return this.#entries.has(tenant)
   }
 
   /** Slots came: their tenants go on here. Never waits; what could not be opened is tried again by `complete`. */
@@ -142,6 +153,7 @@ export class OpenTenants<T> {
   async #complete(): Promise<void> {
     const { tenants, place, logger } = this.#options
     this.#isComplete = true
+    this.#isFinding = true
     try {
       // names of what is the host's own begin with _
       const here = (await tenants()).filter((tenant) => !tenant.startsWith('_') && place(tenant).kind === 'here')
@@ -157,6 +169,8 @@ export class OpenTenants<T> {
     } catch (error) {
       this.#isComplete = false
       logger.warn(`tenants could not be read: ${messageOf(error)}; they are later`)
+    } finally {
+      this.#isFinding = false
     }
   }
 }

@@ -89,6 +89,17 @@ export class Placement {
     return this.#table.owners.reduce((count, owner) => count + Number(owner === id), 0)
   }
 
+  /** Whether this host has slots that somebody else would take. */
+  get isTaken(): boolean {
+    const { id } = this.#options
+    return this.owned > 0 && [...this.#hosts].some(([other, host]) => other !== id && !host.isDraining)
+  }
+
+  /** addresses of all hosts that are there */
+  get urls(): ReadonlySet<string> {
+    return new Set([...this.#hosts.values()].map(({ url }) => url))
+  }
+
   /** Looks once, after looks that are under way. Rejects when the store does not answer; the next look makes up for it. */
   look(): Promise<void> {
     const looking = this.#looking.then(() => (this.#hasLeft ? undefined : this.#look()))

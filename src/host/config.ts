@@ -18,6 +18,10 @@ export interface Config {
   /** absolute path of the data folder */
   readonly data: string
   readonly store: StoreChoice
+  /** absolute path of the folder of objects; undefined: in the data folder */
+  readonly blobs: string | undefined
+  /** one of several hosts on the store; undefined: alone */
+  readonly cluster: ClusterChoice | undefined
   /** the first tenant's pair when it was chosen by whoever starts the host */
   readonly pair: { readonly key: string; readonly secret: string } | undefined
   /** whose the first pair is */
@@ -45,6 +49,11 @@ export interface Config {
 export type FunctionsMode = (typeof FUNCTIONS_MODES)[number]
 
 const FUNCTIONS_MODES = ['off', 'trusted', 'fenced'] as const
+
+export interface ClusterChoice {
+  /** where the other hosts reach this one; undefined: where it listens */
+  readonly advertise: string | undefined
+}
 
 export type StoreChoice =
   { readonly medium: 'sqlite' } | { readonly medium: 'memory' } | { readonly medium: 'postgres'; readonly url: string }
@@ -78,6 +87,23 @@ export const OPTIONS = {
     value: 'medium',
     default: 'sqlite:',
     help: 'sqlite: in the data folder, memory: for nothing that lasts, or an address postgres://...',
+  },
+  blobs: {
+    flag: 'blobs',
+    env: 'REFLEXARC_BLOBS',
+    value: 'folder',
+    help: 'where objects are kept, such as assets of functions; default in the data folder, in a cluster one that all hosts share',
+  },
+  cluster: {
+    flag: 'cluster',
+    env: 'REFLEXARC_CLUSTER',
+    help: 'one of several hosts on the same PostgreSQL',
+  },
+  advertise: {
+    flag: 'advertise',
+    env: 'REFLEXARC_ADVERTISE',
+    value: 'address',
+    help: 'with --cluster: where the other hosts reach this one, such as http://10.0.0.1:8080; default where it listens',
   },
   key: { flag: 'key', env: 'REFLEXARC_API_KEY', value: 'key', help: 'API key of the first tenant, with its secret' },
   secret: {
@@ -241,6 +267,10 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   if (jwks === undefined && (given.issuer ?? given.audience) !== undefined) {
     problems.push('--issuer and --audience: they say which tokens are good, but --jwks is not given')
   }
+  const advertise = read('advertise', hostUrlOf, 'write an address such as http://10.0.0.1:8080, without a path')
+  const cluster = isOn(text('cluster')) ? { advertise } : undefined
+  const shared = { store, host, mqtt, blobs: text('blobs'), advertise: text('advertise') }
+  problems.push(...(cluster === undefined ? problemsOfOne(shared) : problemsOfMember(shared)))
   const allowUrl = list('allowUrl')
   problems.push(...problemsOfAllowed(allowUrl).map((problem) => `--allow-url: ${problem}`))
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
@@ -253,10 +283,12 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     mqtt,
     data: resolve(text('data') ?? ''),
     store: store ?? { medium: 'memory' },
+    blobs: shared.blobs === undefined ? undefined : resolve(shared.blobs),
+    cluster,
     pair: key !== undefined && secret !== undefined ? { key, secret } : undefined,
     tenant: tenant ?? '',
     only,
-    demo: !['true', '1'].includes(text('empty') ?? ''),
+    demo: !isOn(text('empty')),
     logLevel: logLevel ?? 'info',
     trustProxy,
     allowUrl,
@@ -271,6 +303,46 @@ export function readConfig(given: Given, env: Environment, services: readonly st
       ...(audience !== undefined && { audience }),
     },
   }
+}
+
+function isOn(text: string | undefined): boolean {
+  return text === 'true' || text === '1'
+}
+
+function hostUrlOf(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined
+  const { protocol, origin, pathname, search, username } = new URL(text)
+  const isPlain = pathname === '/' && search === '' && username === ''
+  return isPlain && ['http:', 'https:'].includes(protocol) ? origin : undefined
+}
+
+interface Shared {
+  readonly store: StoreChoice | undefined
+  readonly host: string | undefined
+  readonly mqtt: number | undefined
+  readonly blobs: string | undefined
+  readonly advertise: string | undefined
+}
+
+function problemsOfOne({ advertise }: Shared): readonly string[] {
+  return advertise === undefined ? [] : ['--advertise: it is for a host with --cluster']
+}
+
+/** What the hosts of a cluster have to share, and what they do not do. */
+function problemsOfMember({ store, host, mqtt, blobs, advertise }: Shared): readonly string[] {
+  const isEverywhere = host === '0.0.0.0' || host === '::'
+  return [
+    ...(store === undefined || store.medium === 'postgres'
+      ? []
+      : ['--cluster: hosts share a PostgreSQL; name it with --store postgres://user@host/database']),
+    ...(blobs === undefined
+      ? ['--cluster: hosts share the folder of objects; name one that all of them see with --blobs']
+      : []),
+    ...(mqtt === undefined ? [] : ['--mqtt: a host with --cluster does not speak MQTT; use HTTP or WebSockets']),
+    ...(advertise === undefined && isEverywhere
+      ? ['--advertise: this host listens on all addresses; name the one at which the other hosts reach it']
+      : []),
+  ]
 }
 
 function wholeUpTo(most: number): (text: string) => number | undefined {

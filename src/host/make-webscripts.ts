@@ -4,7 +4,6 @@ import { machineTimers } from '../machine/timers.ts'
 import { webscriptsErrorBody } from '../services/webscripts/error-body.ts'
 import { webscriptsRoutes } from '../services/webscripts/routes.ts'
 import { createWebscriptsService } from '../services/webscripts/service.ts'
-import { OwnApi } from './own-api.ts'
 import { TokenBuckets } from './rate-limit.ts'
 import type { MakeService } from './service-dependencies.ts'
 
@@ -20,14 +19,14 @@ export const makeWebscripts: MakeService = ({
   serviceRegistry,
   checkPair,
   isToken,
-  issueToken,
+  ownApi,
+  reached,
 }) => {
   const perSecond = config.limits.ratePerKey
   const buckets = new TokenBuckets({ perSecond, burst: perSecond * 2, mostKeys: MAX_TENANTS, now })
-  const api = new OwnApi({ issueToken, now })
-  const service = createWebscriptsService({
+  const own = createWebscriptsService({
     functions: () => serviceRegistry.functions,
-    askApi: (tenant, user, request, signal) => api.ask({ tenant, user }, request, signal),
+    askApi: (tenant, user, request, signal) => ownApi.ask({ tenant, user }, request, signal),
     takeCall: (tenant) => buckets.take(tenant),
     mostOpen: MAX_OPEN,
     now,
@@ -35,6 +34,7 @@ export const makeWebscripts: MakeService = ({
     later: machineTimers.later,
     newId: randomUUID,
   })
+  const service = reached('webscripts', own)
   serviceRegistry.webscripts = service
   gauges.watchQueue('webscripts-open', () => service.gauges().open)
   gauges.watchTotal('webscripts-called', () => service.gauges().calls)
@@ -44,7 +44,7 @@ export const makeWebscripts: MakeService = ({
     description: 'HTTP functions of tenants: public, or for whoever has their secret',
     errorBody: webscriptsErrorBody,
     routes: (app) => {
-      api.isAt(app)
+      ownApi.isAt(app)
       return webscriptsRoutes(app, { service, checkPair, isToken })
     },
     start: async () => {},

@@ -9,6 +9,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError } from '../kernel/errors.ts'
 import { authenticate, type AuthenticationDependencies } from './auth/authenticate.ts'
+import type { ClusterHost } from './cluster/cluster-host.ts'
 import { errorHandler } from './errors.ts'
 import { plainErrorBody } from './failure.ts'
 import { healthRoute } from './health.ts'
@@ -46,6 +47,8 @@ export interface Mounting {
   probe(): Promise<readonly string[]>
   /** what somebody should mend though all is well */
   warnings(): readonly string[]
+  /** what this host has of a cluster; absent: it is alone, and has everything */
+  readonly cluster?: ClusterHost
   /** whether this is the only thing on the server, so that paths which nobody has are ours to answer */
   readonly alone: boolean
 }
@@ -73,8 +76,10 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
     // whoever looks by browser, also one without credentials
     reply.header('vary', 'accept').redirect(`${app.prefix}/docs/`)
   })
+  mounting.cluster?.introduce(app)
   app.addHook('onRequest', authenticate(authentication))
   app.addHook('onRequest', limitRate(limits.ratePerKey, authentication.now))
+  await mounting.cluster?.routing.addTo(app)
   if (mounting.alone || app.prefix !== '') app.setNotFoundHandler(known.handler)
 
   await describeApi(app, services)

@@ -125,7 +125,9 @@ class FencedStore implements Store {
   }
 
   #isOfFence(error: unknown, place: number): boolean {
-    return error instanceof AppError && error.code === 'CONFLICT' && error.issues.some(({ path }) => path === `/${place}`)
+    return (
+      error instanceof AppError && error.code === 'CONFLICT' && error.issues.some(({ path }) => path === `/${place}`)
+    )
   }
 
   async #refuse(): Promise<AppError> {

@@ -7,7 +7,11 @@ import { ModelCluster } from './model-cluster.ts'
 const TENANTS = ['acme', 'north', 'south', 'east']
 
 type Act =
-  | { readonly do: 'join' | 'look' | 'write' | 'crash' | 'freeze' | 'wake' | 'drain' | 'replace'; readonly host: number; readonly tenant: number }
+  | {
+      readonly do: 'join' | 'look' | 'write' | 'crash' | 'freeze' | 'wake' | 'drain' | 'replace'
+      readonly host: number
+      readonly tenant: number
+    }
   | { readonly do: 'pass' | 'set'; readonly ms: number }
 
 const host = fc.nat(4)
@@ -18,11 +22,18 @@ const acts = fc.array(
     { weight: 6, arbitrary: fc.record({ do: fc.constant('write' as const), host, tenant }) },
     {
       weight: 4,
-      arbitrary: fc.record({ do: fc.constantFrom('join', 'crash', 'freeze', 'wake', 'drain', 'replace'), host, tenant }),
+      arbitrary: fc.record({
+        do: fc.constantFrom('join', 'crash', 'freeze', 'wake', 'drain', 'replace'),
+        host,
+        tenant,
+      }),
     },
     { weight: 3, arbitrary: fc.record({ do: fc.constant('pass' as const), ms: fc.nat(4_000) }) },
     // the clock of the store is set, back too
-    { weight: 1, arbitrary: fc.record({ do: fc.constant('set' as const), ms: fc.integer({ min: -9_000, max: 9_000 }) }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ do: fc.constant('set' as const), ms: fc.integer({ min: -9_000, max: 9_000 }) }),
+    },
   ),
   { minLength: 5, maxLength: 60 },
 )

@@ -56,7 +56,9 @@ function definesFences(suite: Suite<Storage>): void {
 
   fact('whoever lost it is told once, and asks the medium no more', async (store) => {
     const told: AppError[] = []
-    const first = fenceStore(store, await takeFence(store, 'p0', { holder: 'host-a', term: 1 }), (error) => told.push(error))
+    const first = fenceStore(store, await takeFence(store, 'p0', { holder: 'host-a', term: 1 }), (error) =>
+      told.push(error),
+    )
     await takeFence(store, 'p0', { holder: 'host-b', term: 2 })
     const things = first.collection(THINGS)
     await Promise.allSettled([things.put('a', {}), things.put('b', {}), things.put('c', {})])

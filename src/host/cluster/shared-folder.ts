@@ -1,0 +1,38 @@
+/** Whether the folder of objects is the one that the other hosts have: it and the store carry the same mark. */
+import { randomUUID } from 'node:crypto'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AppError } from '../../kernel/errors.ts'
+import type { CollectionSpec, Store } from '../../storage/contract.ts'
+
+const FOLDERS: CollectionSpec<{ readonly mark: string }> = { name: 'cluster_folders', version: 1, fields: {} }
+const OBJECTS = 'objects'
+const FILE = 'deployment.mark'
+
+/** The first host marks both. `STORE` when the folder, which is there, is not that of the store. */
+export async function checkSharedFolder(store: Store, folder: string): Promise<void> {
+  const folders = store.collection(FOLDERS)
+  const known = (await folders.get(OBJECTS))?.value.mark
+  if (known === undefined) {
+    const mark = (await markOf(folder)) ?? randomUUID()
+    await writeFile(join(folder, FILE), mark)
+    await folders.put(OBJECTS, { mark }, 'absent').catch((error: unknown) => {
+      // another host was faster; whether it has the same folder is seen now
+      if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
+    })
+    return checkSharedFolder(store, folder)
+  }
+  if ((await markOf(folder)) === known) return
+  throw new AppError(
+    'STORE',
+    `The folder of objects ${folder} is not the one that the other hosts of this cluster have; mount that one here, and name it with --blobs`,
+  )
+}
+
+async function markOf(folder: string): Promise<string | undefined> {
+  try {
+    return await readFile(join(folder, FILE), 'utf8')
+  } catch {
+    return undefined
+  }
+}
