@@ -41,6 +41,11 @@ export class OpenTenants<T> {
     this.#options = options
   }
 
+  /** What is open of a tenant, also while it is given away: for whoever was given it before. */
+  current(tenant: string): T | undefined {
+    return this.#entries.get(tenant)?.opened
+  }
+
   /** What is open of a tenant that is here; undefined: ask `opened`. */
   get(tenant: string): T | undefined {
     const entry = this.#entries.get(tenant)
@@ -103,8 +108,8 @@ export class OpenTenants<T> {
       open.map(async ([tenant, entry]) => {
         await entry.opening.catch(() => undefined)
         if (this.#entries.get(tenant) !== entry) return
-        this.#entries.delete(tenant)
         if (entry.opened !== undefined) await this.#close(tenant, entry.opened)
+        if (this.#entries.get(tenant) === entry) this.#entries.delete(tenant)
       }),
     )
   }

@@ -64,9 +64,9 @@ export class ClusterHost {
       logger,
     })
     this.routing = new RequestRouting({
-      id: this.id,
       tenants: this.tenants,
       place,
+      elapsed: () => options.timers.elapsed(),
       hops: this.#hops,
       requestMs,
       tenantOfPublic,
@@ -80,7 +80,7 @@ export class ClusterHost {
   introduce(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => {
       const { headers, method, raw } = request
-      if (this.#hops.isHop(headers[HOP_HEADER], method, raw.url ?? '')) reply.header(HOST_HEADER, this.id)
+      if (this.#hops.count(headers[HOP_HEADER], method, raw.url ?? '') > 0) reply.header(HOST_HEADER, this.id)
       done()
     })
   }
@@ -121,6 +121,7 @@ export class ClusterHost {
       placement?.drain()
       while (placement !== undefined && placement.isTaken && timers.elapsed() < until) {
         await placement.look()
+        this.routing.looked(placement.urls)
         await new Promise<void>((resolve) => timers.after(POLL_MS / 5, resolve))
       }
     } catch (error) {
@@ -130,15 +131,16 @@ export class ClusterHost {
     await placement?.leave().catch((error: unknown) => {
       logger.warn(`the other hosts were not told that this one stops: ${messageOf(error)}`)
     })
+    this.routing.end()
   }
 
   #lookLater(placement: Placement): void {
     this.#cancelLook = this.#options.timers.after(POLL_MS, () => {
       placement
         .look()
-        .then(() => this.routing.onlyAsk(placement.urls))
         .catch((error: unknown) => this.#options.logger.warn(`the cluster cannot be seen: ${messageOf(error)}`))
         .finally(() => {
+          this.routing.looked(placement.urls)
           void this.tenants.complete()
           if (!this.#isStopped) this.#lookLater(placement)
         })
@@ -172,7 +174,7 @@ export class ClusterHost {
   async #problemOfAddress(url: string): Promise<readonly string[]> {
     const remedy = 'name the address at which the other hosts reach this one with --advertise'
     try {
-      const headers = { [HOP_HEADER]: this.#hops.sign('GET', '/health') }
+      const headers = { [HOP_HEADER]: this.#hops.sign('GET', '/health', 1) }
       const answer = await fetch(`${url}/health`, { headers, signal: AbortSignal.timeout(CALL_MS) })
       await answer.body?.cancel()
       if (answer.headers.get(HOST_HEADER) === this.id) return []

@@ -1,6 +1,7 @@
 /**
- * The mark of a request that one host of a cluster hands to another: whoever sees it answers, or refuses, and hands it
- * on to nobody. It is signed with a key that only the hosts have, for one method and address, and good for a moment.
+ * The mark of a request that one host of a cluster hands to another: it counts how often that was done, so that no
+ * request goes round for ever. It is signed with a key that only the hosts have, for one method and address, and good for
+ * a moment.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
@@ -19,20 +20,22 @@ export class Hops {
     this.#now = now
   }
 
-  sign(method: string, url: string): string {
-    const ms = String(this.#now())
-    return `${ms}.${this.#signature(ms, method, url).toString('base64url')}`
+  /** For a request that is handed on for the `count`th time. */
+  sign(method: string, url: string, count: number): string {
+    const head = `${count}.${this.#now()}`
+    return `${head}.${this.#signature(head, method, url).toString('base64url')}`
   }
 
-  /** Whether another host of the cluster sent it, just now. */
-  isHop(header: unknown, method: string, url: string): boolean {
-    if (typeof header !== 'string') return false
-    const [, ms = '', signature = ''] = /^(\d{1,15})\.([\w-]{43})$/.exec(header) ?? []
-    if (ms === '' || Math.abs(this.#now() - Number(ms)) > GOOD_FOR) return false
-    return timingSafeEqual(this.#signature(ms, method, url), Buffer.from(signature, 'base64url'))
+  /** How often hosts of the cluster have handed the request on; 0 for whatever none of them has signed just now. */
+  count(header: unknown, method: string, url: string): number {
+    if (typeof header !== 'string') return 0
+    const [, count = '', ms = '', signature = ''] = /^(\d)\.(\d{1,15})\.([\w-]{43})$/.exec(header) ?? []
+    if (ms === '' || Math.abs(this.#now() - Number(ms)) > GOOD_FOR) return 0
+    const expected = this.#signature(`${count}.${ms}`, method, url)
+    return timingSafeEqual(expected, Buffer.from(signature, 'base64url')) ? Number(count) : 0
   }
 
-  #signature(ms: string, method: string, url: string): Buffer {
-    return createHmac('sha256', this.#key).update(`${ms}\n${method}\n${url}`).digest()
+  #signature(head: string, method: string, url: string): Buffer {
+    return createHmac('sha256', this.#key).update(`${head}\n${method}\n${url}`).digest()
   }
 }

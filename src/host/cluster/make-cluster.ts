@@ -58,7 +58,7 @@ export async function makeCluster(
   })
   const reach: ReachTenants = {
     of(tenant) {
-      const opened = host.tenants.get(tenant)
+      const opened = host.tenants.current(tenant)
       if (opened !== undefined) return opened.registry
       throw new AppError('FENCED', `tenant ${tenant} is not at this host any more; ask again in a second`)
     },

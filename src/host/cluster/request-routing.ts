@@ -2,10 +2,10 @@
  * Any host of a cluster takes any request: what is about a tenant of this host goes on here, what is about another's is
  * handed to the host that has it, over a connection that is kept, and its answer handed back as it comes.
  *
- * ROUTING-1 a request is handed on once at most
+ * ROUTING-1 a request is handed on twice at most: the second time when its tenant moved meanwhile
  * ROUTING-2 nobody waits for a host that is gone: what waits for its answer is refused as soon as it counts as gone
  */
-import replyFrom from '@fastify/reply-from'
+import type {} from '@fastify/reply-from'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { OpenTenants } from '../../cluster/open-tenants.ts'
 import type { Place } from '../../cluster/placement.ts'
@@ -22,22 +22,42 @@ export const HOST_HEADER = 'reflexarc-host'
 /** connections to one host */
 const CONNECTIONS = 128
 const CONNECT_MS = 2_000
+/** ms for which a request waits until its tenant is at a host: longer than a takeover, as a rule */
+const WAIT_MS = 5_000
+const MAX_HOPS = 2
+/** requests that wait so at once; beyond them they are refused */
+const MAX_LOST = 5_000
 
 export interface RoutingOptions {
-  readonly id: string
   readonly tenants: OpenTenants<TenantServices>
   readonly place: (tenant: string) => Place
   readonly hops: Hops
+  /** ms since some moment; never goes back */
+  readonly elapsed: () => number
   /** ms until the answer to a request must begin */
   readonly requestMs: number
   /** whose a request is that needs no credentials; undefined: it is answered by whoever is asked */
   readonly tenantOfPublic: (url: string) => string | undefined
 }
 
+/** A request on its way to whoever has its tenant. */
+interface Routed {
+  readonly tenant: string
+  readonly access: Access
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  /** it goes on here */
+  readonly done: (error?: Error) => void
+  /** ms of the machine */
+  readonly since: number
+}
+
 export class RequestRouting {
   readonly #options: RoutingOptions
   /** by address of a host: what waits for its answer */
-  readonly #waiting = new Map<string, Set<FastifyReply>>()
+  readonly #asked = new Map<string, Set<FastifyReply>>()
+  /** what waits until its tenant is at a host */
+  readonly #lost: Routed[] = []
   #forwarded = 0
 
   constructor(options: RoutingOptions) {
@@ -52,6 +72,8 @@ export class RequestRouting {
   /** After whatever lets requests in, which says whose they are. */
   async addTo(app: FastifyInstance): Promise<void> {
     const { requestMs } = this.#options
+    // Only in a cluster: the package is not everybody's.
+    const { default: replyFrom } = await import('@fastify/reply-from')
     await app.register(replyFrom, {
       disableRequestLogging: true,
       disableCache: true,
@@ -69,31 +91,33 @@ export class RequestRouting {
       const tenant = access === 'public' ? this.#options.tenantOfPublic(request.raw.url ?? '') : request.tenant
       if (tenant === undefined || tenant === '') return done()
       const opened = this.#options.tenants.get(tenant)
-      if (opened === undefined) return this.#route(tenant, access, request, reply, done)
+      if (opened === undefined) {
+        return this.#route({ tenant, access, request, reply, done, since: this.#options.elapsed() })
+      }
       opened.hold(reply)
       done()
     })
   }
 
-  /** Refuses what waits for hosts that are not among these any more. */
-  onlyAsk(urls: ReadonlySet<string>): void {
-    for (const [url, replies] of this.#waiting) {
-      if (urls.has(url)) continue
+  /** After each look: what waits for hosts that are gone is refused, and what waits for a host may have one now. */
+  looked(live: ReadonlySet<string>): void {
+    for (const [url, replies] of this.#asked) {
+      if (live.has(url)) continue
       for (const reply of replies) if (!reply.sent) void reply.send(unanswered(url))
-      this.#waiting.delete(url)
+      this.#asked.delete(url)
     }
+    for (const one of this.#lost.splice(0)) this.#route(one)
   }
 
-  #route(
-    tenant: string,
-    access: Access,
-    request: FastifyRequest,
-    reply: FastifyReply,
-    done: (error?: Error) => void,
-  ): void {
-    const { tenants } = this.#options
+  /** Nothing is waited for any more. */
+  end(): void {
+    for (const { tenant, done } of this.#lost.splice(0)) done(notAnywhere(tenant))
+  }
+
+  #route(one: Routed): void {
+    const { tenant, access, request, reply, done } = one
+    const { tenants, elapsed } = this.#options
     const place = this.#options.place(tenant)
-    const url = request.raw.url ?? ''
     if (place.kind === 'here') {
       // whoever has no credentials may name tenants that nobody has: none is opened for that
       if (access === 'public' && tenants.isComplete && !tenants.has(tenant)) return done()
@@ -104,30 +128,31 @@ export class RequestRouting {
         },
         (error: unknown) => done(error as Error),
       )
-    } else if (place.kind === 'nobody' || this.#isHop(request) || !url.startsWith('/')) {
-      const text = `tenant ${tenant} is at no host at the moment, or at another; ask again in a second`
-      done(new AppError('FENCED', text))
-    } else if (request.headers.upgrade !== undefined) {
+    } else if (place.kind === 'nobody' || this.#hopsOf(request) >= MAX_HOPS) {
+      // soon it is somebody's, or this host hears that it is its own
+      if (elapsed() - one.since <= WAIT_MS && this.#lost.length < MAX_LOST) this.#lost.push(one)
+      else done(notAnywhere(tenant))
+    } else if (request.headers.upgrade !== undefined || !(request.raw.url ?? '').startsWith('/')) {
       reply.header(OWNER_HEADER, place.url)
-      done(new AppError('ELSEWHERE', `WebSockets of tenant ${tenant} are opened at the host that has it: ${place.url}`))
+      done(new AppError('ELSEWHERE', `the host at ${place.url} has tenant ${tenant}; open WebSockets there`))
     } else this.#forward(place.url, request, reply)
   }
 
-  #isHop({ headers, method, raw }: FastifyRequest): boolean {
-    return this.#options.hops.isHop(headers[HOP_HEADER], method, raw.url ?? '')
+  #hopsOf({ headers, method, raw }: FastifyRequest): number {
+    return this.#options.hops.count(headers[HOP_HEADER], method, raw.url ?? '')
   }
 
   #forward(owner: string, request: FastifyRequest, reply: FastifyReply): void {
     const { method } = request
     // behind the address, never in its place: what is asked may begin with two slashes
     const target = new URL(owner + (request.raw.url ?? ''))
-    const waiting = this.#waiting.get(owner) ?? new Set()
-    this.#waiting.set(owner, waiting.add(reply))
+    const waiting = this.#asked.get(owner) ?? new Set()
+    this.#asked.set(owner, waiting.add(reply))
     this.#forwarded += 1
     // as it comes: nobody has read it
     if (method !== 'GET' && method !== 'HEAD') request.body = request.raw
     reply.header(OWNER_HEADER, owner)
-    const hop = this.#options.hops.sign(method, target.pathname + target.search)
+    const hop = this.#options.hops.sign(method, target.pathname + target.search, this.#hopsOf(request) + 1)
     reply.from(target.href, {
       rewriteRequestHeaders: (_request, headers) => ({ ...headers, [HOP_HEADER]: hop }),
       retryDelay: () => null,
@@ -141,6 +166,10 @@ export class RequestRouting {
       },
     })
   }
+}
+
+function notAnywhere(tenant: string): AppError {
+  return new AppError('FENCED', `tenant ${tenant} is at no host at the moment; ask again in a second`)
 }
 
 function unanswered(url: string): AppError {
