@@ -353,7 +353,8 @@ function nonEmpty(text: string): string | undefined {
   return text.trim() === '' ? undefined : text
 }
 
-function storeOf(text: string): StoreChoice | undefined {
+/** Undefined for what is none. */
+export function storeOf(text: string): StoreChoice | undefined {
   if (text === 'sqlite:') return { medium: 'sqlite' }
   if (text === 'memory:') return { medium: 'memory' }
   return /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text) ? { medium: 'postgres', url: text } : undefined

@@ -23,7 +23,7 @@ export const HOST_HEADER = 'reflexarc-host'
 const CONNECTIONS = 128
 const CONNECT_MS = 2_000
 /** ms for which a request waits until its tenant is at a host: longer than a takeover, as a rule */
-const WAIT_MS = 5_000
+const WAIT_MS = 10_000
 const MAX_HOPS = 2
 /** requests that wait so at once; beyond them they are refused */
 const MAX_LOST = 5_000
