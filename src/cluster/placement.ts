@@ -22,12 +22,12 @@ export const BEAT_MS = 1_000
 const FORGET_MS = 60_000
 const MAX_HOSTS = 1_000
 
-/** Where a tenant is. */
+/** Where a tenant is, and the term of its slot: who knows a higher one knows better. */
 export type Place =
   | { readonly kind: 'here'; readonly term: number }
-  | { readonly kind: 'elsewhere'; readonly url: string }
+  | { readonly kind: 'elsewhere'; readonly term: number; readonly url: string }
   /** its owner is gone, or is letting go: soon it is somebody's */
-  | { readonly kind: 'nobody' }
+  | { readonly kind: 'nobody'; readonly term: number }
 
 export interface PlacementOptions {
   /** the store of all hosts */
@@ -51,8 +51,6 @@ const NO_TABLE: SlotTable = {
   terms: Array.from({ length: SLOTS }, () => 0),
 }
 
-const NOBODY: Place = { kind: 'nobody' }
-
 export class Placement {
   readonly #options: PlacementOptions
   #hosts: ReadonlyMap<string, HostRecord> = new Map()
@@ -74,13 +72,14 @@ export class Placement {
   of(tenant: string): Place {
     const slot = slotOf(tenant)
     const owner = this.#table.owners[slot] ?? ''
+    const term = this.#table.terms[slot] ?? 0
     const { id, elapsed } = this.#options
     if (owner !== id) {
       const url = this.#hosts.get(owner)?.url
-      return url === undefined ? NOBODY : { kind: 'elsewhere', url }
+      return url === undefined ? { kind: 'nobody', term } : { kind: 'elsewhere', term, url }
     }
-    if (this.#releasing.has(slot) || elapsed() - this.#lookedAt > TTL_MS) return NOBODY
-    return { kind: 'here', term: this.#table.terms[slot] ?? 0 }
+    if (this.#releasing.has(slot) || elapsed() - this.#lookedAt > TTL_MS) return { kind: 'nobody', term }
+    return { kind: 'here', term }
   }
 
   /** Slots of this host. */

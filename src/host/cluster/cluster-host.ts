@@ -55,7 +55,7 @@ export class ClusterHost {
     const { tenants, open, logger, secret, now, requestMs, tenantOfPublic, gauges } = options
     this.#options = options
     this.#hops = new Hops(secret, now)
-    const place: Placement['of'] = (tenant) => this.#placement?.of(tenant) ?? { kind: 'nobody' }
+    const place: Placement['of'] = (tenant) => this.#placement?.of(tenant) ?? { kind: 'nobody', term: 0 }
     this.tenants = new OpenTenants<TenantServices>({
       tenants,
       place,
@@ -80,7 +80,7 @@ export class ClusterHost {
   introduce(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => {
       const { headers, method, raw } = request
-      if (this.#hops.count(headers[HOP_HEADER], method, raw.url ?? '') > 0) reply.header(HOST_HEADER, this.id)
+      if (this.#hops.read(headers[HOP_HEADER], method, raw.url ?? '') !== undefined) reply.header(HOST_HEADER, this.id)
       done()
     })
   }
@@ -174,7 +174,7 @@ export class ClusterHost {
   async #problemOfAddress(url: string): Promise<readonly string[]> {
     const remedy = 'name the address at which the other hosts reach this one with --advertise'
     try {
-      const headers = { [HOP_HEADER]: this.#hops.sign('GET', '/health', 1) }
+      const headers = { [HOP_HEADER]: this.#hops.sign('GET', '/health', { count: 1, term: 0 }) }
       const answer = await fetch(`${url}/health`, { headers, signal: AbortSignal.timeout(CALL_MS) })
       await answer.body?.cancel()
       if (answer.headers.get(HOST_HEADER) === this.id) return []

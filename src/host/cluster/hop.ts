@@ -1,6 +1,7 @@
 /**
  * The mark of a request that one host of a cluster hands to another: it counts how often that was done, so that no
- * request goes round for ever. It is signed with a key that only the hosts have, for one method and address, and good for
+ * request goes round for ever, and says for which term of its tenant's slot, so that a host that does not know yet that
+ * the slot is its own waits until it does. It is signed with a key that only the hosts have, for one method and address, and good for
  * a moment.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
@@ -9,6 +10,12 @@ export const HOP_HEADER = 'reflexarc-hop'
 
 /** ms; the clocks of hosts may be a second apart */
 const GOOD_FOR = 30_000
+
+export interface Hop {
+  /** how often the request was handed on */
+  readonly count: number
+  readonly term: number
+}
 
 export class Hops {
   readonly #key: Buffer
@@ -20,19 +27,20 @@ export class Hops {
     this.#now = now
   }
 
-  /** For a request that is handed on for the `count`th time. */
-  sign(method: string, url: string, count: number): string {
-    const head = `${count}.${this.#now()}`
+  sign(method: string, url: string, { count, term }: Hop): string {
+    const head = `${count}.${term}.${this.#now()}`
     return `${head}.${this.#signature(head, method, url).toString('base64url')}`
   }
 
-  /** How often hosts of the cluster have handed the request on; 0 for whatever none of them has signed just now. */
-  count(header: unknown, method: string, url: string): number {
-    if (typeof header !== 'string') return 0
-    const [, count = '', ms = '', signature = ''] = /^(\d)\.(\d{1,15})\.([\w-]{43})$/.exec(header) ?? []
-    if (ms === '' || Math.abs(this.#now() - Number(ms)) > GOOD_FOR) return 0
-    const expected = this.#signature(`${count}.${ms}`, method, url)
-    return timingSafeEqual(expected, Buffer.from(signature, 'base64url')) ? Number(count) : 0
+  /** Undefined for whatever no host of the cluster has signed just now. */
+  read(header: unknown, method: string, url: string): Hop | undefined {
+    if (typeof header !== 'string') return undefined
+    const parts = /^(\d)\.(\d{1,15})\.(\d{1,15})\.([\w-]{43})$/.exec(header)
+    const [, count = '', term = '', ms = '', signature = ''] = parts ?? []
+    if (parts === null || Math.abs(this.#now() - Number(ms)) > GOOD_FOR) return undefined
+    const expected = this.#signature(`${count}.${term}.${ms}`, method, url)
+    if (!timingSafeEqual(expected, Buffer.from(signature, 'base64url'))) return undefined
+    return { count: Number(count), term: Number(term) }
   }
 
   #signature(head: string, method: string, url: string): Buffer {

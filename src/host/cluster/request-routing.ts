@@ -11,7 +11,7 @@ import type { OpenTenants } from '../../cluster/open-tenants.ts'
 import type { Place } from '../../cluster/placement.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Access } from '../hosted-service.ts'
-import { HOP_HEADER, type Hops } from './hop.ts'
+import { HOP_HEADER, type Hop, type Hops } from './hop.ts'
 import type { TenantServices } from './tenant-services.ts'
 
 /** Tells a client which host has its tenant, so that it can ask that one the next time. */
@@ -118,7 +118,12 @@ export class RequestRouting {
     const { tenant, access, request, reply, done } = one
     const { tenants, elapsed } = this.#options
     const place = this.#options.place(tenant)
-    if (place.kind === 'here') {
+    const { count, term } = this.#hopOf(request)
+    if (place.kind === 'nobody' || place.term < term) {
+      // soon it is somebody's, or this host hears that it is its own
+      if (elapsed() - one.since <= WAIT_MS && this.#lost.length < MAX_LOST) this.#lost.push(one)
+      else done(notAnywhere(tenant))
+    } else if (place.kind === 'here') {
       // whoever has no credentials may name tenants that nobody has: none is opened for that
       if (access === 'public' && tenants.isComplete && !tenants.has(tenant)) return done()
       tenants.opened(tenant).then(
@@ -128,21 +133,18 @@ export class RequestRouting {
         },
         (error: unknown) => done(error as Error),
       )
-    } else if (place.kind === 'nobody' || this.#hopsOf(request) >= MAX_HOPS) {
-      // soon it is somebody's, or this host hears that it is its own
-      if (elapsed() - one.since <= WAIT_MS && this.#lost.length < MAX_LOST) this.#lost.push(one)
-      else done(notAnywhere(tenant))
-    } else if (request.headers.upgrade !== undefined || !(request.raw.url ?? '').startsWith('/')) {
+    } else if (count >= MAX_HOPS) done(notAnywhere(tenant))
+    else if (request.headers.upgrade !== undefined || !(request.raw.url ?? '').startsWith('/')) {
       reply.header(OWNER_HEADER, place.url)
       done(new AppError('ELSEWHERE', `the host at ${place.url} has tenant ${tenant}; open WebSockets there`))
-    } else this.#forward(place.url, request, reply)
+    } else this.#forward(place.url, { count: count + 1, term: place.term }, request, reply)
   }
 
-  #hopsOf({ headers, method, raw }: FastifyRequest): number {
-    return this.#options.hops.count(headers[HOP_HEADER], method, raw.url ?? '')
+  #hopOf({ headers, method, raw }: FastifyRequest): Hop {
+    return this.#options.hops.read(headers[HOP_HEADER], method, raw.url ?? '') ?? { count: 0, term: 0 }
   }
 
-  #forward(owner: string, request: FastifyRequest, reply: FastifyReply): void {
+  #forward(owner: string, next: Hop, request: FastifyRequest, reply: FastifyReply): void {
     const { method } = request
     // behind the address, never in its place: what is asked may begin with two slashes
     const target = new URL(owner + (request.raw.url ?? ''))
@@ -152,7 +154,7 @@ export class RequestRouting {
     // as it comes: nobody has read it
     if (method !== 'GET' && method !== 'HEAD') request.body = request.raw
     reply.header(OWNER_HEADER, owner)
-    const hop = this.#options.hops.sign(method, target.pathname + target.search, this.#hopsOf(request) + 1)
+    const hop = this.#options.hops.sign(method, target.pathname + target.search, next)
     reply.from(target.href, {
       rewriteRequestHeaders: (_request, headers) => ({ ...headers, [HOP_HEADER]: hop }),
       retryDelay: () => null,
