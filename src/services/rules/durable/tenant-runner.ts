@@ -174,7 +174,7 @@ export class TenantRunner {
       if (found === undefined) beginning.push(this.#beginLate(task))
       else if ('error' in found) this.#fail(task, found.error)
       else {
-        this.deterministic.waiting.set(task.id, { task, record: found.record })
+        this.deterministic.waiting.set(task.id, { task, record: found.record, leftAt: found.leftAt })
         going.push(task)
       }
     }
