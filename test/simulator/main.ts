@@ -1,4 +1,7 @@
-/** `npm run simulate:host`: runs of the whole host from seeds. */
+/**
+ * `npm run simulate:host`: runs of the whole host from seeds. It stands among the tests because it is ours alone: it
+ * replaces the clocks of its whole process, which no user of the library wants, and knows the inside of the host.
+ */
 import { VirtualLoop } from './world/virtual-loop.ts'
 
 const loop = new VirtualLoop()

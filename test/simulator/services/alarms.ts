@@ -27,7 +27,11 @@ export const alarms: SimulatedService = {
     remove: { weight: 1, draw: (chance) => place(chance) },
     batch: {
       weight: 1,
-      draw: (chance) => ({ ...place(chance), action: chance.of(['update', 'delete']), status: chance.of(['ACKNOWLEDGED', 'CLEARED']) }),
+      draw: (chance) => ({
+        ...place(chance),
+        action: chance.of(['update', 'delete']),
+        status: chance.of(['ACKNOWLEDGED', 'CLEARED']),
+      }),
     },
     look: { weight: 3, draw: (chance) => place(chance) },
   },
@@ -98,7 +102,13 @@ class Alarms implements ServiceModel {
 
   #key(tenant: string, source: string, type: string): Key {
     const name = `${tenant} ${source} ${type}`
-    const key = this.#keys.get(name) ?? { tenant, source, type, possible: new Possible<State>([]), openSince: undefined }
+    const key = this.#keys.get(name) ?? {
+      tenant,
+      source,
+      type,
+      possible: new Possible<State>([]),
+      openSince: undefined,
+    }
     this.#keys.set(name, key)
     return key
   }
@@ -161,7 +171,8 @@ class Alarms implements ServiceModel {
       if (looked.kind !== 'answered') continue
       const { finishedTime, results = {} } = looked.answer.body as { finishedTime?: unknown; results?: unknown }
       if (finishedTime === undefined) continue
-      if (/"statusCode":50\d/.test(JSON.stringify(results))) world.find('what was taken is done', `batch ${id}: ${JSON.stringify(results)}`)
+      if (/"statusCode":50\d/.test(JSON.stringify(results)))
+        world.find('what was taken is done', `batch ${id}: ${JSON.stringify(results)}`)
       return this.#told(key, queued, 'a batch', act)
     }
     world.find('what was taken is done', `batch ${id} of ${nameOf(key)} does not come to its end`)
@@ -175,7 +186,8 @@ class Alarms implements ServiceModel {
     const { alarms } = outcome.answer.body as { alarms: readonly (Shown & { creationTime: string })[] }
     const before = JSON.stringify(key.possible.states)
     const seen = alarms.map(({ status, severity, count }) => JSON.stringify({ status, severity, count })).sort()
-    const fits = (state: State): boolean => JSON.stringify(state.map((one) => JSON.stringify(one)).sort()) === JSON.stringify(seen)
+    const fits = (state: State): boolean =>
+      JSON.stringify(state.map((one) => JSON.stringify(one)).sort()) === JSON.stringify(seen)
     if (!key.possible.see(fits)) {
       this.#world.find('alarms are as the model says', `${nameOf(key)} is ${seen.join(', ')}; right would be ${before}`)
     }

@@ -4,7 +4,7 @@ import { BEGINNING } from '../world/virtual-loop.ts'
 import type { World } from '../world/world.ts'
 import type { SentMessage, Shared, SimulatedService } from './simulated-service.ts'
 
-export const RESOURCES = ['pump', 'boiler', 'door'] as const
+export const RESOURCES = ['pump', 'boiler'] as const
 /** above it, rules act */
 export const HIGH = 50
 const HOUR = 3_600_000
@@ -37,7 +37,8 @@ export const broker: SimulatedService = {
   },
   model: (world, shared) => ({
     act(name, tenant, given) {
-      if (name === 'look') world.work(`look ${world.counts.asked} ${world.now}`, () => look(world, tenant, given as never))
+      if (name === 'look')
+        world.work(`look ${world.counts.asked} ${world.now}`, () => look(world, tenant, given as never))
       else post(world, shared, tenant, given as never)
     },
     async verify(tenant) {
@@ -94,7 +95,11 @@ function post(world: World, shared: Shared, tenant: string, given: Post): void {
   }
 }
 
-async function look(world: World, tenant: string, { resource, what }: { resource: string; what: string }): Promise<void> {
+async function look(
+  world: World,
+  tenant: string,
+  { resource, what }: { resource: string; what: string },
+): Promise<void> {
   const path = what === 'raw' ? 'series/n/raw' : what
   await world.ask({ method: 'GET', url: `/resources/${resource}/${path}`, tenant })
 }
@@ -102,16 +107,27 @@ async function look(world: World, tenant: string, { resource, what }: { resource
 async function verifySeries(world: World, shared: Shared, tenant: string, resource: string): Promise<void> {
   const sent = shared.messages.filter((one) => one.tenant === tenant && one.resource === resource)
   const range = `from=${BEGINNING - 3 * HOUR}&until=${BEGINNING + 30 * HOUR}`
-  const answer = await world.look({ method: 'GET', url: `/resources/${resource}/series/n/raw?${range}&limit=2000`, tenant })
+  const answer = await world.look({
+    method: 'GET',
+    url: `/resources/${resource}/series/n/raw?${range}&limit=2000`,
+    tenant,
+  })
   const { series = [] } = answer.body as { series?: readonly (readonly [number, number])[] }
   const found = new Map(series)
   for (const one of sent) {
     const value = found.get(one.timestamp)
     found.delete(one.timestamp)
     const name = `message ${one.n} of ${tenant} ${resource}`
-    if (one.ackedAt !== undefined && value !== one.n) world.find('acknowledged is kept', `${name} was acknowledged, and its series has ${value}`)
-    if (value !== undefined && !one.mayBeThere) world.find('refused is not done', `${name} was refused, and is in its series`)
-    if (value !== undefined && value !== one.n) world.find('nothing else is there', `${name} is in its series as ${value}`)
+    if (one.ackedAt !== undefined && value !== one.n)
+      world.find('acknowledged is kept', `${name} was acknowledged, and its series has ${value}`)
+    if (value !== undefined && !one.mayBeThere)
+      world.find('refused is not done', `${name} was refused, and is in its series`)
+    if (value !== undefined && value !== one.n)
+      world.find('nothing else is there', `${name} is in its series as ${value}`)
   }
-  for (const [time, value] of found) world.find('nothing else is there', `the series n of ${tenant} ${resource} has ${value} at ${time}, which nobody sent`)
+  for (const [time, value] of found)
+    world.find(
+      'nothing else is there',
+      `the series n of ${tenant} ${resource} has ${value} at ${time}, which nobody sent`,
+    )
 }

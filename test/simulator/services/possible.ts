@@ -21,7 +21,11 @@ export class Possible<S> {
   /** A change that gives another state; undefined: it is refused in that state. False when no state fits the outcome. */
   change(outcome: Outcome['kind'], act: (state: S) => S | undefined): boolean {
     if (outcome === 'unknown') {
-      this.#set([...this.#states, ...this.#states.map((state) => act(state) ?? state)])
+      const changed = this.#states.flatMap((state) => {
+        const after = act(state)
+        return after === undefined ? [] : [after]
+      })
+      this.#set([...this.#states, ...changed])
       return true
     }
     const next = this.#states.flatMap((state) => {

@@ -9,10 +9,16 @@ const IDS = ['fan', 'lamp', 'lock'] as const
 export const resources: SimulatedService = {
   name: 'resources',
   operations: {
-    put: { weight: 3, draw: (chance, n) => ({ id: chance.of(IDS), value: { a: n, ...(chance.is(0.5) && { b: n }), ...typed(chance) } }) },
+    put: {
+      weight: 3,
+      draw: (chance, n) => ({ id: chance.of(IDS), value: { a: n, ...(chance.is(0.5) && { b: n }), ...typed(chance) } }),
+    },
     patch: {
       weight: 4,
-      draw: (chance, n) => ({ id: chance.of(IDS), change: chance.of<JsonObject>([{ a: n }, { b: n }, { b: null }, typed(chance)]) }),
+      draw: (chance, n) => ({
+        id: chance.of(IDS),
+        change: chance.of<JsonObject>([{ a: n }, { b: n }, { b: null }, typed(chance)]),
+      }),
     },
     create: { weight: 2, draw: (chance, n) => ({ id: chance.of(IDS), value: { a: n, ...typed(chance) } }) },
     remove: { weight: 2, draw: (chance) => ({ id: chance.of(IDS) }) },
@@ -61,7 +67,8 @@ class Resources implements ServiceModel {
       if (known.openSince === world.life) return
       known.openSince = undefined
       if (name === 'look') return this.#see(known)
-      if (name === 'put') this.#told(known, await world.ask({ method: 'PUT', url, tenant, body: value }), name, () => value)
+      if (name === 'put')
+        this.#told(known, await world.ask({ method: 'PUT', url, tenant, body: value }), name, () => value)
       else if (name === 'create') {
         const outcome = await world.ask({ method: 'POST', url: '/api/resources', tenant, body: { id, ...value } })
         this.#told(known, outcome, name, (state) => (state === null ? value : undefined))
@@ -69,7 +76,9 @@ class Resources implements ServiceModel {
         const outcome = await world.ask({ method: 'PATCH', url, tenant, body: change })
         this.#told(known, outcome, name, (state) => withoutNulls({ ...state, ...change }))
       } else {
-        this.#told(known, await world.ask({ method: 'DELETE', url, tenant }), name, (state) => (state === null ? undefined : null))
+        this.#told(known, await world.ask({ method: 'DELETE', url, tenant }), name, (state) =>
+          state === null ? undefined : null,
+        )
       }
     })
   }

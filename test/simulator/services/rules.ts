@@ -28,7 +28,8 @@ function acting(kind: Kind, resource: string): JsonObject {
       properties: { n: '${streamdata.n}' },
     }
   }
-  if (kind === 'alarm') return { name: 'createAlarm', properties: { type: `HIGH-${resource}`, text: 'high', severity: 'MAJOR' } }
+  if (kind === 'alarm')
+    return { name: 'createAlarm', properties: { type: `HIGH-${resource}`, text: 'high', severity: 'MAJOR' } }
   if (kind === 'store') {
     const payload = { high: '${streamdata.n}', timestamp: '${streamdata.at}' }
     return { name: 'storeMessage', properties: { resource: `high-${resource}`, payload } }
@@ -61,8 +62,14 @@ export const rules: SimulatedService = {
   name: 'tasks',
   operations: {
     create: { weight: 1, draw: (chance, n) => ({ n, resource: chance.of(RESOURCES) }) },
-    stop: { weight: 1, draw: (chance) => ({ which: chance.below(1000), command: chance.of(['stop', 'start', 'restart']) }) },
-    look: { weight: 2, draw: (chance) => ({ which: chance.below(1000), what: chance.of(['', '/deliveries', '/childRuns']) }) },
+    stop: {
+      weight: 1,
+      draw: (chance) => ({ which: chance.below(1000), command: chance.of(['stop', 'start', 'restart']) }),
+    },
+    look: {
+      weight: 2,
+      draw: (chance) => ({ which: chance.below(1000), what: chance.of(['', '/deliveries', '/childRuns']) }),
+    },
   },
   model: (world, shared) => new Tasks(world, shared),
 }
@@ -80,7 +87,8 @@ class Tasks {
   }
 
   async prepare(tenant: string): Promise<void> {
-    for (const resource of RESOURCES) for (const kind of KINDS) await this.#create(tenant, `${kind}-${resource}`, kind, resource)
+    for (const resource of RESOURCES)
+      for (const kind of KINDS) await this.#create(tenant, `${kind}-${resource}`, kind, resource)
   }
 
   act(name: string, tenant: string, given: JsonObject): void {
@@ -94,18 +102,32 @@ class Tasks {
     const task = notes[(given['which'] as number) % Math.max(notes.length, 1)]
     if (task === undefined) return
     const url = `/api/tasks/${encodeURIComponent(task.id)}`
-    if (name === 'look') world.work(`look ${task.id}`, async () => void (await world.ask({ method: 'GET', url: `${url}${given['what'] as string}`, tenant })))
+    if (name === 'look')
+      world.work(
+        `look ${task.id}`,
+        async () => void (await world.ask({ method: 'GET', url: `${url}${given['what'] as string}`, tenant })),
+      )
     else {
       task.until = Math.min(task.until, world.now)
-      world.work(`task ${task.id}`, async () => void (await world.ask({ method: 'POST', url: `${url}/command/${given['command'] as string}`, tenant })))
+      world.work(
+        `task ${task.id}`,
+        async () =>
+          void (await world.ask({ method: 'POST', url: `${url}/command/${given['command'] as string}`, tenant })),
+      )
     }
   }
 
   async #create(tenant: string, name: string, kind: Kind, resource: string): Promise<void> {
     const askedAt = this.#world.now
-    const outcome = await this.#world.ask({ method: 'POST', url: '/api/tasks', tenant, body: ruleOf(name, kind, resource) })
+    const outcome = await this.#world.ask({
+      method: 'POST',
+      url: '/api/tasks',
+      tenant,
+      body: ruleOf(name, kind, resource),
+    })
     if (outcome.kind === 'unknown') this.#unknown.set(tenant, (this.#unknown.get(tenant) ?? 0) + 1)
-    if (outcome.kind === 'refused' && outcome.answer !== undefined) this.#world.find('well formed is taken', `${name}: ${JSON.stringify(outcome.answer.body)}`)
+    if (outcome.kind === 'refused' && outcome.answer !== undefined)
+      this.#world.find('well formed is taken', `${name}: ${JSON.stringify(outcome.answer.body)}`)
     if (outcome.kind !== 'answered') return
     const { ID } = outcome.answer.body as { ID: string }
     this.#tasks.push({ tenant, id: ID, kind, resource, askedAt, since: this.#world.now, until: Infinity })
@@ -133,15 +155,21 @@ class Tasks {
     const byId = new Map(listed.map((one) => [one.ID, one]))
     for (const { id, until } of known) {
       const found = byId.get(id)
-      if (found === undefined) this.#world.find('acknowledged is kept', `task ${id} of ${tenant} was made, and is not there`)
-      else if (until === Infinity && found.status !== 'running') this.#world.find('acknowledged is kept', `task ${id} of ${tenant} is ${found.status}`)
+      if (found === undefined)
+        this.#world.find('acknowledged is kept', `task ${id} of ${tenant} was made, and is not there`)
+      else if (until === Infinity && found.status !== 'running')
+        this.#world.find('acknowledged is kept', `task ${id} of ${tenant} is ${found.status}`)
     }
     const most = known.length + (this.#unknown.get(tenant) ?? 0)
-    if (listed.length > most) this.#world.find('nothing else is there', `${tenant} has ${listed.length} tasks, and made at most ${most}`)
+    if (listed.length > most)
+      this.#world.find('nothing else is there', `${tenant} has ${listed.length} tasks, and made at most ${most}`)
   }
 
   /** Messages on which it acts for certain, and on which it may. */
-  #inputsOf({ tenant, resource, askedAt, since, until }: KnownTask): { certain: readonly SentMessage[]; possible: readonly SentMessage[] } {
+  #inputsOf({ tenant, resource, askedAt, since, until }: KnownTask): {
+    certain: readonly SentMessage[]
+    possible: readonly SentMessage[]
+  } {
     const high = this.#shared.messages.filter(
       (one) => one.tenant === tenant && one.resource === resource && one.level > HIGH && one.mayBeThere,
     )
@@ -163,7 +191,11 @@ class Tasks {
     const allowed = new Map(possible.map((one) => [one.n, one.attempts]))
     for (const [n, effects] of byNumber) {
       const most = allowed.get(n) ?? 0
-      if (effects.size > most) world.find('acts once', `task ${task.id} acted ${effects.size} times on message ${n}, at most ${most} are right: ${[...effects.keys()].join(', ')}`)
+      if (effects.size > most)
+        world.find(
+          'acts once',
+          `task ${task.id} acted ${effects.size} times on message ${n}, at most ${most} are right: ${[...effects.keys()].join(', ')}`,
+        )
     }
     for (const { n } of certain) {
       const done = [...(byNumber.get(n)?.values() ?? [])].filter((count) => count > 0).length
@@ -182,14 +214,16 @@ class Tasks {
     const done = new Map<string, number>()
     for (const { task: id, effect, life, doneAt } of this.#world.notes.list) {
       if (id !== task.id || doneAt === undefined) continue
-      if (done.get(effect) === life) this.#world.find('acts once', `effect ${effect} was done twice in one life of the host`)
+      if (done.get(effect) === life)
+        this.#world.find('acts once', `effect ${effect} was done twice in one life of the host`)
       done.set(effect, life)
     }
   }
 
   #verifyOrder(task: KnownTask, certain: readonly SentMessage[]): void {
     const done = new Map<number, number>()
-    for (const { task: id, n, doneAt } of this.#world.notes.list) if (id === task.id && doneAt !== undefined && !done.has(n)) done.set(n, doneAt)
+    for (const { task: id, n, doneAt } of this.#world.notes.list)
+      if (id === task.id && doneAt !== undefined && !done.has(n)) done.set(n, doneAt)
     for (const first of certain) {
       for (const second of certain) {
         if ((first.ackedAt ?? Infinity) >= second.sentAt) continue
@@ -207,9 +241,13 @@ class Tasks {
     const count = alarms.reduce((sum, one) => sum + one.count, 0)
     const most = possible.reduce((sum, { attempts }) => sum + attempts, 0)
     if (count < certain.length || count > most) {
-      this.#world.find('acts once', `alarms HIGH-${task.resource} of ${task.tenant} count ${count}; from ${certain.length} to ${most} would be right`)
+      this.#world.find(
+        'acts once',
+        `alarms HIGH-${task.resource} of ${task.tenant} count ${count}; from ${certain.length} to ${most} would be right`,
+      )
     }
-    if (alarms.filter(({ status }) => status !== 'CLEARED').length > 1) this.#world.find('one open alarm', `HIGH-${task.resource} of ${task.tenant} is open several times`)
+    if (alarms.filter(({ status }) => status !== 'CLEARED').length > 1)
+      this.#world.find('one open alarm', `HIGH-${task.resource} of ${task.tenant} is open several times`)
   }
 
   async #verifyStored(task: KnownTask): Promise<void> {
@@ -220,9 +258,11 @@ class Tasks {
     const { series = [] } = answer.body as { series?: readonly (readonly [number, number])[] }
     const values = series.map(([, value]) => value)
     const found = new Set(values)
-    for (const { n } of certain) if (!found.has(n)) this.#world.find('acts once', `task ${task.id} never stored message ${n}`)
+    for (const { n } of certain)
+      if (!found.has(n)) this.#world.find('acts once', `task ${task.id} never stored message ${n}`)
     const allowed = new Set(possible.map(({ n }) => n))
-    for (const n of found) if (!allowed.has(n)) this.#world.find('nothing else is there', `task ${task.id} stored message ${n}`)
+    for (const n of found)
+      if (!allowed.has(n)) this.#world.find('nothing else is there', `task ${task.id} stored message ${n}`)
     if (found.size < values.length) this.#world.find('acts once', `task ${task.id} stored a message twice`)
   }
 
@@ -246,23 +286,37 @@ class Tasks {
     const answer = await this.#world.look({ method: 'GET', url, tenant: task.tenant })
     const { count = 0 } = answer.body as { count?: number }
     if (count < least || count > most) {
-      this.#world.find('state is kept', `task ${task.id} counts ${count} messages; from ${least} to ${most} would be right`)
+      this.#world.find(
+        'state is kept',
+        `task ${task.id} counts ${count} messages; from ${least} to ${most} would be right`,
+      )
     }
   }
 
   async #verifyMetadata(task: KnownTask): Promise<void> {
     const { certain, possible } = this.#inputsOf(task)
-    const answer = await this.#world.look({ method: 'GET', url: `/api/resources/last-${task.resource}`, tenant: task.tenant })
+    const answer = await this.#world.look({
+      method: 'GET',
+      url: `/api/resources/last-${task.resource}`,
+      tenant: task.tenant,
+    })
     const { last } = answer.body as { last?: number }
     const newest = Math.max(-1, ...certain.map(({ sentAt }) => sentAt))
     if (certain.length > 0 && last === undefined) this.#world.find('acts once', `task ${task.id} never wrote`)
     if (last === undefined) return
     const written = possible.find(({ n }) => n === last)
     if (written === undefined) this.#world.find('nothing else is there', `task ${task.id} wrote ${last}`)
-    else if (written.ackedAt !== undefined && written.ackedAt < newest) this.#world.find('order', `last-${task.resource} of ${task.tenant} is ${last}, and a message that was sent after that was acknowledged wrote too`)
+    else if (written.ackedAt !== undefined && written.ackedAt < newest)
+      this.#world.find(
+        'order',
+        `last-${task.resource} of ${task.tenant} is ${last}, and a message that was sent after that was acknowledged wrote too`,
+      )
   }
 }
 
 function world_order(world: World, task: KnownTask, first: SentMessage, second: SentMessage): void {
-  world.find('order', `task ${task.id} acted on message ${second.n} before ${first.n}, which was acknowledged before the other was sent`)
+  world.find(
+    'order',
+    `task ${task.id} acted on message ${second.n} before ${first.n}, which was acknowledged before the other was sent`,
+  )
 }

@@ -27,6 +27,8 @@ export interface Question {
 export interface HostLife {
   readonly composed: Composed
   ask(question: Question): Promise<Answer>
+  /** An answer that goes on: `heard` gets its text as it comes, until `over`. */
+  follow(question: Question, heard: (text: string) => void): Promise<{ readonly status: number; over: Promise<void> }>
   /** Stops it as an operator would. */
   stop(): Promise<void>
 }
@@ -49,7 +51,7 @@ export async function startLife(
     return503OnClosing: false,
   })
   // The page of the API is left out: making it takes longer than everything else.
-  app.decorate('swagger', () => undefined)
+  app.decorate('swagger', () => '')
   app.addHook('onClose', () => composed.close())
   try {
     await app.register(async (scope) => mount(scope, { ...composed, alone: true }))
@@ -58,18 +60,52 @@ export async function startLife(
     await app.close().catch(() => undefined)
     throw error
   }
-  return { composed, ask: (question) => ask(app, question), stop: () => app.close() }
+  return {
+    composed,
+    ask: (question) => ask(app, question),
+    follow: (question, heard) => follow(app, question, heard),
+    stop: () => app.close(),
+  }
 }
 
 async function ask(app: FastifyInstance, { method, url, tenant, body, headers }: Question): Promise<Answer> {
-  const authorization = `Basic ${btoa(`${tenant}:secret`)}`
-  const { statusCode, payload, headers: given } = await app.inject({
+  const {
+    statusCode,
+    payload,
+    headers: given,
+  } = await app.inject({
     method,
     url,
-    headers: { authorization, ...headers },
+    headers: { authorization: credentialsOf(tenant), ...headers },
     ...(body !== undefined && { payload: body as object }),
   })
   return { status: statusCode, body: parsed(payload), headers: given }
+}
+
+async function follow(
+  app: FastifyInstance,
+  { method, url, tenant, headers }: Question,
+  heard: (text: string) => void,
+): Promise<{ readonly status: number; over: Promise<void> }> {
+  const answer = await app.inject({
+    method,
+    url,
+    headers: { authorization: credentialsOf(tenant), ...headers },
+    payloadAsStream: true,
+  })
+  const stream = answer.stream()
+  stream.setEncoding('utf8')
+  stream.on('data', heard)
+  const over = new Promise<void>((resolve) => {
+    stream.once('end', resolve)
+    stream.once('error', () => resolve())
+    stream.once('close', resolve)
+  })
+  return { status: answer.statusCode, over }
+}
+
+function credentialsOf(tenant: string): string {
+  return `Basic ${btoa(`${tenant}:secret`)}`
 }
 
 function parsed(text: string): unknown {

@@ -171,7 +171,11 @@ export class Medium {
 
   #refusal(): AppError | undefined {
     const text =
-      this.#trouble === 'full' ? 'STORE' : this.#trouble === 'away' || this.#chance.is(this.manners.refused) ? 'UNAVAILABLE' : undefined
+      this.#trouble === 'full'
+        ? 'STORE'
+        : this.#trouble === 'away' || this.#chance.is(this.manners.refused)
+          ? 'UNAVAILABLE'
+          : undefined
     if (text === undefined) return undefined
     this.counts.refused++
     return new AppError(text, text === 'STORE' ? 'the simulated store is full' : 'the simulated store is away')
@@ -187,7 +191,10 @@ export class Medium {
         await Promise.all([...this.#lanes.values()].map(({ answered }) => answered))
         await inner.close()
       },
-      stats: () => ({ ...inner.stats(), queued: [...this.#lanes.values()].reduce((sum, { open }) => sum + open.length, 0) }),
+      stats: () => ({
+        ...inner.stats(),
+        queued: [...this.#lanes.values()].reduce((sum, { open }) => sum + open.length, 0),
+      }),
     }
   }
 

@@ -42,7 +42,6 @@ export class World {
   /** what happened, a line each: equal for equal runs */
   readonly history: string[] = []
   readonly counts = { asked: 0, answered: 0, refused: 0, unknown: 0, crashes: 0, failedStarts: 0, warnings: 0 }
-  readonly #chance: Chance
   readonly #plugs: readonly Plug[]
   readonly #lanes = new Map<string, Promise<void>>()
   /** told when the machine dies */
@@ -55,7 +54,6 @@ export class World {
 
   constructor(loop: VirtualLoop, seed: string) {
     this.loop = loop
-    this.#chance = new Chance(`world ${seed}`)
     this.medium = new Medium(loop, new Chance(`medium ${seed}`))
     const { plug, book } = notePlug(loop, new Chance(`plugs ${seed}`), (line) => this.tell(line))
     this.notes = book
@@ -118,7 +116,9 @@ export class World {
     const outcome = await this.#asked(question)
     this.counts[outcome.kind]++
     const { answer } = outcome
-    this.tell(`${name} ${JSON.stringify(question.body) ?? ''} -> ${outcome.kind} ${answer?.status ?? ''} ${short(answer?.body)}`)
+    this.tell(
+      `${name} ${JSON.stringify(question.body) ?? ''} -> ${outcome.kind} ${answer?.status ?? ''} ${short(answer?.body)}`,
+    )
     return outcome
   }
 
@@ -138,19 +138,47 @@ export class World {
         resolve(outcome)
       }
       void life.ask(question).then(
-        (answer) => tell({ kind: answer.status >= 500 ? 'unknown' : answer.status < 400 ? 'answered' : 'refused', answer }),
+        (answer) =>
+          tell({ kind: answer.status >= 500 ? 'unknown' : answer.status < 400 ? 'answered' : 'refused', answer }),
         // a host that has stopped lets nobody in
         () => tell({ kind: 'refused' }),
       )
     })
   }
 
+  /** Reads an answer that goes on, until it ends or the machine dies. False when there was none. */
+  async follow(question: Question, heard: (text: string) => void): Promise<boolean> {
+    const life = this.#life
+    if (life === undefined) return false
+    const number = this.#lives
+    this.tell(`${question.tenant} follows ${question.url} ${JSON.stringify(question.headers)}`)
+    const died = new Promise<false>((resolve) => {
+      const lost = (): void => {
+        this.#open.delete(lost)
+        resolve(false)
+      }
+      this.#open.add(lost)
+    })
+    const opened = life.follow(question, (text) => {
+      if (number === this.#lives) heard(text)
+    })
+    const answer = await Promise.race([opened.catch(() => false as const), died])
+    if (answer === false || answer.status !== 200) return false
+    await Promise.race([answer.over, died])
+    this.tell(`${question.tenant} follows ${question.url} no longer`)
+    return true
+  }
+
   /** Asks what must be answered when all is well. */
   async look(question: Question): Promise<Answer> {
     const outcome = await this.ask(question)
     if (outcome.kind === 'answered') return outcome.answer
-    if (outcome.kind === 'refused' && outcome.answer !== undefined && outcome.answer.status === 404) return outcome.answer
-    this.find('answers again', `${question.tenant} ${question.method} ${question.url}: ${outcome.kind} ${JSON.stringify(outcome.answer)}`)
+    if (outcome.kind === 'refused' && outcome.answer !== undefined && outcome.answer.status === 404)
+      return outcome.answer
+    this.find(
+      'answers again',
+      `${question.tenant} ${question.method} ${question.url}: ${outcome.kind} ${JSON.stringify(outcome.answer)}`,
+    )
     return { status: 0, body: undefined, headers: {} }
   }
 
@@ -163,7 +191,10 @@ export class World {
       return this.#crash(step.downMs)
     }
     if (step.fault === 'restart') return this.#restart(step.downMs)
-    if (step.fault === 'trouble' || (step.fault === 'manners' && (step.manners.writeMs >= 200 || step.manners.refused > 0))) {
+    if (
+      step.fault === 'trouble' ||
+      (step.fault === 'manners' && (step.manners.writeMs >= 200 || step.manners.refused > 0))
+    ) {
       this.wasSlow = true
     }
     if (step.fault === 'trouble') {
@@ -217,7 +248,7 @@ export class World {
     this.loop.forget()
     await this.medium.crash()
     this.notes.crashed()
-    for (const lost of [...this.#open]) lost()
+    for (const lost of this.#open) lost()
     this.loop.after(downMs, () => this.#start(), 'world')
   }
 
@@ -233,7 +264,7 @@ export class World {
       this.loop.forget()
       void this.medium.crash()
       this.notes.crashed()
-      for (const lost of [...this.#open]) lost()
+      for (const lost of this.#open) lost()
       this.loop.after(downMs, () => this.#start(), 'world')
     }
     void life.stop().then(
@@ -276,7 +307,8 @@ export class World {
     this.counts.warnings++
     this.tell(`LOG ${level} ${msg ?? ''} ${err?.stack ?? ''}`)
     // nothing that goes wrong outside is an error inside
-    if (/TypeError|RangeError|ReferenceError|internal error/i.test(line)) this.find('no error inside', line)
+    if (/TypeError|RangeError|ReferenceError|internal error|Reply was already sent/i.test(line))
+      this.find('no error inside', line)
   }
 
   #requireLife(): HostLife {
