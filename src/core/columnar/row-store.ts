@@ -496,6 +496,12 @@ export class RowStore {
     return this.#lookUp(task.model, part, this.before(row), this.after(row))
   }
 
+  /** The same by any task of the shape. */
+  followingOf(model: TaskModel, before: number, now: number): readonly Following[] {
+    const what = this.entry(before, now)
+    return this.followings[what === NOT_LOOKED_UP ? this.#lookUp(model, this.parts.whole, before, now) : what] ?? []
+  }
+
   /** What follows from state bits before and now, as the table has it. */
   entry(before: number, now: number): number {
     const keyMask = this.keyMask
