@@ -6,7 +6,7 @@ import type { FiredEvent, HeldEvent, InputSummary, Why, WhySensor } from '../eng
 import type { Message } from '../task/origin.ts'
 import type { EffectIds } from './effect-ids.ts'
 import type { RowTexts, SensorText, TriggerText } from './row-texts.ts'
-import type { Following } from './row-store.ts'
+import type { Fires } from './row-store.ts'
 
 /** A task whose row fires. */
 export interface FiringTask {
@@ -32,9 +32,6 @@ export interface FiringMessage {
   readonly since: ArrayLike<number>
   readonly sinceAt: number
 }
-
-/** What fires, and with the answer of which sensor. */
-export type Fires = Pick<Following, 'trigger' | 'position' | 'matched' | 'from' | 'to'>
 
 /** `at`: the engine's clock. `place`: among those that the same answer fires. `input`: what its why says, undefined: it has none. */
 export function firedEvent(

@@ -6,7 +6,8 @@ import type { EventRecord } from '../engine/event-batch.ts'
 import { FIRED, HELD } from '../engine/event-filter.ts'
 import type { EngineEvent } from '../engine/events.ts'
 import type { Message } from '../task/origin.ts'
-import { firedEvent, heldEvent, inputOf, type Fires, type FiringMessage, type FiringTask } from './firing-events.ts'
+import { firedEvent, heldEvent, inputOf, type FiringMessage, type FiringTask } from './firing-events.ts'
+import type { Fires } from './row-store.ts'
 
 /** Of an event without its why, which needs none. */
 export const NO_TIMES: readonly number[] = []

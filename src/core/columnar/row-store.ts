@@ -50,6 +50,9 @@ export interface Following {
   readonly to: number
 }
 
+/** What fires, and with the answer of which sensor. */
+export type Fires = Pick<Following, 'trigger' | 'position' | 'matched' | 'from' | 'to'>
+
 /** Entries of the table: not known yet; nothing follows. What is above says where in `followings` it stands. */
 const NOT_LOOKED_UP = 0
 export const NOTHING = 1

@@ -6,9 +6,8 @@ import type { Why, WhyGate, WhyStep } from '../engine/events.ts'
 import { GATE_STATES, UNKNOWN, type Graph, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
 import { stateName } from '../task/state.ts'
 import type { TaskModel } from '../task/run.ts'
-import type { Fires } from './firing-events.ts'
 import { gateStates } from './possible-firings.ts'
-import type { RowStore } from './row-store.ts'
+import type { Fires, RowStore } from './row-store.ts'
 
 /** A sensor, by where a row has it. */
 export interface SensorText {

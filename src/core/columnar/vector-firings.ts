@@ -5,11 +5,11 @@ import type { EngineEvent } from '../engine/events.ts'
 import type { ExecutorHost } from '../engine/executor.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
-import { firedEvent, inputOf, type Fires, type FiringTask } from './firing-events.ts'
+import { firedEvent, inputOf, type FiringTask } from './firing-events.ts'
 import { NO_TIMES } from './firing-records.ts'
 import { countRows } from './limit-index.ts'
 import type { EpochSource, RecordEpoch } from './row-code.ts'
-import type { RowStore } from './row-store.ts'
+import type { Fires, RowStore } from './row-store.ts'
 import { VectorPast } from './vector-past.ts'
 
 /** What such records share since the rows' own numbers were up to date. */
