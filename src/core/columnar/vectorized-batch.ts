@@ -6,7 +6,6 @@
  * VECTOR-1 a vectorized batch that is over leaves each row as if it had taken its messages by itself
  * VECTOR-2 rows act in their order: those that are not reached when the batch ends have not got the message
  */
-import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import { lastValue, type Era } from './message-eras.ts'
 import { isSilent, type Part } from './message-parts.ts'
@@ -26,16 +25,15 @@ import {
   FIRES,
   FLAG,
   objectsAt,
-  PLUG,
   PROPERTIES,
   HANDLE,
   TIME,
 } from './row-layout.ts'
 import { FiringHistory, MAX_KEPT } from './firing-history.ts'
-import type { FireRows, FiringContext, FiringRows } from './firing-loop.ts'
+import { firingRows, type FireRows, type FiringContext, type FiringRows } from './firing-loop.ts'
 import { limitIndex, limitsOf, MIN_INDEXED, type LimitIndex } from './limit-index.ts'
 import { parametersOf } from './read-parameters.ts'
-import type { Limits, EpochSource, RecordEpoch, RowEvents, Values } from './row-code.ts'
+import type { Limits, EpochSource, RecordEpoch, RowEvents } from './row-code.ts'
 import type { FiredAfter, RowStore } from './row-store.ts'
 import { RowMessage } from './row-message.ts'
 
@@ -155,7 +153,7 @@ export class VectorizedBatch {
     this.#bounds = new Float64Array(2 * parts.parameters)
     this.#history = new FiringHistory(length, KEPT)
     this.#rowAt = Int32Array.from(rows)
-    this.#calls = callsOf(rows, this.#rowAt, store)
+    this.#calls = firingRows(rows, this.#rowAt, store)
     const [plug] = this.#calls.plugs
     this.#fireRows = parts.fireRows(this.#calls.plugs.every((one) => one === plug) ? plug : undefined, batch)
   }
@@ -584,21 +582,5 @@ export class VectorizedBatch {
   #shown(i: number, place: number): number {
     const { statesAt, parameters } = this.#parts
     return statesAt(this.#limits, i, this.#values, place * parameters)
-  }
-}
-
-/** What the rows call: none of them has got the first message yet. */
-function callsOf(
-  rows: readonly number[],
-  rowAt: Int32Array,
-  { objects, layout, answers, hasAnswers }: RowStore,
-): FiringRows {
-  const actuators = rows.map((row) => row * layout.objects + ACTUATOR)
-  return {
-    rowAt,
-    plugs: actuators.map((actuator) => objects[actuator + PLUG] as Plug),
-    properties: actuators.map((actuator) => objects[actuator + PROPERTIES] as Values),
-    answers: hasAnswers ? rows.map((row) => answers[row]) : undefined,
-    isOver: false,
   }
 }
