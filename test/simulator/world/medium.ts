@@ -1,7 +1,7 @@
 /**
  * A medium that outlives the host and does what disks and databases do: it takes its time, refuses, is away for a while,
  * is full, and keeps of a machine that dies a part of what it was asked for, or all of it without an answer. Beneath it
- * is the medium in memory; what the contract of storage promises (STORE-1 to STORE-7) it keeps.
+ * is the medium in memory; what the contract of storage promises it keeps.
  */
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { Json } from '../../../src/kernel/json.ts'
@@ -146,7 +146,7 @@ export class Medium {
     return answer
   }
 
-  /** Done in the order of the calls, and answered in it (STORE-6); several may be done before the first is answered. */
+  /** Done in the order of the calls, and answered in it; several may be done before the first is answered. */
   #write<T>(life: number, lane: string, write: () => Promise<T>): Promise<T> {
     if (life !== this.#life) return new Promise(() => undefined)
     const before = this.#lanes.get(lane) ?? { done: NOTHING, answered: NOTHING, open: [] }

@@ -3,10 +3,8 @@
  * those of Node in the whole process, so that nothing that a host does escapes it, the packages that it uses
  * included: whoever asks for the time, a timer, a turn or a random number is answered from here.
  *
- * LOOP-1 one thing happens at a time, and everything that follows from it without a turn of the loop happens before the
- *   next
- * LOOP-2 time passes only when nothing is left to do at the present moment
- * LOOP-3 equal seeds give equal orders, times and numbers
+ * One thing happens at a time, and all that follows from it without a turn of the loop happens before the next. Time
+ * passes only when nothing is left to do at the present moment. Equal seeds give equal orders, times and numbers.
  */
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'

@@ -250,3 +250,19 @@ it('a call that is under way when the clock is set forward has time left', async
   expect(await deliveriesOf(life)).toMatchObject([{ status: 'delivered', attempts: 1 }])
   await life.close()
 })
+
+it('a call whose message is on its way when the clock is set forward has time left', async () => {
+  const ground = new Ground()
+  ground.outside.answersAtOnce = false
+  const life = ground.open()
+  await life.begin(taskOf(ruleOf({ timeout: 'PT5S' })))
+  const first = life.send('b', { level: 11 })
+  while (life.runner.queued === 0) await Promise.resolve()
+  life.clock.jumpTo(3_600_000)
+  await Promise.all([first, life.send('b', { level: 1 })])
+  await life.rest()
+  ground.outside.answer('a/1/2/0')
+  await life.rest()
+  expect(await deliveriesOf(life)).toMatchObject([{ status: 'delivered', attempts: 1 }])
+  await life.close()
+})
