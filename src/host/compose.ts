@@ -13,6 +13,7 @@ import { Metrics } from './metrics.ts'
 import type { Mounting } from './mount.ts'
 import { openMedium } from './open-medium.ts'
 import { requireSqlite } from './requirements.ts'
+import type { ClusterHost } from './cluster/cluster-host.ts'
 import { checkSharedFolder } from './cluster/shared-folder.ts'
 import { deploymentSecret } from './cluster/deployment-secret.ts'
 import { itself, makeCluster } from './cluster/make-cluster.ts'
@@ -22,7 +23,8 @@ import { SERVICES } from './service-table.ts'
 import type { ServiceTable } from './service-dependencies.ts'
 import type { Timers } from './timers.ts'
 
-export interface Composed extends Omit<Mounting, 'alone'> {
+export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
+  readonly cluster?: ClusterHost
   readonly keyPairs: ApiKeys
   /** whether nothing was in the store when it was opened */
   readonly isNew: boolean

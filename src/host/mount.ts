@@ -9,7 +9,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError } from '../kernel/errors.ts'
 import { authenticate, type AuthenticationDependencies } from './auth/authenticate.ts'
-import type { ClusterHost } from './cluster/cluster-host.ts'
 import { errorHandler } from './errors.ts'
 import { plainErrorBody } from './failure.ts'
 import { healthRoute } from './health.ts'
@@ -34,6 +33,16 @@ export interface Limits {
   readonly ratePerKey: number
 }
 
+/** A host of a cluster, as far as requests are concerned. */
+export interface MountedCluster {
+  /** Other hosts can ask this one who it is. */
+  introduce(app: FastifyInstance): void
+  readonly routing: {
+    /** After whatever lets requests in: they go to whoever has their tenant. */
+    addTo(app: FastifyInstance): Promise<void>
+  }
+}
+
 export interface Mounting {
   readonly services: readonly HostedService[]
   readonly authentication: AuthenticationDependencies
@@ -48,7 +57,7 @@ export interface Mounting {
   /** what somebody should mend though all is well */
   warnings(): readonly string[]
   /** what this host has of a cluster; absent: it is alone, and has everything */
-  readonly cluster?: ClusterHost
+  readonly cluster?: MountedCluster
   /** whether this is the only thing on the server, so that paths which nobody has are ours to answer */
   readonly alone: boolean
 }

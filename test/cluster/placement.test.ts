@@ -4,6 +4,7 @@ import { TTL_MS } from '../../src/cluster/placement.ts'
 import { SLOTS } from '../../src/cluster/slots.ts'
 import { ModelCluster } from './model-cluster.ts'
 
+// Holds PLACEMENT-2, PLACEMENT-3, PLACEMENT-4
 describe('who has which slots', () => {
   let cluster: ModelCluster
 

@@ -12,7 +12,6 @@ import type { Place } from '../../cluster/placement.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Access } from '../hosted-service.ts'
 import { HOP_HEADER, type Hop, type Hops } from './hop.ts'
-import type { TenantServices } from './tenant-services.ts'
 
 /** Tells a client which host has its tenant, so that it can ask that one the next time. */
 export const OWNER_HEADER = 'reflexarc-owner'
@@ -28,8 +27,14 @@ const MAX_HOPS = 2
 /** requests that wait so at once; beyond them they are refused */
 const MAX_LOST = 5_000
 
+/** What this host has open of a tenant. */
+interface OpenedHere {
+  /** The request is one of the tenant's until it is answered. */
+  hold(reply: FastifyReply): void
+}
+
 export interface RoutingOptions {
-  readonly tenants: OpenTenants<TenantServices>
+  readonly tenants: Pick<OpenTenants<OpenedHere>, 'get' | 'opened' | 'has' | 'isComplete'>
   readonly place: (tenant: string) => Place
   readonly hops: Hops
   /** ms since some moment; never goes back */
