@@ -27,7 +27,7 @@ export const makeWebscripts: MakeService = ({
   const api = new OwnApi({ issueToken, now })
   const service = createWebscriptsService({
     functions: () => serviceRegistry.functions,
-    askApi: (tenant, user, request, signal) => api.ask({ tenant, user }, request, signal),
+    askApi: (caller, request, signal, led) => api.ask(caller, request, signal, led),
     takeCall: (tenant) => buckets.take(tenant),
     mostOpen: MAX_OPEN,
     now,

@@ -9,7 +9,7 @@
  *
  * Errors are AppErrors: `NOT_FOUND`, `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`, `PLUG_FAILED`, `TOO_LARGE`, `CLOSED`.
  */
-import type { Caller } from '../../kernel/caller.ts'
+import type { Caller, Led } from '../../kernel/caller.ts'
 import type { DeployedWebscript, WebHead } from '../functions/contract.ts'
 
 /** The service of one host. */
@@ -49,6 +49,8 @@ export interface ScriptRequest {
   readonly body: Uint8Array
   /** the client is gone */
   readonly signal: AbortSignal
+  /** when a rule calls it */
+  readonly led?: Led
 }
 
 export interface ScriptAnswer extends WebHead {

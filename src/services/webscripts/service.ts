@@ -1,7 +1,7 @@
 /** The webscripts service put together: addresses, calls, and what is kept of them. */
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
-import type { Caller } from '../../kernel/caller.ts'
+import type { Caller, Led } from '../../kernel/caller.ts'
 import { LruCache } from '../../kernel/lru-cache.ts'
 import type { StartTimer } from '../../kernel/start-timer.ts'
 import {
@@ -33,8 +33,13 @@ import { TenantCalls } from './tenant-calls.ts'
 
 export interface WebscriptsOptions {
   readonly functions: () => FunctionsService | undefined
-  /** Asks the API of this host as a tenant. */
-  readonly askApi: (tenant: string, user: string, request: ApiRequest, signal: AbortSignal) => Promise<ApiAnswer>
+  /** Asks the API of this host as a tenant; `led`: by which rules. */
+  readonly askApi: (
+    caller: Caller,
+    request: ApiRequest,
+    signal: AbortSignal,
+    led: Led | undefined,
+  ) => Promise<ApiAnswer>
   /** Seconds until a tenant may call again; 0: now. */
   readonly takeCall: (tenant: string) => number
   /** calls of a tenant at once */
@@ -129,7 +134,8 @@ class Webscripts implements WebscriptsService {
     }
     const release = this.#quota.take(tenant)
     const requestId = this.#options.newId()
-    const call = new OpenCall({ owner: scriptKey(tenant, name), body: request.body, later: this.#options.later })
+    const { body, led } = request
+    const call = new OpenCall({ owner: scriptKey(tenant, name), body, led, later: this.#options.later })
     this.#calls.set(requestId, call)
     const shown = new ShownCall(this.#options, this.#log, this.#figuresOf(scriptKey(tenant, name)), {
       script,
@@ -177,7 +183,10 @@ class Webscripts implements WebscriptsService {
     signal: AbortSignal,
   ): Promise<unknown> {
     if (!isPlainObject(params)) throw new AppError('PLUG_FAILED', 'a question has parameters')
-    if (question === 'api') return this.#options.askApi(tenant, `webscripts/${name}`, requestOf(params), signal)
+    if (question === 'api') {
+      const led = this.#ledOf(scriptKey(tenant, name))
+      return this.#options.askApi({ tenant, user: `webscripts/${name}` }, requestOf(params), signal, led)
+    }
     const call = this.#calls.get(String(params['id']))
     // ids cannot be guessed; those of others would not be found either way
     if (call === undefined || call.owner !== scriptKey(tenant, name))
@@ -219,6 +228,15 @@ class Webscripts implements WebscriptsService {
     if (!call.hasBegun) throw error
     shown.sent(call.sent)
     call.end(error as Error)
+  }
+
+  /** By which rules: a script does not tell which of its open calls it asks for, and the longest chain ends a loop. */
+  #ledOf(owner: string): Led | undefined {
+    let longest: Led | undefined
+    for (const call of this.#calls.values()) {
+      if (call.owner === owner && call.led !== undefined && call.led.hops > (longest?.hops ?? -1)) longest = call.led
+    }
+    return longest
   }
 
   #functions(): FunctionsService | undefined {

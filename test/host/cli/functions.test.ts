@@ -2,19 +2,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readConfig } from '../../../src/host/config.ts'
-import { startHost, type RunningHost } from '../../../src/host/running-host.ts'
-import { SERVICES } from '../../../src/host/service-table.ts'
 import { builtCode } from '../../support/built-code.ts'
+import { listeningHost, type ListeningHost } from '../listening-host.ts'
 import { Workspace } from './run-cli.ts'
 import { Served } from './served.ts'
 
-let host: RunningHost
+let host: ListeningHost
 const place = new Workspace({})
-const credentials = { key: 'k', secret: 'a-secret' }
 beforeAll(async () => {
-  const given = { store: 'memory:', port: 0, ...credentials, empty: true, logLevel: 'silent' }
-  host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
+  host = await listeningHost()
 })
 afterAll(async () => {
   place[Symbol.dispose]()
