@@ -14,6 +14,7 @@ export function webscriptPort(tenant: string, webscripts: () => WebscriptsServic
       if (service === undefined) throw new AppError('CLOSED', 'this host serves no webscripts')
       const script = service.choose({ tenant, name }, version)
       if (script === undefined) throw new AppError('NOT_FOUND', `there is no webscript ${name.slice(0, 100)}`)
+      service.admit(script)
       const isText = typeof body === 'string'
       const text = body === undefined ? '' : isText ? body : JSON.stringify(body)
       const type = isText ? 'text/plain; charset=utf-8' : 'application/json'

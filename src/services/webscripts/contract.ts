@@ -21,6 +21,8 @@ export interface WebscriptsService {
   choose(address: Pick<ScriptAddress, 'tenant' | 'name'>, version: string | undefined): DeployedWebscript | undefined
   /** Secrets that open it: its own, and those of its published versions, so that a new version locks nobody out. */
   secretsOf(script: DeployedWebscript): readonly string[]
+  /** To be asked before each call, and before its body is read. `RATE_LIMITED`, whose `cause` is the seconds to wait. */
+  admit(script: Pick<DeployedWebscript, 'tenant'>): void
   call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer>
   /** What a webscript asks of its host while one of its calls is open. */
   answer(

@@ -29,7 +29,7 @@ import { Management } from './manage.ts'
 import { OpenCall } from './open-call.ts'
 import { ScriptFigures } from './script-figures.ts'
 import { ScriptLog } from './script-log.ts'
-import { TenantCalls } from './tenant-calls.ts'
+import { type CallLimits, TenantCalls } from './tenant-calls.ts'
 
 export interface WebscriptsOptions {
   readonly functions: () => FunctionsService | undefined
@@ -40,10 +40,7 @@ export interface WebscriptsOptions {
     signal: AbortSignal,
     led: Led | undefined,
   ) => Promise<ApiAnswer>
-  /** Seconds until a tenant may call again; 0: now. */
-  readonly takeCall: (tenant: string) => number
-  /** calls of a tenant at once */
-  readonly mostOpen: number
+  readonly limits: Pick<CallLimits, 'takeCall' | 'mostOpen' | 'cpu'>
   /** epoch ms */
   readonly now: () => number
   /** ms of a clock that never goes back */
@@ -71,7 +68,8 @@ class Webscripts implements WebscriptsService {
 
   constructor(options: WebscriptsOptions) {
     this.#options = options
-    this.#quota = new TenantCalls(options)
+    const { limits, clock } = options
+    this.#quota = new TenantCalls({ ...limits, clock, cpuMs: (tenant) => this.#functions()?.cpuMs(tenant) ?? 0 })
   }
 
   as(caller: Caller): WebscriptsApi {
@@ -126,13 +124,17 @@ class Webscripts implements WebscriptsService {
     return [secret, ...others.flatMap((one) => one.secret ?? [])]
   }
 
+  admit({ tenant }: Pick<DeployedWebscript, 'tenant'>): void {
+    this.#quota.admit(tenant)
+  }
+
   async call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer> {
     const { tenant, name, version } = script
     const functions = this.#functions()
     if (functions === undefined || !script.isRunning) {
       throw new AppError('CLOSED', `The webscript is not running: its status is ${script.status}`)
     }
-    const release = this.#quota.take(tenant)
+    const release = this.#quota.begin(tenant)
     const requestId = this.#options.newId()
     const { body, led } = request
     const call = new OpenCall({ owner: scriptKey(tenant, name), body, led, later: this.#options.later })
