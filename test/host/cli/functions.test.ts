@@ -113,6 +113,17 @@ describe('reflexarc functions, for webscripts', () => {
     const answer = await fetch(`${url}?name=me`, { headers: { authorization: secret } })
     expect(await answer.json()).toEqual({ hello: 'me' })
     expect((await functions('logs', 'hello')).stdout).toMatch(/info {2}GET \/ for me\n$/)
+
+    const credentials = ['--url', host.url, '--key', host.credentials.key, '--secret', host.credentials.secret]
+    const command = [process.execPath, builtCode('cli.js')] as const
+    await using logs = new Served(place.path, ['functions', 'logs', 'hello', '--follow', ...credentials], {}, [
+      ...command,
+    ])
+    await expect.poll(() => logs.stdout).toMatch(/ info {2}response 200 after \d+ ms \(14 bytes\)\n/)
+    await fetch(`${url}?name=nobody`, { headers: { authorization: secret } })
+    await expect.poll(() => logs.stdout).toMatch(/ info {2}console {2}GET \/ for nobody\n/)
+    expect(await logs.end('SIGINT')).toBe(0)
+    expect((await functions('logs', 'too-cold', '--follow')).stderr).toContain('tooCold is no webscript')
   })
 
   it('serves one, and again when its files change', async () => {
