@@ -25,6 +25,7 @@ const WALKS = [
   { page: 'docs/guide/queries.md', title: undefined },
   { page: 'docs/guide/converters.md', title: undefined },
   { page: 'README.md', title: "From a device's own JSON to an alarm" },
+  { page: 'README.md', title: 'HTTP functions of your own' },
 ] as const
 
 interface Snippet extends Block {
@@ -226,6 +227,17 @@ describe('the walks', () => {
     )
     const alarm = { type: 'TOO_HOT', source: { id: 'boiler-1' }, text: 'boiler-1 is too hot' }
     expect(answers.at(-1)).toMatchObject({ total: 1, alarms: [alarm] })
+  })
+
+  it('go from two files to a function that answers everybody, and one that wants its secret', async () => {
+    const port = String(await freePort())
+    const answers = walk(WALKS[5], (script) =>
+      script
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+        .replaceAll('cli.ts serve', `cli.ts serve --port ${port}`),
+    )
+    const closed = { error: expect.stringContaining('private') as unknown }
+    expect(answers).toEqual([{ status: 'ok' }, { hello: 'you' }, { area: 9 }, expect.objectContaining(closed)])
   })
 
   it('go from a type over three protocols to an alarm that says why', async () => {
