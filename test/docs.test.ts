@@ -147,7 +147,10 @@ function walk({ page, title }: (typeof WALKS)[number], rewrite: (script: string)
   const blocks = blocksOf(page, title).map(({ text }) => text)
   expect(blocks.length).toBeGreaterThan(1)
   // What the walk keeps goes away with the folder.
-  const script = [`export TMPDIR='${folder}'`, ...blocks].join('\n').replaceAll('--retry 30', '--retry 1000')
+  const waiting = /curl -sw "\\n" --retry 30 --retry-connrefused --retry-delay 1 (\S+)/g
+  // as long as the host that was started last runs: one that ended never answers
+  const untilUp = String.raw`until curl -sw "\n" $1; do kill -0 $! || exit 9; sleep 0.1; done`
+  const script = [`export TMPDIR='${folder}'`, ...blocks].join('\n').replaceAll(waiting, untilUp)
   const ours = rewrite(script).replaceAll('src/host/cli.ts', `'${builtCode('cli.js')}'`)
   return mustRun('bash', ['-uc', ours], folder)
     .split('\n')
