@@ -17,7 +17,7 @@ import { assignSlots, slotOf, SLOTS } from './slots.ts'
 /** ms by the clock of the store after which a host that said nothing counts as gone */
 export const TTL_MS = 3_000
 /** ms between two times at which a host says that it is there */
-export const BEAT_MS = 1_000
+const BEAT_MS = 1_000
 /** ms after which the record of a host that is gone is removed */
 const FORGET_MS = 60_000
 const MAX_HOSTS = 1_000

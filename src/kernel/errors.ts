@@ -36,7 +36,8 @@ export const ERRORS = {
   },
   ELSEWHERE: {
     status: 421,
-    meaning: 'another host of the cluster has the tenant, and must be asked itself; the header `Reflexarc-Owner` names it',
+    meaning:
+      'another host of the cluster has the tenant, and must be asked itself; the header `Reflexarc-Owner` names it',
   },
   CLOSED: { status: 503, meaning: 'the store or host is shut down or shutting down' },
   STORE: {

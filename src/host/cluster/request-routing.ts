@@ -14,7 +14,7 @@ import type { Access } from '../hosted-service.ts'
 import { HOP_HEADER, type Hop, type Hops } from './hop.ts'
 
 /** Tells a client which host has its tenant, so that it can ask that one the next time. */
-export const OWNER_HEADER = 'reflexarc-owner'
+const OWNER_HEADER = 'reflexarc-owner'
 /** Tells which life of a host answered; only other hosts are told. */
 export const HOST_HEADER = 'reflexarc-host'
 

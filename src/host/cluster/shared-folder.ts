@@ -1,6 +1,6 @@
 /** Whether the folder of objects is the one that the other hosts have: it and the store carry the same mark. */
 import { randomUUID } from 'node:crypto'
-import { readFile, writeFile } from 'node:fs/promises'
+import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../kernel/errors.ts'
 import type { CollectionSpec, Store } from '../../storage/contract.ts'
@@ -14,8 +14,8 @@ export async function checkSharedFolder(store: Store, folder: string): Promise<v
   const folders = store.collection(FOLDERS)
   const known = (await folders.get(OBJECTS))?.value.mark
   if (known === undefined) {
-    const mark = (await markOf(folder)) ?? randomUUID()
-    await writeFile(join(folder, FILE), mark)
+    const mark = (await markOf(folder)) ?? (await makeMark(folder))
+    if (mark === undefined) throw new AppError('STORE', `The folder of objects ${folder} cannot be read`)
     await folders.put(OBJECTS, { mark }, 'absent').catch((error: unknown) => {
       // another host was faster; whether it has the same folder is seen now
       if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
@@ -27,6 +27,21 @@ export async function checkSharedFolder(store: Store, folder: string): Promise<v
     'STORE',
     `The folder of objects ${folder} is not the one that the other hosts of this cluster have; mount that one here, and name it with --blobs`,
   )
+}
+
+/** Whoever comes first makes it, and never half of it: the name appears only when the text is there. */
+async function makeMark(folder: string): Promise<string | undefined> {
+  const mark = randomUUID()
+  const draft = join(folder, `${FILE}.${mark}`)
+  await writeFile(draft, mark)
+  try {
+    await link(draft, join(folder, FILE))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    await rm(draft)
+  }
+  return markOf(folder)
 }
 
 async function markOf(folder: string): Promise<string | undefined> {
