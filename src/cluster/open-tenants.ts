@@ -166,7 +166,7 @@ export class OpenTenants<T> {
         for (let tenant = here.pop(); tenant !== undefined; tenant = here.pop()) {
           await this.opened(tenant).catch((error: unknown) => {
             this.#isComplete = false
-            logger.warn(`tenant ${String(tenant)} could not be opened: ${messageOf(error)}; it is tried again`)
+            logger.warn(`tenant ${tenant} could not be opened: ${messageOf(error)}; it is tried again`)
           })
         }
       }

@@ -118,12 +118,7 @@ export class ClusterHost {
     const { timers, logger } = this.#options
     const until = timers.elapsed() + DRAIN_MS
     try {
-      placement?.drain()
-      while (placement !== undefined && placement.isTaken && timers.elapsed() < until) {
-        await placement.look()
-        this.routing.looked(placement.urls)
-        await new Promise<void>((resolve) => timers.after(POLL_MS / 5, resolve))
-      }
+      if (placement !== undefined) await this.#giveAway(placement, until)
     } catch (error) {
       logger.warn(`slots are not given away, they are taken in ${TTL_MS} ms: ${messageOf(error)}`)
     }
@@ -132,6 +127,17 @@ export class ClusterHost {
       logger.warn(`the other hosts were not told that this one stops: ${messageOf(error)}`)
     })
     this.routing.end()
+  }
+
+  async #giveAway(placement: Placement, until: number): Promise<void> {
+    const { timers } = this.#options
+    placement.drain()
+    for (;;) {
+      if (!placement.isTaken || timers.elapsed() >= until) return
+      await placement.look()
+      this.routing.looked(placement.urls)
+      await new Promise<void>((resolve) => timers.after(POLL_MS / 5, resolve))
+    }
   }
 
   #lookLater(placement: Placement): void {

@@ -5,7 +5,7 @@
  * ROUTING-1 a request is handed on twice at most: the second time when its tenant moved meanwhile
  * ROUTING-2 nobody waits for a host that is gone: what waits for its answer is refused as soon as it counts as gone
  */
-import type {} from '@fastify/reply-from'
+import type { FastifyReplyFromHooks } from '@fastify/reply-from'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { OpenTenants } from '../../cluster/open-tenants.ts'
 import type { Place } from '../../cluster/placement.ts'
@@ -131,18 +131,23 @@ export class RequestRouting {
     } else if (place.kind === 'here') {
       // whoever has no credentials may name tenants that nobody has: none is opened for that
       if (access === 'public' && tenants.isComplete && !tenants.has(tenant)) return done()
-      tenants.opened(tenant).then(
-        (opened) => {
-          opened.hold(reply)
-          done()
-        },
-        (error: unknown) => done(error as Error),
-      )
+      void this.#goOn(one)
     } else if (count >= MAX_HOPS) done(notAnywhere(tenant))
     else if (request.headers.upgrade !== undefined || !(request.raw.url ?? '').startsWith('/')) {
       reply.header(OWNER_HEADER, place.url)
       done(new AppError('ELSEWHERE', `the host at ${place.url} has tenant ${tenant}; open WebSockets there`))
     } else this.#forward(place.url, { count: count + 1, term: place.term }, request, reply)
+  }
+
+  /** Here, as soon as the tenant is open. */
+  async #goOn({ tenant, reply, done }: Routed): Promise<void> {
+    try {
+      const opened = await this.#options.tenants.opened(tenant)
+      opened.hold(reply)
+    } catch (error) {
+      return done(error as Error)
+    }
+    done()
   }
 
   #hopOf({ headers, method, raw }: FastifyRequest): Hop {
@@ -160,7 +165,7 @@ export class RequestRouting {
     if (method !== 'GET' && method !== 'HEAD') request.body = request.raw
     reply.header(OWNER_HEADER, owner)
     const hop = this.#options.hops.sign(method, target.pathname + target.search, next)
-    reply.from(target.href, {
+    const hooks: FastifyReplyFromHooks = {
       rewriteRequestHeaders: (_request, headers) => ({ ...headers, [HOP_HEADER]: hop }),
       retryDelay: () => null,
       onResponse: (_request, _reply, answer) => {
@@ -171,7 +176,8 @@ export class RequestRouting {
         waiting.delete(reply)
         if (!reply.sent) void reply.send(unanswered(owner))
       },
-    })
+    }
+    reply.from(target.href, hooks)
   }
 }
 

@@ -27,7 +27,7 @@ export class SummedGauges {
     host.watchWork(() => this.#work.value)
     host.watchWays(() => this.#ways.value)
     host.watchTasks(async () => {
-      const counts = await Promise.all([...this.#tasks].map((read) => read()))
+      const counts = await Promise.all([...this.#tasks].map(async (read) => read()))
       return counts.reduce(addCounts, {})
     })
   }

@@ -90,7 +90,7 @@ function definesFences(suite: Suite<Storage>): void {
     const stores = taken.map((fence) => fenceStore(store, fence))
     const settled = await Promise.allSettled(stores.map((one) => one.collection(THINGS).put('x', {}, 'absent')))
     expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
-    expect(taken.map(({ version }) => version).sort()).toEqual([1, 2, 3])
+    expect(taken.map(({ version }) => version).sort((a, b) => a - b)).toEqual([1, 2, 3])
   })
 
   fact('fences have nothing to do with each other', async (store) => {

@@ -62,10 +62,10 @@ describeWithPostgres('hosts of a cluster that come and go', (startServer) => {
     const lanes = await Promise.all(TENANTS.flatMap((tenant) => makeLanes(hosts, first, tenant)))
     const waits = await Promise.all(TENANTS.map((tenant) => beginWait(hosts, first, tenant)))
 
-    let isOver = false
+    const over = new AbortController()
     let acknowledged = 0
     const sending = lanes.map(async (lane) => {
-      while (!isOver) {
+      while (!over.signal.aborted) {
         await post(hosts, asked, lane)
         lane.sent += 1
         acknowledged += 1
@@ -105,7 +105,7 @@ describeWithPostgres('hosts of a cluster that come and go', (startServer) => {
     const ended = await takeAway(TENANTS[2])
     expect(await ended.terminate()).toBe(0)
     await more()
-    isOver = true
+    over.abort()
     await Promise.all(sending)
 
     const [rest] = asked
