@@ -1,5 +1,4 @@
 /** Contents on their way in, by PUT. */
-import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DEFAULT_CONTENT_TYPE, MAX_OBJECT_BYTES } from '../contract.ts'
 import { S3Error } from '../signing/s3-error.ts'
@@ -27,7 +26,7 @@ export async function takeContent(
   const metadata: Record<string, string> = {}
   for (const [name, value] of headers) if (name.startsWith(META)) metadata[name.slice(META.length)] = value
   const expect = expectedByWrite(request.headers)
-  const { etag } = await api.put(alias, key, arriving(request.raw as IncomingMessage, later), {
+  const { etag } = await api.put(alias, key, arriving(request.raw, later), {
     contentType: headers.get('content-type') || DEFAULT_CONTENT_TYPE,
     metadata,
     length,

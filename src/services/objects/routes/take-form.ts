@@ -29,7 +29,7 @@ export async function takeForm(
   try {
     const { fields, file, fileName, fileType } = await form.untilFile()
     const record = await put(address, routing, { fields, fileName, fileType, content: form.content(file) })
-    return answer(request, reply, { fields, address, record })
+    return await answer(request, reply, { fields, address, record })
   } finally {
     source.unpipe()
     form.parser.destroy()
