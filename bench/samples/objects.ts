@@ -61,15 +61,7 @@ async function bare(folder: string, subject: ObjectsSubject): Promise<ObjectsSam
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
   app.get('/content', (_request, reply) => reply.header('content-length', BYTES).send(createReadStream(file)))
-  const write = async (request: FastifyRequest): Promise<string> => {
-    const hash = createHash('md5')
-    const hashed = new Transform({
-      transform: (piece: Buffer, _encoding, done) => done(null, (hash.update(piece), piece)),
-    })
-    await pipeline(request.raw, hashed, createWriteStream(join(folder, 'written')))
-    return hash.digest('hex')
-  }
-  app.put('/content', write)
+  app.put('/content', (request) => hashedToFile(request, join(folder, 'written')))
   await app.listen({ port: 0, host: '127.0.0.1' })
   try {
     const { port } = app.server.address() as AddressInfo
@@ -78,6 +70,18 @@ async function bare(folder: string, subject: ObjectsSubject): Promise<ObjectsSam
     app.server.closeAllConnections()
     await app.close()
   }
+}
+
+async function hashedToFile({ raw }: FastifyRequest, file: string): Promise<string> {
+  const hash = createHash('md5')
+  const hashed = new Transform({
+    transform: (piece: Buffer, _encoding, done) => {
+      hash.update(piece)
+      done(null, piece)
+    },
+  })
+  await pipeline(raw, hashed, createWriteStream(file))
+  return hash.digest('hex')
 }
 
 async function ofHost(folder: string, subject: ObjectsSubject): Promise<ObjectsSample> {

@@ -3,13 +3,11 @@
  * content that is small goes in one request, a larger one in parts, of which one is held at a time (OBJECT-6).
  */
 import { createHash } from 'node:crypto'
-import type { S3Client } from '@aws-sdk/client-s3'
+import type * as Sdk from '@aws-sdk/client-s3'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { ByteRange, ContentStore, ObjectStore, StoredContent } from '../contract.ts'
 import { inParts } from './in-parts.ts'
 import { openedContent } from './opened-content.ts'
-
-type Sdk = typeof import('@aws-sdk/client-s3')
 
 /** bytes; S3 wants 5 MiB at least, and 10,000 parts at most */
 const PART = 8 * 1_048_576
@@ -55,7 +53,7 @@ export async function openS3Contents(place: S3Place): Promise<ContentStore> {
   return new S3Contents(sdk, client, place)
 }
 
-async function loadSdk(): Promise<Sdk> {
+async function loadSdk(): Promise<typeof Sdk> {
   try {
     return await import('@aws-sdk/client-s3')
   } catch (error) {
@@ -71,11 +69,11 @@ async function loadSdk(): Promise<Sdk> {
 
 class S3Contents implements ContentStore {
   readonly shown: ObjectStore
-  readonly #sdk: Sdk
-  readonly #client: S3Client
+  readonly #sdk: typeof Sdk
+  readonly #client: Sdk.S3Client
   readonly #place: S3Place
 
-  constructor(sdk: Sdk, client: S3Client, place: S3Place) {
+  constructor(sdk: typeof Sdk, client: Sdk.S3Client, place: S3Place) {
     this.#sdk = sdk
     this.#client = client
     this.#place = place
