@@ -8,6 +8,8 @@ import type { AdmittedRequest, ContentRouting } from './content-request.ts'
 import { expectedByWrite } from './preconditions.ts'
 
 const META = 'x-amz-meta-'
+/** the MD5 of nothing */
+const EMPTY = 'd41d8cd98f00b204e9800998ecf8427e'
 /** Ways of sending that are read by nobody here, and would be stored as if they were the content. */
 const UNREAD = ['x-amz-copy-source', 'x-amz-decoded-content-length']
 
@@ -23,6 +25,7 @@ export async function takeContent(
   if (unread !== undefined) throw new S3Error('NotImplemented', `The header ${unread} is not read here`)
   const length = lengthBounds(grant?.parameters.get(LENGTH_PARAMETER))
   checkSaid(headers.get('content-length'), length)
+  if (key.endsWith('/')) return takeFolder(reply, admitted, headers.get('content-length'))
   const metadata: Record<string, string> = {}
   for (const [name, value] of headers) if (name.startsWith(META)) metadata[name.slice(META.length)] = value
   const expect = expectedByWrite(request.headers)
@@ -33,6 +36,18 @@ export async function takeContent(
     ...(expect !== undefined && { expect }),
   })
   return reply.header('etag', `"${etag}"`).send()
+}
+
+/** As clients of S3 make folders: an object without content whose path ends in a slash. */
+async function takeFolder(
+  reply: FastifyReply,
+  { api, alias, key }: AdmittedRequest,
+  length = '0',
+): Promise<FastifyReply> {
+  if (length !== '0')
+    throw new S3Error('InvalidArgument', 'A path that ends in a slash is a folder, which has no content')
+  await api.putFolder(alias, key, { all: true })
+  return reply.header('etag', `"${EMPTY}"`).send()
 }
 
 /** Of a signed parameter, so nobody else wrote it. */
