@@ -77,7 +77,7 @@ async function bundle() {
     cwd: root,
     input: ENTRIES,
     platform: 'neutral',
-    external: (id) => id.startsWith('node:') || outside.some((name) => id === name || id.startsWith(`${name}/`)),
+    external: (id) => outside.some((name) => id === name || id.startsWith(`${name}/`)),
     resolve: {
       // rrule is one file there, and its other form has no default export
       mainFields: ['main', 'module'],
