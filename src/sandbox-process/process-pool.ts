@@ -70,6 +70,8 @@ interface Member {
   lastUsed: number
   /** ended by the pool, and not by itself */
   isLetGo: boolean
+  /** its CPU time is among that of what is over */
+  isSpent: boolean
 }
 
 const MAX_OWNERS = 10_000
@@ -141,7 +143,9 @@ export class ProcessPool {
   /** ms of CPU time that the programs of an owner have taken so far; it only grows, until nobody has asked for long. */
   cpuMs(owner: string): number {
     let ms = this.#spent.get(owner) ?? 0
-    for (const { group, process } of this.#members) if (group.program.owner === owner) ms += process.cpuMs
+    for (const { group, process, isSpent } of this.#members) {
+      if (group.program.owner === owner && !isSpent) ms += process.cpuMs
+    }
     return ms
   }
 
@@ -259,7 +263,15 @@ export class ProcessPool {
       later,
       clock,
     })
-    const member: Member = { group, process, started: clock(), calls: 0, lastUsed: clock(), isLetGo: false }
+    const member: Member = {
+      group,
+      process,
+      started: clock(),
+      calls: 0,
+      lastUsed: clock(),
+      isLetGo: false,
+      isSpent: false,
+    }
     this.#members.add(member)
     group.members.add(member)
     void process.ended.then((why) => this.#over(member, why))
@@ -274,7 +286,8 @@ export class ProcessPool {
 
   #over(member: Member, why: string): void {
     const { group } = member
-    this.#forget(member)
+    this.#spend(member)
+    this.#members.delete(member)
     group.members.delete(member)
     if (!member.isLetGo) {
       group.lastEnd = why
@@ -285,8 +298,10 @@ export class ProcessPool {
     this.#wakeAll()
   }
 
-  #forget(member: Member): void {
-    if (!this.#members.delete(member)) return
+  /** Once, when it takes no more CPU time. */
+  #spend(member: Member): void {
+    if (member.isSpent) return
+    member.isSpent = true
     const { owner } = member.group.program
     const { cpuMs } = member.process
     member.group.spentMs += cpuMs
@@ -303,13 +318,14 @@ export class ProcessPool {
     if (oldest === undefined) return false
     void this.#letGo(oldest, 'others needed its place')
     // its place is free at once: it is killed, and takes no calls
-    this.#forget(oldest)
+    this.#members.delete(oldest)
     return true
   }
 
   async #letGo(member: Member, why: string): Promise<void> {
     member.isLetGo = true
     member.process.end(why)
+    this.#spend(member)
     member.group.members.delete(member)
     await member.process.ended
   }
