@@ -26,6 +26,7 @@ const ASK_THE_MACHINE: Readonly<Record<string, string>> = {
   'src/host/cli/': 'commands of a person at a terminal, who waits by the clock of the wall',
   'src/host/auth/': 'secrets and salts, which nobody may foresee',
   'src/host/data-folder.ts': 'the key of the tokens, which nobody may foresee',
+  'src/host/led-header.ts': 'the name of a header, which nobody may foresee',
   'src/host/make-functions.ts': 'secrets of tenants, and processes that keep their own time',
   'src/host/make-webscripts.ts': 'calls of processes that keep their own time',
   'src/host/host-clock.ts': 'the clock that a host goes by is made of those of the machine',
