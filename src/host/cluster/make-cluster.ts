@@ -34,12 +34,16 @@ export function itself<S extends object>(_name: keyof ServiceRegistry, service: 
   return service
 }
 
+/** Services that work at one host only: their keys lie in its data folder, and their signed addresses name no tenant. */
+const OF_ONE_HOST: ReadonlySet<string> = new Set(['objects'])
+
 export async function makeCluster(
-  table: ServiceTable,
+  services: ServiceTable,
   parts: Omit<ServiceDependencies, 'serviceRegistry' | 'reached'>,
   { secret, timers = machineTimers }: ClusterOptions,
 ): Promise<Cluster> {
   const { storage, now, gauges, logger, config } = parts
+  const table = new Map([...services].filter(([name]) => !OF_ONE_HOST.has(name)))
   const sums = new SummedGauges(gauges)
   const perTenant = { ...parts, reached: itself }
   const host = new ClusterHost({
@@ -64,7 +68,7 @@ export async function makeCluster(
     },
     all: () => registriesOf(host),
   }
-  const services = await makeServices(table, {
+  const mounted = await makeServices(table, {
     ...parts,
     storage: storageOfNobody(storage),
     gauges: sums.of().gauges,
@@ -73,7 +77,7 @@ export async function makeCluster(
   })
   return {
     host,
-    services,
+    services: mounted,
     troubles: () => [...host.tenants.all()].flatMap((one) => one.trouble()),
     warnings: () => [...host.tenants.all()].flatMap((one) => one.warnings()),
   }
