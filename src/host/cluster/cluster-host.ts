@@ -1,10 +1,10 @@
 /** A host as a member of a cluster: what it has, what it hands on, and how it comes and goes. */
-import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { HOST_RECORDS } from '../../cluster/cluster-records.ts'
 import { OpenTenants } from '../../cluster/open-tenants.ts'
 import { Placement, TTL_MS } from '../../cluster/placement.ts'
 import { AppError, messageOf } from '../../kernel/errors.ts'
+import { machineTimers } from '../../machine/timers.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Store } from '../../storage/contract.ts'
 import type { Gauges } from '../gauges.ts'
@@ -39,7 +39,7 @@ export interface ClusterHostOptions {
 }
 
 export class ClusterHost {
-  readonly id = randomUUID().slice(0, 8)
+  readonly id = machineTimers.newId().slice(0, 8)
   readonly tenants: OpenTenants<TenantServices>
   readonly routing: RequestRouting
   readonly #options: ClusterHostOptions
@@ -179,14 +179,18 @@ export class ClusterHost {
   /** Asked as the other hosts will. */
   async #problemOfAddress(url: string): Promise<readonly string[]> {
     const remedy = 'name the address at which the other hosts reach this one with --advertise'
+    const late = new AbortController()
+    const callOff = this.#options.timers.after(CALL_MS, () => late.abort())
     try {
       const headers = { [HOP_HEADER]: this.#hops.sign('GET', '/health', { count: 1, term: 0 }) }
-      const answer = await fetch(`${url}/health`, { headers, signal: AbortSignal.timeout(CALL_MS) })
+      const answer = await fetch(`${url}/health`, { headers, signal: late.signal })
       await answer.body?.cancel()
       if (answer.headers.get(HOST_HEADER) === this.id) return []
       return [`at ${url} somebody else answers; ${remedy}`]
     } catch (error) {
       return [`nobody answers at ${url} (${messageOf(error)}); ${remedy}`]
+    } finally {
+      callOff()
     }
   }
 

@@ -1,7 +1,7 @@
 /** Whether the folder of objects is the one that the other hosts have: it and the store carry the same mark. */
-import { randomUUID } from 'node:crypto'
 import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { machineTimers } from '../../machine/timers.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { CollectionSpec, Store } from '../../storage/contract.ts'
 
@@ -31,7 +31,7 @@ export async function checkSharedFolder(store: Store, folder: string): Promise<v
 
 /** Whoever comes first makes it, and never half of it: the name appears only when the text is there. */
 async function makeMark(folder: string): Promise<string | undefined> {
-  const mark = randomUUID()
+  const mark = machineTimers.newId()
   const draft = join(folder, `${FILE}.${mark}`)
   await writeFile(draft, mark)
   try {
