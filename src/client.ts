@@ -10,6 +10,8 @@ import type { BrokerApi } from './services/broker/contract.ts'
 import { converterClient } from './services/converter/client.ts'
 import type { ConverterApi } from './services/converter/contract.ts'
 import { functionsClient, type FunctionsClient } from './services/functions/client.ts'
+import { modelsClient } from './services/models/client.ts'
+import type { ModelsApi } from './services/models/contract.ts'
 import { queriesClient } from './services/queries/client.ts'
 import type { QueriesApi } from './services/queries/contract.ts'
 import { resourcesClient } from './services/resources/client.ts'
@@ -42,6 +44,7 @@ export interface Client {
   readonly queries: QueriesApi
   readonly functions: FunctionsClient
   readonly webscripts: WebscriptsApi
+  readonly models: ModelsApi
 }
 
 /**
@@ -64,6 +67,7 @@ export function createClient({ url, credentials, fetch }: ClientOptions): Client
     queries: queriesClient(http),
     functions: functionsClient(http),
     webscripts: webscriptsClient(http),
+    models: modelsClient(http),
   }
 }
 

@@ -110,6 +110,9 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     script: 'exports.handleRequest = (req, res) => res.json({ hello: req.query.name })',
   },
   putV1Webscript: { script: 'exports.handleRequest = (req, res) => res.json({ hello: "you" })', private: false },
+  postModelPredict: { instances: [[93, 1, 0, 0]] },
+  postModelClassify: { examples: [{ temperature: 93, pressure: 1 }] },
+  postModelRegress: { examples: [{ temperature: 93, pressure: 1 }] },
   ...ofFunctions('Plug'),
   patchFunctionRegistryV2PlugVersionInterface: {
     description: 'Whether a number is above a limit',

@@ -129,6 +129,20 @@ export const WALLS: readonly Wall[] = [
     pure: false,
   },
   {
+    from: 'src/services/models/**',
+    files: [
+      'src/services/models/**',
+      'src/services/*/contract.ts',
+      'src/storage/contract.ts',
+      'src/sandbox-process/**',
+      'src/machine/**',
+      'src/web/**',
+      'src/kernel/**',
+    ],
+    packages: ANYTHING,
+    pure: false,
+  },
+  {
     from: 'src/services/converter/**',
     files: [
       'src/services/converter/**',

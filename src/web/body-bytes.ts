@@ -1,5 +1,5 @@
 /** Reads large bodies as they come: a copy of all at once would hold the loop. */
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError } from '../kernel/errors.ts'
 
 const SLICE = 524_288
 

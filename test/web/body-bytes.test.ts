@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { bodyBytes, partsOf } from '../../../src/services/functions/registry/body-bytes.ts'
+import { bodyBytes, partsOf } from '../../src/web/body-bytes.ts'
 
 async function* pieces(...texts: readonly string[]): AsyncGenerator<Uint8Array> {
   for (const text of texts) {
