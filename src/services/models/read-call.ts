@@ -140,9 +140,6 @@ export function byColumn(rows: readonly Json[]): Json {
   const [first] = rows
   if (!isPlainObject(first)) return rows
   return Object.fromEntries(
-    Object.keys(first).map((name) => [
-      name,
-      rows.map((row) => (isPlainObject(row) ? (row[name] ?? null) : null)),
-    ]),
+    Object.keys(first).map((name) => [name, rows.map((row) => (isPlainObject(row) ? (row[name] ?? null) : null))]),
   )
 }
