@@ -47,6 +47,7 @@ const INSIDE_PYTHON = [
   'src/sandbox-process/bootstrap.py',
   'src/services/functions/runtimes/python_plug.py',
   'src/services/functions/runtimes/python_web.py',
+  'src/services/models/python/model_worker.py',
 ]
 
 if (prepare && !existsSync(join(root, 'node_modules', 'rolldown'))) {

@@ -31,6 +31,7 @@ describe('the options', () => {
       allowUrl: [],
       plugs: [],
       functions: 'fenced',
+      modelRuntimes: resolve('./data/model-runtimes'),
       maxDescendants: 1000,
       limits: { bodyBytes: 1_048_576, requestMs: 30_000, ratePerKey: 10_000 },
       issuer: undefined,
