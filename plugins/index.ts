@@ -16,6 +16,8 @@ import { debugDialog, debugDialogActuator } from './debug-dialog/plug.ts'
 import { delaySensor } from './delay-sensor/plug.ts'
 import { dice } from './dice/plug.ts'
 import { executeCommandPlugs } from './execute-command/plug.ts'
+import { classifyPlug } from './classify/plug.ts'
+import { predictPlug } from './predict/plug.ts'
 import { executeQueryPlug } from './execute-query/plug.ts'
 import { createFunction } from './function/plug.ts'
 import { forwardMessagePlugs } from './forward-message/plug.ts'
@@ -150,7 +152,7 @@ function equipped({ clock, interpreter, outbound, services = {} }: BuiltinOption
   }
 }
 
-function askingPlugs({ alarms, data, resources, queries, webscripts }: PlugServices): readonly Plug[] {
+function askingPlugs({ alarms, data, resources, queries, webscripts, models }: PlugServices): readonly Plug[] {
   return [
     ...createAlarmPlugs(alarms),
     ...clearAlarmPlugs(alarms),
@@ -171,6 +173,8 @@ function askingPlugs({ alarms, data, resources, queries, webscripts }: PlugServi
     getChildrenPlug(resources),
     queryResourcesPlug(resources),
     ...callWebscriptPlugs(webscripts),
+    predictPlug(models, data),
+    classifyPlug(models, data),
   ]
 }
 

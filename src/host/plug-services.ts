@@ -1,6 +1,7 @@
 /** What the plugs of a tenant may ask of this host's services. */
 import { alarmPort } from '../adapters/alarms.ts'
 import { dataPort } from '../adapters/broker.ts'
+import { modelPort } from '../adapters/models.ts'
 import { queryPort } from '../adapters/queries.ts'
 import { resourcePort } from '../adapters/resources.ts'
 import { webscriptPort } from '../adapters/webscripts.ts'
@@ -25,6 +26,10 @@ export function plugServices(tenant: string, serviceRegistry: ServiceRegistry, s
       startTimer,
     ),
     webscripts: webscriptPort(tenant, () => serviceRegistry.webscripts),
+    models: patient(
+      modelPort(tenant, () => serviceRegistry.models),
+      startTimer,
+    ),
     queries: patient(
       queryPort(tenant, () => serviceRegistry.queries),
       startTimer,

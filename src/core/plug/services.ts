@@ -137,10 +137,27 @@ export interface WebscriptPort {
   ): Promise<{ readonly status: number; readonly data: unknown }>
 }
 
+export interface ModelPort {
+  /** What a hosted model of the tenant says of one instance. `features`: values in the order of the model, or by name. */
+  predict(request: {
+    readonly model: string
+    readonly features: readonly unknown[] | PlainObject
+    /** of scikit-learn: those of its classes */
+    readonly probabilities?: boolean
+  }): Promise<unknown>
+  /** Labels with their scores, the highest first; a model that only predicts has one, or one for each probability. */
+  classify(request: {
+    readonly model: string
+    readonly features: readonly unknown[] | PlainObject
+    readonly probabilities?: boolean
+  }): Promise<readonly (readonly [label: string, score: number])[]>
+}
+
 export interface PlugServices {
   readonly alarms?: AlarmPort
   readonly resources?: ResourcePort
   readonly data?: DataPort
   readonly queries?: QueryPort
   readonly webscripts?: WebscriptPort
+  readonly models?: ModelPort
 }

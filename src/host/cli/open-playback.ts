@@ -4,6 +4,7 @@ import type { Plug } from '../../core/plug/plug.ts'
 import { createRegistry } from '../../core/plug/registry.ts'
 import type { Rule, TaskSettings, Template } from '../../core/rule/rule.ts'
 import { AppError } from '../../kernel/errors.ts'
+import { loadModels } from './load-models.ts'
 import { loadPlugs } from './load-plugs.ts'
 import type { ReadingOptions, RecordedMessage } from './recording/message-taker.ts'
 import { checkRecording, describeProblems, describeRepeats, messagesOf, type Recording } from './recording/recording.ts'
@@ -24,7 +25,8 @@ interface Checked {
 export type OpenOptions = Pick<
   SimulateOptions,
   'messages' | 'resource' | 'from' | 'until' | 'variables' | 'seed' | 'zone' | 'sort' | 'late' | 'plugs'
->
+> &
+  Partial<Pick<SimulateOptions, 'models'>>
 
 /** What is known when nothing is wrong and the run can begin. */
 export interface Opened {
@@ -45,7 +47,8 @@ export async function openPlayback(
   options: OpenOptions,
   terminal: Terminal,
 ): Promise<Opened | undefined> {
-  const plugs = await loadPlugs(options.plugs)
+  const models = await loadModels(options.models ?? [])
+  const plugs = await loadPlugs(options.plugs, models === undefined ? {} : { models })
   const registry = createRegistry(plugs)
   const files: RuleFile[] = []
   for (const path of paths) files.push(await readRuleFile(path, registry))

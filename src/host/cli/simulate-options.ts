@@ -21,6 +21,7 @@ export interface SimulateFlags {
   all?: boolean
   json?: boolean
   plugs: readonly string[]
+  model?: readonly string[]
 }
 
 /** The same, read. */
@@ -41,6 +42,8 @@ export interface SimulateOptions {
   all: boolean
   json: boolean
   plugs: readonly string[]
+  /** boosters by name, as `name=file` */
+  models: readonly string[]
 }
 
 /** Reads all options and reports all that is wrong with them, and `others`, at once. Throws `USAGE`. */
@@ -86,6 +89,7 @@ export function readOptions(rule: string, flags: SimulateFlags, others: readonly
     all: flags.all ?? false,
     json: flags.json ?? false,
     plugs: flags.plugs,
+    models: flags.model ?? [],
   }
 }
 
