@@ -68,7 +68,14 @@ describe('the engine', () => {
       const events = oddOf(name, data)
       const clock = at()
       const firings = new Firings(clock)
-      const cell = await engineCell(workload, { row: 'odd', answer: 'nothing', time: 'variable', clock, firings })
+      const cell = await engineCell(workload, {
+        row: 'odd',
+        answer: 'nothing',
+        time: 'variable',
+        told: 'together',
+        clock,
+        firings,
+      })
       play(events, 5000, clock, cell.handle)
       await cell.finish(5000)
       expect({ count: firings.count, sum: firings.sum }).toEqual(
@@ -82,7 +89,14 @@ describe('the engine', () => {
     const events = oddOf('w1d', 'carried')
     const [clock, other] = [at(), at()]
     const [firings, byHand] = [new Firings(clock), new Firings(other)]
-    const cell = await engineCell(workload, { row: 'odd', answer: 'nothing', time: 'variable', clock, firings })
+    const cell = await engineCell(workload, {
+      row: 'odd',
+      answer: 'nothing',
+      time: 'variable',
+      told: 'together',
+      clock,
+      firings,
+    })
     play(events, 20_000, clock, cell.handle)
     const limit = limitOf('loop', workload, { events, time: 'variable', clock: other, firings: byHand })
     play(events, 20_000, other, limit)
@@ -95,7 +109,14 @@ describe('the engine', () => {
     const workload = workloadOf('w4')
     const clock = at()
     const firings = new Firings(clock)
-    const cell = await engineCell(workload, { row, answer: 'object', time: 'variable', clock, firings })
+    const cell = await engineCell(workload, {
+      row,
+      answer: 'object',
+      time: 'variable',
+      told: 'together',
+      clock,
+      firings,
+    })
     cell.beginCheck()
     play(workload.events, 500, clock, cell.handle)
     await cell.finish(500)
