@@ -10,6 +10,7 @@ import { defineConvert } from './cli/convert.ts'
 import { defineDiff } from './cli/diff.ts'
 import { defineFunctions } from './cli/functions.ts'
 import { defineKeys } from './cli/keys.ts'
+import { defineModels } from './cli/models.ts'
 import { defineNext } from './cli/next.ts'
 import { definePlugs } from './cli/plugs.ts'
 import { defineMutate, defineProve } from './cli/prove.ts'
@@ -33,6 +34,7 @@ const COMMANDS: readonly DefineCommand[] = [
   definePlugs,
   defineConvert,
   defineFunctions,
+  defineModels,
   defineToken,
   defineKeys,
 ]

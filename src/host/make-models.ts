@@ -60,7 +60,6 @@ export const makeModels: MakeService = (parts) => {
   return {
     name: 'models',
     description: 'Machine-learning models of tenants: uploaded as zips, asked for predictions',
-    example: '/models',
     errorBody: modelsErrorBody,
     routes: (app) => modelsRoutes(app, { service }),
     start: () => service.start(),
