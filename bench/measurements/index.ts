@@ -22,6 +22,7 @@ import { sweep } from './sweep.ts'
 import { throughput } from './throughput.ts'
 import { timers } from './timers.ts'
 import { velocity } from './velocity.ts'
+import { models } from './models.ts'
 import { webscripts } from './webscripts.ts'
 import { wide } from './wide.ts'
 
@@ -51,6 +52,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     functions,
     registry,
     webscripts,
+    models,
     hostCreate,
     hostList,
     hostStart,

@@ -31,6 +31,7 @@ import type { StorageRequest, StorageSample } from './storage.ts'
 import type { SweepSample, SweepWay } from './sweep.ts'
 import type { TimersLoad, TimersSample } from './timers.ts'
 import type { VelocityRequest, VelocitySample } from './velocity.ts'
+import type { ModelsSample, ModelsSubject } from './models.ts'
 import type { WebscriptsSample, WebscriptsSubject } from './webscripts.ts'
 import type { WideSample, WideSubject } from './wide.ts'
 
@@ -55,6 +56,7 @@ export type SampleRequest =
   | { kind: 'functions'; subject: FunctionsSubject }
   | { kind: 'registry'; subject: RegistrySubject }
   | { kind: 'webscripts'; subject: WebscriptsSubject }
+  | { kind: 'models'; subject: ModelsSubject }
   | { kind: 'hostCreate'; connections: number; measureMs: number }
   | { kind: 'hostList'; tasks: number }
   | { kind: 'hostStart'; tasks: number }
@@ -93,6 +95,7 @@ export interface Samples {
   functions: FunctionsSample
   registry: RegistrySample
   webscripts: WebscriptsSample
+  models: ModelsSample
   hostCreate: HostCreateSample
   hostList: HostListSample
   hostStart: HostStartSample
@@ -149,6 +152,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./registry.ts')).registrySample(request.subject)
     case 'functions':
       return (await import('./functions.ts')).functionsSample(request.subject)
+    case 'models':
+      return (await import('./models.ts')).modelsSample(request.subject)
     case 'webscripts':
       return (await import('./webscripts.ts')).webscriptsSample(request.subject)
     case 'hostCreate':

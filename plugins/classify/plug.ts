@@ -52,5 +52,5 @@ const MAX_LABELS = 20
 /** A label that is a number is the place of a name, where there are names. */
 function nameOf(label: string, names: readonly unknown[]): string {
   const name = /^\d{1,4}$/.test(label) ? names[Number(label)] : undefined
-  return name === undefined ? label : String(name)
+  return typeof name === 'string' ? name : label
 }

@@ -1,7 +1,7 @@
 /** Rules and hosted models: what plugs ask of them. Calls of one turn are one batch where a model is run in batches. */
 import type { ModelPort } from '../core/ports.ts'
 import { AppError } from '../kernel/errors.ts'
-import { isPlainObject, type Json } from '../kernel/json.ts'
+import type { Json } from '../kernel/json.ts'
 import type { ModelsApi, ModelsService } from '../services/models/contract.ts'
 
 const ENGINE = 'system/engine'
@@ -35,7 +35,7 @@ export function modelPort(tenant: string, models: () => ModelsService | undefine
 /** What a model predicts as labels with scores: one label, or one for each probability, by its place. */
 export function labelsOf(prediction: Json): readonly (readonly [string, number])[] {
   if (!Array.isArray(prediction)) {
-    return [[isPlainObject(prediction) ? JSON.stringify(prediction) : String(prediction), 1]]
+    return [[typeof prediction === 'string' ? prediction : JSON.stringify(prediction), 1]]
   }
   return sorted(
     (prediction as readonly Json[]).map((score, at) => {

@@ -93,7 +93,7 @@ describe('the example rule of machine-anomaly', () => {
         const properties = { type: label, text: label, severity: 'MAJOR' }
         return { label, name: 'createAlarm', properties }
       })
-      await rules.tasks.create({ ...rule, actuators: alarming } as never)
+      await rules.tasks.create({ ...rule, actuators: alarming })
       for (const [at, value] of VALUES.entries()) {
         await broker.posting.events('machine-1', { value, timestamp: timeOf(at) })
       }

@@ -36,5 +36,5 @@ function valueOf({ type, shape }: SignatureInput): Json {
 }
 
 function countOf({ shape }: SignatureInput): number {
-  return shape.reduce<number>((count, length) => count * (length ?? 1), 1)
+  return shape.reduce<number>((count, length) => count * Math.max(1, length ?? 1), 1)
 }

@@ -14,6 +14,8 @@ interface Entry {
   readonly loading: Promise<LoadedModel>
   /** calls that are open */
   uses: number
+  /** nobody else gets it, and it is closed with its last call */
+  isDropped: boolean
 }
 
 export class LoadedModels {
@@ -39,7 +41,7 @@ export class LoadedModels {
   ): Promise<T> {
     if (this.#isClosed) throw new AppError('CLOSED', 'the host is stopping')
     const key = `${tenant}/${digest}`
-    const entry = this.#entries.get(key) ?? { loading: this.#load(packageOf), uses: 0 }
+    const entry = this.#entries.get(key) ?? { loading: this.#load(packageOf), uses: 0, isDropped: false }
     // the last one used comes last
     this.#entries.delete(key)
     this.#entries.set(key, entry)
@@ -52,16 +54,19 @@ export class LoadedModels {
       throw error
     } finally {
       entry.uses--
+      if (entry.isDropped && entry.uses === 0) void closed(entry)
       this.#evict()
     }
   }
 
-  /** Lets go of a model; one that is still being loaded, when it is. */
+  /** Lets go of a model when its last call is over. */
   drop({ tenant, digest }: Pick<ModelPackage, 'tenant' | 'digest'>): void {
     const key = `${tenant}/${digest}`
     const entry = this.#entries.get(key)
+    if (entry === undefined) return
     this.#entries.delete(key)
-    void closed(entry)
+    entry.isDropped = true
+    if (entry.uses === 0) void closed(entry)
   }
 
   async close(): Promise<void> {
@@ -102,9 +107,9 @@ export class LoadedModels {
   }
 }
 
-async function closed(entry: Entry | undefined): Promise<void> {
+async function closed(entry: Entry): Promise<void> {
   try {
-    await (await entry?.loading)?.model.close()
+    await (await entry.loading).model.close()
   } catch {
     // what was never loaded holds nothing, and who loaded it was told
   }

@@ -185,9 +185,9 @@ class Models implements ModelsService {
     const { state } = record
     if (state.kind === 'ready') return { ...record, state }
     if (state.kind === 'failed') throw new AppError('MODEL_FAILED', `the model cannot be used: ${state.reason}`)
-    if (state.kind === 'unsupported') throw new AppError('UNSUPPORTED', state.reason)
-    // the host that loaded it may have stopped
+    // a runtime may be there by now, or the host that loaded it may have stopped
     this.#load(tenant, record)
+    if (state.kind === 'unsupported') throw new AppError('UNSUPPORTED', state.reason)
     throw new AppError('NOT_READY', 'Model not ready yet')
   }
 

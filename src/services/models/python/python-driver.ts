@@ -3,11 +3,9 @@
  * model that nobody asks has no process; one whose process ends is started again after a while, and given up when it
  * ends three times in a minute.
  */
-import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
-import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createHash } from 'node:crypto'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import { isPlainObject, type Json } from '../../../kernel/json.ts'
 import { LruCache } from '../../../kernel/lru-cache.ts'
@@ -27,6 +25,7 @@ import {
 import { mainFileOf } from '../read-zip.ts'
 import { CallBatcher } from './call-batcher.ts'
 import type { PythonRuntime, PythonRuntimes } from './python-runtimes.ts'
+import { readSignatures } from './read-signatures.ts'
 
 const WORKER = fileURLToPath(new URL('./model_worker.py', import.meta.url))
 /** ends of a process within them after which a model is given up */
@@ -52,8 +51,12 @@ export function pythonDriver(options: PythonDriverOptions): ModelDriver {
   const { pool, runtimes } = options
   let opened: Promise<ProcessPool | undefined> | undefined
   const written = new LastLines()
-  const openPool = (): Promise<ProcessPool | undefined> =>
-    (opened ??= pool(({ key }, { text }) => written.add(key, text)))
+  const start = async (): Promise<ProcessPool | undefined> => {
+    // what an earlier run of this host unpacked
+    await rm(options.folder, { recursive: true, force: true })
+    return pool(({ key }, { text }) => written.add(key, text))
+  }
+  const openPool = (): Promise<ProcessPool | undefined> => (opened ??= start())
   return {
     name: 'python',
     refuses: async ({ framework }) => {
@@ -89,10 +92,11 @@ async function openModel(
   runtime: PythonRuntime,
   model: ModelPackage,
 ): Promise<OpenModel> {
-  const { tenant, digest, framework } = model
+  const { tenant, framework } = model
   const folder = await unpacked(options.folder, model)
   const program: Program = {
-    key: `${tenant}/models/${digest}`,
+    // the same files loaded anew are another program: the end of one is not that of the other
+    key: `${tenant}/models/${basename(folder)}`,
     owner: tenant,
     language: 'python',
     interpreter: runtime.interpreter,
@@ -102,8 +106,10 @@ async function openModel(
     argument: { paths: runtime.paths, framework, file: join(folder, mainFileOf(framework)) },
   }
   const process = new ModelProcess(options, pool, program)
-  // what an earlier load of the same files came to says nothing about this one
-  await pool.release(program.key)
+  const drop = async (): Promise<void> => {
+    await pool.release(program.key)
+    await rm(folder, { recursive: true, force: true })
+  }
   try {
     const { version, signatures, warnings } = described(await pool.call(program, 'describe', null))
     const batcher = new CallBatcher({ send: (call) => process.call(call), breathe: options.breathe })
@@ -112,13 +118,10 @@ async function openModel(
       frameworkVersion: version,
       warnings,
       call: (call) => batcher.call(call),
-      close: async () => {
-        await pool.release(program.key)
-        await rm(folder, { recursive: true, force: true })
-      },
+      close: drop,
     }
   } catch (error) {
-    await pool.release(program.key)
+    await drop()
     throw error instanceof AppError && error.code === 'PLUG_FAILED'
       ? new AppError(
           'MODEL_FAILED',
@@ -207,12 +210,21 @@ interface Described {
   readonly warnings: readonly string[]
 }
 
+const MAX_WARNINGS = 5
+const MAX_WARNING = 1_000
+const MAX_VERSION = 50
+
 /** The worker is ours, what it says may be of the model. */
 function described(answer: unknown): Described {
-  if (isPlainObject(answer) && Array.isArray(answer['signatures']) && Array.isArray(answer['warnings'])) {
-    return { ...(answer as unknown as Described), version: String(answer['version']) }
+  if (!isPlainObject(answer))
+    throw new AppError('MODEL_FAILED', 'the model could not be loaded: it does not say what it takes')
+  const { version, signatures, warnings } = answer
+  const texts: readonly unknown[] = Array.isArray(warnings) ? warnings.slice(0, MAX_WARNINGS) : []
+  return {
+    version: String(version).slice(0, MAX_VERSION),
+    signatures: readSignatures(signatures),
+    warnings: texts.map((text) => String(text).slice(0, MAX_WARNING)),
   }
-  throw new AppError('MODEL_FAILED', 'the model could not be loaded: it does not say what it takes')
 }
 
 function valuesOf(answer: unknown, operation: ModelCall['operation']): readonly Json[] {
@@ -228,24 +240,22 @@ function valuesOf(answer: unknown, operation: ModelCall['operation']): readonly 
   throw new AppError('MODEL_FAILED', 'the model failed: it gave no values')
 }
 
-/** Its files in a folder that its process may read. One that has its name is whole. */
-async function unpacked(parent: string, { tenant, digest, files }: ModelPackage): Promise<string> {
-  const folder = join(parent, createHash('sha256').update(`${tenant}/${digest}`).digest('hex'))
-  if (existsSync(folder)) return folder
-  await mkdir(parent, { recursive: true })
-  const draft = await mkdtemp(join(parent, '.draft-'))
+/** Its files in a folder of their own, which its process may read. */
+async function unpacked(parent: string, { files }: ModelPackage): Promise<string> {
   try {
-    await chmod(draft, 0o755)
+    await mkdir(parent, { recursive: true })
+    const folder = await mkdtemp(join(parent, 'model-'))
+    await chmod(folder, 0o755)
     for (const [path, content] of files) {
-      await mkdir(dirname(join(draft, path)), { recursive: true, mode: 0o755 })
-      await writeFile(join(draft, path), content, { mode: 0o644 })
+      const file = join(folder, path)
+      await mkdir(dirname(file), { recursive: true })
+      await writeFile(file, content)
+      // processes run as users of their own, whatever this one leaves to others
+      await chmod(file, 0o644)
+      for (let own = dirname(file); own !== folder; own = dirname(own)) await chmod(own, 0o755)
     }
-    await rename(draft, folder)
+    return folder
   } catch (error) {
-    // somebody else made the same meanwhile
-    if (!existsSync(folder)) throw new AppError('STORE', `a model could not be unpacked: ${messageOf(error)}`)
-  } finally {
-    await rm(draft, { recursive: true, force: true })
+    throw new AppError('STORE', `a model could not be unpacked: ${messageOf(error)}`, { cause: error })
   }
-  return folder
 }

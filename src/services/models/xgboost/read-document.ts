@@ -112,17 +112,22 @@ function categoriesOf(tree: unknown): ReadonlyMap<number, ReadonlySet<number>> {
   )
 }
 
-/** The same tree, when whoever walks it comes to an end: children are behind their parents. */
+/** The same tree, when it is one: whoever walks it comes to an end. */
 export function checkedTree(tree: Tree, at: number, features: number): Tree {
   const { left, right, feature, value, defaultLeft } = tree
   const size = left.length
   if (size === 0 || [right, feature, value, defaultLeft].some(({ length }) => length !== size)) {
     throw wrong(`tree ${at} has lists of several lengths`)
   }
-  for (let node = 0; node < size; node++) {
-    const [a, b] = [left[node] ?? -1, right[node] ?? -1]
-    if (a < 0) continue
-    if (a <= node || b <= node || a >= size || b >= size) throw wrong(`node ${node} of tree ${at} leads nowhere`)
+  const seen = new Uint8Array(size)
+  const open = [0]
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (!(node >= 0 && node < size) || seen[node] === 1)
+      throw wrong(`tree ${at} leads to node ${node} where there is none`)
+    seen[node] = 1
+    const next = left[node] ?? -1
+    if (next < 0) continue
+    open.push(next, right[node] ?? -1)
     const asked = feature[node] ?? 0
     if (asked < 0 || asked >= features) throw wrong(`node ${node} of tree ${at} asks for the feature ${asked}`)
   }
