@@ -71,7 +71,6 @@ function valueOf(option) {
 /** Writes the code; gives the names of the packages that are in it. */
 async function bundle() {
   const { rolldown } = await import('rolldown')
-  const { esmExternalRequirePlugin } = await import('rolldown/plugins')
   const outside = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)]
   const build = await rolldown({
     cwd: root,
@@ -91,14 +90,12 @@ async function bundle() {
           id.endsWith('/cron-parser/dist/CronFileParser.js') ? 'exports.CronFileParser = class {}' : undefined,
       },
       {
-        name: "name Node's own modules of a package that is older than their prefix",
+        name: "get Node's own modules where there is no require",
         transform: (code, id) =>
           id.includes('/node_modules/yauzl/')
-            ? code.replaceAll(/require\((['"])(fs|zlib|util|stream|events)\1\)/g, "require('node:$2')")
+            ? code.replaceAll(/require\((['"])(fs|zlib|util|stream|events)\1\)/g, "process.getBuiltinModule('node:$2')")
             : undefined,
       },
-      // what they require is imported: the code is modules
-      esmExternalRequirePlugin({ external: [/^node:/] }),
     ],
     onLog(level, log, handle) {
       if (level === 'warn') throw new Error(log.message)

@@ -18,7 +18,7 @@ import type { Framework } from '../../src/services/models/contract.ts'
 import type { ModelDriver, ModelPackage } from '../../src/services/models/driver.ts'
 import { pythonDriver } from '../../src/services/models/python/python-driver.ts'
 import { PythonRuntimes } from '../../src/services/models/python/python-runtimes.ts'
-import { mainFileOf } from '../../src/services/models/read-zip.ts'
+import { mainFileOf } from '../../src/services/models/layouts.ts'
 import { xgboostDriver } from '../../src/services/models/xgboost/xgboost-driver.ts'
 
 export type ModelsSubject = 'evaluator' | 'booster-worker' | 'forest-worker' | 'forest-http' | 'forest-http-64' | 'wake'

@@ -1,6 +1,6 @@
 /** A sensor that asks a hosted model which class an instance belongs to. */
 import { type DataPort, definePlug, type ModelPort, type Plug, requireService, textList } from '../../src/plug.ts'
-import { FEATURE_INPUT, featuresOf, problemsOfFeatures } from '../predict/features.ts'
+import { FEATURE_INPUT, featuresOf } from '../predict/features.ts'
 
 /** A sensor whose state is whether the most likely class is one of those that are looked for. */
 export function classifyPlug(models?: ModelPort, data?: DataPort): Plug {
@@ -34,7 +34,6 @@ export function classifyPlug(models?: ModelPort, data?: DataPort): Plug {
       labels: { type: 'array', description: 'labels with their scores, the highest first, at most 20' },
       model: { type: 'string', description: 'its name' },
     },
-    check: (properties) => problemsOfFeatures(properties),
     async execute(context) {
       const { model, probabilities, labels, names = [], minimum } = context.properties
       const features = await featuresOf(context, data)

@@ -11,7 +11,7 @@ export const FEATURE_INPUT = {
   },
   metrics: {
     type: 'array',
-    description: 'in the place of features: metrics whose newest stored values they are, in this order',
+    description: 'where no features are given: metrics whose newest stored values they are, in this order',
     example: ['temperature', 'pressure'],
   },
   resource: {
@@ -40,7 +40,9 @@ export async function featuresOf(
   data: DataPort | undefined,
 ): Promise<readonly unknown[] | Readonly<Record<string, unknown>>> {
   const { features, metrics } = context.properties
-  if (metrics !== undefined) return newestOf(metrics, await requireService(data, 'data').latest(resourceOf(context)))
+  if (features === undefined && metrics !== undefined) {
+    return newestOf(metrics, await requireService(data, 'data').latest(resourceOf(context)))
+  }
   if (Array.isArray(features)) return features as readonly unknown[]
   if (isPlainObject(features)) return features
   if (typeof features === 'number') return [features]
@@ -57,16 +59,4 @@ function newestOf(
     if (value === undefined) throw new AppError('PLUG_FAILED', `nothing is stored of the metric ${String(metric)}`)
     return value
   })
-}
-
-/** Both at once; what holds placeholders is not known yet, and counts as not there. */
-export function problemsOfFeatures({ features, metrics }: Wanted): readonly Problem[] {
-  if (features === undefined || metrics === undefined) return []
-  return [{ property: 'features', message: 'features and metrics are both there', suggestion: 'give one of them' }]
-}
-
-interface Problem {
-  readonly property: string
-  readonly message: string
-  readonly suggestion: string
 }

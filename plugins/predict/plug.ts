@@ -8,7 +8,7 @@ import {
   type Plug,
   requireService,
 } from '../../src/plug.ts'
-import { FEATURE_INPUT, featuresOf, problemsOfFeatures } from './features.ts'
+import { FEATURE_INPUT, featuresOf } from './features.ts'
 
 interface Thresholds {
   readonly anomalyBelow?: number | undefined
@@ -46,7 +46,7 @@ export function predictPlug(models?: ModelPort, data?: DataPort): Plug {
       prediction: { type: 'any', description: 'the answer of the model' },
       model: { type: 'string', description: 'its name' },
     },
-    check: (properties) => [...problemsOfFeatures(properties), ...problemsOfThresholds(properties)],
+    check: problemsOfThresholds,
     async execute(context) {
       const { model, probabilities, output } = context.properties
       const features = await featuresOf(context, data)

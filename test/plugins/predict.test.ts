@@ -60,19 +60,19 @@ describe('predict', () => {
     await expect(ask({})).rejects.toThrow('features is a list of values')
   })
 
-  it('says which properties cannot be together, and that there are no models', async () => {
+  it('says which thresholds cannot be together, and that there are no models', async () => {
     const both = {
       model: 'm',
       features: [1],
-      metrics: ['t'],
+
       anomalyAbove: 2,
       errorAbove: 1,
       anomalyBelow: 0,
       errorBelow: 1,
     }
     const problems = checkPlug(predictPlug(), both)
-    expect(problems).toHaveLength(3)
-    expect(problems.join()).toMatch(/features and metrics are both there.*errorBelow is 1.*errorAbove is 1/)
+    expect(problems).toHaveLength(2)
+    expect(problems.join()).toMatch(/errorBelow is 1.*errorAbove is 1/)
     expect(checkPlug(predictPlug(), { model: 'm', features: [1] })).toEqual([])
     await expect(runPlugLater(predictPlug(), { properties: { model: 'm', features: [1] } })).rejects.toThrow(
       'no models',

@@ -9,11 +9,10 @@ import type { OpenModel } from '../../services/models/driver.ts'
 import { xgboostDriver } from '../../services/models/xgboost/xgboost-driver.ts'
 
 /**
- * What the sensors `predict` and `classify` ask: boosters by name, each given as `name=file`. Undefined without any.
- * `USAGE` tells all that cannot be read.
+ * What the sensors `predict` and `classify` ask: boosters by name, each given as `name=file`. `USAGE` tells all that
+ * cannot be read.
  */
-export async function loadModels(given: readonly string[]): Promise<ModelPort | undefined> {
-  if (given.length === 0) return undefined
+export async function loadModels(given: readonly string[]): Promise<ModelPort> {
   const problems: string[] = []
   const models = new Map<string, OpenModel>()
   for (const text of given) {

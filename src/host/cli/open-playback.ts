@@ -4,7 +4,6 @@ import type { Plug } from '../../core/plug/plug.ts'
 import { createRegistry } from '../../core/plug/registry.ts'
 import type { Rule, TaskSettings, Template } from '../../core/rule/rule.ts'
 import { AppError } from '../../kernel/errors.ts'
-import { loadModels } from './load-models.ts'
 import { loadPlugs } from './load-plugs.ts'
 import type { ReadingOptions, RecordedMessage } from './recording/message-taker.ts'
 import { checkRecording, describeProblems, describeRepeats, messagesOf, type Recording } from './recording/recording.ts'
@@ -47,7 +46,8 @@ export async function openPlayback(
   options: OpenOptions,
   terminal: Terminal,
 ): Promise<Opened | undefined> {
-  const models = await loadModels(options.models ?? [])
+  const { models: given = [] } = options
+  const models = given.length === 0 ? undefined : await (await import('./load-models.ts')).loadModels(given)
   const plugs = await loadPlugs(options.plugs, models === undefined ? {} : { models })
   const registry = createRegistry(plugs)
   const files: RuleFile[] = []

@@ -6,35 +6,13 @@ import { type Entry, fromBufferPromise } from 'yauzl'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { Issues } from '../../kernel/issues.ts'
 import type { Framework } from './contract.ts'
+import { LAYOUTS } from './layouts.ts'
 
 /** bytes of a zip */
 export const MAX_ZIP = 52_428_800
 /** bytes of all files in it */
 const MAX_UNPACKED = 209_715_200
 const MAX_ENTRIES = 1_000
-
-interface Layout {
-  readonly file: string
-  /** folders and files that may stand beside it */
-  readonly beside: readonly string[]
-  readonly meaning: string
-}
-
-const LAYOUTS: Readonly<Record<Framework, Layout>> = {
-  sklearn: { file: 'model.joblib', beside: [], meaning: 'what joblib.dump made of a model' },
-  xgboost: { file: 'model.bst', beside: [], meaning: 'what save_model of a Booster made' },
-  pytorch: { file: 'model.pt', beside: [], meaning: 'what torch.jit.save made' },
-  tensorflow: {
-    file: 'saved_model.pb',
-    beside: ['variables/', 'assets/', 'assets.extra/', 'fingerprint.pb', 'keras_metadata.pb'],
-    meaning: 'a SavedModel',
-  },
-}
-
-/** The file of a framework that has the model, or where it begins. */
-export function mainFileOf(framework: Framework): string {
-  return LAYOUTS[framework].file
-}
 
 /** The files by path. `VALIDATION` lists all that is wrong; `TOO_LARGE`. */
 export async function readZip(framework: Framework, bytes: Uint8Array): Promise<ReadonlyMap<string, Uint8Array>> {

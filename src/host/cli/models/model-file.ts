@@ -4,7 +4,7 @@ import { extname, join, relative } from 'node:path'
 import { zipSync } from 'fflate'
 import { AppError } from '../../../kernel/errors.ts'
 import type { Framework } from '../../../services/models/contract.ts'
-import { mainFileOf } from '../../../services/models/read-zip.ts'
+import { mainFileOf } from '../../../services/models/layouts.ts'
 
 const BY_ENDING: ReadonlyMap<string, Framework> = new Map([
   ['.joblib', 'sklearn'],

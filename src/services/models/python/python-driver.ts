@@ -22,7 +22,7 @@ import {
   type OpenModel,
   type Signature,
 } from '../driver.ts'
-import { mainFileOf } from '../read-zip.ts'
+import { mainFileOf } from '../layouts.ts'
 import { CallBatcher } from './call-batcher.ts'
 import type { PythonRuntime, PythonRuntimes } from './python-runtimes.ts'
 import { readSignatures } from './read-signatures.ts'
