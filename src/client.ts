@@ -12,6 +12,7 @@ import type { ConverterApi } from './services/converter/contract.ts'
 import { functionsClient, type FunctionsClient } from './services/functions/client.ts'
 import { modelsClient } from './services/models/client.ts'
 import type { ModelsApi } from './services/models/contract.ts'
+import { objectsClient, type ObjectsClient } from './services/objects/client.ts'
 import { queriesClient } from './services/queries/client.ts'
 import type { QueriesApi } from './services/queries/contract.ts'
 import { resourcesClient } from './services/resources/client.ts'
@@ -45,6 +46,7 @@ export interface Client {
   readonly functions: FunctionsClient
   readonly webscripts: WebscriptsApi
   readonly models: ModelsApi
+  readonly objects: ObjectsClient
 }
 
 /**
@@ -68,6 +70,7 @@ export function createClient({ url, credentials, fetch }: ClientOptions): Client
     functions: functionsClient(http),
     webscripts: webscriptsClient(http),
     models: modelsClient(http),
+    objects: objectsClient(http, fetch),
   }
 }
 

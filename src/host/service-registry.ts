@@ -4,6 +4,7 @@ import type { BrokerService } from '../services/broker/contract.ts'
 import type { FunctionsService } from '../services/functions/contract.ts'
 import type { ConverterService } from '../services/converter/contract.ts'
 import type { ModelsService } from '../services/models/contract.ts'
+import type { ObjectsService } from '../services/objects/contract.ts'
 import type { QueriesService } from '../services/queries/contract.ts'
 import type { ResourcesService } from '../services/resources/contract.ts'
 import type { OperatedBackgroundWork } from '../services/resources/managed-tasks/create-background-work.ts'
@@ -26,6 +27,7 @@ export interface ServiceRegistry {
   converter?: ConverterService
   queries?: QueriesService
   models?: ModelsService
+  objects?: ObjectsService
   /** what works beside the resources: commands for the broker, templates that tasks wait for */
   work?: OperatedBackgroundWork
 }

@@ -4,6 +4,7 @@ import { makeBroker } from './make-broker.ts'
 import { makeFunctions } from './make-functions.ts'
 import { makeConverter } from './make-converter.ts'
 import { makeModels } from './make-models.ts'
+import { makeObjects } from './make-objects.ts'
 import { makeQueries } from './make-queries.ts'
 import { makeResources } from './make-resources.ts'
 import { makeRules } from './make-rules.ts'
@@ -24,4 +25,5 @@ export const SERVICES: ServiceTable = new Map<string, MakeService>([
   ['alarms', makeAlarms],
   ['converter', makeConverter],
   ['queries', makeQueries],
+  ['objects', makeObjects],
 ])

@@ -109,6 +109,7 @@ const NAMES: readonly (readonly [string, Readonly<Record<string, string>>])[] = 
   ['/models', { name: 'boiler-heat' }],
   ['/frameworks', { name: 'xgboost' }],
   ['/api/v1/webscripts', { name: 'greet' }],
+  ['/storage/v1', { bucket: 'assets', '*': '' }],
   ['/api/v1/{', { id: 'default', '*': 'greet' }],
 ]
 /** What only models of TensorFlow take, which this host does not run. */
