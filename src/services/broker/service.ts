@@ -2,7 +2,15 @@
 import { messageOf, type Issue } from '../../kernel/errors.ts'
 import { refusedBy } from '../../kernel/issues.ts'
 import type { Storage } from '../../storage/contract.ts'
-import type { BrokerGauges, BrokerService, Channel, CommandOutbox, Discovery, Forwarding } from './contract.ts'
+import type {
+  BrokerGauges,
+  BrokerService,
+  Channel,
+  CommandOutbox,
+  Discovery,
+  Forwarding,
+  SeriesImport,
+} from './contract.ts'
 import type { IngestLimits } from './posting/ingest-queue.ts'
 import { readCommand, readPost } from './posting/read-post.ts'
 import type { LagLimits } from './posting/series-projector.ts'
@@ -54,6 +62,13 @@ class Service implements BrokerService {
 
   readable(tenant: string): Promise<void> {
     return this.#tenant(tenant).readable()
+  }
+
+  importing(tenant: string): SeriesImport {
+    return {
+      begin: () => this.readable(tenant),
+      append: (samples) => this.#tenant(tenant).append(samples),
+    }
   }
 
   check(channel: Channel, body: unknown): readonly Issue[] {
