@@ -27,6 +27,8 @@ export const makeWebscripts: MakeService = ({
   const api = new OwnApi({ issueToken, now })
   const service = createWebscriptsService({
     functions: () => serviceRegistry.functions,
+    checkPair,
+    isToken,
     askApi: (tenant, user, request, signal) => api.ask({ tenant, user }, request, signal),
     takeCall: (tenant) => buckets.take(tenant),
     mostOpen: MAX_OPEN,
@@ -45,7 +47,7 @@ export const makeWebscripts: MakeService = ({
     errorBody: webscriptsErrorBody,
     routes: (app) => {
       api.isAt(app)
-      return webscriptsRoutes(app, { service, checkPair, isToken })
+      return webscriptsRoutes(app, { service })
     },
     start: async () => {},
     stop: async () => service.stop(),

@@ -155,6 +155,7 @@ export const WALLS: readonly Wall[] = [
       'src/services/*/contract.ts',
       'src/storage/contract.ts',
       'src/recording/**',
+      'src/series/**',
       'src/jobs/**',
       'src/effects/**',
       'src/machine/**',

@@ -1,6 +1,7 @@
 import Fastify from 'fastify'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { DeployedWebscript } from '../../../src/services/functions/contract.ts'
+import { admit } from '../../../src/services/webscripts/admission.ts'
 import type { ScriptRequest, WebscriptsService } from '../../../src/services/webscripts/contract.ts'
 import { callRoutes } from '../../../src/services/webscripts/routes/call-routes.ts'
 
@@ -9,17 +10,17 @@ const asked: ScriptRequest[] = []
 const service: Partial<WebscriptsService> = {
   find: (address) => ({ tenant: 'acme', name: address.split('/')[1] ?? '', path: '/' }),
   choose: ({ name }) => ({ tenant: 'acme', name, isPrivate: name === 'private' }) as DeployedWebscript,
-  secretsOf: () => ['s3cret'],
+  admit: (script, shown) =>
+    admit(script, ['s3cret'], shown, {
+      checkPair: () => Promise.resolve(undefined),
+      isToken: (token) => Promise.resolve(token === 'of-the-host'),
+    }),
   call(_, request) {
     asked.push(request)
     return Promise.resolve({ requestId: '1', status: 200, headers: [], body: '' })
   },
 }
-callRoutes(app, {
-  service: service as WebscriptsService,
-  checkPair: () => Promise.resolve(undefined),
-  isToken: (token) => Promise.resolve(token === 'of-the-host'),
-})
+callRoutes(app, { service: service as WebscriptsService })
 afterAll(() => app.close())
 
 async function handedOn(name: string, query: string, authorization?: string) {
