@@ -12,7 +12,12 @@ export function putObjectPlugs(objects?: ObjectPort): readonly Plug[] {
     category: 'Objects',
     description: 'Makes an object of a bucket, or replaces it',
     input: {
-      path: { type: 'string', mandatory: true, description: 'the path in the bucket', example: 'reports/boiler-1.json' },
+      path: {
+        type: 'string',
+        mandatory: true,
+        description: 'the path in the bucket',
+        example: 'reports/boiler-1.json',
+      },
       bucket: { type: 'string', defaultValue: 'assets', description: 'the bucket', example: 'assets' },
       content: {
         type: 'any',
@@ -33,7 +38,10 @@ export function putObjectPlugs(objects?: ObjectPort): readonly Plug[] {
       const isText = typeof content === 'string'
       const text = isText ? content : JSON.stringify(content)
       if (text.length > MAX_CHARACTERS) {
-        throw new AppError('PLUG_FAILED', `the content has ${text.length} characters, and at most ${MAX_CHARACTERS} are written`)
+        throw new AppError(
+          'PLUG_FAILED',
+          `the content has ${text.length} characters, and at most ${MAX_CHARACTERS} are written`,
+        )
       }
       const type = contentType ?? (isText ? 'text/plain; charset=utf-8' : 'application/json')
       const port = requireService(objects, 'objects')

@@ -17,7 +17,15 @@ import { randomKey, secretKey } from './data-folder.ts'
 import type { MakeService } from './service-dependencies.ts'
 
 /** Over the objects of the host, which are made before; rules, webscripts, broker and queries as far as they are served. */
-export const makeSubscriptions: MakeService = ({ storage, gauges, logger, now, config, serviceRegistry, checkPair }) => {
+export const makeSubscriptions: MakeService = ({
+  storage,
+  gauges,
+  logger,
+  now,
+  config,
+  serviceRegistry,
+  checkPair,
+}) => {
   const objects = (): ObjectsService => {
     if (serviceRegistry.objects === undefined) throw new AppError('CLOSED', 'this host serves no objects')
     return serviceRegistry.objects

@@ -116,10 +116,7 @@ class Webscripts implements WebscriptsService {
     )
   }
 
-  admit(
-    script: DeployedWebscript | undefined,
-    shown: ShownCredentials,
-  ): Promise<{ readonly isHeaderOurs: boolean }> {
+  admit(script: DeployedWebscript | undefined, shown: ShownCredentials): Promise<{ readonly isHeaderOurs: boolean }> {
     return admit(script, script === undefined ? [] : this.#secretsOf(script), shown, this.#options)
   }
 

@@ -21,6 +21,8 @@ const CURSOR = 'changes'
 const PAGE = 500
 /** changes that stay in the log after they were handed on */
 const KEPT = 1_000
+/** of one change, when lanes change meanwhile */
+const MAX_TRIES = 20
 /** ms until it is tried again */
 const AGAIN_MS = 2_000
 /** buckets of a tenant that have subscriptions */
@@ -111,7 +113,7 @@ export class ChangeReader {
     if (change.position <= (cursor?.value.position ?? 0)) return cursor
     const keys = subscriptions.flatMap(([key, record]) => (isAbout(record, change) ? [key] : []))
     const value = { position: change.position }
-    for (;;) {
+    for (let tries = 1; ; tries++) {
       const added = await outbox.adding(change, keys)
       const place = cursors.putting(CURSOR, value, cursor?.version ?? 'absent')
       try {
@@ -119,7 +121,7 @@ export class ChangeReader {
         outbox.added(added)
         return { id: CURSOR, version: (cursor?.version ?? 0) + 1, value }
       } catch (error) {
-        if (!isConflict(error)) throw error
+        if (!isConflict(error) || tries >= MAX_TRIES) throw error
         const now = await cursors.get(CURSOR)
         // a lane was changed meanwhile, or somebody else handed it on
         if ((now?.value.position ?? 0) >= change.position) return now

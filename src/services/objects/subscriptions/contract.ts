@@ -123,7 +123,10 @@ export interface SubscriptionsApi {
   /** What waited for it is given up. */
   remove(bucket: string, id: string): Promise<void>
   /** Those of users that fit; gives their ids. */
-  removeAll(bucket: string, query?: SubscriptionQuery): Promise<{ readonly ids: readonly string[]; readonly next?: string }>
+  removeAll(
+    bucket: string,
+    query?: SubscriptionQuery,
+  ): Promise<{ readonly ids: readonly string[]; readonly next?: string }>
   deliveries(bucket: string, id: string, query?: DeliveryQuery): Promise<DeliveryPage>
 }
 

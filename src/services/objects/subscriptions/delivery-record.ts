@@ -49,7 +49,9 @@ export function deliveryId(subscription: string, position: number): string {
 }
 
 export function laneOf(subscription: string, { object }: ObjectChange): string {
-  return createHash('sha256').update(JSON.stringify([subscription, object.path])).digest('base64url')
+  return createHash('sha256')
+    .update(JSON.stringify([subscription, object.path]))
+    .digest('base64url')
 }
 
 /** The next of a lane, oldest change first. */
@@ -61,6 +63,13 @@ export function waitingIn(lane: string): readonly Condition[] {
 }
 
 export function showDelivery(id: string, record: DeliveryRecord): Delivery {
-  const { subscription: _subscription, lane: _lane, job: _job, change: _change, removeTime: _removed, ...shown } = record
+  const {
+    subscription: _subscription,
+    lane: _lane,
+    job: _job,
+    change: _change,
+    removeTime: _removed,
+    ...shown
+  } = record
   return { id, ...shown }
 }

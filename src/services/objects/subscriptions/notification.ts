@@ -49,5 +49,10 @@ export function secondsOf({ seconds = 0, hours = 0, days = 0 }: Channel['expiry'
 
 function shownLink({ href, method, headers, formData }: SignedLink): Readonly<Record<string, unknown>> {
   const shownMethod: ChannelMethod | undefined = method === 'GET' ? undefined : method
-  return { href, ...(shownMethod && { method: shownMethod }), ...(headers && { headers }), ...(formData && { form_data: formData }) }
+  return {
+    href,
+    ...(shownMethod && { method: shownMethod }),
+    ...(headers && { headers }),
+    ...(formData && { form_data: formData }),
+  }
 }

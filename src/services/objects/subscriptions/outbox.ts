@@ -161,7 +161,11 @@ export class Outbox {
   async repair(commit: (writes: readonly Write[]) => Promise<unknown>): Promise<void> {
     const where = [{ field: 'state', op: 'eq', value: 'active' }] as const
     for (let afterId: string | undefined; ;) {
-      const page = await this.deliveries.find({ where, limit: SWEPT_AT_ONCE, ...(afterId !== undefined && { afterId }) })
+      const page = await this.deliveries.find({
+        where,
+        limit: SWEPT_AT_ONCE,
+        ...(afterId !== undefined && { afterId }),
+      })
       for (const one of page) {
         const job = await this.#queue.get(one.value.job ?? '')
         if (job !== undefined && job.state !== 'failed' && job.state !== 'completed') continue

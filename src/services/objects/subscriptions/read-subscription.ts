@@ -78,7 +78,7 @@ class Reader {
     const given = this.#object(value, place, known)
     const { type, name } = given
     if (type === 'system') {
-      this.issues.wrong(`${place}/type`, 'channels of the type system are the host\'s own', 'write webscript')
+      this.issues.wrong(`${place}/type`, "channels of the type system are the host's own", 'write webscript')
     } else if (type !== 'webscript') this.#choice(type, `${place}/type`, ['webscript'])
     if (typeof name !== 'string' || name === '' || name.length > MAX_NAME) {
       this.issues.wrong(`${place}/name`, 'must be the name of a webscript', `1 to ${MAX_NAME} characters`)

@@ -190,7 +190,10 @@ function readQuery(query: QueryReader): SubscriptionQuery {
     prefix: query.text('prefix'),
     suffix: query.text('suffix'),
     eventType: query.oneOf('event_type', CHANGE_EVENTS),
-    channelType: query.oneOf('channel_type', [...CHANNEL_TYPES, 'webhook'] as const) as SubscriptionQuery['channelType'],
+    channelType: query.oneOf('channel_type', [
+      ...CHANNEL_TYPES,
+      'webhook',
+    ] as const) as SubscriptionQuery['channelType'],
     channelId: query.text('channel_id'),
     maxKeys: query.integer('max_keys', { least: 1 }),
     startAfter: query.text('start_after'),

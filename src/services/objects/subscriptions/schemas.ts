@@ -1,12 +1,6 @@
 /** What subscriptions and deliveries look like: for whoever reads the page of the API, and for clients made of it. */
 import { Type } from 'typebox'
-import {
-  AUTHENTICATION_METHODS,
-  CHANGE_EVENTS,
-  CHANNEL_METHODS,
-  CHANNEL_TYPES,
-  DELIVERY_STATES,
-} from './contract.ts'
+import { AUTHENTICATION_METHODS, CHANGE_EVENTS, CHANNEL_METHODS, CHANNEL_TYPES, DELIVERY_STATES } from './contract.ts'
 
 const text = (description: string) => Type.Optional(Type.String({ description }))
 const length = (description: string) => Type.Optional(Type.Number({ minimum: 0, description }))

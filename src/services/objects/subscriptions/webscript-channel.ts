@@ -39,7 +39,7 @@ export async function callWebscript(
   const script = webscripts.choose({ tenant, name: channel.name }, channel.version)
   const shown = await credentialsOf(options, tenant, keyOf(subscription.bucket, subscription.id), channel)
   const { isHeaderOurs } = await webscripts.admit(script, shown)
-  if (script === undefined) throw new AppError('NOT_FOUND', `there is no webscript ${channel.name}`)
+  if (script === undefined) throw new AppError('NOT_FOUND', `There is no webscript ${channel.name}`)
   const isGet = channel.method === 'GET'
   const message = isGet ? '' : JSON.stringify(await notificationOf(options.objects(), tenant, change, channel))
   const { authorization } = shown
@@ -88,7 +88,8 @@ async function credentialsOf(
       return by(`hmac-sha256 ${secret}`)
     case 'SERVICE_TOKEN': {
       const caller = await checkPair(key, secret, INSIDE)
-      if (caller?.tenant !== tenant) throw new AppError('FORBIDDEN', 'key and secret of the channel are none of this tenant')
+      if (caller?.tenant !== tenant)
+        throw new AppError('FORBIDDEN', 'key and secret of the channel are none of this tenant')
       // the token that they stand for would not reach the webscript: it need not be made
       return { ...by(undefined), tokenOf: tenant }
     }
