@@ -37,6 +37,8 @@ export interface Config {
   /** messages, commands and alarms that rules may make of one arrival */
   readonly maxDescendants: number
   readonly issuer: ForeignIssuer | undefined
+  /** how clients reach this host, without a slash at the end; undefined: at its address */
+  readonly url: string | undefined
   /** how functions of tenants are run */
   readonly functions: FunctionsMode
 }
@@ -144,6 +146,12 @@ export const OPTIONS = {
     default: 'fenced',
     help: 'how uploaded functions run: fenced keeps them from the machine, trusted does not, off runs none',
   },
+  url: {
+    flag: 'url',
+    env: 'REFLEXARC_URL',
+    value: 'address',
+    help: 'how clients reach this host, such as https://iot.example.com; for signed addresses that it sends by itself',
+  },
   maxDescendants: {
     flag: 'max-descendants',
     env: 'REFLEXARC_MAX_DESCENDANTS',
@@ -222,6 +230,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const rate = read('rateLimit', wholeUpTo(1e9), 'write a whole number, 0 for no limit')
   const bytes = read('bodyLimit', wholeUpTo(1e9), 'write a number of bytes, at most 1000000000')
   const ms = read('timeLimit', wholeUpTo(3_600_000), 'write ms, 1 to 3600000')
+  const url = read('url', hostUrlOf, 'write http:// or https://, a name, and a path if there is one')
   const descendants = read('maxDescendants', wholeUpTo(1e9), 'write a whole number from 1 to 1000000000')
   if (descendants === 0) problems.push('--max-descendants: 0 lets rules do nothing together; write a number from 1')
   if (bytes === 0) problems.push('--body-limit: 0 lets nothing in; write a number of bytes from 1')
@@ -263,6 +272,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     plugs: list('plugs'),
     functions: functions ?? 'fenced',
     maxDescendants: descendants ?? 1,
+    url,
     limits: { ratePerKey: rate ?? 0, bodyBytes: bytes ?? 0, requestMs: ms ?? 0 },
     issuer: jwks && {
       jwks,
@@ -285,6 +295,12 @@ function storeOf(text: string): StoreChoice | undefined {
   if (text === 'sqlite:') return { medium: 'sqlite' }
   if (text === 'memory:') return { medium: 'memory' }
   return /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text) ? { medium: 'postgres', url: text } : undefined
+}
+
+function hostUrlOf(text: string): string | undefined {
+  const { protocol = '', search = '', hash = '', username = '' } = URL.canParse(text) ? new URL(text) : {}
+  const isHost = /^https?:$/.test(protocol) && search === '' && hash === '' && username === ''
+  return isHost ? text.replace(/\/+$/, '') : undefined
 }
 
 function servicesOf(list: string, known: readonly string[]): readonly string[] | undefined {

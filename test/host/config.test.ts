@@ -32,6 +32,7 @@ describe('the options', () => {
       plugs: [],
       functions: 'fenced',
       maxDescendants: 1000,
+      url: undefined,
       limits: { bodyBytes: 1_048_576, requestMs: 30_000, ratePerKey: 10_000 },
       issuer: undefined,
     })

@@ -8,15 +8,12 @@
  * nobody refers to is found by its document and taken away. Whoever hands changes on reads the log after a position
  * that it stores with its own work: it may see a change twice, and never misses one.
  *
- * - an object is replaced, copied, moved or removed whole or not at all: readers see the old one or the new one
- * - every change of an object is an entry of the tenant's log in the same commit, at positions 1, 2, 3 ...
+ * OBJECT-1 an object is replaced, copied, moved or removed whole or not at all: readers see the old one or the new one
+ * OBJECT-2 every change of an object is an entry of the tenant's log in the same commit, at positions 1, 2, 3 ...
  *   without gaps, in the order in which the changes took effect
- * - content that no record refers to goes: what an upload left that broke off, what was replaced or removed
- * - a removal that is refused removes nothing
- * - a signed address opens one method on one path (of a form: on what begins with it) until its time is over,
- *   and nothing else; it never opens more than whoever signed it may do
- * - the host holds a bounded part of a content, however large it is
- * - no method and no address reaches an object of another tenant
+ * OBJECT-3 content that no record refers to goes: what an upload left that broke off, what was replaced or removed
+ * OBJECT-4 a removal that is refused removes nothing
+ * OBJECT-7 no method and no address reaches an object of another tenant
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN` (the bucket does not let the caller,
  * or a hidden path without `all`), `CONFLICT` (a folder that is not empty, an object replaced while it was read),
@@ -56,6 +53,8 @@ export interface ObjectsService {
   onChanges(listener: (tenant: string) => void): () => void
   start(): Promise<void>
   stop(): Promise<void>
+  /** Resolves when contents that nobody refers to have been looked for, and no change is after that. */
+  settled(): Promise<void>
   gauges(): ObjectsGauges
 }
 
@@ -206,8 +205,10 @@ export interface RemoveOptions {
 }
 
 export interface Removed {
-  /** of objects and of the folders that were named, `.folder` left out */
+  /** of objects, `.folder` left out, and of the folder that was named; the first 1,000 */
   readonly paths: readonly string[]
+  /** how many there were */
+  readonly count: number
   readonly next?: string
 }
 
@@ -219,7 +220,7 @@ export interface SignOptions {
   readonly asAttachment?: boolean
   /** of an upload: what its content type must be */
   readonly contentType?: string
-  /** of a POST: bytes, both included */
+  /** of an upload: bytes, both included */
   readonly contentLength?: { readonly min?: number; readonly max?: number }
   /** a hidden path too */
   readonly all?: boolean
