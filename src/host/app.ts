@@ -11,8 +11,6 @@ import { requestLog } from './request-log.ts'
 
 /** ms: a connection that asks nothing is kept this long, longer than proxies keep theirs */
 const KEEP_ALIVE = 72_000
-/** ms in which a request must have arrived whole */
-const ARRIVAL = 30_000
 /** ms in which its headers must have */
 const HEADERS = 10_000
 
@@ -32,7 +30,8 @@ export async function createApp({ log, trustProxy, ...mounting }: AppOptions): P
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIds(),
     ...(trustProxy !== undefined && { trustProxy }),
-    requestTimeout: ARRIVAL,
+    // bodies that take too long are answered, route by route: there are some that may
+    requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE,
     http: { headersTimeout: HEADERS },
     // Names of templates and resources may be long, and each of their bytes may be written with three characters.

@@ -17,13 +17,15 @@ import { ownVersion } from './version.ts'
 export const makeObjects: MakeService = async (dependencies) => {
   const { storage, gauges, logger, now, config, serviceRegistry } = dependencies
   let server: FastifyInstance | undefined
+  const keys = new SigningKeys(signingKey(config))
+  const { later } = machineTimers
   const service = createObjectsService({
     storage,
     contents: await openContents(dependencies),
-    keys: new SigningKeys(signingKey(config)),
+    keys,
     now,
     newId: randomUUID,
-    later: machineTimers.later,
+    later,
     logger,
     origin: () => config.url ?? listeningAt(config, server),
   })
@@ -38,7 +40,7 @@ export const makeObjects: MakeService = async (dependencies) => {
     errorBody: objectsErrorBody,
     routes: (app) => {
       server = app
-      return objectsRoutes(app, { service, version: ownVersion() })
+      return objectsRoutes(app, { service, keys, now, later, version: ownVersion() })
     },
     start: () => service.start(),
     stop: () => service.stop(),

@@ -131,3 +131,77 @@ describe('what cannot be read', () => {
     if (place !== '') expect(answer.json()).toMatchObject({ detail: [{ loc: [place.slice(1)] }] })
   })
 })
+
+describe('contents', () => {
+  it('go by the addresses that the API gives, of any type and coding', async () => {
+    const { _links } = await get('/bucket/assets/in/data.csv.gz?sign=PUT&content_type=text/csv;charset%3Dlatin1')
+    const { put_object: link } = _links as {
+      put_object: { href: string; method: string; headers: Record<string, string> }
+    }
+    expect([link.method, link.headers]).toEqual(['PUT', { 'content-type': 'text/csv;charset=latin1' }])
+    const headers = { host: 'host.test', ...link.headers, 'content-encoding': 'gzip' }
+    const put = await app.inject({
+      method: 'PUT',
+      url: link.href.slice('http://host.test'.length),
+      headers,
+      payload: 'abc',
+    })
+    expect([put.statusCode, put.body]).toEqual([200, ''])
+    const stat = await get('/bucket/assets/in/data.csv.gz?stat=true')
+    expect(stat).toMatchObject({
+      etag: '900150983cd24fb0d6963f7d28e17f72',
+      size: 3,
+      content_type: 'text/csv;charset=latin1',
+      last_modified: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00$/) as string,
+    })
+    const links = stat['_links'] as Record<string, { href: string }>
+    expect(Object.keys(links)).toEqual(['self', 'sign_get', 'sign_put', 'remove'])
+    const signed = (await ask({ url: (links['sign_get']?.href ?? '').slice('http://host.test'.length) })).json<{
+      _links: { get_object: { href: string } }
+    }>()
+    const url = signed._links.get_object.href.slice('http://host.test'.length)
+    const read = await app.inject({ url, headers: { host: 'host.test' } })
+    expect([read.statusCode, read.body]).toEqual([200, 'abc'])
+    expect((await app.inject({ url, headers: { host: 'other.test' } })).statusCode).toBe(403)
+    const listed = await get('/bucket/assets/in/')
+    expect((listed['objects'] as readonly object[])[0]).not.toHaveProperty('content_type')
+  })
+
+  it('are given out with links that the caller may follow', async () => {
+    const { _links } = await get('/bucket/etl-export/')
+    expect(Object.keys(_links as object)).toEqual(['self'])
+    const write = await ask({ url: `${BASE}/bucket/etl-export/a?sign=PUT` })
+    expect([write.statusCode, write.json()]).toMatchObject([403, { code: 'FORBIDDEN' }])
+    const { _links: post } = await get('/bucket/assets/form/?sign=POST&expiry_hours=1&content_length_max=9')
+    const {
+      href,
+      method,
+      form_data: fields,
+    } = (post as { post_object: { href: string; method: string; form_data: Record<string, string> } }).post_object
+    expect([href, method, Object.keys(fields)]).toEqual([
+      'http://host.test/reflexarc-ws-assets-default/',
+      'POST',
+      ['x-amz-algorithm', 'x-amz-credential', 'x-amz-date', 'policy', 'x-amz-signature', 'bucket', 'key'],
+    ])
+    expect(JSON.parse(Buffer.from(fields['policy'] ?? '', 'base64').toString())).toMatchObject({
+      conditions: expect.arrayContaining([
+        ['starts-with', '$key', 'form/'],
+        ['content-length-range', 0, 9],
+      ]) as unknown[],
+    })
+  })
+
+  it('go on in pages, whose links have the rest of the query', async () => {
+    await ask({ method: 'PUT', url: `${BASE}/bucket/assets/pages/` })
+    const { objects, _links } = (await get('/bucket/assets/?recursive=true&max_keys=1&all=true')) as {
+      objects: { name: string }[]
+      _links: Record<string, { href: string }>
+    }
+    const [first] = objects
+    expect(_links['next']).toEqual(
+      link(`/bucket/assets/?recursive=true&max_keys=1&all=true&start_after=${encodeURIComponent(first?.name ?? '')}`),
+    )
+    const next = await ask({ url: (_links['next']?.href ?? '').slice('http://host.test'.length) })
+    expect(next.json()).toMatchObject({ _links: { first: link('/bucket/assets/?recursive=true&max_keys=1&all=true') } })
+  })
+})

@@ -1,6 +1,10 @@
 /** Content on its way in, held to its bounds. */
 import { AppError } from '../../kernel/errors.ts'
+import { makeIssue } from '../../kernel/issues.ts'
 import { MAX_OBJECT_BYTES } from './contract.ts'
+
+/** type of the issue of a content that is shorter than it may be */
+export const TOO_SMALL = 'TOO_SMALL'
 
 export interface LengthBounds {
   /** bytes, both included */
@@ -20,5 +24,7 @@ export async function* boundedContent(
     if (size > most) throw new AppError('TOO_LARGE', `The content has more than ${most} bytes, which is the most here`)
     yield piece
   }
-  if (size < min) throw new AppError('VALIDATION', `The content has ${size} bytes; at least ${min} are wanted`)
+  if (size >= min) return
+  const message = `The content has ${size} bytes; at least ${min} are wanted`
+  throw new AppError('VALIDATION', message, { issues: [makeIssue(TOO_SMALL, '/content', message)] })
 }

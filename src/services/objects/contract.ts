@@ -13,6 +13,9 @@
  *   without gaps, in the order in which the changes took effect
  * OBJECT-3 content that no record refers to goes: what an upload left that broke off, what was replaced or removed
  * OBJECT-4 a removal that is refused removes nothing
+ * OBJECT-5 a signed address opens one method on one path (of a form: on what begins with it) until its time is over,
+ *   and nothing else; it never opens more than whoever signed it may do
+ * OBJECT-6 the host holds a bounded part of a content, however large it is
  * OBJECT-7 no method and no address reaches an object of another tenant
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN` (the bucket does not let the caller,
@@ -44,6 +47,8 @@ export interface ObjectsService {
   /** With every right on every bucket: for services of the host, which write what users only read. */
   inside(tenant: string): ObjectsApi
   changes(tenant: string): ObjectChanges
+  /** Whether the tenant has stored anything. */
+  hasTenant(tenant: string): Promise<boolean>
   /** Tenants whose log of changes has entries, for a reader that starts. */
   tenantsWithChanges(): Promise<readonly string[]>
   /**

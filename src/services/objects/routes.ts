@@ -1,12 +1,14 @@
 /** Object storage over HTTP: what is known of objects, and their contents by signed addresses. */
 import type { FastifyInstance } from 'fastify'
-import type { ObjectsService } from './contract.ts'
 import { statusOf } from './error-body.ts'
+import { describing } from '../../web/route-parts.ts'
 import { bucketRoutes } from './routes/bucket-routes.ts'
+import { contentRoutes } from './routes/content-routes.ts'
+import type { ContentRouting } from './routes/content-request.ts'
+import { ErrorSchema } from './routes/schemas.ts'
 import { BASE } from './show.ts'
 
-export interface ObjectsRouting {
-  readonly service: ObjectsService
+export interface ObjectsRouting extends ContentRouting {
   /** of this package */
   readonly version: string
 }
@@ -15,7 +17,7 @@ export interface ObjectsRouting {
 const BASES = [BASE, ''] as const
 
 /** Adds every route of the service, each kind in a scope of its own. `request.tenant` and `request.user` say who asks. */
-export async function objectsRoutes(app: FastifyInstance, { service, version }: ObjectsRouting): Promise<void> {
+export async function objectsRoutes(app: FastifyInstance, { version, ...routing }: ObjectsRouting): Promise<void> {
   await app.register((own, _options, done) => {
     // the service reads queries itself
     own.setValidatorCompiler(() => () => true)
@@ -24,11 +26,19 @@ export async function objectsRoutes(app: FastifyInstance, { service, version }: 
       reply.code(statusOf(reply.statusCode))
       next(null, payload)
     })
-    bucketRoutes(own, service, BASES)
-    const about = {
-      schema: { summary: 'Version of this software, as plain text', response: { 200: { type: 'string' } } },
-    } as const
+    bucketRoutes(own, routing.service, BASES)
+    const about = describing(
+      'objects',
+      ErrorSchema,
+    )({
+      summary: 'The version of this software, as plain text',
+      produces: ['text/plain'],
+    })
     own.get(`${BASE}/`, about, (_request, reply) => reply.type('text/plain; charset=utf-8').send(version))
+    done()
+  })
+  await app.register((own, _options, done) => {
+    contentRoutes(own, routing)
     done()
   })
 }

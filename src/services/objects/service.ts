@@ -44,6 +44,8 @@ const MAX_TABLES = 1_000
 class Objects implements ObjectsService {
   readonly #options: ObjectsOptions
   readonly #tables = new LruCache<string, ObjectTable>(MAX_TABLES)
+  /** tenants that have something */
+  readonly #known = new LruCache<string, string>(MAX_TABLES)
   readonly #loose: LooseContents
   readonly #writer: ObjectWriter
   readonly #listeners = new Set<(tenant: string) => void>()
@@ -90,6 +92,13 @@ class Objects implements ObjectsService {
       bounds: () => changes.bounds(PARTITION),
       trim: (upTo) => changes.trim(PARTITION, upTo),
     }
+  }
+
+  async hasTenant(tenant: string): Promise<boolean> {
+    if (this.#known.get(tenant) !== undefined) return true
+    const found = (await this.#options.storage.tenants()).includes(tenant)
+    if (found) this.#known.set(tenant, tenant)
+    return found
   }
 
   async tenantsWithChanges(): Promise<readonly string[]> {

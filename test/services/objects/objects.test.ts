@@ -6,7 +6,8 @@ import { describe, expect, it } from 'vitest'
 import type { ObjectRecord } from '../../../src/services/objects/contract.ts'
 import { openFiles } from '../../../src/storage/files/open-files.ts'
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
-import { bytes, objectsWorld, pathsIn, putAll, START, TENANT, textOf } from './support.ts'
+import { deferred } from '../../support/deferred.ts'
+import { bytes, objectsWorld, otherwise, pathsIn, putAll, START, TENANT, textOf } from './support.ts'
 
 async function* broken(): AsyncIterable<Uint8Array> {
   yield bytes('half of')
@@ -140,6 +141,43 @@ describe('an object', () => {
   })
 })
 
+// Holds OBJECT-6
+describe('a large content', () => {
+  it('is asked for piece by piece, on its way in and on its way out', async () => {
+    const ahead: number[] = []
+    let asked = 0
+    let taken = 0
+    async function* pieces(): AsyncIterable<Uint8Array> {
+      for (; asked < 100;) {
+        asked += 1
+        yield new Uint8Array(1_000)
+      }
+    }
+    const { api } = await objectsWorld({
+      contents: (own) =>
+        otherwise(own, {
+          put: async (_tenant, _id, content) => {
+            for await (const piece of content) {
+              taken += piece.length / 1_000
+              ahead.push(asked - taken)
+            }
+            return { size: taken * 1_000, etag: '0'.repeat(32) }
+          },
+          open: async () => pieces(),
+        }),
+    })
+    const record = await api.put('assets', 'x', pieces())
+    expect([record.size, Math.max(...ahead)]).toEqual([100_000, 0])
+    asked = 0
+    taken = 0
+    for await (const _piece of await api.read(record)) {
+      taken += 1
+      ahead.push(asked - taken)
+    }
+    expect([taken, Math.max(...ahead)]).toEqual([100, 0])
+  })
+})
+
 describe('a copy', () => {
   it('has a content of its own; a move takes it along', async () => {
     const { api, contents, service } = await objectsWorld()
@@ -209,12 +247,10 @@ describe('contents that nobody refers to', () => {
   it('stay when the store of contents is away, and go when it is back', async () => {
     let isAway = true
     const { api, contents, service, waiting, warnings } = await objectsWorld({
-      contents: (own) => ({
-        ...own,
-        shown: own.shown,
-        put: (...rest) => own.put(...rest),
-        remove: (tenant, id) => (isAway ? Promise.reject(new Error('away')) : own.remove(tenant, id)),
-      }),
+      contents: (own) =>
+        otherwise(own, {
+          remove: (tenant, id) => (isAway ? Promise.reject(new Error('away')) : own.remove(tenant, id)),
+        }),
     })
     await api.put('assets', 'x', bytes('first'))
     const second = await api.put('assets', 'x', bytes('second'))
@@ -232,20 +268,19 @@ describe('contents that nobody refers to', () => {
     try {
       const open = async () => openSqlite({ folder, blobs: await openFiles({ folder: join(folder, 'blobs') }) })
       const storage = await open()
-      const placed = Promise.withResolvers<void>()
+      const placed = deferred()
       const first = await objectsWorld({
         storage,
-        contents: (own) => ({
-          ...own,
-          shown: own.shown,
-          // placed, and then nothing more: as if the host were killed
-          put: async (...rest) => {
-            const stored = await own.put(...rest)
-            if (stored.size !== 4) return stored
-            placed.resolve()
-            return new Promise(() => undefined)
-          },
-        }),
+        contents: (own) =>
+          otherwise(own, {
+            // placed, and then nothing more: as if the host were killed
+            put: async (...rest) => {
+              const stored = await own.put(...rest)
+              if (stored.size !== 4) return stored
+              placed.resolve()
+              return new Promise(() => undefined)
+            },
+          }),
       })
       const kept = await first.api.put('assets', 'y', bytes('it is kept'))
       void first.api.put('assets', 'x', bytes('lost'))

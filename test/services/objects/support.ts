@@ -68,6 +68,17 @@ export async function objectsWorld({
   }
 }
 
+/** A store of contents that does some things otherwise. */
+export const otherwise = (own: ContentStore, changes: Partial<ContentStore>): ContentStore => ({
+  shown: own.shown,
+  put: (...given) => own.put(...given),
+  open: (...given) => own.open(...given),
+  copy: (...given) => own.copy(...given),
+  remove: (...given) => own.remove(...given),
+  close: () => own.close(),
+  ...changes,
+})
+
 export const bytes = (text: string) => new TextEncoder().encode(text)
 
 export async function textOf(content: AsyncIterable<Uint8Array>): Promise<string> {

@@ -62,18 +62,22 @@ export function bucketRoutes(app: FastifyInstance, service: ObjectsService, base
   const handle: Handle = (handler) => ask(service, handler)
   for (const base of bases) {
     const hide = base !== BASE
-    const shown = (description: Parameters<typeof described>[0]) => {
+    const shown = (operationId: string, description: Parameters<typeof described>[0]) => {
       const options = described(description)
-      return { ...options, schema: { ...options.schema, hide } }
+      return { ...options, schema: { ...options.schema, hide, ...(!hide && { operationId }) } }
     }
     const one = `${base}/bucket/:bucket`
     const buckets = handle(listBuckets)
-    const all = shown({ summary: 'The buckets of the tenant', query: STORE, answers: { 200: BucketsSchema } })
+    const all = shown('getBuckets', {
+      summary: 'The buckets of the tenant',
+      query: STORE,
+      answers: { 200: BucketsSchema },
+    })
     app.get(`${base}/bucket`, all, buckets)
     app.get(`${base}/bucket/`, { ...all, schema: { ...all.schema, hide: true } }, buckets)
     app.get(
       one,
-      shown({
+      shown('getBucket', {
         summary: 'A bucket, by alias or name',
         params: ['bucket'],
         query: STORE,
@@ -85,7 +89,7 @@ export function bucketRoutes(app: FastifyInstance, service: ObjectsService, base
         return shownBucket(await api.bucket(param('bucket'), store), originOf(request, app), 'name')
       }),
     )
-    const pathOptions = shown({
+    const pathOptions = shown('getObjects', {
       summary: 'Objects whose paths begin with this one; with `stat` one of them, with `sign` a signed address',
       params: ['bucket', '*'],
       query: PATH_QUERY,
@@ -94,7 +98,7 @@ export function bucketRoutes(app: FastifyInstance, service: ObjectsService, base
     app.get(`${one}/*`, pathOptions, handle(getPath(app)))
     app.put(
       `${one}/*`,
-      shown({
+      shown('putObject', {
         summary: 'Make a folder, or with `source` copy an object',
         params: ['bucket', '*'],
         query: {
@@ -108,7 +112,7 @@ export function bucketRoutes(app: FastifyInstance, service: ObjectsService, base
     )
     app.delete(
       `${one}/*`,
-      shown({
+      shown('deleteObjects', {
         summary: 'Remove an object or an empty folder, or all that begins with the path',
         params: ['bucket', '*'],
         query: {
