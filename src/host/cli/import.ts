@@ -1,11 +1,11 @@
 /** The command `import` and its options. */
 import type { DefineCommand } from './command.ts'
+import { connected } from './connected.ts'
 import type { ImportFlags } from './run-import.ts'
 
 /** `reflexarc import FILE`: a file of messages becomes series of a host. */
 export const defineImport: DefineCommand = (program, start) => {
-  program
-    .command('import')
+  connected(program.command('import'))
     .summary('bring a file of messages into the series of a host')
     .description(
       'Puts a CSV or NDJSON file, packed by gzip or not, into the bucket etl-import of a host, and waits until it is in\n' +
@@ -13,12 +13,8 @@ export const defineImport: DefineCommand = (program, start) => {
         'import fails, or lines of the file are refused.',
     )
     .argument('<file>', 'with the columns resource, timestamp and metrics, or resource, metric, timestamp and value')
+    .option('--again', 'also when the same content was imported before')
     .option('--as <path>', 'its path under upload/; default: the name of the file')
-    .option('--url <url>', 'of the host (also REFLEXARC_URL); default: http://127.0.0.1:8080')
-    .option('--key <key>', 'API key (also REFLEXARC_API_KEY)')
-    .option('--secret <secret>', 'its secret (also REFLEXARC_API_SECRET)')
-    .option('--token <token>', 'a bearer token in place of both (also REFLEXARC_TOKEN)')
-    .option('--json', 'print JSON')
     .action((file: string, flags: ImportFlags) =>
       // Only when it is asked for, so that help comes at once.
       start(async (terminal) => (await import('./run-import.ts')).runImport(file, flags, terminal, process.env)),

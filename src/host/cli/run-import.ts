@@ -16,6 +16,7 @@ import { visible } from './visible.ts'
 
 export interface ImportFlags extends ConnectFlags {
   as?: string
+  again?: boolean
 }
 
 const BUCKET = 'etl-import'
@@ -42,7 +43,7 @@ export async function runImport(
     const object = UPLOADS + (flags.as ?? basename(file)).replace(/^\/+/, '')
     const before = await importOf(client, object, etag)
     // what is there goes on, or is over: the same content again would change nothing
-    const isThere = before !== undefined && before.state !== 'failed'
+    const isThere = before !== undefined && before.state !== 'failed' && flags.again !== true
     if (!isThere && !(await isPut(client, object, etag))) await upload(client, file, { object, size }, progress)
     const done = await followed(client, object, { etag, since: isThere ? undefined : before?.id }, progress)
     progress.clear()
@@ -119,7 +120,10 @@ async function followed(
       if (found.ended !== undefined) return client.objects.transfers.import(found.id)
       progress.show(found.size === 0 ? 1 : found.read / found.size, `${found.points} points`)
     } else if (performance.now() > until) {
-      throw new AppError('FORWARDING', `${object} of ${BUCKET} is there, and its import has not begun; look at it later`)
+      throw new AppError(
+        'FORWARDING',
+        `${object} of ${BUCKET} is there, and its import has not begun; look at it later`,
+      )
     }
     await pause(LOOK_MS)
   }
