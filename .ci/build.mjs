@@ -2,7 +2,8 @@
  * Builds dist/: one file for each entry of the package, the chunks that they share, and declarations. With `--prepare`
  * (npm runs that after an install in the checkout and for a git dependency) it leaves out the type check, which `npm run
  * types` does, and does nothing where its tools are not installed. With `--package <folder>` it puts the package there as
- * it is published: what `npm publish <folder>` takes.
+ * it is published: what `npm publish <folder>` takes. With `--code <folder>` it puts the code there and no declarations:
+ * what tests run as processes.
  */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,10 +11,11 @@ import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
-const target = process.argv.includes('--package') ? process.argv[process.argv.indexOf('--package') + 1] : undefined
+const target = valueOf('--package')
+const codeAlone = valueOf('--code')
 const prepare = process.argv.includes('--prepare')
 const stage = target ?? root
-const dist = join(stage, 'dist')
+const dist = codeAlone ?? join(stage, 'dist')
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 /** Files of dist by what they are made of. Threads and processes are found beside the chunk that starts them. */
@@ -57,9 +59,13 @@ for (const [name, source] of Object.entries(INSIDE)) await bundleAlone(name, sou
 for (const source of INSIDE_PYTHON) cpSync(join(root, source), join(dist, basename(source)))
 writeFileSync(join(dist, 'THIRD-PARTY.md'), notices(bundled))
 chmodSync(join(dist, 'cli.js'), 0o755)
-const status = declare()
+const status = codeAlone === undefined ? declare() : 0
 if (target !== undefined) stagePackage()
 process.exit(status)
+
+function valueOf(option) {
+  return process.argv.includes(option) ? process.argv[process.argv.indexOf(option) + 1] : undefined
+}
 
 /** Writes the code; gives the names of the packages that are in it. */
 async function bundle() {

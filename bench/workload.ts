@@ -65,3 +65,16 @@ export function independentFirings(
   }
   return (total) => Math.floor(total / EVENT_COUNT) * sum + (before[total % EVENT_COUNT] ?? 0)
 }
+
+/** Throws when a subject has not fired as often as the reference does in so many events. */
+export function expectFirings(
+  workload: Workload,
+  subject: string,
+  { firings, taken }: { readonly firings: number; readonly taken: number },
+): void {
+  const expected = workload.expected(taken)
+  if (firings === expected) return
+  throw new Error(
+    `${workload.name}, ${subject}: fired ${firings} times in ${taken} events, the reference says ${expected}`,
+  )
+}

@@ -1,16 +1,16 @@
 /**
- * The packed library in a browser: bundled as it is by the bundlers that people use, run in a page and in a Web Worker.
- * It is skipped where no Chromium is installed (Debian's package `chromium`).
+ * The built library in a browser: bundled as it is by the bundlers that people use, run in a page and in a Web Worker.
+ * One browser shows all pages, as frames of one. It is skipped where no Chromium is installed (Debian's package `chromium`).
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { packLibrary, type PackedLibrary } from './support/packed-library.ts'
+import { builtCode } from './support/built-code.ts'
 import { root } from './support/repository.ts'
 import { mustRun } from './support/run-command.ts'
 
@@ -62,68 +62,81 @@ export async function work() {
 }
 `
 /** In a page as in a worker: what was done is told to the server of the test. */
-const TELL = `
-const tell = (body) => fetch('/said', { method: 'POST', body })
+const tellAs = (name: string) => `
+const tell = (body) => fetch('/said/${name}', { method: 'POST', body })
 work().then(tell, (error) => tell('failed: ' + error + error.stack))`
 const page = (script: string) => `<!doctype html><html><body>${script}</body></html>`
 
-let library: PackedLibrary
+const project = mkdtempSync(join(tmpdir(), 'reflexarc-browser-'))
 let served: Server
-/** who waits for what a page has to say */
-let listener: (said: string) => void = () => undefined
+let browser: { end(): Promise<void> } | undefined
+/** what pages said, by their names */
+const told = new Map<string, string>()
+/** why a page may never say anything */
+let trouble: string | undefined
+
 beforeAll(async () => {
-  library = packLibrary()
+  const installed = join(project, 'node_modules', 'reflexarc')
+  cpSync(builtCode('.'), join(installed, 'dist'), { recursive: true })
+  cpSync(join(root, 'package.json'), join(installed, 'package.json'))
+  for (const name of ['rxjs', 'tslib']) {
+    cpSync(join(root, 'node_modules', name), join(project, 'node_modules', name), { recursive: true })
+  }
+  write('package.json', JSON.stringify({ name: 'a-user', private: true, type: 'module' }))
   served = createServer((request, response) => {
+    const name = decodeURIComponent(new URL(request.url ?? '', 'http://a').pathname).slice(1)
     if (request.method === 'POST') {
       let text = ''
       request.setEncoding('utf8').on('data', (part: string) => (text += part))
       request.on('end', () => {
         response.end()
-        listener(text)
+        told.set(name.replace('said/', ''), text)
       })
       return
     }
-    const path = join(library.project, decodeURIComponent(new URL(request.url ?? '', 'http://a').pathname))
+    const path = join(project, name)
     if (!existsSync(path)) {
-      response.writeHead(404).end()
-      // a page without its script would never say anything; the icon is asked for by every browser
-      if (!path.endsWith('favicon.ico')) listener(`there is no ${path}`)
-      return
+      // the icon is asked for by every browser
+      if (!path.endsWith('favicon.ico')) trouble = `there is no ${path}`
+      return response.writeHead(404).end()
     }
     const type = extname(path) === '.html' ? 'text/html' : 'text/javascript'
     response.writeHead(200, { 'content-type': type }).end(readFileSync(path))
+    return undefined
   })
   served.listen(0, '127.0.0.1')
   await once(served, 'listening')
 })
-afterAll(() => {
+afterAll(async () => {
   served.close()
-  library.remove()
+  await browser?.end()
+  rmSync(project, { recursive: true, force: true })
 })
 
 const write = (name: string, text: string) => {
-  mkdirSync(join(library.project, name, '..'), { recursive: true })
-  writeFileSync(join(library.project, name), text)
+  mkdirSync(join(project, name, '..'), { recursive: true })
+  writeFileSync(join(project, name), text)
 }
 
-/** What a page of the project, or its worker, says when its work is done. */
-async function said(path: string): Promise<string> {
+/** Shows all pages at once. */
+function openBrowser(program: string): NonNullable<typeof browser> {
   const { port } = served.address() as AddressInfo
+  write(
+    'all.html',
+    page(PAGES.map((name) => `<iframe src="${name.replace(/([^/]+)$/, 'out/$1.html')}"></iframe>`).join('')),
+  )
   const profile = mkdtempSync(join(tmpdir(), 'reflexarc-chromium-'))
   const options = ['--headless', '--no-sandbox', '--disable-gpu', '--remote-debugging-port=0']
-  const child = spawn(chromium ?? '', [...options, `--user-data-dir=${profile}`, `http://127.0.0.1:${port}/${path}`], {
-    stdio: 'ignore',
-  })
-  const gone = once(child, 'close')
-  try {
-    const ended = gone.then(() => 'the browser ended')
-    return await Promise.race([new Promise<string>((resolve) => (listener = resolve)), ended])
-  } finally {
+  const all = `http://127.0.0.1:${port}/all.html`
+  const child = spawn(program, [...options, `--user-data-dir=${profile}`, all], { stdio: 'ignore' })
+  const gone = once(child, 'close').then(() => (trouble ??= 'the browser ended'))
+  const end = async () => {
     child.kill('SIGKILL')
     await gone
     // its helpers may still be writing there
     rmSync(profile, { recursive: true, force: true, maxRetries: 20 })
   }
+  return { end }
 }
 
 const BUNDLERS = {
@@ -131,7 +144,7 @@ const BUNDLERS = {
     const tool = join(root, 'node_modules', 'esbuild', 'bin', 'esbuild')
     for (const script of ['page', 'worker']) {
       const options = ['--bundle', '--platform=browser', '--log-level=warning', `--outfile=${name}/out/${script}.js`]
-      mustRun(tool, [`${name}/${script}.js`, ...options], library.project)
+      mustRun(tool, [`${name}/${script}.js`, ...options], project)
     }
     write(`${name}/out/page.html`, page('<script src="page.js"></script>'))
     write(`${name}/out/worker.html`, page(`<script>new Worker('worker.js')</script>`))
@@ -145,36 +158,38 @@ const BUNDLERS = {
     for (const html of ['page', 'worker']) {
       const build = `
 import { build } from ${JSON.stringify(join(root, 'node_modules', 'vite', 'dist', 'node', 'index.js'))}
-await build({ root: ${JSON.stringify(join(library.project, name))}, base: './', logLevel: 'warn', worker: { format: 'es' },
-  build: { outDir: 'out', emptyOutDir: false, rolldownOptions: { input: ${JSON.stringify(join(library.project, name, `${html}.html`))} } } })
+await build({ root: ${JSON.stringify(join(project, name))}, base: './', logLevel: 'warn', worker: { format: 'es' },
+  build: { outDir: 'out', emptyOutDir: false, rolldownOptions: { input: ${JSON.stringify(join(project, name, `${html}.html`))} } } })
 `
       write(`${name}/build-${html}.mjs`, build)
-      mustRun(process.execPath, [`${name}/build-${html}.mjs`], library.project)
+      mustRun(process.execPath, [`${name}/build-${html}.mjs`], project)
     }
   },
 }
 
-const CASES = [
-  ['without built-in plugs', BARE, '{"fired":["alarm"],"next":1}'],
-  ['with all of them', FULL, '{"seen":[0,2,4]}'],
-] as const
+const CASES = {
+  'own-plugs': { code: BARE, expected: '{"fired":["alarm"],"next":1}' },
+  'all-plugs': { code: FULL, expected: '{"seen":[0,2,4]}' },
+} as const
+const BUNDLES = (['esbuild', 'vite'] as const).flatMap((bundler) =>
+  (['own-plugs', 'all-plugs'] as const).map((plugs) => ({ bundler, plugs, name: `${bundler}-${plugs}` })),
+)
+const PAGES = BUNDLES.flatMap(({ name }) => [`${name}/page`, `${name}/worker`])
 
-describe.each(['esbuild', 'vite'] as const)('bundled by %s, unchanged, the library', (bundler) => {
-  describe.each(CASES)('%s', (what, code, expected) => {
-    const name = `${bundler}-${what.replaceAll(' ', '-')}`
+describe('the library, unchanged,', () => {
+  it.each(BUNDLES)('is bundled by $bundler, with $plugs', ({ bundler, plugs, name }) => {
+    write(`${name}/work.js`, CASES[plugs].code)
+    for (const where of ['page', 'worker'])
+      write(`${name}/${where}.js`, `import { work } from './work.js'\n${tellAs(`${name}/${where}`)}\n`)
+    BUNDLERS[bundler](name)
+    const built = readdirSync(join(project, name, 'out'))
+    expect(built).toEqual(expect.arrayContaining(['page.html', 'worker.html']))
+  })
 
-    it('builds', () => {
-      write(`${name}/work.js`, code)
-      for (const where of ['page', 'worker'])
-        write(`${name}/${where}.js`, `import { work } from './work.js'\n${TELL}\n`)
-      BUNDLERS[bundler](name)
-      const built = readdirSync(join(library.project, name, 'out'))
-      expect(built).toEqual(expect.arrayContaining(['page.html', 'worker.html']))
-    })
-
-    it.for(['page', 'worker'])('runs in a %s', async (where, { skip }) => {
-      if (chromium === undefined) skip('no Chromium is installed; Debian has it as chromium')
-      expect(await said(`${name}/out/${where}.html`)).toBe(expected)
-    })
+  it.for(PAGES)('runs in a browser: %s', async (name, { skip }) => {
+    if (chromium === undefined) return skip('no Chromium is installed; Debian has it as chromium')
+    browser ??= openBrowser(chromium)
+    await expect.poll(() => told.get(name) ?? trouble).toBeDefined()
+    expect(told.get(name) ?? trouble).toBe(CASES[name.includes('own-plugs') ? 'own-plugs' : 'all-plugs'].expected)
   })
 })

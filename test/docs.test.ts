@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, posix } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { GENERATED, renewed } from '../.ci/docs.ts'
+import { builtCode } from './support/built-code.ts'
 import { anchorsOf, fencedBlocks, proseOf, relativeLinks, type Block } from './support/read-markdown.ts'
 import { filesUnder, readText, root } from './support/repository.ts'
 import { mustRun, run } from './support/run-command.ts'
@@ -36,17 +37,18 @@ const code = snippets.filter(({ language, notRun }) => ['ts', 'js'].includes(lan
 const shell = snippets.filter(({ language, notRun }) => language === 'sh' && notRun === undefined)
 const commands = shell.filter(({ text }) => !walked.has(text))
 
-/** A package named reflexarc whose entries are the sources, so that blocks import as a user does and no build is needed. */
+/** A package named reflexarc whose types are the sources and whose code was built of them: blocks import as a user does. */
 let folder = ''
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'reflexarc-docs-'))
   for (const name of ['src', 'plugins', 'fixtures', 'node_modules']) symlinkSync(join(root, name), join(folder, name))
+  symlinkSync(builtCode('.'), join(folder, 'dist'))
   const exports = {
-    '.': './src/index.ts',
-    './plugins': './plugins/index.ts',
-    './client': './src/client.ts',
-    './host': './src/host/index.ts',
-    './testing': './src/testing/index.ts',
+    '.': { types: './src/index.ts', default: './dist/index.js' },
+    './plugins': { types: './plugins/index.ts', default: './dist/plugins.js' },
+    './client': { types: './src/client.ts', default: './dist/client.js' },
+    './host': { types: './src/host/index.ts', default: './dist/host.js' },
+    './testing': { types: './src/testing/index.ts', default: './dist/testing.js' },
   }
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'reflexarc', type: 'module', exports }))
   for (const block of code) writeFileSync(join(folder, fileOf(block)), `${block.text}\nexport {}\n`)
@@ -68,10 +70,10 @@ function blocksOf(page: string, title: string | undefined): readonly Block[] {
   return fencedBlocks(part ?? '').filter(({ language }) => language === 'sh')
 }
 
-/** Runs commands as they stand in a document, from the sources. */
+/** Runs commands as they stand in a document. */
 function runCommand(text: string): string {
-  const fromSource = text.replaceAll(/\bnpx reflexarc\b/g, `'${process.execPath}' src/host/cli.ts`)
-  return mustRun('bash', ['-euo', 'pipefail', '-c', fromSource], root)
+  const ours = text.replaceAll(/\bnpx reflexarc\b/g, `'${process.execPath}' '${builtCode('cli.js')}'`)
+  return mustRun('bash', ['-euo', 'pipefail', '-c', ours], root)
 }
 
 /** The blocks that a document shows as what this one prints. */
@@ -145,7 +147,8 @@ function walk({ page, title }: (typeof WALKS)[number], rewrite: (script: string)
   expect(blocks.length).toBeGreaterThan(1)
   // What the walk keeps goes away with the folder.
   const script = [`export TMPDIR='${folder}'`, ...blocks].join('\n').replaceAll('--retry 30', '--retry 1000')
-  return mustRun('bash', ['-uc', rewrite(script)], folder)
+  const ours = rewrite(script).replaceAll('src/host/cli.ts', `'${builtCode('cli.js')}'`)
+  return mustRun('bash', ['-uc', ours], folder)
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line): unknown => JSON.parse(line))

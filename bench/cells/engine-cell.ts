@@ -1,7 +1,7 @@
 /** The engine in one of the cells: its rules, who listens to it, and what must be true of what they heard. */
 import { EMPTY, map } from 'rxjs'
 import { builtins } from '../../plugins/index.ts'
-import { createEngine, definePlug, type EngineEvent, type Why } from '../../src/index.ts'
+import { createEngine, definePlug, type EngineEvent, type EventType, type Why } from '../../src/index.ts'
 import type { Engine } from '../../src/core/engine/api.ts'
 import type { Rule } from '../../src/core/rule/rule.ts'
 import { TaskEventHistory } from '../../src/services/rules/tasks/task-event-history.ts'
@@ -12,12 +12,13 @@ import { clockScheduler } from '../subjects/clock-scheduler.ts'
 import type { Workload } from '../workload.ts'
 import { Firings, stampOf, weightOf } from '../../src/bench/firings.ts'
 import type { OddEvent } from './odd-events.ts'
-import { PLANS, type Answer, type CellRow, type Time } from './targets.ts'
+import { PLANS, type Answer, type CellRow, type Time, type Told } from './targets.ts'
 
 export interface CellParts {
   readonly row: CellRow
   readonly answer: Answer
   readonly time: Time
+  readonly told: Told
   readonly clock: Clock
   readonly firings: Firings
 }
@@ -101,23 +102,25 @@ function listenTo(engine: Engine, workload: Workload, parts: CellParts): Listene
     case 'nobody':
       return undefined
     case 'fired':
-      return subscriber(engine, workload, parts, { all: false, why: false })
+      return subscriber(engine, workload, parts, { types: ['fired'], why: false })
     case 'all':
-      return subscriber(engine, workload, parts, { all: true, why: false })
+      return subscriber(engine, workload, parts, { types: undefined, why: false })
     case 'why':
-      return subscriber(engine, workload, parts, { all: false, why: true })
+      return subscriber(engine, workload, parts, { types: ['fired'], why: true })
     case 'history':
       return history(engine, parts.clock)
   }
 }
 
 interface Hears {
-  readonly all: boolean
+  readonly types: readonly EventType[] | undefined
   readonly why: boolean
 }
 
 /** Counts; at the end it looks at each event, which would cost more than the engine if it did so all the time. */
-function subscriber(engine: Engine, workload: Workload, { firings, clock }: CellParts, { all, why }: Hears): Listener {
+function subscriber(engine: Engine, workload: Workload, parts: CellParts, { types, why }: Hears): Listener {
+  const { firings, clock, told } = parts
+  const all = types === undefined
   let heard = 0
   let fired = 0
   let read = 0
@@ -125,18 +128,21 @@ function subscriber(engine: Engine, workload: Workload, { firings, clock }: Cell
   let before: { count: number; sum: number } | undefined
   let mine: Firings | undefined
   const at = { stamp: 0 }
-  if (all) {
-    engine.eventBatches().subscribe((batch) => {
-      heard += batch.length
-      fired += batch.count('fired')
-      if (check !== undefined) for (const event of batch) check(event)
+  const look = (event: EngineEvent): void => {
+    if (why && event.type === 'fired' && event.why !== undefined) read += readWhy(event.why)
+    if (check !== undefined) check(event)
+  }
+  if (told === 'each') {
+    engine.events({ ...(types && { types }), why }).subscribe((event) => {
+      heard++
+      if (event.type === 'fired') fired++
+      look(event)
     })
   } else {
-    engine.fired$.subscribe((event) => {
-      heard++
-      fired++
-      if (why && event.why !== undefined) read += readWhy(event.why)
-      if (check !== undefined) check(event)
+    engine.eventBatches({ ...(types && { types }), why: all || why }).subscribe((batch) => {
+      heard += batch.length
+      fired += all ? batch.count('fired') : batch.length
+      if (why || check !== undefined) for (const event of batch) look(event)
     })
   }
   return {

@@ -33,7 +33,9 @@ export function expectedFirings(
   const rules = workload.kind === 'threshold' ? workload.limits.length : 1
   const edges = { wasFalse: new Uint8Array(rules), lastFiring: new Float64Array(rules).fill(Number.NEGATIVE_INFINITY) }
   const coolDown = workload.kind === 'threshold' ? workload.coolDownMs : 0
-  const cycles = [0, 1].map((cycle) => valuesInCycle(events, cycle))
+  const cycles = [0, 1].map((cycle) =>
+    valuesInCycle(events, cycle, Math.min(EVENT_COUNT, Math.max(0, total - cycle * EVENT_COUNT))),
+  )
   const verdicts = cycles.map((values) =>
     values.map(([temperature, humidity], i) => {
       let sum = 0
@@ -93,16 +95,17 @@ function conditionsOf(workload: Workload): ReadonlyMap<string, readonly Conditio
 }
 
 /**
- * The numbers that stand at each message of the first cycle, or of any later one: a sensor whose value a message does not
+ * The numbers that stand at each of the first messages of the first cycle, or of any later one: a sensor whose value a message does not
  * have keeps its state. (A chain reads values for a minute, and no resource of a chain is quiet for longer.)
  */
 function valuesInCycle(
   events: readonly OddEvent[],
   cycle: number,
+  count: number,
 ): readonly (readonly [number | undefined, number | undefined])[] {
   const last = new Map<string, { temperature?: number | null; humidity?: number | null }>()
   const values: [number | undefined, number | undefined][] = []
-  for (let i = 0; i < (cycle + 1) * EVENT_COUNT; i++) {
+  for (let i = 0; i < cycle * EVENT_COUNT + count; i++) {
     const event = events[i % EVENT_COUNT]
     if (event === undefined) throw new Error(`there is no event ${i % EVENT_COUNT}`)
     const own = last.get(event.resource) ?? {}

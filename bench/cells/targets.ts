@@ -15,12 +15,18 @@ export type Answer = 'nothing' | 'object' | 'message'
 /** Whose time it is: a variable that goes on 10 ms a message, or the machine's, as an engine has it that is told nothing. */
 export type Time = 'variable' | 'machine'
 
+/** How a subscriber is told: what an input did together, or each event as it happens. */
+export type Told = 'together' | 'each'
+
 export interface Variant {
   /** as `--only <workload>/<row>/<variant>` takes it; undefined: the row has no other */
   readonly name: string | undefined
   readonly data: Data
   readonly answer: Answer
   readonly time: Time
+  readonly told: Told
+  /** false: it is shown, and is no part of the verdict */
+  readonly isJudged: boolean
 }
 
 export interface RowPlan {
@@ -63,13 +69,20 @@ export const PLANS: Readonly<Record<CellRow, RowPlan>> = {
   history: { title: "the host's history of a task, always on", listens: 'history', of: 'nobody', targets: all(1 / 2) },
 }
 
-const smooth = { data: 'smooth', answer: 'nothing', time: 'variable' } as const
+const smooth = { data: 'smooth', answer: 'nothing', time: 'variable', told: 'together', isJudged: true } as const
 
-/** A cell holds when its worst variant does. */
+/** A cell holds when the worst of its judged variants does. */
 export function variantsOf(workload: CellWorkload, row: CellRow): readonly Variant[] {
   if (row === 'odd') {
     const odd = ['extra', 'missing', 'orders', 'carried', 'nulls'] as const
     return odd.map((data) => ({ ...smooth, name: data, data }))
+  }
+  if (row === 'why') return [{ ...smooth, name: undefined, told: 'each' }]
+  if (row === 'fired') {
+    return [
+      { ...smooth, name: 'together' },
+      { ...smooth, name: 'each', told: 'each', isJudged: false },
+    ]
   }
   if (row !== 'answers') return [{ ...smooth, name: undefined }]
   // By the machine's clock a cool-down of ten seconds outlasts a sample, and next to nothing of W3 would fire.

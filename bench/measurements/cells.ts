@@ -75,9 +75,9 @@ class LineBook {
   }
 
   engine(workload: CellWorkload, row: CellRow, variant: Variant): CellLine {
-    const { data, answer, time, name } = variant
+    const { data, answer, time, told, name } = variant
     const title = [workload, row, ...(name === undefined ? [] : [name])].join('/')
-    return this.#line(title, { workload, who: 'reflexarc', row, data, answer, time })
+    return this.#line(title, { workload, who: 'reflexarc', row, data, answer, time, told })
   }
 
   limits(workload: CellWorkload, data: Data, time: Time): readonly CellLine[] {
@@ -85,7 +85,15 @@ class LineBook {
     const ownTime = workload === 'w3' ? time : 'variable'
     return (workload === 'w2' ? LIMITS : (['loop'] as const)).map((who) => {
       const title = [workload, 'limit', who, data, ...(ownTime === 'machine' ? ['clock'] : [])].join('/')
-      return this.#line(title, { workload, who, row: 'nobody', data, answer: 'nothing', time: ownTime })
+      return this.#line(title, {
+        workload,
+        who,
+        row: 'nobody',
+        data,
+        answer: 'nothing',
+        time: ownTime,
+        told: 'together',
+      })
     })
   }
 
@@ -139,8 +147,9 @@ function rowsOf(all: readonly Cell[]): readonly Row[] {
       return [[`${workload}/${row}`, 'FAILED']]
     }
     const shown = variants.map(shownOf).toSorted((a, b) => a.share.value - b.share.value)
-    const [worst] = shown
-    if (worst === undefined) return []
+    const [worst] = shown.filter(({ variant }) => variant.isJudged)
+    if (worst === undefined)
+      return shown.map((one) => [`${workload}/${row}/${one.variant.name}`, ...figuresOf(one), of])
     if (worst.share.value >= target) held++
     if (worst.share.value >= floor) above++
     const verdict =
@@ -149,7 +158,8 @@ function rowsOf(all: readonly Cell[]): readonly Row[] {
     return [
       [`${workload}/${row}`, ...figuresOf(worst), ...goals, threadsOf(worst)],
       ...(shown.length === 1 ? [] : shown).map((one) => {
-        return [`  ${one.variant.name}`, ...figuresOf(one), of, '', '', '', threadsOf(one)]
+        const judged = one.variant.isJudged ? '' : 'not judged'
+        return [`  ${one.variant.name}`, ...figuresOf(one), of, '', '', judged, threadsOf(one)]
       }),
     ]
   })

@@ -1,7 +1,7 @@
 /** Cost per event from 1 to 100,000 rules, one per resource; as a table, and as a plot. */
 import { digits, median, percent } from '../figures.ts'
 import { measurement, type Line, type LinePlan, type Section } from '../measurement.ts'
-import type { ThroughputSample } from '../samples/throughput.ts'
+import type { ThroughputSample } from '../subject.ts'
 import { CLOSURE, OWN, subjectNamed } from '../subjects/index.ts'
 import { plotSvg } from '../../src/bench/svg-plot.ts'
 import { growthName, type Hits } from '../workloads/growth.ts'

@@ -1,7 +1,9 @@
 /** Events per second and core: the workloads, and the ways in which events can come in. */
 import { digits, median, percent, rate } from '../figures.ts'
 import { measurement, type Line, type LinePlan, type Measurement, type Row, type Scope } from '../measurement.ts'
-import type { Feed, ThroughputSample } from '../samples/throughput.ts'
+import type { Feed } from '../samples/throughput.ts'
+import type { ThroughputSample } from '../subject.ts'
+import { isThere } from '../machine-tools.ts'
 import { CLOSURE, OWN, PEER, subjects } from '../subjects/index.ts'
 
 /** More samples of who is far away say nothing new. */
@@ -91,6 +93,7 @@ function lines(
 ): readonly LinePlan<'throughput'>[] {
   return subjects
     .filter(({ name, skips }) => asked.includes(name) && !skips?.includes(workload) && among?.includes(name) !== false)
+    .filter(({ title, needs }) => needs === undefined || isThere(needs, title))
     .map(({ name, title, role, installed = false }) => {
       const peer = role === 'peer'
       return {

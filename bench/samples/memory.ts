@@ -1,6 +1,6 @@
 /** One sample: what a running rule costs in memory, and what its start costs in time. Needs `--expose-gc`. */
 import { START_MS, resourceNames } from '../events.ts'
-import { subjectNamed } from '../subjects/index.ts'
+import { loadSubject } from '../subjects/index.ts'
 import { w1 } from '../workloads/w1.ts'
 import type { ThresholdWorkload } from '../workload.ts'
 import { cpuMs, heapUsed } from './spent.ts'
@@ -80,7 +80,7 @@ async function ownRules(what: 'same' | 'different'): Promise<(rules: number) => 
 }
 
 async function subjectRules(name: string): Promise<(rules: number) => Loaded> {
-  const subject = await subjectNamed(name).load()
+  const subject = await loadSubject(name)
   const base = w1()
   return (rules) => {
     const workload: ThresholdWorkload = { ...base, limits: limitsOf(rules) }

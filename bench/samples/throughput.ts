@@ -1,19 +1,13 @@
 /** One sample: a workload through a subject in this process, which does nothing else. */
 import { EVENT_COUNT, START_MS, type BenchEvent, type Clock } from '../events.ts'
-import type { Running } from '../subject.ts'
-import { subjectNamed } from '../subjects/index.ts'
+import type { Running, ThroughputSample } from '../subject.ts'
+import { loadSubject, subjectNamed } from '../subjects/index.ts'
+import { expectFirings } from '../workload.ts'
 import { workloadNamed } from '../workloads/index.ts'
-import { cpuMs, Driver, warmUp, type Driven, type Spent } from './spent.ts'
+import { cpuMs, Driver, warmUp, type Driven } from './spent.ts'
 
 /** How events come in: as objects, as JSON text that is parsed first, or through a call that is awaited each time. */
 export type Feed = 'object' | 'text' | 'awaited'
-
-export interface ThroughputSample extends Spent {
-  /** firings, warm-up counted; equal to the reference, or there is no sample */
-  firings: number
-  /** CPU time of the main thread to set the subject up, ms */
-  setUpMs: number
-}
 
 /** Throws when the number of firings is not that of the reference. */
 export async function throughputSample(request: {
@@ -23,8 +17,10 @@ export async function throughputSample(request: {
   measureMs: number
 }): Promise<ThroughputSample> {
   const workload = workloadNamed(request.workload)
+  const { program } = subjectNamed(request.subject)
+  if (program !== undefined) return (await program())(workload, request.measureMs)
   const clock: Clock = { now: START_MS, stamp: 0 }
-  const subject = await subjectNamed(request.subject).load()
+  const subject = await loadSubject(request.subject)
   const setUpStart = cpuMs()
   const running = await subject(workload, clock)
   const setUpMs = cpuMs() - setUpStart
@@ -35,13 +31,7 @@ export async function throughputSample(request: {
 
   await running.finish?.()
   const firings = running.fired()
-  const expected = workload.expected(driver.taken)
-  if (firings !== expected) {
-    throw new Error(
-      `${request.workload}, ${request.subject}: fired ${firings} times in ${driver.taken} events, ` +
-        `the reference says ${expected}`,
-    )
-  }
+  expectFirings(workload, request.subject, { firings, taken: driver.taken })
   return { ...measured, firings, setUpMs }
 }
 

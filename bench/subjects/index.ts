@@ -2,14 +2,18 @@
  * The table of subjects. Each is loaded only in the process that measures it, so that nothing another one needs
  * weighs on the sample.
  */
-import type { Subject } from '../subject.ts'
+import type { Program, Subject } from '../subject.ts'
 
 export interface SubjectEntry {
   /** as `--subjects` takes it */
   name: string
   /** as tables show it */
   title: string
-  load(): Promise<Subject>
+  load?(): Promise<Subject>
+  /** instead, of who runs in a process of another kind */
+  program?(): Promise<Program>
+  /** what the machine needs for it; left out, and said, where it is not there */
+  needs?: 'java'
   /** workloads in which it would only repeat another subject */
   skips?: readonly string[]
   /** whether it is this engine, the limit, or a peer */
@@ -107,6 +111,13 @@ export const subjects: readonly SubjectEntry[] = [
     load: async () => (await import('./json-rules-engine.ts')).jsonRulesEngine,
   },
   {
+    name: 'drools',
+    title: 'drools 8.44.0 (Java)',
+    role: 'peer',
+    needs: 'java',
+    program: async () => (await import('../drools/drools.ts')).droolsSample,
+  },
+  {
     name: 'zen',
     title: 'zen 0.52.1 (conditions only; its threads not counted)',
     role: 'peer',
@@ -114,6 +125,13 @@ export const subjects: readonly SubjectEntry[] = [
     load: async () => (await import('./zen.ts')).zen,
   },
 ]
+
+/** The subject itself. Throws when there is none of that name, or it is a program. */
+export async function loadSubject(name: string): Promise<Subject> {
+  const subject = await subjectNamed(name).load?.()
+  if (subject === undefined) throw new Error(`${name} runs in a process of its own`)
+  return subject
+}
 
 /** Throws when there is none of that name. */
 export function subjectNamed(name: string): SubjectEntry {

@@ -2,12 +2,17 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { benchReport, benchRule, latencyPlot, type BenchResult } from '../../src/bench/index.ts'
+import type * as Bench from '../../src/bench/index.ts'
 import { comparisonWith } from '../../src/bench/compare-lines.ts'
 import type { Rule } from '../../src/core/rule/rule.ts'
 import type { Message } from '../../src/core/task/origin.ts'
+import { builtCode } from '../support/built-code.ts'
 import { root } from '../support/repository.ts'
 import { Workspace } from '../host/cli/run-cli.ts'
+
+// built, since each sample starts a process
+const built: unknown = await import(builtCode('bench.js'))
+const { benchReport, benchRule, latencyPlot } = built as typeof Bench
 
 const rule: Rule = {
   sensors: [
@@ -149,13 +154,13 @@ describe('benchRule', () => {
 })
 
 describe('a comparison', () => {
-  const line = (name: 'limit' | 'none', costs: readonly number[]): BenchResult['lines'][number] => {
+  const line = (name: 'limit' | 'none', costs: readonly number[]): Bench.BenchResult['lines'][number] => {
     const sample = { otherCpuMs: 0, wallMs: 0, collections: 0, collectionMs: 0, bytes: 0, heard: 0 }
     const samples = costs.map((cost) => ({ ...sample, messages: 1e6, cpuMs: cost }))
     return { name, samples, rate: { value: 1, low: 1, high: 1 } }
   }
   const around = (cost: number) => [1, 1.01, 0.99, 1.005, 0.995, 1].map((share) => share * cost)
-  const compared = (before: readonly BenchResult['lines'][number][], again = around(10)) =>
+  const compared = (before: readonly Bench.BenchResult['lines'][number][], again = around(10)) =>
     comparisonWith([line('limit', around(1)), line('none', around(10))], {
       other: { name: 'old', lines: before },
       again,

@@ -8,6 +8,7 @@ import { expectedFirings } from '../../bench/cells/reference.ts'
 import { ROWS, type Data } from '../../bench/cells/targets.ts'
 import { isCell } from '../../bench/measurements/cells.ts'
 import { EVENT_COUNT, START_MS, STEP_MS, type Clock } from '../../bench/events.ts'
+import type { Workload } from '../../bench/workload.ts'
 import { workloadNamed } from '../../bench/workloads/index.ts'
 
 const DATA: readonly Data[] = ['smooth', 'extra', 'missing', 'orders', 'carried', 'nulls']
@@ -21,6 +22,22 @@ function play(events: readonly OddEvent[], total: number, clock: Clock, handle: 
   }
 }
 
+// Workloads and their events are made once for all tests.
+const workloads = new Map<string, Workload>()
+function workloadOf(name: string): Workload {
+  const workload = workloads.get(name) ?? workloadNamed(name)
+  workloads.set(name, workload)
+  return workload
+}
+
+const events = new Map<string, readonly OddEvent[]>()
+function oddOf(name: string, data: Data): readonly OddEvent[] {
+  const key = `${name} ${data}`
+  const made = events.get(key) ?? oddEvents(workloadOf(name).events, data)
+  events.set(key, made)
+  return made
+}
+
 const at = (): Clock => ({ now: START_MS, stamp: 0 })
 
 describe('limits by hand', () => {
@@ -31,8 +48,8 @@ describe('limits by hand', () => {
   )
 
   it.each(cases)('of $name, $data messages, fire as the reference says: $who', ({ name, data, who }) => {
-    const workload = workloadNamed(name)
-    const events = oddEvents(workload.events, data)
+    const workload = workloadOf(name)
+    const events = oddOf(name, data)
     const clock = at()
     const firings = new Firings(clock)
     const total = name === 'w2' ? 500 : EVENT_COUNT + 20_000
@@ -47,11 +64,18 @@ describe('the engine', () => {
   it.each(['w1', 'w3', 'w4'].flatMap((name) => DATA.map((data) => ({ name, data }))))(
     'fires in $name, $data messages, as the reference says',
     async ({ name, data }) => {
-      const workload = workloadNamed(name)
-      const events = oddEvents(workload.events, data)
+      const workload = workloadOf(name)
+      const events = oddOf(name, data)
       const clock = at()
       const firings = new Firings(clock)
-      const cell = await engineCell(workload, { row: 'odd', answer: 'nothing', time: 'variable', clock, firings })
+      const cell = await engineCell(workload, {
+        row: 'odd',
+        answer: 'nothing',
+        time: 'variable',
+        told: 'together',
+        clock,
+        firings,
+      })
       play(events, 5000, clock, cell.handle)
       await cell.finish(5000)
       expect({ count: firings.count, sum: firings.sum }).toEqual(
@@ -61,11 +85,18 @@ describe('the engine', () => {
   )
 
   it('keeps the state of a sensor over two minutes without its value', async () => {
-    const workload = workloadNamed('w1d')
-    const events = oddEvents(workload.events, 'carried')
+    const workload = workloadOf('w1d')
+    const events = oddOf('w1d', 'carried')
     const [clock, other] = [at(), at()]
     const [firings, byHand] = [new Firings(clock), new Firings(other)]
-    const cell = await engineCell(workload, { row: 'odd', answer: 'nothing', time: 'variable', clock, firings })
+    const cell = await engineCell(workload, {
+      row: 'odd',
+      answer: 'nothing',
+      time: 'variable',
+      told: 'together',
+      clock,
+      firings,
+    })
     play(events, 20_000, clock, cell.handle)
     const limit = limitOf('loop', workload, { events, time: 'variable', clock: other, firings: byHand })
     play(events, 20_000, other, limit)
@@ -75,10 +106,17 @@ describe('the engine', () => {
   })
 
   it.each(ROWS.filter((row) => row !== 'odd'))('is listened to and checked: %s', async (row) => {
-    const workload = workloadNamed('w4')
+    const workload = workloadOf('w4')
     const clock = at()
     const firings = new Firings(clock)
-    const cell = await engineCell(workload, { row, answer: 'object', time: 'variable', clock, firings })
+    const cell = await engineCell(workload, {
+      row,
+      answer: 'object',
+      time: 'variable',
+      told: 'together',
+      clock,
+      firings,
+    })
     cell.beginCheck()
     play(workload.events, 500, clock, cell.handle)
     await cell.finish(500)
@@ -87,9 +125,8 @@ describe('the engine', () => {
 })
 
 describe('odd messages', () => {
-  const { events } = workloadNamed('w1')
-  const shareOf = (data: Data, isOdd: (event: OddEvent) => boolean) =>
-    oddEvents(events, data).filter(isOdd).length / events.length
+  const count = workloadOf('w1').events.length
+  const shareOf = (data: Data, isOdd: (event: OddEvent) => boolean) => oddOf('w1', data).filter(isOdd).length / count
 
   it('are one in a hundred, or all', () => {
     expect(shareOf('extra', (event) => 'battery' in event)).toBeCloseTo(0.01, 2)
@@ -100,11 +137,11 @@ describe('odd messages', () => {
       0.005,
       2,
     )
-    expect(new Set(oddEvents(events, 'orders').map((event) => Object.keys(event).join())).size).toBe(4)
+    expect(new Set(oddOf('w1', 'orders').map((event) => Object.keys(event).join())).size).toBe(4)
   })
 
   it('are the same on every call', () => {
-    expect(oddEvents(events, 'nulls')).toEqual(oddEvents(events, 'nulls'))
+    expect(oddEvents(workloadOf('w1').events, 'nulls')).toEqual(oddOf('w1', 'nulls'))
   })
 })
 

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { cases } from '../support/arbitraries/runs.ts'
 import { until } from '../support/until.ts'
-import { startHostProcess, type HostProcess } from '../host/host-process.ts'
+import { HostProcesses, type HostProcess } from '../host/host-process.ts'
 
 /** with so many its state is too large for one document of the store */
 const LARGE = 2600
@@ -17,9 +17,10 @@ const MESSAGES = 3
 const TEXT = 'x'.repeat(600)
 
 const folder = mkdtempSync(join(tmpdir(), 'reflexarc-large-tasks-'))
+const hosts = new HostProcesses(folder)
 let host: HostProcess | undefined
 afterAll(async () => {
-  await host?.kill()
+  await hosts.end()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -62,7 +63,7 @@ async function deliveredBy(id: string): Promise<readonly string[]> {
 
 describe('a task whose state is too large for one document', () => {
   it('loses nothing by kill -9, and no effect has the id of another, whatever is stopped, removed and made anew', async () => {
-    host = await startHostProcess(folder)
+    host = await hosts.start()
     const effects = new Set<string>()
     let known = 0
     for (let life = 0; life < LIVES; life++) {
@@ -75,7 +76,7 @@ describe('a task whose state is too large for one document', () => {
         }
         await until(async () => (await stored()).length >= known + expected.length)
         await host.kill()
-        host = await startHostProcess(folder)
+        host = await hosts.start()
         expect(await got('GET', `/api/tasks/${id}`)).toMatchObject({ status: 'running' })
         await got('POST', '/resources/boiler/events', { n: MESSAGES + 1, text: TEXT })
         expected.push(MESSAGES + 1)
@@ -96,7 +97,7 @@ describe('a task whose state is too large for one document', () => {
 
 describe('a task that is too large itself', () => {
   it('is refused when it is posted, and nothing of it runs', async () => {
-    host ??= await startHostProcess(folder)
+    host ??= await hosts.start()
     const { status, text } = await ask('POST', '/api/tasks', large(TOO_LARGE))
     expect([status, text]).toEqual([400, expect.stringContaining('TOO_LARGE')])
     expect(await got('GET', '/api/tasks')).toEqual([])

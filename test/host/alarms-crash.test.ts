@@ -2,18 +2,13 @@
  * The whole host, killed with -9 again and again while rules raise alarms and hear them. Every message that was
  * acknowledged raised its alarm once, every event of an alarm was heard once, and whoever follows the stream has no hole.
  */
-import { spawn, type ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { nextSeed, randomOf } from '../../src/kernel/random.ts'
-import { createClient } from '../../src/client.ts'
-import type { AlarmsApi } from '../../src/services/alarms/contract.ts'
 import { cases } from '../support/arbitraries/runs.ts'
-import { root } from '../support/repository.ts'
-import { basic } from './sample-host.ts'
+import { HostProcesses, type HostProcess } from './host-process.ts'
 
 const KILLS = cases(2)
 const LANES = 6
@@ -21,9 +16,9 @@ const LANES = 6
 const MESSAGES = cases(120)
 
 const folder = mkdtempSync(join(tmpdir(), 'reflexarc-alarms-'))
-const children = new Set<ChildProcess>()
-afterAll(() => {
-  for (const child of children) child.kill('SIGKILL')
+const hosts = new HostProcesses(folder)
+afterAll(async () => {
+  await hosts.end()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -33,49 +28,10 @@ function upTo(most: number): number {
   return Math.floor(randomOf(seed) * most)
 }
 
-const headers = { authorization: basic('k', 's'), 'content-type': 'application/json' }
-
-/** One process, from its start to its death. */
-class Life {
-  readonly url: string
-  readonly alarms: AlarmsApi
-  readonly #child: ChildProcess
-  isKilled = false
-
-  private constructor(url: string, child: ChildProcess) {
-    this.url = url
-    this.alarms = createClient({ url, credentials: { key: 'k', secret: 's' } }).alarms
-    this.#child = child
-  }
-
-  static async start(): Promise<Life> {
-    const args = ['serve', '--port', '0', '--data', folder, '--key', 'k', '--secret', 's', '--rate-limit', '0']
-    const more = ['--empty', '--log-level', 'silent']
-    const child = spawn(process.execPath, [join(root, 'src/host/cli.ts'), ...args, ...more], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    children.add(child)
-    child.once('close', () => children.delete(child))
-    child.stdout.setEncoding('utf8')
-    for (let text = ''; ;) {
-      const [part] = (await once(child.stdout, 'data')) as [string]
-      text += part
-      const url = /listening on (\S+)\n/.exec(text)?.[1]
-      if (url !== undefined) return new Life(url, child)
-    }
-  }
-
-  async post(path: string, body: object): Promise<void> {
-    const answer = await fetch(`${this.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
-    if (!answer.ok) throw new Error(await answer.text())
-  }
-
-  async kill(): Promise<void> {
-    this.isKilled = true
-    const gone = once(this.#child, 'close')
-    this.#child.kill('SIGKILL')
-    await gone
-  }
+async function post(host: HostProcess, path: string, body: object): Promise<void> {
+  const headers = { ...host.headers, 'content-type': 'application/json' }
+  const answer = await fetch(`${host.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+  if (!answer.ok) throw new Error(await answer.text())
 }
 
 const sensor = (label: string, name: string, properties: object) => ({ label, name, resource: '$', properties })
@@ -93,12 +49,12 @@ const ruleOf = (seen: object, type: string, states: readonly string[], resource:
 const resourceOf = (lane: number): string => `boiler-${lane}`
 
 /** One message after the other until the process is gone; gives how many were acknowledged. */
-async function stream(life: Life, lane: number, count: number, acknowledged: () => void): Promise<number> {
+async function stream(host: HostProcess, lane: number, count: number, acknowledged: () => void): Promise<number> {
   for (let n = 0; n < count; n++) {
     try {
-      await life.post(`/resources/${resourceOf(lane)}`, { n })
+      await post(host, `/resources/${resourceOf(lane)}`, { n })
     } catch (error) {
-      if (!life.isKilled) throw error
+      if (!host.isKilled) throw error
       return n
     }
     acknowledged()
@@ -106,17 +62,17 @@ async function stream(life: Life, lane: number, count: number, acknowledged: () 
   return count
 }
 
-async function countOf(life: Life, type: string, lane: number): Promise<number> {
-  const { alarms } = await life.alarms.list({ type, source: resourceOf(lane), history: false })
+async function countOf(host: HostProcess, type: string, lane: number): Promise<number> {
+  const { alarms } = await host.client.alarms.list({ type, source: resourceOf(lane), history: false })
   expect(alarms.length).toBeLessThanOrEqual(1)
   return alarms[0]?.count ?? 0
 }
 
 /** Ids of events that come until there have been so many. */
-async function follow(life: Life, after: string, most: number): Promise<readonly string[]> {
+async function follow(host: HostProcess, after: string, most: number): Promise<readonly string[]> {
   const gone = new AbortController()
   const ids: string[] = []
-  for await (const { id } of life.alarms.events({ after, signal: gone.signal })) {
+  for await (const { id } of host.client.alarms.events({ after, signal: gone.signal })) {
     ids.push(id)
     if (ids.length >= most) gone.abort()
   }
@@ -125,17 +81,17 @@ async function follow(life: Life, after: string, most: number): Promise<readonly
 
 describe('a host that is killed while rules raise alarms and hear them', () => {
   it(`counts each message and each event once (FC_SEED=${seed})`, async () => {
-    let life = await Life.start()
+    let host = await hosts.start()
     for (let lane = 0; lane < LANES; lane++) {
       const resource = resourceOf(lane)
       const message = sensor('seen', 'condition', { condition: 'n >= 0' })
-      await life.post('/api/tasks', ruleOf(message, 'SENT', ['True'], resource))
+      await post(host, '/api/tasks', ruleOf(message, 'SENT', ['True'], resource))
       const event = sensor('seen', 'AlarmEventSensor', { type: 'SENT' })
-      await life.post('/api/tasks', ruleOf(event, 'HEARD', ['Created', 'Occurred again'], resource))
+      await post(host, '/api/tasks', ruleOf(event, 'HEARD', ['Created', 'Occurred again'], resource))
     }
     const least = Array.from({ length: LANES }, () => 0)
     for (let kills = 0; kills <= KILLS; kills++) {
-      const present = life
+      const present = host
       const deadline = kills === KILLS ? Number.POSITIVE_INFINITY : 1 + upTo(MESSAGES / (KILLS + 1))
       let acknowledged = 0
       let killed: Promise<void> | undefined
@@ -147,19 +103,19 @@ describe('a host that is killed while rules raise alarms and hear them', () => {
       done.forEach((n, lane) => (least[lane] = (least[lane] ?? 0) + n))
       if (kills === KILLS) break
       await (killed ?? present.kill())
-      life = await Life.start()
+      host = await hosts.start()
     }
     let total = 0
     for (let lane = 0; lane < LANES; lane++) {
       const acknowledged = least[lane] ?? 0
-      await expect.poll(() => countOf(life, 'SENT', lane)).toBeGreaterThanOrEqual(acknowledged)
-      await expect.poll(async () => (await countOf(life, 'HEARD', lane)) - (await countOf(life, 'SENT', lane))).toBe(0)
-      // One of each life may have been under way: it is there or not, and then once.
-      expect(await countOf(life, 'SENT', lane)).toBeLessThanOrEqual(acknowledged + KILLS)
-      total += 2 * (await countOf(life, 'SENT', lane))
+      await expect.poll(() => countOf(host, 'SENT', lane)).toBeGreaterThanOrEqual(acknowledged)
+      await expect.poll(async () => (await countOf(host, 'HEARD', lane)) - (await countOf(host, 'SENT', lane))).toBe(0)
+      // One of each host may have been under way: it is there or not, and then once.
+      expect(await countOf(host, 'SENT', lane)).toBeLessThanOrEqual(acknowledged + KILLS)
+      total += 2 * (await countOf(host, 'SENT', lane))
     }
-    const ids = await follow(life, '0', total)
+    const ids = await follow(host, '0', total)
     expect(ids).toEqual(Array.from({ length: total }, (_, i) => String(i + 1)))
-    await life.kill()
+    await host.kill()
   })
 })

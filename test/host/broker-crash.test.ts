@@ -7,18 +7,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { nextSeed, randomOf } from '../../src/kernel/random.ts'
-import { createClient } from '../../src/client.ts'
 import { cases } from '../support/arbitraries/runs.ts'
-import { startHostProcess, type HostProcess } from './host-process.ts'
+import { HostProcesses, type HostProcess } from './host-process.ts'
 
 const LANES = 8
 const MESSAGES = cases(30)
 const KILLS = cases(2)
 
 const folder = mkdtempSync(join(tmpdir(), 'reflexarc-broker-'))
-const started: HostProcess[] = []
+const hosts = new HostProcesses(folder)
 afterAll(async () => {
-  for (const host of started) await host.kill()
+  await hosts.end()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -28,17 +27,11 @@ function upTo(most: number): number {
   return Math.floor(randomOf(seed) * most)
 }
 
-async function start(): Promise<HostProcess> {
-  const host = await startHostProcess(folder)
-  started.push(host)
-  return host
-}
-
 const resourceOf = (lane: number): string => `line/${lane}`
 
 /** The messages of one lane, one after the other, until the process is gone; gives how many were acknowledged. */
 async function post(host: HostProcess, lane: number, from: number, acknowledged: () => void): Promise<number> {
-  const { posting, messages } = createClient(host).broker
+  const { posting, messages } = host.client.broker
   for (let n = from; n < MESSAGES; n++) {
     try {
       await posting.events(resourceOf(lane), { n, timestamp: 1_000_000 + n })
@@ -54,7 +47,7 @@ async function post(host: HostProcess, lane: number, from: number, acknowledged:
 }
 
 async function seen(host: HostProcess, task: string): Promise<number> {
-  const { inspection } = createClient(host).rules
+  const { inspection } = host.client.rules
   const { rawData } = await inspection.node(task, 'seen')
   return (rawData as { count?: number } | undefined)?.count ?? 0
 }
@@ -69,8 +62,8 @@ async function samples(host: HostProcess, lane: number): Promise<readonly unknow
 // Holds BROKER-1, INGEST-1
 describe('a host that is killed while it is posted to', () => {
   it(`keeps what it acknowledged, once, for series and for tasks (FC_SEED=${seed})`, async () => {
-    let host = await start()
-    const { tasks } = createClient(host).rules
+    let host = await hosts.start()
+    const { tasks } = host.client.rules
     const ids: string[] = []
     for (let lane = 0; lane < LANES; lane++) {
       const made = await tasks.create({
@@ -90,7 +83,7 @@ describe('a host that is killed while it is posted to', () => {
       }
       const done = await Promise.all(next.map((from, lane) => post(dying, lane, from, count)))
       await (killed ?? dying.kill())
-      host = await start()
+      host = await hosts.start()
       for (const [lane, n] of done.entries()) {
         const kept = await samples(host, lane)
         expect([n, n + 1], `lane ${lane} after kill ${kills}`).toContain(kept.length)

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Rule } from '../../src/index.ts'
 import type { RulesApi } from '../../src/services/rules/contract.ts'
-import { MortalHosts } from './mortal-host.ts'
+import { HostProcesses } from './host-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'reflexarc-changes-'))
-const hosts = new MortalHosts(folder)
-afterAll(() => {
-  hosts.end()
+const hosts = new HostProcesses(folder)
+afterAll(async () => {
+  await hosts.end()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -39,21 +39,21 @@ async function seen(api: RulesApi, id: string): Promise<unknown> {
 describe('a task that is changed while it runs', () => {
   it('keeps windows and cool-downs that the change does not touch, through kill -9', async () => {
     let host = await hosts.start()
-    const { ID: id } = await host.api.tasks.create(ruleOf(3))
-    await measured(host.api, 1, 2, 9)
-    const { firedAt } = (await seen(host.api, id)) as { firedAt: number }
+    const { ID: id } = await host.client.rules.tasks.create(ruleOf(3))
+    await measured(host.client.rules, 1, 2, 9)
+    const { firedAt } = (await seen(host.client.rules, id)) as { firedAt: number }
     const batch = { entity: 'task', action: 'updateProperties', query: { ids: [id] } } as const
-    await host.api.batches.run({ ...batch, actionParameters: { tags: { floor: 2 } } })
-    expect(await seen(host.api, id)).toEqual({ count: 3, firedAt, runs: 1 })
+    await host.client.rules.batches.run({ ...batch, actionParameters: { tags: { floor: 2 } } })
+    expect(await seen(host.client.rules, id)).toEqual({ count: 3, firedAt, runs: 1 })
     await host.kill()
     host = await hosts.start()
-    const changed = await host.api.tasks.replace(id, ruleOf(100))
+    const changed = await host.client.rules.tasks.replace(id, ruleOf(100))
     expect(changed).toMatchObject({ status: 'running' })
     await host.kill()
     host = await hosts.start()
-    await measured(host.api, 20)
-    expect(await seen(host.api, id)).toEqual({ count: 4, firedAt, runs: 1 })
-    expect((await host.api.inspection.node(id, 'moved')).mostLikelyState?.state).not.toBe('Changed')
+    await measured(host.client.rules, 20)
+    expect(await seen(host.client.rules, id)).toEqual({ count: 4, firedAt, runs: 1 })
+    expect((await host.client.rules.inspection.node(id, 'moved')).mostLikelyState?.state).not.toBe('Changed')
     await host.kill()
   })
 })

@@ -6,10 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createClient } from '../../src/client.ts'
 import { nextSeed, randomOf } from '../../src/kernel/random.ts'
 import { cases } from '../support/arbitraries/runs.ts'
-import { startHostProcess, type HostProcess } from './host-process.ts'
+import { HostProcesses, type HostProcess } from './host-process.ts'
 
 const LANES = 4
 const PAYLOADS = cases(20)
@@ -17,9 +16,9 @@ const KILLS = cases(2)
 const TEMPLATE = '{"metrics":[{"resource":"$payload.device","n":$payload.n,"timestamp":$payload.at}]}'
 
 const folder = mkdtempSync(join(tmpdir(), 'reflexarc-converter-'))
-const started: HostProcess[] = []
+const hosts = new HostProcesses(folder)
 afterAll(async () => {
-  for (const host of started) await host.kill()
+  await hosts.end()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -29,12 +28,6 @@ function upTo(most: number): number {
   return Math.floor(randomOf(seed) * most)
 }
 
-async function start(): Promise<HostProcess> {
-  const host = await startHostProcess(folder)
-  started.push(host)
-  return host
-}
-
 const deviceOf = (lane: number): string => `device-${lane}`
 
 /** Every third one cannot be converted. */
@@ -42,7 +35,7 @@ const isBad = (n: number): boolean => n % 3 === 2
 
 /** The payloads of one lane until the process is gone; gives the first that was not acknowledged. */
 async function send(host: HostProcess, lane: number, from: number, acknowledged: () => void): Promise<number> {
-  const { converter } = createClient(host)
+  const { converter } = host.client
   for (let n = from; n < PAYLOADS; n++) {
     const payload = isBad(n) ? { device: deviceOf(lane), bad: n } : { device: deviceOf(lane), n, at: 1_000_000 + n }
     try {
@@ -67,15 +60,15 @@ async function stored(host: HostProcess, lane: number): Promise<readonly unknown
 }
 
 async function rejected(host: HostProcess): Promise<readonly { readonly device: string; readonly bad: number }[]> {
-  const list = await createClient(host).converter.rejected.list('gw', { limit: 1_000 })
+  const list = await host.client.converter.rejected.list('gw', { limit: 1_000 })
   return list.rejected.map(({ payload }) => JSON.parse(payload) as { device: string; bad: number })
 }
 
 // Holds CONVERTER-1, CONVERTER-2
 describe('a host that is killed while webhooks come in', () => {
   it(`keeps what it acknowledged, once (FC_SEED=${seed})`, async () => {
-    let host = await start()
-    await createClient(host).converter.put('gw', { type: 'velocity', template: TEMPLATE })
+    let host = await hosts.start()
+    await host.client.converter.put('gw', { type: 'velocity', template: TEMPLATE })
     let next = Array.from({ length: LANES }, () => 0)
     for (let kills = 0; kills < KILLS; kills++) {
       const dying = host
@@ -87,7 +80,7 @@ describe('a host that is killed while webhooks come in', () => {
       }
       next = await Promise.all(next.map((from, lane) => send(dying, lane, from, count)))
       await (killed ?? dying.kill())
-      host = await start()
+      host = await hosts.start()
       const bad = await rejected(host)
       for (const [lane, end] of next.entries()) {
         const good = await stored(host, lane)

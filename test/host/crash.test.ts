@@ -12,7 +12,7 @@ import { nextSeed, randomOf } from '../../src/kernel/random.ts'
 import { AppError } from '../../src/kernel/errors.ts'
 import type { RulesApi } from '../../src/services/rules/contract.ts'
 import { cases } from '../support/arbitraries/runs.ts'
-import { MortalHosts, type MortalHost } from './mortal-host.ts'
+import { HostProcesses, type HostProcess } from './host-process.ts'
 
 const TASKS = cases(100)
 const LANES = 10
@@ -48,9 +48,9 @@ const WAITING: Template = {
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'reflexarc-crash-'))
-const hosts = new MortalHosts(folder)
-afterAll(() => {
-  hosts.end()
+const hosts = new HostProcesses(folder)
+afterAll(async () => {
+  await hosts.end()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -80,11 +80,11 @@ async function countOf(api: RulesApi, id: string): Promise<number> {
 }
 
 /** The messages of one lane, each after the one before, until the process is gone; gives how many were acknowledged. */
-async function stream(process: MortalHost, lane: number, from: number, acknowledged: () => void): Promise<number> {
+async function stream(process: HostProcess, lane: number, from: number, acknowledged: () => void): Promise<number> {
   for (let n = from; n < MESSAGES; n++) {
     try {
       const data = [{ parameterName: 'n', value: levelOf(lane, n) }]
-      const { taken } = await process.api.tools.push({ resource: resourceOf(lane), data })
+      const { taken } = await process.client.rules.tools.push({ resource: resourceOf(lane), data })
       expect(taken).toBe(true)
     } catch (error) {
       if (!process.isKilled) throw error
@@ -107,12 +107,12 @@ const POSSIBLE: Readonly<Record<Known, readonly string[]>> = {
 
 /** Makes tasks, stops most of them and deletes some, until the process is gone. */
 async function keepBooks(
-  process: MortalHost,
+  process: HostProcess,
   first: number,
   known: Map<string, Known>,
   acknowledged: () => void,
 ): Promise<void> {
-  const { tasks } = process.api
+  const { tasks } = process.client.rules
   const note = (id: string, now: Known) => {
     known.set(id, now)
     if (POSSIBLE[now].length === 1) acknowledged()
@@ -136,7 +136,8 @@ async function keepBooks(
 }
 
 /** A task whose wait began with a message that was acknowledged. */
-async function beginTimer({ api }: MortalHost, resource: string): Promise<{ id: string; begun: number }> {
+async function beginTimer({ client }: HostProcess, resource: string): Promise<{ id: string; begun: number }> {
+  const api = client.rules
   const { ID } = await api.tasks.create({ template: 'waiting', name: resource, resource })
   const begun = Date.now()
   await api.tools.push({ resource, data: [{ parameterName: 'n', value: 1 }] })
@@ -169,18 +170,18 @@ async function undisturbed(): Promise<readonly (readonly NodeView[])[]> {
 describe('a host that is killed while it works', () => {
   it(`loses nothing that it acknowledged, and does nothing twice (FC_SEED=${seed})`, async () => {
     let host = await hosts.start()
-    await host.api.templates.create(TEMPLATE)
-    await host.api.templates.create(WAITING)
+    await host.client.rules.templates.create(TEMPLATE)
+    await host.client.rules.templates.create(WAITING)
     const ids: string[] = []
     await inGroups([...Array(TASKS).keys()], async (task) => {
-      const made = await host.api.tasks.create({
+      const made = await host.client.rules.tasks.create({
         template: 'watched',
         name: `t${task}`,
         resource: resourceOf(laneOf(task)),
       })
       ids[task] = made.ID
     })
-    const clock = await host.api.tasks.create({
+    const clock = await host.client.rules.tasks.create({
       sensors: [{ label: 'd', name: 'dice' }],
       task: { name: 'clock', type: 'periodic', frequency: 200 },
     })
@@ -203,16 +204,16 @@ describe('a host that is killed while it works', () => {
       await books
       host = await hosts.start()
       await inGroups([...known], async ([id, last]) => {
-        expect(POSSIBLE[last], `${id} after kill ${kills}`).toContain(await statusOf(host.api, id))
+        expect(POSSIBLE[last], `${id} after kill ${kills}`).toContain(await statusOf(host.client.rules, id))
       })
       for (const [lane, n] of done.entries()) {
-        const there = await countOf(host.api, ids[lane] ?? '')
+        const there = await countOf(host.client.rules, ids[lane] ?? '')
         // The one that was under way when the process died may be there or not.
         expect([n, n + 1], `lane ${lane} after kill ${kills}`).toContain(there)
         next[lane] = there
       }
     }
-    const { api } = host
+    const api = host.client.rules
     const after = await api.tasks.get(clock.ID)
     expect(after.status).toBe('running')
     const ticksOn = async () => (await api.tasks.get(clock.ID)).invocationCount
@@ -229,11 +230,11 @@ describe('a host that is killed while it works', () => {
     await inGroups(ids, async (id) => {
       const lane = laneOf(ids.indexOf(id))
       for (const view of expected[lane] ?? []) {
-        const node = await host.api.inspection.node(id, view.node)
+        const node = await host.client.rules.inspection.node(id, view.node)
         const { mostLikelyState, rawData } = view
         expect([id, view.node, node.mostLikelyState, node.rawData]).toEqual([id, view.node, mostLikelyState, rawData])
       }
-      expect(await host.api.tasks.get(id)).toMatchObject({ status: 'running', invocationCount: MESSAGES })
+      expect(await host.client.rules.tasks.get(id)).toMatchObject({ status: 'running', invocationCount: MESSAGES })
     })
     await host.kill()
   })

@@ -4,20 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packTar } from 'modern-tar'
 import { afterAll, expect, it } from 'vitest'
-import { type HostProcess, startHostProcess } from './host-process.ts'
+import { HostProcesses, type HostProcess } from './host-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'reflexarc-functions-crash-'))
-const hosts: HostProcess[] = []
+const hosts = new HostProcesses(folder)
 afterAll(async () => {
-  for (const host of hosts) if (!host.isKilled) await host.kill()
+  await hosts.end()
   rmSync(folder, { recursive: true, force: true })
 })
-
-async function started(): Promise<HostProcess> {
-  const host = await startHostProcess(folder)
-  hosts.push(host)
-  return host
-}
 
 type Body = Record<string, unknown>
 
@@ -50,7 +44,7 @@ export const plug = definePlug({ name: 'warmth', version: '${version}', kind: 's
 }
 
 it('builds what was begun, and rules use it before and after', async () => {
-  const first = await started()
+  const first = await hosts.start()
   const created = await ask(first, 'POST', '/registry/v2/plugs?async=false', await plugOf('1.0.0', 25))
   expect((created['entity'] as Body)['failureReason']).toBeUndefined()
   expect(created).toMatchObject({ entity: { status: 'running' } })
@@ -71,7 +65,7 @@ it('builds what was begun, and rules use it before and after', async () => {
   await ask(first, 'POST', '/registry/v2/plugs', await plugOf('1.1.0', 15))
   await first.kill()
 
-  const second = await started()
+  const second = await hosts.start()
   const status = async (): Promise<unknown> => {
     const { entity } = await ask(second, 'GET', '/registry/v2/plugs/warmth/versions/1.1.0')
     return (entity as Body)['status']

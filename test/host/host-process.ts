@@ -1,48 +1,73 @@
-/** A whole host in a process of its own, over a folder that outlives it, to be killed. */
-import { spawn } from 'node:child_process'
+/** Whole hosts on one data folder, one after the other, each a process of its own that can be killed with -9. */
+import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
-import { root } from '../support/repository.ts'
+import { createClient, type Client } from '../../src/client.ts'
+import { builtCode } from '../support/built-code.ts'
 import { basic } from './sample-host.ts'
 
+/** One process, from its start to its death. */
 export interface HostProcess {
   readonly url: string
-  /** the one key pair that it knows */
-  readonly credentials: { readonly key: string; readonly secret: string }
-  /** with that pair */
+  /** with the one key pair that it knows */
   readonly headers: { readonly authorization: string }
+  /** with the same */
+  readonly client: Client
   readonly isKilled: boolean
   /** `kill -9`; resolves when it is gone */
   kill(): Promise<void>
 }
 
-export async function startHostProcess(folder: string): Promise<HostProcess> {
-  const args = ['serve', '--port', '0', '--data', folder, '--key', 'k', '--secret', 's', '--rate-limit', '0', '--empty']
-  const child = spawn(process.execPath, [join(root, 'src/host/cli.ts'), ...args, '--log-level', 'silent'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  const gone = once(child, 'close')
-  let isKilled = false
-  const kill = async (): Promise<void> => {
-    isKilled = true
-    child.kill('SIGKILL')
-    await gone
+const CREDENTIALS = { key: 'k', secret: 's' }
+
+export class HostProcesses {
+  readonly #folder: string
+  /** the running ones, and when they are gone */
+  readonly #running = new Map<ChildProcess, Promise<unknown>>()
+
+  constructor(folder: string) {
+    this.#folder = folder
   }
-  child.stdout.setEncoding('utf8')
-  for (let text = ''; ;) {
-    const [more] = (await Promise.race([once(child.stdout, 'data'), gone.then(() => [])])) as unknown[]
-    if (typeof more !== 'string') throw new Error('the host ended by itself')
-    text += more
-    const url = /listening on (\S+)\n/.exec(text)?.[1]
-    if (url === undefined) continue
-    return {
-      url,
-      credentials: { key: 'k', secret: 's' },
-      headers: { authorization: basic('k', 's') },
-      get isKilled() {
-        return isKilled
-      },
-      kill,
+
+  /** Resolves when it listens. */
+  async start(): Promise<HostProcess> {
+    const { key, secret } = CREDENTIALS
+    const args = ['serve', '--port', '0', '--data', this.#folder, '--key', key, '--secret', secret]
+    const more = ['--rate-limit', '0', '--empty', '--log-level', 'silent']
+    const child = spawn(process.execPath, [builtCode('cli.js'), ...args, ...more], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const gone = once(child, 'close').then(() => this.#running.delete(child))
+    this.#running.set(child, gone)
+    child.stdout.setEncoding('utf8')
+    for (let text = ''; ;) {
+      const [part] = (await Promise.race([once(child.stdout, 'data'), gone.then(() => [])])) as unknown[]
+      if (typeof part !== 'string') throw new Error(`the host ended by itself: ${text}`)
+      text += part
+      const url = /listening on (\S+)\n/.exec(text)?.[1]
+      if (url !== undefined) return hostProcess(url, child, gone)
     }
+  }
+
+  /** Kills those that a test left; resolves when they are gone. */
+  async end(): Promise<void> {
+    for (const child of this.#running.keys()) child.kill('SIGKILL')
+    await Promise.all(this.#running.values())
+  }
+}
+
+function hostProcess(url: string, child: ChildProcess, gone: Promise<unknown>): HostProcess {
+  let isKilled = false
+  return {
+    url,
+    headers: { authorization: basic(CREDENTIALS.key, CREDENTIALS.secret) },
+    client: createClient({ url, credentials: CREDENTIALS }),
+    get isKilled() {
+      return isKilled
+    },
+    kill: async () => {
+      isKilled = true
+      child.kill('SIGKILL')
+      await gone
+    },
   }
 }

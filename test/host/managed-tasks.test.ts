@@ -1,88 +1,45 @@
 /** The whole host: tasks come and go with resources and their types, also when it is killed with -9 in the middle. */
-import { spawn, type ChildProcessByStdio } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
 import { afterAll, describe, expect, it } from 'vitest'
 import { cases } from '../support/arbitraries/runs.ts'
-import { root } from '../support/repository.ts'
-import { basic } from './sample-host.ts'
+import { HostProcesses, type HostProcess } from './host-process.ts'
 
 const RESOURCES = cases(100)
 
 const folder = mkdtempSync(join(tmpdir(), 'reflexarc-managed-'))
-const children = new Set<ChildProcessByStdio<null, Readable, null>>()
-afterAll(() => {
-  for (const child of children) child.kill('SIGKILL')
+const hosts = new HostProcesses(folder)
+afterAll(async () => {
+  await hosts.end()
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** One process, from its start to its death. */
-class Process {
-  readonly #url: string
-  readonly #child: ChildProcessByStdio<null, Readable, null>
-  readonly #gone: Promise<unknown>
+/** A host that is asked for resources and tasks; an answer that is none fails. */
+class Managing {
+  readonly #host: HostProcess
 
-  private constructor(url: string, child: ChildProcessByStdio<null, Readable, null>, gone: Promise<unknown>) {
-    this.#url = url
-    this.#child = child
-    this.#gone = gone
+  private constructor(host: HostProcess) {
+    this.#host = host
   }
 
-  static async start(): Promise<Process> {
-    const args = [
-      'serve',
-      '--port',
-      '0',
-      '--data',
-      folder,
-      '--key',
-      'k',
-      '--secret',
-      's',
-      '--rate-limit',
-      '0',
-      '--empty',
-    ]
-    const child = spawn(process.execPath, [join(root, 'src/host/cli.ts'), ...args, '--log-level', 'silent'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    children.add(child)
-    const gone = once(child, 'close').then(() => children.delete(child))
-    child.stdout.setEncoding('utf8')
-    for (let text = ''; ;) {
-      const [more] = (await Promise.race([once(child.stdout, 'data'), gone.then(() => [])])) as unknown[]
-      if (typeof more !== 'string') throw new Error(`the host ended by itself: ${text}`)
-      text += more
-      const url = /listening on (\S+)\n/.exec(text)?.[1]
-      if (url !== undefined) return new Process(url, child, gone)
-    }
+  static async start(): Promise<Managing> {
+    return new Managing(await hosts.start())
   }
 
-  async ask(
-    method: string,
-    path: string,
-    body?: unknown,
-  ): Promise<{ readonly status: number; readonly body: unknown }> {
-    const response = await fetch(this.#url + path, {
+  async done(method: string, path: string, body?: unknown): Promise<unknown> {
+    const response = await fetch(this.#host.url + path, {
       method,
       headers: {
-        authorization: basic('k', 's'),
+        ...this.#host.headers,
         accept: 'application/vnd.service.paged+json',
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const text = await response.text()
-    return { status: response.status, body: text === '' ? undefined : (JSON.parse(text) as unknown) }
-  }
-
-  async done(method: string, path: string, body?: unknown): Promise<unknown> {
-    const answer = await this.ask(method, path, body)
-    if (answer.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`)
-    return answer.body
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`)
+    return text === '' ? undefined : (JSON.parse(text) as unknown)
   }
 
   /** how many tasks a query selects */
@@ -92,8 +49,7 @@ class Process {
   }
 
   async kill(): Promise<void> {
-    this.#child.kill('SIGKILL')
-    await this.#gone
+    await this.#host.kill()
   }
 }
 
@@ -124,7 +80,7 @@ const TEMPLATE = {
 // Holds RESOURCE-3
 describe('managed tasks in the host', () => {
   it('of many resources come with the link to a type, fire on their own data, and go with it', async () => {
-    let host = await Process.start()
+    let host = await Managing.start()
     await host.done('POST', '/api/templates', TEMPLATE)
     await host.done('POST', '/api/resourcetypes', {
       id: 'pump',
@@ -151,7 +107,7 @@ describe('managed tasks in the host', () => {
       n < RESOURCES / 2 ? host.done('PATCH', `/api/resources/${id}`, { resourceTypeId: null }) : Promise.resolve(),
     )
     await host.kill()
-    host = await Process.start()
+    host = await Managing.start()
     await expect.poll(() => host.tasks('template=too-hot')).toBe(RESOURCES / 2)
     await expect.poll(() => host.tasks('template=second')).toBe(RESOURCES / 2)
     expect(await host.tasks('resource=pump-0')).toBe(0)

@@ -46,7 +46,15 @@ const does = fc.constantFrom<Listens['does']>(
 /** What happens at every message, while rows stay rows. */
 export const listensTogether: fc.Arbitrary<Listens> = fc.record({
   kind: fc.constant('listen' as const),
-  types: fc.constantFrom<readonly EventType[] | undefined>(undefined, undefined, ['state', 'gate', 'held'], ['data']),
+  types: fc.constantFrom<readonly EventType[] | undefined>(
+    undefined,
+    undefined,
+    ['state', 'gate', 'held'],
+    ['data'],
+    ['fired'],
+    ['fired', 'held'],
+    ['fired', 'log'],
+  ),
   tasks: fc.constant(undefined),
   why,
   together: fc.constantFrom('reads', 'reads some', 'reads later'),

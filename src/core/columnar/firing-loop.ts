@@ -5,6 +5,8 @@
 import type { Generate } from '../engine/executor.ts'
 import type { Plug, PlugContext } from '../plug/plug.ts'
 import { keptOf, NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
+import { objectsAt, PLUG, PROPERTIES } from './row-layout.ts'
+import type { RowStore } from './row-store.ts'
 
 /** Rows that fire one after the other at one message: by place, which row it is and what its call is given. */
 export interface FiringPlaces {
@@ -28,6 +30,22 @@ export interface FiringRows extends FiringPlaces {
   answers: KeptAnswer[] | undefined
   /** the batch is over: rows go on by themselves */
   isOver: boolean
+}
+
+/** Of rows that have not got the first message yet. */
+export function firingRows(
+  rows: readonly number[],
+  rowAt: Int32Array,
+  { objects, layout, answers, hasAnswers }: RowStore,
+): FiringRows {
+  const actuators = rows.map((row) => row * layout.objects + objectsAt(0))
+  return {
+    rowAt,
+    plugs: actuators.map((actuator) => objects[actuator + PLUG] as Plug),
+    properties: actuators.map((actuator) => objects[actuator + PROPERTIES] as FiringPlaces['properties'][number]),
+    answers: hasAnswers ? rows.map((row) => answers[row]) : undefined,
+    isOver: false,
+  }
 }
 
 /** Who takes a call that does not end within its row. */

@@ -186,6 +186,25 @@ export function wordsFor(rows: number): number {
   return Math.ceil(rows / 32)
 }
 
+/** How many of the first rows are in a set. */
+export function countRows(set: Int32Array, rows: number): number {
+  let count = 0
+  for (let w = 0; w << 5 < rows; w++) {
+    const left = rows - (w << 5)
+    const word = set[w] ?? 0
+    count += ones(left < 32 ? word & ((1 << left) - 1) : word)
+  }
+  return count
+}
+
+/** How many bits are set. */
+function ones(word: number): number {
+  let bits = word - ((word >>> 1) & 0x55_55_55_55)
+  bits = (bits & 0x33_33_33_33) + ((bits >>> 2) & 0x33_33_33_33)
+  bits = (bits + (bits >>> 4)) & 0x0f_0f_0f_0f
+  return Math.imul(bits, 0x01_01_01_01) >>> 24
+}
+
 /** In a list that holds doubles, whatever the limits are: then it needs no look at each. */
 export function limitsOf(rows: readonly number[], store: RowStore, constant: number): readonly number[] {
   const limits = [0.5]

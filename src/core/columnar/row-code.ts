@@ -48,14 +48,21 @@ export interface RowEvents extends FiringOwner {
   readonly tellsInner: boolean
   /** undefined: nobody takes records of messages */
   readonly records: MessageRecords | undefined
+  /** undefined: nobody takes records of what fires, or somebody is told of each */
+  readonly firings: EpochRecords | undefined
   /** Tells which sensors fired others, of a row whose sensors have all answered. False when the row is gone. */
   tellInner(row: number, bits: number, message: Values): boolean
   /** Tells what follows from a row's message with the answer of one sensor, which begins at a place. False when the row is gone. */
   tellFirings(row: number, list: readonly Following[], from: number): boolean
 }
 
+export interface EpochRecords {
+  /** Records of what the rows of a vectorized batch take together, from where they are up to date. */
+  beginEpoch(from: EpochSource): RecordEpoch
+}
+
 /** Who keeps records of what rows take. */
-export interface MessageRecords {
+export interface MessageRecords extends EpochRecords {
   /**
    * A row's sensors have answered a message: its number and time, state bits before and after it. `earlier`: as for
    * `follows`, when sensors fire others.
@@ -71,12 +78,10 @@ export interface MessageRecords {
   ): void
   /** What follows from it, before it does. `earlier`: since when each node had its state, then when each actuator had fired. */
   follows(row: number, list: readonly Following[], earlier: readonly number[]): void
-  /** Records of what the rows of a vectorized batch take together, from where they are up to date. */
-  beginEpoch(from: EpochSource): RecordEpoch
 }
 
 /** What records of many rows go by. */
-export interface EpochSource extends Pick<VectorCode, 'statesAt'> {
+export interface EpochSource extends Pick<VectorCode, 'statesAt' | 'lastChange'> {
   readonly rows: readonly number[]
   readonly limits: Limits
   /** what messages show, by message and parameter, and when each was taken: both are filled, and never changed else */

@@ -1,5 +1,6 @@
 /**
- * Tells what fired, or was held back, in messages that rows take, while the rows stay rows.
+ * Tells what fired, or was held back, in messages that rows take, while the rows stay rows: event by event, or as records
+ * (firing-records.ts) when all who want to know are told when the input is done.
  *
  * ROWEVENT-1 a row tells the same events as the state machine would, with the same bytes, in the same order, and at the
  *   same point relative to calls of plugs: all that a sensor's answer fires before the first call of those actuators.
@@ -8,41 +9,35 @@
  */
 import { FIRED, HELD } from '../engine/event-filter.ts'
 import type { ExecutorHost } from '../engine/executor.ts'
-import type { FiredEvent, HeldEvent, InputSummary, Why, WhySensor } from '../engine/events.ts'
+import type { FiredEvent, HeldEvent, InputSummary } from '../engine/events.ts'
 import type { Graph } from '../graph/graph.ts'
-import type { Match } from '../task/fire.ts'
 import type { Message } from '../task/origin.ts'
 import type { Sink } from '../task/run.ts'
 import { KeptState } from './kept-state.ts'
 import { EffectIds } from './effect-ids.ts'
+import { firedEvent, heldEvent, inputOf, type FiringTask } from './firing-events.ts'
+import { FiringRecord } from './firing-records.ts'
 import { materializeBefore, materializeInto } from './materialize.ts'
 import { ALL, SILENT } from './replay.ts'
+import type { EpochRecords, EpochSource, RecordEpoch } from './row-code.ts'
 import type { RowHandle } from './row-handle.ts'
 import { blockAt, FIRED as FIRED_AT } from './row-layout.ts'
-import type { Following, RowStore } from './row-store.ts'
-import { RowTexts, type SensorText, type TriggerText } from './row-texts.ts'
+import type { Fires, Following, RowStore } from './row-store.ts'
+import { RowTexts } from './row-texts.ts'
 import type { RowMessage } from './row-message.ts'
+import { FiringEpoch } from './vector-firings.ts'
 
 /** A task whose row tells events. */
-interface Teller {
+interface Teller extends FiringTask {
   readonly handle: RowHandle
-  readonly task: string
-  readonly texts: RowTexts
   /** types that somebody wants of its events, as bits */
   readonly types: number
-  readonly effects: EffectIds
-  /** numbers of the input and the invocation of the message number 0 */
-  readonly inputs: number
-  readonly invocations: number
 }
-
-/** Of a trigger into a sensor. */
-const WITHOUT_CONDITION = { matched: 'execution', from: -1, to: -1 } as const
 
 /** Ends a replay at the event that is being told. */
 class Stopped extends Error {}
 
-export class RowEventWriter {
+export class RowEventWriter implements EpochRecords {
   readonly #rows: RowStore
   readonly #host: ExecutorHost
   /** by row; undefined: to be made when it tells something */
@@ -107,23 +102,22 @@ export class RowEventWriter {
    */
   firings(told: RowMessage, list: readonly Following[], from: number): boolean {
     const teller = this.#teller(told.row)
+    if (this.#host.events.firesInRecords) return this.#recordFirings(teller, told, list, from)
     if ((teller.types & (FIRED | HELD)) === 0) return true
-    const { row, count, time } = told
-    const { length } = this.#rows.shape.sensors
+    const { row, time } = told
     const position = list[from]?.position
-    const input = teller.inputs + (count - 1) * (1 + length) + (position ?? 0) + 2
     /** actuators that have fired, as bits, and how many firings there were */
     let fired = 0
     let place = 0
     this.#begin(teller, told)
     for (let i = from; i < list.length; i++) {
       const following = list[i] as Following
-      const { actuator, policyMs } = following
+      const { actuator } = following
       if (following.position !== position) break
-      const until = policyMs === 0 ? time : ((fired >> actuator) & 1 ? time : this.#firedAt(row, actuator)) + policyMs
-      if (time < until) this.#held(teller, told, following, until)
+      const until = this.#heldUntil(row, following, time, fired)
+      if (time < until) this.#held(teller, told, following.trigger, until)
       else {
-        this.#fired(teller, told, following, input, place++)
+        this.#fired(teller, told, following, place++)
         fired |= 1 << actuator
       }
       if (this.#rows.handle(row) !== teller.handle) return this.#end(false)
@@ -131,16 +125,46 @@ export class RowEventWriter {
     return this.#end(true)
   }
 
+  /** The same when nobody is told at once. */
+  #recordFirings(teller: Teller, told: RowMessage, list: readonly Following[], from: number): boolean {
+    const { row, time } = told
+    const position = list[from]?.position
+    let fired = 0
+    let firings = 0
+    let untils: number[] | undefined
+    let i = from
+    for (; i < list.length; i++) {
+      const following = list[i] as Following
+      if (following.position !== position) break
+      const until = this.#heldUntil(row, following, time, fired)
+      if (time < until) (untils ??= [])[i - from] = until
+      else {
+        fired |= 1 << following.actuator
+        firings++
+      }
+    }
+    this.#record(teller, told, list, from, i, firings, untils)
+    return true
+  }
+
   /** Tells which sensors were fired by others, as far as those before a position have answered. False when the row is gone. */
   innerFirings(told: RowMessage, position: number): boolean {
     const teller = this.#teller(told.row)
-    if ((teller.types & (FIRED | HELD)) === 0) return true
-    const first = teller.inputs + (told.count - 1) * (1 + this.#rows.shape.sensors.length) + 1
+    const { inner, innerBefore } = teller.texts
+    const isRecorded = this.#host.events.firesInRecords
+    if (!isRecorded && (teller.types & (FIRED | HELD)) === 0) return true
     this.#begin(teller, told)
+    const from = innerBefore[this.#sensors] as number
+    const to = innerBefore[position] as number
+    if (isRecorded) {
+      this.#sensors = position
+      if (to > from) this.#record(teller, told, inner, from, to, to - from, undefined)
+      return this.#end(true)
+    }
     for (; this.#sensors < position; this.#sensors++) {
-      for (const [place, trigger] of (teller.texts.inner[this.#sensors] ?? []).entries()) {
-        const following = { trigger, position: this.#sensors, ...WITHOUT_CONDITION }
-        this.#fired(teller, told, following, first + this.#sensors + 1, place)
+      const [first = 0, end = 0] = [innerBefore[this.#sensors], innerBefore[this.#sensors + 1]]
+      for (let i = first; i < end; i++) {
+        this.#fired(teller, told, inner[i] as Fires, i - first)
         if (this.#rows.handle(told.row) !== teller.handle) return this.#end(false)
       }
     }
@@ -149,19 +173,19 @@ export class RowEventWriter {
 
   /** The message at hand of a row goes on with the answer of the sensor at a position; those before have told theirs. */
   goesOn(row: number, position: number): void {
-    const { inner } = this.#teller(row).texts
+    const { innerBefore } = this.#teller(row).texts
     this.#row = row
     this.#count = this.#rows.count(row)
     this.#sensors = position
-    this.#told = inner.slice(0, position).reduce((sum, { length }) => sum + length, 0)
+    this.#told = innerBefore[position] ?? 0
   }
 
-  #begin(teller: Teller, { row, count, after }: RowMessage): void {
+  #begin(teller: Teller, { row, number, after }: RowMessage): void {
     this.#telling = teller
     this.#bits = after
-    if (row === this.#row && count === this.#count) return
+    if (row === this.#row && number === this.#count) return
     this.#row = row
-    this.#count = count
+    this.#count = number
     this.#sensors = 0
     this.#told = 0
   }
@@ -171,52 +195,27 @@ export class RowEventWriter {
     return isThere
   }
 
-  #held(teller: Teller, told: RowMessage, { trigger }: Following, until: number): void {
-    this.#told++
-    if ((teller.types & HELD) === 0) return
-    const { source, node } = teller.texts.triggers[trigger] as TriggerText
-    const { time, count } = told
-    const at = this.#at(told)
-    const invocation = teller.invocations + count
-    const { task } = teller
-    const event: HeldEvent =
-      at === time
-        ? { time, task, invocation, type: 'held', node, source, until, reason: 'invocationPolicy' }
-        : { time, at, task, invocation, type: 'held', node, source, until, reason: 'invocationPolicy' }
-    this.#emit(event, HELD)
+  /** Epoch ms up to which an actuator cools down. `fired`: those that fired with this message before, as bits. */
+  #heldUntil(row: number, { actuator, policyMs }: Following, time: number, fired: number): number {
+    if (policyMs === 0) return time
+    return ((fired >> actuator) & 1 ? time : this.#firedAt(row, actuator)) + policyMs
   }
 
-  #fired(
-    teller: Teller,
-    told: RowMessage,
-    { trigger, position, matched, from, to }: Pick<Following, 'trigger' | 'position' | 'matched' | 'from' | 'to'>,
-    input: number,
-    place: number,
-  ): void {
+  #held(teller: Teller, told: RowMessage, trigger: number, until: number): void {
+    this.#told++
+    if ((teller.types & HELD) === 0) return
+    this.#emit(heldEvent(teller, told, trigger, this.#at(told), until), HELD)
+  }
+
+  #fired(teller: Teller, told: RowMessage, fires: Fires, place: number): void {
     this.#told++
     if ((teller.types & FIRED) === 0) return
-    const text = teller.texts.triggers[trigger] as TriggerText
-    const { node, source } = text
-    const { time, count } = told
-    const { task } = teller
-    const at = this.#at(told)
-    const invocation = teller.invocations + count
-    const effect = teller.effects.of(input, place)
-    const { why: isKept, events } = this.#host
-    let event: FiredEvent
-    if (isKept && events.wantsWhy) {
-      const why = this.#why(teller.texts, trigger, text, told, position, matched, from, to)
-      event =
-        at === time
-          ? { time, task, invocation, type: 'fired', node, source, effect, why }
-          : { time, at, task, invocation, type: 'fired', node, source, effect, why }
-    } else {
-      event =
-        at === time
-          ? { time, task, invocation, type: 'fired', node, source, effect }
-          : { time, at, task, invocation, type: 'fired', node, source, effect }
-    }
-    this.#emit(event, FIRED)
+    const input = this.#hasWhy ? this.#inputOf(told.message, told.time) : undefined
+    this.#emit(firedEvent(teller, told, fires, this.#at(told), place, input), FIRED)
+  }
+
+  get #hasWhy(): boolean {
+    return this.#host.why && this.#host.events.wantsWhy
   }
 
   #emit(event: FiredEvent | HeldEvent, type: number): void {
@@ -226,62 +225,32 @@ export class RowEventWriter {
     this.#kept = undefined
   }
 
-  #why(
-    texts: RowTexts,
-    trigger: number,
-    text: TriggerText,
+  #record(
+    teller: Teller,
     told: RowMessage,
-    position: number,
-    matched: Match,
+    list: readonly Fires[],
     from: number,
     to: number,
-  ): Why {
-    const { sensor, source, node, sensors, hasGates } = text
-    const { time, before, after, message } = told
-    const input = this.#inputOf(message, time)
-    const gates = hasGates ? texts.gates(trigger, after & this.#rows.keyMask, position) : []
-    const via = texts.via[position] ?? []
-    const why: Why = {
-      input,
-      trigger:
-        sensor === undefined
-          ? { source, destination: node, matched, from: gateName(from), to: gateName(to) }
-          : { source, destination: node, matched, from: nameOf(sensor, before), to: nameOf(sensor, after) },
-      sensors: this.#whySensors(sensors, told, position, input),
-      gates,
-    }
-    if (via.length > 0) why.via = via.map((step) => ({ ...step, time }))
-    return why
+    fired: number,
+    untils: readonly number[] | undefined,
+  ): void {
+    const { nodes } = this.#rows.layout
+    const since = this.#hasWhy ? copied(told.since, told.sinceAt, nodes) : undefined
+    this.#host.events.recordFirings(
+      new FiringRecord(teller, told, this.#at(told), since, list, from, to, fired, untils),
+    )
   }
 
-  /** Lists of one and two by themselves: nearly all are, and a function for each costs more than what it makes. */
-  #whySensors(sensors: readonly SensorText[], told: RowMessage, position: number, input: InputSummary): WhySensor[] {
-    const [one, two, three] = sensors
-    if (one === undefined) return []
-    const first = this.#whySensor(one, told, position, input)
-    if (two === undefined) return [first]
-    if (three === undefined) return [first, this.#whySensor(two, told, position, input)]
-    return sensors.map((sensor) => this.#whySensor(sensor, told, position, input))
-  }
-
-  #whySensor(
-    sensor: SensorText,
-    { time, before, after, since, sinceAt }: RowMessage,
-    position: number,
-    input: InputSummary,
-  ): WhySensor {
-    const { node, states, shift, mask, slot } = sensor
-    if (sensor.position > position) return { node, state: null }
-    const state = (after >> shift) & mask
-    const isOld = state === ((before >> shift) & mask)
-    return { node, state: states[state] ?? null, since: isOld ? (since[sinceAt + slot] as number) : time, input }
+  beginEpoch(from: EpochSource): RecordEpoch {
+    const tasks = from.rows.map((row) => this.#teller(row))
+    const { task } = (tasks[0] as Teller).handle // there are rows
+    return new FiringEpoch(from, this.#rows, tasks, task.model, this.#host)
   }
 
   /** Events of one message share what began them. */
   #inputOf(message: Message, time: number): InputSummary {
     const known = this.#input
-    if (known.values === message && known.time === time) return known
-    return (this.#input = { kind: 'data', time, resource: message.resource, values: message })
+    return known.values === message && known.time === time ? known : (this.#input = inputOf(message, time))
   }
 
   /** The engine's clock: ahead of the message when a sensor answered late. */
@@ -321,10 +290,8 @@ export class RowEventWriter {
   }
 }
 
-function nameOf({ states, shift, mask }: SensorText, bits: number): string | null {
-  return states[(bits >> shift) & mask] ?? null
-}
-
-function gateName(state: number): string | null {
-  return state === 0 ? 'TRUE' : state === 1 ? 'FALSE' : null
+function copied(numbers: ArrayLike<number>, from: number, length: number): readonly number[] {
+  const copy: number[] = []
+  for (let i = 0; i < length; i++) copy.push(numbers[from + i] as number)
+  return copy
 }

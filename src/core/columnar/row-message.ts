@@ -7,7 +7,7 @@ const NO_MESSAGE: Message = { resource: '' }
 export class RowMessage {
   row = 0
   /** its number among those of the row */
-  count = 0
+  number = 0
   /** epoch ms */
   time = 0.5
   message: Message = NO_MESSAGE
@@ -26,7 +26,7 @@ export class RowMessage {
   ofRow(rows: RowStore, row: number, after: number, message: Message): this {
     const { layout } = rows
     this.row = row
-    this.count = rows.count(row)
+    this.number = rows.count(row)
     this.time = rows.time(row)
     this.message = message
     this.before = rows.before(row)

@@ -50,6 +50,9 @@ export interface Following {
   readonly to: number
 }
 
+/** What fires, and with the answer of which sensor. */
+export type Fires = Pick<Following, 'trigger' | 'position' | 'matched' | 'from' | 'to'>
+
 /** Entries of the table: not known yet; nothing follows. What is above says where in `followings` it stands. */
 const NOT_LOOKED_UP = 0
 export const NOTHING = 1
@@ -494,6 +497,12 @@ export class RowStore {
     if (what !== NOT_LOOKED_UP) return what
     const { task } = this.objects[row * this.layout.objects + HANDLE] as Attached
     return this.#lookUp(task.model, part, this.before(row), this.after(row))
+  }
+
+  /** The same by any task of the shape. */
+  followingOf(model: TaskModel, before: number, now: number): readonly Following[] {
+    const what = this.entry(before, now)
+    return this.followings[what === NOT_LOOKED_UP ? this.#lookUp(model, this.parts.whole, before, now) : what] ?? []
   }
 
   /** What follows from state bits before and now, as the table has it. */

@@ -7,7 +7,7 @@ import { GATE_STATES, UNKNOWN, type Graph, type SensorNode, type TriggerEdge } f
 import { stateName } from '../task/state.ts'
 import type { TaskModel } from '../task/run.ts'
 import { gateStates } from './possible-firings.ts'
-import type { RowStore } from './row-store.ts'
+import type { Fires, RowStore } from './row-store.ts'
 
 /** A sensor, by where a row has it. */
 export interface SensorText {
@@ -30,10 +30,15 @@ export interface TriggerText {
   readonly hasGates: boolean
 }
 
+/** Of a trigger into a sensor. */
+const WITHOUT_CONDITION = { matched: 'execution', from: -1, to: -1 } as const
+
 export class RowTexts {
   readonly triggers: readonly TriggerText[]
-  /** by position: the triggers of that sensor into other sensors, which fire with each message */
-  readonly inner: readonly (readonly number[])[]
+  /** triggers of sensors into other sensors, which fire with each message, by position */
+  readonly inner: readonly Fires[]
+  /** by position: how many of them there are of sensors before */
+  readonly innerBefore: readonly number[]
   /** by position: the triggers that lead to that sensor, texts of each, first one first */
   readonly via: readonly (readonly Pick<WhyStep, 'source' | 'destination'>[])[]
   readonly #rows: RowStore
@@ -48,16 +53,20 @@ export class RowTexts {
     const order = rows.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
     this.triggers = graph.triggers.map((trigger) => this.#text(trigger))
     this.via = order.map((sensor) => ledTo(graph, sensor))
-    this.inner = order.map((sensor) =>
+    this.inner = order.flatMap((sensor, position) =>
       sensor.triggers
         .filter(({ destination }) => destination.kind === 'sensor')
-        .map((trigger) => graph.triggers.indexOf(trigger)),
+        .map((trigger) => ({ trigger: graph.triggers.indexOf(trigger), position, ...WITHOUT_CONDITION })),
     )
+    this.innerBefore = Array.from({ length: order.length + 1 }, (_, p) => {
+      return this.inner.filter(({ position }) => position < p).length
+    })
     this.#gates = graph.triggers.map(() => new Map<number, readonly WhyGate[]>())
   }
 
   /** The gates behind a trigger's source when the sensors up to a position are known. The same list for the same states. */
-  gates(trigger: number, bits: number, position: number): readonly WhyGate[] {
+  gates(trigger: number, states: number, position: number): readonly WhyGate[] {
+    const bits = states & this.#rows.keyMask
     const key = (position << this.#rows.shape.keyBits) | bits
     const known = this.#gates[trigger]?.get(key)
     if (known !== undefined) return known

@@ -57,6 +57,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   tellsWhy = false
   tellsInner = false
   records: RowRecords | undefined = undefined
+  firings: RowEventWriter | undefined = undefined
   readonly #events: RowEventWriter
   readonly #records: RowRecords
   readonly #heard: HeardEvents
@@ -267,10 +268,11 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   }
 
   listenersChanged(): void {
-    const { anyToldTypes, takesRecords } = this.#heard
+    const { anyToldTypes, takesRecords, firesInRecords } = this.#heard
     this.tells = (anyToldTypes & (FIRED | HELD)) !== 0
     this.tellsWhy = this.#hasWhy && this.#heard.wantsWhy
     this.tellsInner = this.tells && this.#inner > 0
+    this.firings = firesInRecords ? this.#events : undefined
     const isNew = takesRecords && this.records === undefined
     if (isNew) this.#rowCalls?.openAll()
     this.records = takesRecords ? this.#records : undefined

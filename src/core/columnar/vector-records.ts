@@ -4,13 +4,13 @@ import type { EventRecord } from '../engine/event-batch.ts'
 import type { EngineEvent } from '../engine/events.ts'
 import type { Message } from '../task/origin.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
+import { countRows } from './limit-index.ts'
 import { eventsOf, type RecordedTask, type Totals } from './record-events.ts'
 import type { EpochSource, RecordEpoch } from './row-code.ts'
-import { AFTER, BEFORE, COUNT, TIME } from './row-layout.ts'
 import type { RowStore } from './row-store.ts'
+import { VectorPast } from './vector-past.ts'
 
-/** place of the first message of an epoch; the one before it its rows know themselves */
-const FIRST = 2
+const ALL_NODES = -1
 
 /** Who is told of the record of the message at hand. */
 export interface EpochOwner {
@@ -25,12 +25,8 @@ export class VectorEpoch implements RecordEpoch {
   readonly totals: Totals
   /** how often gates change in each row with each message */
   readonly gates: number
-  readonly #from: EpochSource
-  readonly #store: RowStore
+  readonly #past: VectorPast
   readonly #owner: EpochOwner
-  /** the rows' own numbers as they were at the beginning */
-  readonly #nums: Float64Array
-  readonly #ints: Int32Array
   #record: VectorRecord | undefined
 
   constructor(
@@ -41,20 +37,12 @@ export class VectorEpoch implements RecordEpoch {
     gates: number,
     owner: EpochOwner,
   ) {
-    this.#from = from
-    this.#store = store
+    this.#past = new VectorPast(from, store)
     this.#owner = owner
     this.rows = from.rows
     this.tasks = tasks
     this.totals = totals
     this.gates = gates
-    const { size } = store.layout
-    this.#nums = new Float64Array(from.rows.length * size)
-    from.rows.forEach((row, i) => {
-      const at = store.at(row)
-      this.#nums.set(store.nums.subarray(at, at + size), i * size)
-    })
-    this.#ints = new Int32Array(this.#nums.buffer)
   }
 
   begin(place: number, message: Message): void {
@@ -70,51 +58,18 @@ export class VectorEpoch implements RecordEpoch {
 
   /** What the row at place `i` did with the message at a place. */
   eventsAt(i: number, place: number, message: Message, fires: boolean, answer: KeptAnswer): readonly EngineEvent[] {
+    const past = this.#past
     return eventsOf({
       of: this.tasks[i] as RecordedTask,
       message,
-      number: (this.#nums[this.#at(i) + COUNT] ?? 0) + place - (FIRST - 1),
-      time: this.#from.times[place] ?? 0,
-      before: this.#statesAt(i, place - 1),
-      after: this.#statesAt(i, place),
+      number: past.numberOf(i, place),
+      time: past.timeOf(place),
+      before: past.statesAt(i, place - 1),
+      after: past.statesAt(i, place),
       given: undefined,
-      earlier: fires || this.totals.inner > 0 ? this.#since(i, place) : undefined,
+      earlier: fires || this.totals.inner > 0 ? past.since(i, place, ALL_NODES) : undefined,
       answers: [answer],
     })
-  }
-
-  /** Since when each node had its state before the message at a place. */
-  #since(i: number, place: number): readonly number[] {
-    const { changes } = this.#from
-    const { nodes, since } = this.#store.layout
-    const { bits } = this.#store.shape
-    const at = this.#at(i)
-    const found = Array.from({ length: nodes }, (_, n) => this.#nums[at + since + n] ?? 0)
-    let left = 2 ** nodes - 1
-    let now = this.#statesAt(i, place - 1)
-    for (let from = place - 1; from >= FIRST - 1 && left !== 0; from--) {
-      const before = this.#statesAt(i, from - 1)
-      const changed = (changes[(before << bits) | now] ?? 0) & left
-      for (let n = 0; n < nodes; n++) if ((changed >> n) & 1) found[n] = this.#timeAt(i, from)
-      left &= ~changed
-      now = before
-    }
-    return found
-  }
-
-  #timeAt(i: number, place: number): number {
-    return (place < FIRST ? this.#nums[this.#at(i) + TIME] : this.#from.times[place]) ?? 0
-  }
-
-  /** State bits after a message. */
-  #statesAt(i: number, place: number): number {
-    if (place < FIRST) return this.#ints[2 * this.#at(i) + (place === 0 ? BEFORE : AFTER)] ?? 0
-    const { statesAt, limits, values, parameters } = this.#from
-    return statesAt(limits, i, values, place * parameters)
-  }
-
-  #at(i: number): number {
-    return i * this.#store.layout.size
   }
 }
 
@@ -197,23 +152,6 @@ export class VectorRecord implements EventRecord {
   }
 
   #countFired(): number {
-    const firing = this.#firing
-    if (firing === undefined) return 0
-    const rows = this.#rows
-    let count = 0
-    for (let w = 0; w << 5 < rows; w++) {
-      const left = rows - (w << 5)
-      const word = firing[w] ?? 0
-      count += ones(left < 32 ? word & ((1 << left) - 1) : word)
-    }
-    return count
+    return this.#firing === undefined ? 0 : countRows(this.#firing, this.#rows)
   }
-}
-
-/** How many bits are set. */
-function ones(word: number): number {
-  let bits = word - ((word >>> 1) & 0x55_55_55_55)
-  bits = (bits & 0x33_33_33_33) + ((bits >>> 2) & 0x33_33_33_33)
-  bits = (bits + (bits >>> 4)) & 0x0f_0f_0f_0f
-  return Math.imul(bits, 0x01_01_01_01) >>> 24
 }

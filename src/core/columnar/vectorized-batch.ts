@@ -6,7 +6,6 @@
  * VECTOR-1 a vectorized batch that is over leaves each row as if it had taken its messages by itself
  * VECTOR-2 rows act in their order: those that are not reached when the batch ends have not got the message
  */
-import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import { lastValue, type Era } from './message-eras.ts'
 import { isSilent, type Part } from './message-parts.ts'
@@ -26,16 +25,15 @@ import {
   FIRES,
   FLAG,
   objectsAt,
-  PLUG,
   PROPERTIES,
   HANDLE,
   TIME,
 } from './row-layout.ts'
 import { FiringHistory, MAX_KEPT } from './firing-history.ts'
-import type { FireRows, FiringContext, FiringRows } from './firing-loop.ts'
+import { firingRows, type FireRows, type FiringContext, type FiringRows } from './firing-loop.ts'
 import { limitIndex, limitsOf, MIN_INDEXED, type LimitIndex } from './limit-index.ts'
 import { parametersOf } from './read-parameters.ts'
-import type { Limits, MessageRecords, RecordEpoch, RowEvents, Values } from './row-code.ts'
+import type { Limits, EpochSource, RecordEpoch, RowEvents } from './row-code.ts'
 import type { FiredAfter, RowStore } from './row-store.ts'
 import { RowMessage } from './row-message.ts'
 
@@ -101,6 +99,7 @@ export class VectorizedBatch {
   #told: RowMessage | undefined
   /** what records share, once there is one */
   #epoch: RecordEpoch | undefined
+  #firingEpoch: RecordEpoch | undefined
   /** place of the newest message */
   #newest = FIRST - 1
   /** of a message that is told: the row that fires next, as `FiringHistory.sets` */
@@ -154,7 +153,7 @@ export class VectorizedBatch {
     this.#bounds = new Float64Array(2 * parts.parameters)
     this.#history = new FiringHistory(length, KEPT)
     this.#rowAt = Int32Array.from(rows)
-    this.#calls = callsOf(rows, this.#rowAt, store)
+    this.#calls = firingRows(rows, this.#rowAt, store)
     const [plug] = this.#calls.plugs
     this.#fireRows = parts.fireRows(this.#calls.plugs.every((one) => one === plug) ? plug : undefined, batch)
   }
@@ -193,33 +192,39 @@ export class VectorizedBatch {
     this.#times[place] = now
     this.#messages[place] = message
     this.#widen(place)
-    const { records } = this.#batch
-    if (records !== undefined) return this.#takeRecorded(records, message, place, isDecided)
-    return isDecided && this.#findFiring(place * parameters) ? this.#fire(message) : this.rows.length
+    const fires = isDecided && this.#findFiring(place * parameters)
+    const { records, firings } = this.#batch
+    if (records !== undefined || (fires && firings !== undefined)) return this.#takeRecorded(message, place, fires)
+    return fires ? this.#fire(message) : this.rows.length
   }
 
-  #takeRecorded(records: MessageRecords, message: Message, place: number, isDecided: boolean): number {
-    const { rows } = this
-    const { statesAt, changes, parameters } = this.#parts
-    const limits = this.#limits
-    this.#epoch ??= records.beginEpoch({
-      rows,
-      limits,
+  #takeRecorded(message: Message, place: number, fires: boolean): number {
+    const { records, firings } = this.#batch
+    if (records !== undefined) this.#epoch ??= records.beginEpoch(this.#source())
+    if (fires && firings !== undefined) this.#firingEpoch ??= firings.beginEpoch(this.#source())
+    const epochs = [...(records ? [this.#epoch] : []), ...(fires && firings ? [this.#firingEpoch] : [])]
+    for (const epoch of epochs) epoch?.begin(place, message)
+    const { sets, words } = this.#history
+    const first = this.#history.at(place)
+    const firing = fires ? sets.slice(first, first + words) : undefined
+    const reached = fires ? this.#fire(message) : this.rows.length
+    const answers = fires && records !== undefined ? this.#calls.answers?.slice() : undefined
+    for (const epoch of epochs) epoch?.end(reached, firing, answers)
+    return reached
+  }
+
+  #source(): EpochSource {
+    const { statesAt, lastChange, changes, parameters } = this.#parts
+    return {
+      rows: this.rows,
+      limits: this.#limits,
       statesAt,
+      lastChange,
       changes,
       parameters,
       values: this.#values,
       times: this.#times,
-    })
-    const epoch = this.#epoch
-    epoch.begin(place, message)
-    const fires = isDecided && this.#findFiring(place * parameters)
-    const { sets, words } = this.#history
-    const first = this.#history.at(place)
-    const firing = fires ? sets.slice(first, first + words) : undefined
-    const reached = fires ? this.#fire(message) : rows.length
-    epoch.end(reached, firing, fires ? this.#calls.answers?.slice() : undefined)
-    return reached
+    }
   }
 
   /** Which rows fire by the numbers from `at` on; false when surely none does. */
@@ -257,7 +262,7 @@ export class VectorizedBatch {
     const batch = this.#batch
     batch.current = message
     batch.currentRow = -1
-    batch.endFirings(batch.tells ? this.#tellAndFire() : this.#fireAll())
+    batch.endFirings(batch.tells && batch.firings === undefined ? this.#tellAndFire() : this.#fireAll())
     const reached = this.#reached
     this.#at = undefined
     return this.isOver ? reached : this.rows.length
@@ -309,7 +314,7 @@ export class VectorizedBatch {
     const newest = this.#newest
     const told = (this.#told ??= new RowMessage(new Float64Array(layout.nodes)))
     told.row = row
-    told.count = (nums[d + COUNT] ?? 0) + newest - (FIRST - 1)
+    told.number = (nums[d + COUNT] ?? 0) + newest - (FIRST - 1)
     told.time = this.#times[newest] ?? 0
     told.message = this.#messages[newest] as Message
     told.before = this.#statesAt(i, newest - 1)
@@ -342,9 +347,10 @@ export class VectorizedBatch {
   #begin(place: number): void {
     const { parameters } = this.#parts
     const first = FIRST - 1
-    if (this.#epoch !== undefined) {
-      // Its records tell by what it had.
+    if (this.#epoch !== undefined || this.#firingEpoch !== undefined) {
+      // Their records tell by what it had.
       this.#epoch = undefined
+      this.#firingEpoch = undefined
       this.#values = this.#values.slice()
       this.#times = this.#times.slice()
     }
@@ -576,21 +582,5 @@ export class VectorizedBatch {
   #shown(i: number, place: number): number {
     const { statesAt, parameters } = this.#parts
     return statesAt(this.#limits, i, this.#values, place * parameters)
-  }
-}
-
-/** What the rows call: none of them has got the first message yet. */
-function callsOf(
-  rows: readonly number[],
-  rowAt: Int32Array,
-  { objects, layout, answers, hasAnswers }: RowStore,
-): FiringRows {
-  const actuators = rows.map((row) => row * layout.objects + ACTUATOR)
-  return {
-    rowAt,
-    plugs: actuators.map((actuator) => objects[actuator + PLUG] as Plug),
-    properties: actuators.map((actuator) => objects[actuator + PROPERTIES] as Values),
-    answers: hasAnswers ? rows.map((row) => answers[row]) : undefined,
-    isOver: false,
   }
 }

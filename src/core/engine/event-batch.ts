@@ -1,5 +1,5 @@
 /** The events of one input together. They are made as objects when somebody reads them. */
-import { ALL_TYPES, typeBit } from './event-filter.ts'
+import { typeBit } from './event-filter.ts'
 import type { EngineEvent, EventType } from './events.ts'
 
 /**
@@ -105,9 +105,21 @@ export class RecordBatch implements EventBatch {
 }
 
 function eventsOf(parts: readonly EventPart[], types: number, why: boolean): readonly EngineEvent[] {
-  const all = parts.flatMap((part) => (part.type === 'record' ? part.events() : [part]))
-  const wanted = types === ALL_TYPES ? all : all.filter(({ type }) => (typeBit(type) & types) !== 0)
-  return why ? wanted : wanted.map(withoutWhy)
+  const [first] = parts
+  if (parts.length === 1 && first?.type === 'record') {
+    const all = first.events()
+    // Mostly a record has what is wanted and nothing else.
+    if (why && all.length === first.count(types)) return all
+  }
+  const wanted: EngineEvent[] = []
+  const add = (event: EngineEvent): void => {
+    if ((typeBit(event.type) & types) !== 0) wanted.push(why ? event : withoutWhy(event))
+  }
+  for (const part of parts) {
+    if (part.type === 'record') for (const event of part.events()) add(event)
+    else add(part)
+  }
+  return wanted
 }
 
 export function withoutWhy(event: EngineEvent): EngineEvent {

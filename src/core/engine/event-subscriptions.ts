@@ -13,7 +13,7 @@ import {
   type EventPart,
   type EventRecord,
 } from './event-batch.ts'
-import { DETAIL_TYPES, typeBit, typesOf, type EventFilter } from './event-filter.ts'
+import { DETAIL_TYPES, FIRED, HELD, typeBit, typesOf, type EventFilter } from './event-filter.ts'
 import { GuardedObservable } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
 
@@ -41,6 +41,9 @@ interface BatchListener {
 /** Whoever wants all tasks has a lower rank than whoever wants some. */
 const AFTER_ALL = 2 ** 40
 
+/** What follows from a message in a row. */
+const FIRINGS = FIRED | HELD
+
 /** Those who listen to all tasks, or to the same one. The lists are replaced when they change. */
 class Group {
   /** types that one of them wants, as bits */
@@ -51,9 +54,15 @@ class Group {
   batches: readonly BatchListener[] = []
   /** those batches for which rows keep records */
   recorded: readonly BatchListener[] = []
+  /** other batches that want what fires, or is held back */
+  firings: readonly BatchListener[] = []
+  /** whether an event of that kind is told at once to somebody */
+  tellsFirings = false
 
   count(): void {
     this.recorded = this.batches.filter(({ takesRecords }) => takesRecords)
+    this.firings = this.batches.filter(({ takesRecords, types }) => !takesRecords && (types & FIRINGS) !== 0)
+    this.tellsFirings = this.events.some(({ types }) => (types & FIRINGS) !== 0)
     const told = [...this.events, ...this.batches.filter(({ takesRecords }) => !takesRecords)]
     this.toldTypes = told.reduce((types, one) => types | one.types, 0)
     this.types = this.recorded.reduce((types, one) => types | one.types, this.toldTypes)
@@ -81,6 +90,7 @@ export class EventSubscriptions {
   /** types that somebody wants of whatever task, as bits; of rows, those that they have to make events of */
   anyTypes = 0
   anyToldTypes = 0
+  firesInRecords = false
   /** those who have something pending */
   #first: BatchListener | undefined
   #more: BatchListener[] = []
@@ -170,6 +180,11 @@ export class EventSubscriptions {
   /** What a row's message did, for those who take records. */
   record(record: EventRecord): void {
     for (const listener of this.#all.recorded) this.#addRecord(listener, record)
+  }
+
+  /** What a row's message fired, for those who are told when the input is done. */
+  recordFirings(record: EventRecord): void {
+    for (const listener of this.#all.firings) this.#addRecord(listener, record)
   }
 
   /** An event of a row's message of which there will be no record, for those who take records. */
@@ -274,6 +289,9 @@ export class EventSubscriptions {
       this.anyTypes |= types
       this.anyToldTypes |= toldTypes
     }
+    const single = [...this.#single.values()]
+    this.firesInRecords =
+      this.#all.firings.length > 0 && !this.#all.tellsFirings && !single.some(({ types }) => (types & FIRINGS) !== 0)
     for (const task of tasks) this.#host.changed(task)
   }
 }

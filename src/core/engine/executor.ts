@@ -141,6 +141,8 @@ export interface HeardEvents {
   readonly anyTypes: number
   /** whether somebody takes records of messages of all tasks, of which events can be made later */
   readonly takesRecords: boolean
+  /** whether all who want to know what fires or is held back in rows are told when the input is done, and take records of it */
+  readonly firesInRecords: boolean
   /** whether somebody wants `fired` events with their why */
   readonly wantsWhy: boolean
   /** The same of one task alone. */
@@ -149,6 +151,8 @@ export interface HeardEvents {
   emitOfRow(event: EngineEvent, type: number): void
   /** What a message did. */
   record(record: EventRecord): void
+  /** What a message fired, when that is told in records. */
+  recordFirings(record: EventRecord): void
   /** An event of a message of which there will be no record, for those who take records. */
   readonly tellRecorded: (event: EngineEvent) => void
 }

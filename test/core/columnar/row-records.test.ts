@@ -1,6 +1,14 @@
 /** Events of messages that rows take, told together: counted at once, made when they are read. */
 import { describe, expect, it } from 'vitest'
-import { createEngine, definePlug, VirtualClock, type EventBatch, type Message, type Rule } from '../../../src/index.ts'
+import {
+  createEngine,
+  definePlug,
+  VirtualClock,
+  type EventBatch,
+  type EventType,
+  type Message,
+  type Rule,
+} from '../../../src/index.ts'
 import { builtins } from '../../../plugins/index.ts'
 
 const TYPES = ['data', 'state', 'gate', 'fired', 'held', 'result'] as const
@@ -23,7 +31,7 @@ const MESSAGES = Array.from({ length: 500 }, (_, i): Message => {
 })
 
 /** What somebody heard of all messages, in one go and when all is over; and which way they took. */
-async function heard(tasks: number, policy: number, isPlain: boolean) {
+async function heard(tasks: number, policy: number, isPlain: boolean, types?: readonly EventType[]) {
   const clock = new VirtualClock(0)
   const act = definePlug({
     name: 'act',
@@ -45,7 +53,7 @@ async function heard(tasks: number, policy: number, isPlain: boolean) {
   for (let i = 0; i < tasks; i++) await engine.start(ruleOf(15 + i, policy), { id: `t${i}` })
   const batches: EventBatch[] = []
   const atOnce: string[] = []
-  engine.eventBatches().subscribe((batch) => {
+  engine.eventBatches(types && { types }).subscribe((batch) => {
     batches.push(batch)
     if (batches.length % 2 === 0) atOnce.push(JSON.stringify([...batch]))
   })
@@ -66,13 +74,44 @@ describe('events of messages that rows take', () => {
     ['a row that cools down', 1, 0.02],
     ['some rows, one after the other', 5, 0],
     ['many rows in one pass', 20, 0],
-  ])('are those that the plain executor tells: %s', async (_, tasks, policy) => {
-    const rows = await heard(tasks, policy, false)
-    const plain = await heard(tasks, policy, true)
+    ['what fires in one row', 1, 0, ['fired']],
+    ['what a row that cools down holds back', 1, 0.02, ['held']],
+    ['what fires or is held back in some rows', 5, 0.02, ['fired', 'held']],
+    ['what fires in many rows', 20, 0, ['fired']],
+  ] as const)('are those that the plain executor tells: %s', async (_, tasks, policy, types?: readonly EventType[]) => {
+    const rows = await heard(tasks, policy, false, types)
+    const plain = await heard(tasks, policy, true, types)
     expect(rows.counts).toEqual(plain.counts)
     expect(rows.events).toEqual(plain.events)
     expect(rows.atOnce).toEqual(plain.atOnce)
     const { vectorized, rows: inRows } = rows.took
     expect(tasks < 8 ? inRows : vectorized).toBeGreaterThan(100 * tasks)
+  })
+
+  it('are told at once to who wants them so, beside who takes them together', async () => {
+    const clock = new VirtualClock(0)
+    const act = definePlug({ name: 'act', version: '1.0.0', kind: 'actuator', execute: () => undefined })
+    const engine = createEngine({ plugs: [...builtins, act], scheduler: clock })
+    for (let i = 0; i < 20; i++) await engine.start(ruleOf(15 + i, 0), { id: `t${i}` })
+    const [atOnce, together]: [string[], string[]] = [[], []]
+    engine.eventBatches({ types: ['fired'] }).subscribe((batch) => {
+      for (const event of batch) together.push(JSON.stringify(event))
+    })
+    const send = () => {
+      for (const message of MESSAGES) {
+        clock.advanceTo(clock.now() + 5)
+        engine.receive(message)
+      }
+    }
+    send()
+    const before = together.length
+    const subscription = engine.fired$.subscribe((event) => void atOnce.push(JSON.stringify(event)))
+    send()
+    subscription.unsubscribe()
+    send()
+    await engine.close()
+    expect(atOnce.length).toBeGreaterThan(100)
+    expect(together.slice(before, before + atOnce.length)).toEqual(atOnce)
+    expect(together.length).toBeGreaterThan(before + atOnce.length)
   })
 })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../../src/host/config.ts'
 import { startHost, type RunningHost } from '../../../src/host/running-host.ts'
 import { SERVICES } from '../../../src/host/service-table.ts'
-import { root } from '../../support/repository.ts'
+import { builtCode } from '../../support/built-code.ts'
 import { Workspace } from './run-cli.ts'
 import { Served } from './served.ts'
 
@@ -121,7 +121,7 @@ describe('reflexarc functions, for webscripts', () => {
 
   it('serves one, and again when its files change', async () => {
     await functions('init', 'devved', '--runtime', 'web-node24')
-    const [program, cli] = [process.execPath, join(root, 'src/host/cli.ts')] as const
+    const [program, cli] = [process.execPath, builtCode('cli.js')] as const
     const args = ['functions', 'dev', 'devved', '--port', '0']
     await using dev = new Served(place.path, args, {}, [program, cli])
     await expect.poll(() => dev.stdout).toContain('devved is at ')

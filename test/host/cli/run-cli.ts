@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bareEnvironment } from '../../support/bare-environment.ts'
+import { builtCode } from '../../support/built-code.ts'
 import { root } from '../../support/repository.ts'
 
 export interface Outcome {
@@ -21,7 +22,7 @@ interface Settings {
 /** Runs `reflexarc <args>` to its end. */
 export async function cli(args: readonly string[], settings: Settings = {}): Promise<Outcome> {
   const { cwd = root, input = '', env = {} } = settings
-  const child = spawn(process.execPath, [join(root, 'src/host/cli.ts'), ...args], {
+  const child = spawn(process.execPath, [builtCode('cli.js'), ...args], {
     cwd,
     env: { ...bareEnvironment, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -1,11 +1,10 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { bareEnvironment } from '../../support/bare-environment.ts'
-import { root } from '../../support/repository.ts'
+import { builtCode } from '../../support/built-code.ts'
 
-const SERVE: readonly [string, ...string[]] = [process.execPath, join(root, 'src/host/cli.ts'), 'serve']
+const SERVE: readonly [string, ...string[]] = [process.execPath, builtCode('cli.js'), 'serve']
 
 /** `reflexarc serve` as a child process; it is killed when it goes out of scope. */
 export class Served implements AsyncDisposable {

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { simulate, type Rule } from '../../../src/index.ts'
+import { builtCode } from '../../support/built-code.ts'
 import { readText, root } from '../../support/repository.ts'
 import { cli, Workspace } from './run-cli.ts'
 
@@ -284,7 +285,7 @@ export const shout = definePlug({ name: 'shout', version: '1.0.0', kind: 'actuat
   })
 
   it('ends quietly when the reader of its output goes away', async () => {
-    const child = spawn(process.execPath, [join(root, 'src/host/cli.ts'), ...overheating, '--json'], { cwd: root })
+    const child = spawn(process.execPath, [builtCode('cli.js'), ...overheating, '--json'], { cwd: root })
     let stderr = ''
     child.stderr.on('data', (text: Buffer) => void (stderr += text.toString()))
     child.stdout.once('data', () => child.stdout.destroy())

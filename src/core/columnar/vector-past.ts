@@ -1,0 +1,73 @@
+/**
+ * What the rows of a vectorized batch were at each message that they took together since their own numbers were up to date.
+ * It can be asked at any time, also when the batch has gone on or is over.
+ */
+import type { EpochSource } from './row-code.ts'
+import { AFTER, BEFORE, COUNT, TIME } from './row-layout.ts'
+import type { RowStore } from './row-store.ts'
+
+/** place of the first message; the one before it its rows know themselves */
+const FIRST = 2
+
+export class VectorPast {
+  readonly #from: EpochSource
+  readonly #store: RowStore
+  /** the rows' own numbers as they were at the beginning */
+  readonly #nums: Float64Array
+  readonly #ints: Int32Array
+
+  constructor(from: EpochSource, store: RowStore) {
+    this.#from = from
+    this.#store = store
+    const { size } = store.layout
+    this.#nums = new Float64Array(from.rows.length * size)
+    from.rows.forEach((row, i) => {
+      const at = store.at(row)
+      this.#nums.set(store.nums.subarray(at, at + size), i * size)
+    })
+    this.#ints = new Int32Array(this.#nums.buffer)
+  }
+
+  /** Number of the message at a place among those of the row at place `i`. */
+  numberOf(i: number, place: number): number {
+    return (this.#nums[this.#at(i) + COUNT] ?? 0) + place - (FIRST - 1)
+  }
+
+  /** When the message at a place was taken, epoch ms. */
+  timeOf(place: number): number {
+    return this.#from.times[place] ?? 0
+  }
+
+  /** Since when each node had its state before the message at a place; of those that are asked, as bits. */
+  since(i: number, place: number, asked: number): readonly number[] {
+    const { changes, lastChange, limits, values } = this.#from
+    const { nodes, since } = this.#store.layout
+    const { bits } = this.#store.shape
+    const at = this.#at(i)
+    const found: number[] = []
+    for (let n = 0; n < nodes; n++) found.push(this.#nums[at + since + n] as number)
+    let left = asked
+    for (let from = place - 1; left !== 0 && from >= FIRST - 1; from--) {
+      if (from >= FIRST) from = lastChange(limits, i, values, from, FIRST, left, changes)
+      const changed = (changes[(this.statesAt(i, from - 1) << bits) | this.statesAt(i, from)] ?? 0) & left
+      for (let n = 0; n < nodes; n++) if ((changed >> n) & 1) found[n] = this.#timeAt(i, from)
+      left &= ~changed
+    }
+    return found
+  }
+
+  /** State bits after a message. */
+  statesAt(i: number, place: number): number {
+    if (place < FIRST) return this.#ints[2 * this.#at(i) + (place === 0 ? BEFORE : AFTER)] ?? 0
+    const { statesAt, limits, values, parameters } = this.#from
+    return statesAt(limits, i, values, place * parameters)
+  }
+
+  #timeAt(i: number, place: number): number {
+    return (place < FIRST ? this.#nums[this.#at(i) + TIME] : this.#from.times[place]) ?? 0
+  }
+
+  #at(i: number): number {
+    return i * this.#store.layout.size
+  }
+}
