@@ -5,6 +5,8 @@ import type { ObjectCause, ObjectForwarding, ObjectRecord, ObjectsService } from
 import type { ChannelIntake } from './alarms.ts'
 
 const ENGINE = 'system/engine'
+/** rules in a row that may lead to a change of an object, as the broker has it for messages */
+const MAX_HOPS = 16
 /** Sensors of this channel hear changes of objects. */
 const CHANNEL = 'object'
 
@@ -34,6 +36,13 @@ export function objectPort(tenant: string, objects: () => ObjectsService | undef
       return { object: shown(record), text: textOf(pieces) }
     },
     put: async (bucket, path, text, { contentType }, cause) => {
+      const { hops } = cause
+      if (hops > MAX_HOPS) {
+        throw new AppError(
+          'TOO_LARGE',
+          `${hops} rules in a row led to this change of ${path}; break the ring of rules, ${MAX_HOPS} is the most`,
+        )
+      }
       const content = new TextEncoder().encode(text)
       return shown(await api().put(bucket, path, content, { contentType, cause: causeOf(cause) }))
     },

@@ -18,7 +18,11 @@ import { EXPORT_BUCKET } from './export-jobs.ts'
 import { IMPORT_BUCKET, REPORT_SUFFIX } from './import-jobs.ts'
 
 const ask = asking<TransfersApi, QueryReader>((query) => new QueryReader(query))
-const described = describing('subscriptions', ErrorSchema)
+const describedAs = describing('subscriptions', ErrorSchema)
+const described = (operationId: string, description: Parameters<typeof describedAs>[0]) => {
+  const options = describedAs(description)
+  return { ...options, schema: { ...options.schema, operationId } }
+}
 
 const text = (description: string) => Type.Optional(Type.String({ description }))
 const Links = Type.Record(Type.String(), Type.Object({ href: Type.String() }))
@@ -72,7 +76,7 @@ const ExportRequestSchema = Type.Object(
 )
 const LIST_QUERY = {
   object: text('path of the file'),
-  state: Type.Optional(Type.Enum([...TRANSFER_STATES])),
+  state: Type.Optional(Type.Enum([...TRANSFER_STATES], { description: 'those in this state' })),
   max_keys: Type.Optional(Type.Integer({ minimum: 1, description: 'default 200, at most 1,000' })),
 }
 
@@ -94,7 +98,7 @@ export async function transferRoutes(app: FastifyInstance, service: TransfersSer
 function importRoutes(app: FastifyInstance, service: TransfersService): void {
   app.get(
     `${BASE}/import`,
-    described({
+    described('getImports', {
       summary: 'Imports of files into series, newest first',
       query: LIST_QUERY,
       answers: { 200: Type.Object({ _links: Links, imports: Type.Array(ImportSchema) }, { title: 'SeriesImports' }) },
@@ -110,7 +114,7 @@ function importRoutes(app: FastifyInstance, service: TransfersService): void {
   )
   app.get(
     `${BASE}/import/:id`,
-    described({ summary: 'How an import is getting on', params: ['id'], answers: { 200: ImportSchema } }),
+    described('getImport', { summary: 'How an import is getting on', params: ['id'], answers: { 200: ImportSchema } }),
     ask(service, async ({ api, id, request }) => shownImport(await api.import(id), originOf(request))),
   )
 }
@@ -118,7 +122,7 @@ function importRoutes(app: FastifyInstance, service: TransfersService): void {
 function exportRoutes(app: FastifyInstance, service: TransfersService): void {
   app.post(
     `${BASE}/export`,
-    described({
+    described('postExport', {
       summary: 'Write the answer of a query, or the history of a resource, as CSV into etl-export',
       body: ExportRequestSchema,
       answers: { 202: ExportSchema },
@@ -129,7 +133,7 @@ function exportRoutes(app: FastifyInstance, service: TransfersService): void {
   )
   app.get(
     `${BASE}/export`,
-    described({
+    described('getExports', {
       summary: 'Exports of series, newest first',
       query: LIST_QUERY,
       answers: { 200: Type.Object({ _links: Links, exports: Type.Array(ExportSchema) }, { title: 'SeriesExports' }) },
@@ -145,7 +149,7 @@ function exportRoutes(app: FastifyInstance, service: TransfersService): void {
   )
   app.get(
     `${BASE}/export/:id`,
-    described({ summary: 'How an export is getting on', params: ['id'], answers: { 200: ExportSchema } }),
+    described('getExport', { summary: 'How an export is getting on', params: ['id'], answers: { 200: ExportSchema } }),
     ask(service, async ({ api, id, request }) => shownExport(await api.export(id), originOf(request))),
   )
 }

@@ -55,9 +55,10 @@ export async function subscriptionsRoutes(app: FastifyInstance, routing: Subscri
 
 function addRoutes(app: FastifyInstance, base: string, { service, objects }: SubscriptionsRouting): void {
   const handle = (handler: Handle) => ask(service, handler)
-  const shown = (description: Parameters<typeof described>[0]) => {
+  const hide = base !== BASE
+  const shown = (operationId: string, description: Parameters<typeof described>[0]) => {
     const options = described(description)
-    return { ...options, schema: { ...options.schema, hide: base !== BASE } }
+    return { ...options, schema: { ...options.schema, hide, ...(!hide && { operationId }) } }
   }
   const all = `${base}/subscription`
   const ofBucket = `${all}/:bucket`
@@ -66,7 +67,7 @@ function addRoutes(app: FastifyInstance, base: string, { service, objects }: Sub
     objects().as(callerOf(request)).bucket(param('bucket'))
   app.get(
     all,
-    shown({
+    shown('getSubscriptions', {
       summary: 'The buckets that have subscriptions, with these',
       query: SUBSCRIPTION_QUERY,
       answers: { 200: OverviewSchema },
@@ -86,7 +87,7 @@ function addRoutes(app: FastifyInstance, base: string, { service, objects }: Sub
   )
   app.get(
     ofBucket,
-    shown({
+    shown('getBucketSubscriptions', {
       summary: 'The subscriptions of a bucket',
       params: ['bucket'],
       query: SUBSCRIPTION_QUERY,
@@ -100,7 +101,7 @@ function addRoutes(app: FastifyInstance, base: string, { service, objects }: Sub
   )
   app.post(
     ofBucket,
-    shown({
+    shown('postSubscription', {
       summary: 'Subscribe to changes of the objects of a bucket',
       params: ['bucket'],
       body: SentSubscriptionSchema,
@@ -112,7 +113,7 @@ function addRoutes(app: FastifyInstance, base: string, { service, objects }: Sub
   )
   app.delete(
     ofBucket,
-    shown({
+    shown('deleteSubscriptions', {
       summary: 'Remove the subscriptions of a bucket, or those that are asked for',
       params: ['bucket'],
       query: SUBSCRIPTION_QUERY,
@@ -131,14 +132,18 @@ function addRoutes(app: FastifyInstance, base: string, { service, objects }: Sub
   )
   app.get(
     one,
-    shown({ summary: 'A subscription', params: ['bucket', 'id'], answers: { 200: SubscriptionSchema } }),
+    shown('getSubscription', {
+      summary: 'A subscription',
+      params: ['bucket', 'id'],
+      answers: { 200: SubscriptionSchema },
+    }),
     handle(async (context) => {
       return show(await context.api.get(context.param('bucket'), context.id), await bucketOf(context), context)
     }),
   )
   app.put(
     one,
-    shown({
+    shown('putSubscription', {
       summary: 'Make a subscription, or replace it',
       params: ['bucket', 'id'],
       body: SentSubscriptionSchema,
@@ -151,7 +156,11 @@ function addRoutes(app: FastifyInstance, base: string, { service, objects }: Sub
   )
   app.delete(
     one,
-    shown({ summary: 'Remove a subscription', params: ['bucket', 'id'], answers: { 200: LinksSchema } }),
+    shown('deleteSubscription', {
+      summary: 'Remove a subscription',
+      params: ['bucket', 'id'],
+      answers: { 200: LinksSchema },
+    }),
     handle(async (context) => {
       const { alias } = await bucketOf(context)
       await context.api.remove(alias, context.id)
@@ -160,7 +169,7 @@ function addRoutes(app: FastifyInstance, base: string, { service, objects }: Sub
   )
   app.get(
     `${one}/deliveries`,
-    shown({
+    shown('getDeliveries', {
       summary: 'What became of the changes that a subscription was about, newest first',
       params: ['bucket', 'id'],
       query: DELIVERIES_QUERY,

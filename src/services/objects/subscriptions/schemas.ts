@@ -102,15 +102,15 @@ export const DeliveriesSchema = Type.Object(
 export const SUBSCRIPTION_QUERY = {
   prefix: text('those that an object whose path begins like this may set off'),
   suffix: text('those that an object whose path ends like this may set off'),
-  event_type: Type.Optional(Type.Enum([...CHANGE_EVENTS])),
-  channel_type: Type.Optional(Type.Enum([...CHANNEL_TYPES, 'webhook'])),
+  event_type: Type.Optional(Type.Enum([...CHANGE_EVENTS], { description: 'those of such a change' })),
+  channel_type: Type.Optional(Type.Enum([...CHANNEL_TYPES, 'webhook'], { description: 'of the channel' })),
   channel_id: text('a part of the name of the channel'),
   max_keys: Type.Optional(Type.Integer({ minimum: 1, description: 'of a page; default 200, at most 1,000' })),
   start_after: text('those after this id'),
   store: text('name of a store: only buckets in it'),
 }
 export const DELIVERIES_QUERY = {
-  state: Type.Optional(Type.Enum([...DELIVERY_STATES])),
+  state: Type.Optional(Type.Enum([...DELIVERY_STATES], { description: 'those in this state' })),
   max_keys: Type.Optional(Type.Integer({ minimum: 1, description: 'of a page; default 200, at most 1,000' })),
   before: Type.Optional(Type.Integer({ minimum: 1, description: 'those of changes before this position' })),
 }

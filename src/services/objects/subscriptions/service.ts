@@ -40,6 +40,8 @@ export interface SystemSubscription {
   take(tenant: string, change: DeliveryOf['change']): Promise<void>
 }
 
+/** ms between two looks for changes of hosts that died */
+const LOOK_MS = 15_000
 /** ms between two looks for what is kept no longer */
 const SWEEP_MS = 600_000
 
@@ -53,6 +55,8 @@ export class Subscriptions implements SubscriptionsService {
   readonly #mutex = new KeyedMutex()
   #unlisten: () => void = () => undefined
   #stopSweeps: () => void = () => undefined
+  #stopLooking: () => void = () => undefined
+  #looking: Promise<void> = Promise.resolve()
   #repairing: Promise<unknown> = Promise.resolve()
   #isStopped = false
   #delivered = 0
@@ -100,7 +104,7 @@ export class Subscriptions implements SubscriptionsService {
     const { objects, storage, timers } = this.#options
     this.#unlisten = objects().onChanges((tenant) => this.#reader(tenant).wake())
     await this.#jobs.start()
-    for (const tenant of await objects().tenantsWithChanges()) this.#reader(tenant).wake()
+    await this.#look()
     this.#repairing = this.#repair(await storage.tenants())
     const sweep = (): void => {
       this.#stopSweeps = timers.later(SWEEP_MS, sweep)
@@ -115,6 +119,8 @@ export class Subscriptions implements SubscriptionsService {
     this.#isStopped = true
     this.#unlisten()
     this.#stopSweeps()
+    this.#stopLooking()
+    await this.#looking
     await Promise.all([...this.#readers.values()].map((reader) => reader.stop()))
     await this.#repairing
     await this.#jobs.stop()
@@ -136,6 +142,23 @@ export class Subscriptions implements SubscriptionsService {
     const own = this.#system.get(keyOf(bucket, name))
     if (own !== undefined) return own.take(tenant, of.change)
     return callWebscript(this.#options, tenant, id, of, signal)
+  }
+
+  /** For changes that nobody told of: of an earlier session, and where hosts share the store of those that died since. */
+  async #look(): Promise<void> {
+    const { objects, storage, timers } = this.#options
+    for (const tenant of await objects().tenantsWithChanges()) this.#reader(tenant).wake()
+    // whoever's: all stores of a medium go by one clock
+    const { session } = await storage.tenant('default').now()
+    if (session === undefined && !this.#isStopped) this.#stopLooking = timers.later(LOOK_MS, () => this.#lookAgain())
+  }
+
+  #lookAgain(): void {
+    this.#looking = this.#look().catch((error: unknown) => {
+      if (this.#isStopped) return
+      this.#options.logger.warn(`changes of objects of other hosts could not be looked for: ${messageOf(error)}`)
+      this.#stopLooking = this.#options.timers.later(LOOK_MS, () => this.#lookAgain())
+    })
   }
 
   async #repair(tenants: readonly string[]): Promise<void> {
