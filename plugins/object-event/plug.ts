@@ -1,5 +1,5 @@
 /** A sensor that shows what happened to an object of its bucket. */
-import { definePlug, isPlainObject, ownValue, problemsOfCode, textList } from '../../src/plug.ts'
+import { AppError, definePlug, isPlainObject, ownValue, problemsOfCode, textList } from '../../src/plug.ts'
 
 /** Hears the objects of the bucket that is its resource. */
 export const objectEvent = definePlug({
@@ -43,6 +43,6 @@ export const objectEvent = definePlug({
 function eventsOf(given: unknown): readonly string[] {
   const events = textList(given).map((event) => event.toLowerCase())
   const odd = events.find((event) => event !== 'put' && event !== 'delete')
-  if (odd !== undefined) throw new Error(`"${odd}" is no event of objects; write put or delete`)
+  if (odd !== undefined) throw new AppError('VALIDATION', `"${odd}" is no event of objects; write put or delete`)
   return events
 }

@@ -2,7 +2,6 @@
 import { AppError } from '../kernel/errors.ts'
 import type { Cause, ObjectPort, PlainObject } from '../core/ports.ts'
 import type { ObjectCause, ObjectForwarding, ObjectRecord, ObjectsService } from '../services/objects/contract.ts'
-import type { ChannelIntake } from './alarms.ts'
 
 const ENGINE = 'system/engine'
 /** rules in a row that may lead to a change of an object, as the broker has it for messages */
@@ -49,8 +48,22 @@ export function objectPort(tenant: string, objects: () => ObjectsService | undef
   }
 }
 
+/** The part of a runner that takes messages. */
+export interface ObjectIntake {
+  receive(
+    tenant: string,
+    message: PlainObject & { readonly resource: string },
+    options: {
+      readonly writes: Parameters<ObjectForwarding['receive']>[2]
+      readonly hops: number
+      readonly root?: string
+      readonly channel: string
+    },
+  ): Promise<unknown>
+}
+
 /** Changes of objects wake the sensors that hear the objects of a bucket: its alias is their resource. */
-export function objectForwarding(intake: ChannelIntake): ObjectForwarding {
+export function objectForwarding(intake: ObjectIntake): ObjectForwarding {
   return {
     receive: (tenant, { event, object, time, cause }, writes) => {
       const message = { resource: object.bucket, timestamp: time, event, object: shown(object) }

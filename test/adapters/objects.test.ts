@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { objectForwarding, objectPort } from '../../src/adapters/objects.ts'
-import type { ObjectChange, ObjectCause } from '../../src/services/objects/contract.ts'
+import type { ObjectChange } from '../../src/services/objects/contract.ts'
 import { SubscriptionsWorld, TENANT } from '../services/objects/subscriptions/world.ts'
 
 const cause = { task: 't', node: 'n', effect: 't/1/1/0', hops: 1, root: 'r' }
@@ -43,7 +43,7 @@ it('a change wakes those that hear its bucket, with the hops that led to it', as
   const received: unknown[] = []
   const forwarding = objectForwarding({ receive: async (...given) => void received.push(given) })
   const object = { bucket: 'assets', path: 'x', etag: 'e', size: 1, contentType: 't', modified: 5, content: 'hidden' }
-  const change: ObjectChange = { position: 1, event: 'delete', object, time: 7, cause: cause as ObjectCause }
+  const change: ObjectChange = { position: 1, event: 'delete', object, time: 7, cause }
   await forwarding.receive(TENANT, change, [])
   const { content: _content, ...shown } = object
   expect(received).toEqual([

@@ -13,7 +13,7 @@ export interface History {
 
 /** samples of all metrics that are held at once */
 const HELD = 100_000
-const MOST_OF_ONE = 10_000
+const MAX_OF_ONE = 10_000
 /** characters of one piece */
 const PIECE = 65_536
 
@@ -23,7 +23,7 @@ export async function* historyCsv(
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
-  const page = Math.max(100, Math.min(MOST_OF_ONE, Math.floor(HELD / Math.max(1, metrics.length))))
+  const page = Math.max(100, Math.min(MAX_OF_ONE, Math.floor(HELD / Math.max(1, metrics.length))))
   const columns = metrics.map((metric) => {
     const reader = new SampleReader(series, { most: Number.POSITIVE_INFINITY, page, signal })
     return new Column(reader.slices({ resources: [resource], metric, from, until }))
@@ -74,10 +74,10 @@ class Column {
 
   async next(): Promise<void> {
     do {
-      const { done, value } = await this.#pages.next()
-      this.#page = done === true ? [] : value
+      const page = await this.#pages.next()
+      this.#page = page.done === true ? [] : page.value
       this.#place = 0
-      if (done === true) return
+      if (page.done === true) return
     } while (this.#page.length === 0)
   }
 }

@@ -171,7 +171,13 @@ export class Outbox {
         if (job !== undefined && job.state !== 'failed' && job.state !== 'completed') continue
         const message = job?.failedReason ?? 'its job is gone'
         const { attempts } = one.value
-        await this.end(one, { state: 'failed', attempts, lastError: { time: this.#now(), message } }, commit)
+        const lastError = { time: this.#now(), message }
+        try {
+          await this.end(one, { state: 'failed', attempts, lastError }, commit)
+        } catch (error) {
+          // it ended since it was read
+          if (!isConflict(error)) throw error
+        }
       }
       afterId = page.at(-1)?.id
       if (page.length < SWEPT_AT_ONCE) return

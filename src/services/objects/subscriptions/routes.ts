@@ -187,7 +187,7 @@ function addRoutes(app: FastifyInstance, base: string, { service, objects }: Sub
       const more = new URLSearchParams({ ...(state && { state }), ...(maxKeys && { max_keys: String(maxKeys) }) })
       more.set('before', String(next))
       return {
-        _links: { self: { href: self }, ...(next !== undefined && { next: { href: `${self}?${more}` } }) },
+        _links: { self: { href: self }, ...(next !== undefined && { next: { href: `${self}?${more.toString()}` } }) },
         deliveries: deliveries.map(showDelivery),
       }
     }),
@@ -271,7 +271,7 @@ function pageHref(origin: string, alias: string, query: QueryReader, next: strin
   const parameters = new URLSearchParams()
   for (const name of query.keys) for (const value of query.texts(name)) parameters.append(name, value)
   if (next !== undefined) parameters.set('start_after', next)
-  return `${hrefOf(origin, alias)}?${parameters}`
+  return `${hrefOf(origin, alias)}?${parameters.toString()}`
 }
 
 function hrefOf(origin: string, alias: string, id?: string): string {

@@ -42,7 +42,7 @@ export interface SystemSubscription {
 
 /** ms between two looks for changes of hosts that died */
 const LOOK_MS = 15_000
-/** ms between two looks for what is kept no longer */
+/** ms between two looks for what is kept no longer, and for what nobody carries out */
 const SWEEP_MS = 600_000
 
 export class Subscriptions implements SubscriptionsService {
@@ -57,7 +57,7 @@ export class Subscriptions implements SubscriptionsService {
   #stopSweeps: () => void = () => undefined
   #stopLooking: () => void = () => undefined
   #looking: Promise<void> = Promise.resolve()
-  #repairing: Promise<unknown> = Promise.resolve()
+  #sweeping: Promise<void> = Promise.resolve()
   #isStopped = false
   #delivered = 0
   #failed = 0
@@ -101,16 +101,13 @@ export class Subscriptions implements SubscriptionsService {
   }
 
   async start(): Promise<void> {
-    const { objects, storage, timers } = this.#options
+    const { objects, timers } = this.#options
     this.#unlisten = objects().onChanges((tenant) => this.#reader(tenant).wake())
     await this.#jobs.start()
     await this.#look()
-    this.#repairing = this.#repair(await storage.tenants())
     const sweep = (): void => {
+      this.#sweeping = this.#sweep()
       this.#stopSweeps = timers.later(SWEEP_MS, sweep)
-      for (const [tenant, outbox] of this.#outboxes) {
-        outbox.sweep().catch((error: unknown) => this.#say(tenant, `old deliveries stay: ${messageOf(error)}`))
-      }
     }
     sweep()
   }
@@ -122,7 +119,7 @@ export class Subscriptions implements SubscriptionsService {
     this.#stopLooking()
     await this.#looking
     await Promise.all([...this.#readers.values()].map((reader) => reader.stop()))
-    await this.#repairing
+    await this.#sweeping
     await this.#jobs.stop()
     await this.#mutex.idle()
   }
@@ -161,15 +158,18 @@ export class Subscriptions implements SubscriptionsService {
     })
   }
 
-  async #repair(tenants: readonly string[]): Promise<void> {
-    for (const tenant of tenants) {
-      if (this.#isStopped) return
-      const store = this.#options.storage.tenant(tenant)
-      try {
-        await this.#outbox(tenant).repair((writes) => store.commit(writes))
-      } catch (error) {
-        if (!this.#isStopped) this.#say(tenant, `deliveries without a job stay: ${messageOf(error)}`)
+  /** What is kept no longer goes, and deliveries that wait for nobody end. Never rejects. */
+  async #sweep(): Promise<void> {
+    const { storage } = this.#options
+    try {
+      for (const tenant of await storage.tenants()) {
+        if (this.#isStopped) return
+        const outbox = this.#outbox(tenant)
+        await outbox.repair((writes) => storage.tenant(tenant).commit(writes))
+        await outbox.sweep()
       }
+    } catch (error) {
+      if (!this.#isStopped) this.#options.logger.warn(`old deliveries stay until later: ${messageOf(error)}`)
     }
   }
 
@@ -199,9 +199,5 @@ export class Subscriptions implements SubscriptionsService {
       this.#readers.set(tenant, reader)
     }
     return reader
-  }
-
-  #say(tenant: string, what: string): void {
-    this.#options.logger.warn(`tenant ${tenant}: ${what}`)
   }
 }

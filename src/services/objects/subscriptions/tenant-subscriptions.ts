@@ -1,7 +1,7 @@
 /** What a caller can do with the subscriptions of its tenant. */
 import { AppError } from '../../../kernel/errors.ts'
 import { Issues } from '../../../kernel/issues.ts'
-import { KeyedMutex } from '../../../kernel/keyed-mutex.ts'
+import type { KeyedMutex } from '../../../kernel/keyed-mutex.ts'
 import type { Collection, Store } from '../../../storage/contract.ts'
 import { DEFAULT_KEYS, MAX_KEYS, type ObjectsApi, type ObjectsService } from '../contract.ts'
 import type {

@@ -33,6 +33,7 @@ boiler-1,2026-01-01T00:00:00.000Z,93.5,on
 boiler-2,1767225600,,"off, for now"
 `
 
+// Holds IMPORT-1, IMPORT-3
 describe('importBatches', () => {
   it('reads a column a metric, and leaves empty cells out', async () => {
     expect(await read(WIDE)).toEqual({

@@ -205,7 +205,7 @@ export class SubscriptionsHost {
         }),
       call: async (script, { method, query, headers, body }) => {
         const text = new TextDecoder().decode(body)
-        const told = { script: script.name, method, query, headers, body: text === '' ? undefined : JSON.parse(text) }
+        const told = { script: script.name, method, query, headers, body: text === '' ? undefined : bodyOf(text) }
         this.#world.told.push(told)
         return { requestId: 'r', status: await this.#world.answering(told), headers: [], body: 'what it said' }
       },
@@ -228,11 +228,15 @@ function mortal(storage: Storage, mayCommit: () => boolean): Storage {
         get: (target, key) => {
           if (key === 'commit') return commit
           const value: unknown = Reflect.get(target, key)
-          return typeof value === 'function' ? value.bind(target) : value
+          return typeof value === 'function' ? (value.bind(target) as unknown) : value
         },
       })
     },
   }
+}
+
+function bodyOf(text: string): Record<string, unknown> {
+  return JSON.parse(text) as Record<string, unknown>
 }
 
 /** A subscription of everything that is put. */
