@@ -25,6 +25,8 @@ const WALKS = [
   { page: 'docs/guide/queries.md', title: undefined },
   { page: 'docs/guide/converters.md', title: undefined },
   { page: 'README.md', title: "From a device's own JSON to an alarm" },
+  { page: 'README.md', title: 'HTTP functions of your own' },
+  { page: 'docs/guide/objects.md', title: undefined },
 ] as const
 
 interface Snippet extends Block {
@@ -146,7 +148,10 @@ function walk({ page, title }: (typeof WALKS)[number], rewrite: (script: string)
   const blocks = blocksOf(page, title).map(({ text }) => text)
   expect(blocks.length).toBeGreaterThan(1)
   // What the walk keeps goes away with the folder.
-  const script = [`export TMPDIR='${folder}'`, ...blocks].join('\n').replaceAll('--retry 30', '--retry 1000')
+  const waiting = /curl -sw "\\n" --retry 30 --retry-connrefused --retry-delay 1 (\S+)/g
+  // as long as the host that was started last runs: one that ended never answers
+  const untilUp = String.raw`until curl -sw "\n" $1; do kill -0 $! || exit 9; sleep 0.1; done`
+  const script = [`export TMPDIR='${folder}'`, ...blocks].join('\n').replaceAll(waiting, untilUp)
   const ours = rewrite(script).replaceAll('src/host/cli.ts', `'${builtCode('cli.js')}'`)
   return mustRun('bash', ['-uc', ours], folder)
     .split('\n')
@@ -226,6 +231,33 @@ describe('the walks', () => {
     )
     const alarm = { type: 'TOO_HOT', source: { id: 'boiler-1' }, text: 'boiler-1 is too hot' }
     expect(answers.at(-1)).toMatchObject({ total: 1, alarms: [alarm] })
+  })
+
+  it('go from two files to a function that answers everybody, and one that wants its secret', async () => {
+    const port = String(await freePort())
+    const answers = walk(WALKS[5], (script) =>
+      script
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+        .replaceAll('cli.ts serve', `cli.ts serve --port ${port}`),
+    )
+    const closed = { error: expect.stringContaining('private') as unknown }
+    expect(answers).toEqual([{ status: 'ok' }, { hello: 'you' }, { area: 9 }, expect.objectContaining(closed)])
+  })
+
+  it('go from a signed upload over a move to a removal', async () => {
+    const port = String(await freePort())
+    const answers = walk(WALKS[6], (script) =>
+      script
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+        .replaceAll('cli.ts serve', `cli.ts serve --port ${port}`),
+    )
+    expect(answers.slice(1)).toMatchObject([
+      { name: 'reports/may.csv', size: 8, content_type: 'text/csv' },
+      { objects: [{ name: 'reports/may.csv' }] },
+      { name: 'plans/', is_dir: true },
+      { name: 'plans/may.csv' },
+      { removed_count: 1 },
+    ])
   })
 
   it('go from a type over three protocols to an alarm that says why', async () => {

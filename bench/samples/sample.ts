@@ -21,6 +21,7 @@ import type { HostCreateSample } from './host/create.ts'
 import type { HostListSample } from './host/list.ts'
 import type { HostRestartSample } from './host/restart.ts'
 import type { HostStartSample } from './host/start.ts'
+import type { ObjectsSample, ObjectsSubject } from './objects.ts'
 import type { QueriesSample, QuerySubject } from './queries.ts'
 import type { QueryServiceSample, QueryServiceSubject } from './query-service.ts'
 import type { RegistrySample, RegistrySubject } from './registry.ts'
@@ -57,6 +58,7 @@ export type SampleRequest =
   | { kind: 'imports'; subject: ImportsSubject }
   | { kind: 'registry'; subject: RegistrySubject }
   | { kind: 'webscripts'; subject: WebscriptsSubject }
+  | { kind: 'objects'; subject: ObjectsSubject }
   | { kind: 'hostCreate'; connections: number; measureMs: number }
   | { kind: 'hostList'; tasks: number }
   | { kind: 'hostStart'; tasks: number }
@@ -96,6 +98,7 @@ export interface Samples {
   imports: ImportsSample
   registry: RegistrySample
   webscripts: WebscriptsSample
+  objects: ObjectsSample
   hostCreate: HostCreateSample
   hostList: HostListSample
   hostStart: HostStartSample
@@ -152,6 +155,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./imports.ts')).importsSample(request.subject)
     case 'registry':
       return (await import('./registry.ts')).registrySample(request.subject)
+    case 'objects':
+      return (await import('./objects.ts')).objectsSample(request.subject)
     case 'functions':
       return (await import('./functions.ts')).functionsSample(request.subject)
     case 'webscripts':

@@ -151,7 +151,7 @@ export function withinBudget(services: PlugServices, budget: DescendantBudget): 
       throw error
     }
   }
-  const { alarms, data, objects } = services
+  const { alarms, data, objects, webscripts } = services
   return {
     ...services,
     ...(alarms && {
@@ -175,6 +175,12 @@ export function withinBudget(services: PlugServices, budget: DescendantBudget): 
         post: (resource, message, how, cause) =>
           within(cause, resource, () => data.post(resource, message, how, cause)),
         command: (resource, command, cause) => within(cause, resource, () => data.command(resource, command, cause)),
+      },
+    }),
+    ...(webscripts && {
+      webscripts: {
+        call: (request, cause, signal) =>
+          within(cause, `of webscript ${request.name}`, () => webscripts.call(request, cause, signal)),
       },
     }),
   }

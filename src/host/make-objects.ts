@@ -47,8 +47,11 @@ export const makeObjects: MakeService = async (dependencies) => {
   }
 }
 
-async function openContents({ storage }: ServiceDependencies): Promise<ContentStore> {
-  return new BlobContents(storage)
+/** Only the store that was chosen is loaded. */
+async function openContents({ storage, config }: ServiceDependencies): Promise<ContentStore> {
+  if (config.objects.kind === 'files') return new BlobContents(storage)
+  const { openS3Contents, readS3Place } = await import('../services/objects/contents/s3-contents.ts')
+  return openS3Contents(readS3Place(config.objects.url))
 }
 
 function signingKey({ store, data }: Config): Uint8Array {

@@ -21,7 +21,7 @@ import type { Json } from '../kernel/json.ts'
 import type { Blobs } from './blobs.ts'
 import type { Series } from './series.ts'
 
-export type { Blobs, Digest } from './blobs.ts'
+export type { Blobs } from './blobs.ts'
 export type {
   Bucket,
   NewMessage,

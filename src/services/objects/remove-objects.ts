@@ -47,34 +47,52 @@ async function removeFolder(
 }
 
 async function removeAll(table: ObjectTable, writer: ObjectWriter, removal: Removal): Promise<Removed> {
-  const { bucket, path, all = false, maxKeys, startAfter = '', cause } = removal
+  const { bucket, path, all = false, maxKeys, startAfter = '' } = removal
   if (!all) await refuseHidden(table, bucket, path)
   const most = maxKeys === undefined ? Number.POSITIVE_INFINITY : Math.min(maxKeys, MAX_KEYS)
   const paths: string[] = []
   let count = 0
   let after = startAfter
-  let isLeft = true
-  while (isLeft && count < most) {
-    isLeft = await untilCommitted(async () => {
-      const wanted = Math.min(SLICE, most - count)
-      const found = await objectsFrom(table, bucket, path, after, wanted)
-      const last = found.at(-1)
-      if (last === undefined) return false
-      // a hidden one that came after the look stays
-      const some = fewEnough(found)
-      const gone = some.filter(({ value }) => all || !isInTheWay(value.path, path))
-      await writer.remove(table, gone, cause)
-      for (const { value } of gone) {
-        if (isFolderMark(value.path)) continue
-        count += 1
-        if (paths.length < MAX_KEYS) paths.push(value.path)
-      }
-      after = some.at(-1)?.value.path ?? last.value.path
-      return some.length < found.length || found.length === wanted
-    })
+  for (let isLeft = true; isLeft;) {
+    const wanted = Math.min(SLICE, most - count)
+    const slice = await untilCommitted(() =>
+      removeSlice(table, writer, { ...removal, startAfter: after, maxKeys: wanted }),
+    )
+    after = slice.after
+    count += slice.gone.length
+    paths.push(...slice.gone.slice(0, MAX_KEYS - paths.length))
+    isLeft = slice.isLeft
+    if (count >= most) break
   }
-  const isMore = isLeft && (await objectsFrom(table, bucket, path, after, 1)).length > 0
+  const isMore = count >= most && (await objectsFrom(table, bucket, path, after, 1)).length > 0
   return { paths, count, ...(isMore && { next: after }) }
+}
+
+interface RemovedSlice {
+  /** paths, without those of `.folder` */
+  readonly gone: readonly string[]
+  /** where the next slice begins */
+  readonly after: string
+  /** there may be more */
+  readonly isLeft: boolean
+}
+
+/** What one commit removes. */
+async function removeSlice(
+  table: ObjectTable,
+  writer: ObjectWriter,
+  { bucket, path, all = false, maxKeys = SLICE, startAfter = '', cause }: Removal,
+): Promise<RemovedSlice> {
+  const found = await objectsFrom(table, bucket, path, startAfter, maxKeys)
+  const some = fewEnough(found)
+  // a hidden one that came after the look stays
+  const gone = some.filter(({ value }) => all || !isInTheWay(value.path, path))
+  await writer.remove(table, gone, cause)
+  return {
+    gone: gone.map(({ value }) => value.path).filter((one) => !isFolderMark(one)),
+    after: some.at(-1)?.value.path ?? startAfter,
+    isLeft: some.length < found.length || found.length === maxKeys,
+  }
 }
 
 /** `CONFLICT` for hidden objects below a path; what is hidden in the path itself does not count. */

@@ -7,12 +7,6 @@ import { encodedPath, percentEncoded } from './signing/sigv4.ts'
 export const BASE = '/storage/v1'
 
 type Wire = Readonly<Record<string, unknown>>
-export interface Link {
-  readonly href: string
-  /** GET unless said otherwise */
-  readonly method?: string
-}
-
 /** Where an address of the service is; `path` of an object, a folder or a prefix. */
 export function bucketHref(origin: string, bucket: string, path?: string): string {
   return `${origin}${BASE}/bucket/${percentEncoded(bucket)}${path === undefined ? '' : `/${encodedPath(path)}`}`

@@ -145,7 +145,7 @@ export class TenantObjects implements ObjectsApi {
         `A signed address is good for 1 to ${MAX_EXPIRY} seconds (7 days), not ${expiry}`,
       )
     }
-    const signed = method === 'POST' ? readPrefix(path) : readObjectPath(path)
+    const signed = { GET: readObjectPath, PUT: readPath, POST: readPrefix }[method](path)
     if (method !== 'GET') refuseHiddenPath(signed, all)
     const { keys, now, table, origin } = this.#dependencies
     const ms = now()

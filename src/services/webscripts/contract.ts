@@ -9,7 +9,7 @@
  *
  * Errors are AppErrors: `NOT_FOUND`, `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`, `PLUG_FAILED`, `TOO_LARGE`, `CLOSED`.
  */
-import type { Caller } from '../../kernel/caller.ts'
+import type { Caller, Led } from '../../kernel/caller.ts'
 import type { DeployedWebscript, WebHead } from '../functions/contract.ts'
 
 /** The service of one host. */
@@ -24,7 +24,9 @@ export interface WebscriptsService {
    * `RATE_LIMITED`. Tells whether the header was for the host, and is not for the webscript. A secret of another published
    * version opens it too, so that a new version locks nobody out.
    */
-  admit(script: DeployedWebscript | undefined, shown: ShownCredentials): Promise<{ readonly isHeaderOurs: boolean }>
+  authenticate(script: DeployedWebscript | undefined, shown: ShownCredentials): Promise<{ readonly isHeaderOurs: boolean }>
+  /** To be asked before each call, and before its body is read. `RATE_LIMITED`, whose `cause` is the seconds to wait. */
+  admit(script: Pick<DeployedWebscript, 'tenant'>): void
   call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer>
   /** What a webscript asks of its host while one of its calls is open. */
   answer(
@@ -64,6 +66,8 @@ export interface ScriptRequest {
   readonly body: Uint8Array
   /** the client is gone */
   readonly signal: AbortSignal
+  /** when a rule calls it */
+  readonly led?: Led
 }
 
 export interface ScriptAnswer extends WebHead {

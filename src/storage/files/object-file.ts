@@ -18,7 +18,7 @@ const FIRST_READ = 4_096
 /** Metadata is bounded far below. */
 const MAX_JSON = 65_536
 /** bytes of one read of a stream; two of them are there at a time */
-const CHUNK = 262_144
+const CHUNK = 65_536
 
 /** Writes an object from pieces, all of it durable. `modified` is asked for when the content is complete. */
 export async function writeObject(

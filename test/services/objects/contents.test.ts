@@ -260,6 +260,16 @@ describe('a signed address', () => {
     )
   })
 
+  it('makes a folder where its path ends in a slash and nothing is sent', async () => {
+    const { _links } = content.api.show({ bucket: 'assets', path: 'made/here/', isFolder: true }) as {
+      _links: { sign_put: { href: string } }
+    }
+    expect(_links.sign_put.href).toContain('made/here/?sign=PUT')
+    expect((await content.ask('PUT', 'made/here/')).status).toBe(200)
+    expect(await content.api.stat('assets', 'made/here/')).toMatchObject({ isFolder: true })
+    expect(await codeOf(await put('made/there/', 'x'))).toEqual([400, 'InvalidArgument'])
+  })
+
   it.each(['a//b', 'a/', '.', 'a/%2E%2E/b', 'a%00b', 'x'.repeat(1_025)])('writes nothing at %j', async (path) => {
     const { signedAddress } = await import('../../../src/services/objects/signing/sign-address.ts')
     const key = { ...content.key, date: '20260101', region: 'us-east-1' }

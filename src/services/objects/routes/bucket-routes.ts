@@ -193,7 +193,7 @@ async function listing(
     for (const name of query.keys) for (const value of query.texts(name)) parameters.append(name, value)
     parameters.delete('start_after')
     if (startAfter !== undefined) parameters.set('start_after', startAfter)
-    return { href: parameters.size === 0 ? self : `${self}?${parameters}` }
+    return { href: parameters.size === 0 ? self : `${self}?${parameters.toString()}` }
   }
   return {
     _links: {
@@ -248,7 +248,7 @@ function removePath(app: FastifyInstance): Handler<ObjectsApi, QueryReader> {
     const self = bucketHref(origin, alias, readPrefix(path))
     const parameters = new URLSearchParams(request.query as Record<string, string>)
     if (next !== undefined) parameters.set('start_after', next)
-    const more = next === undefined ? {} : { next: { href: `${self}?${parameters}`, method: 'DELETE' } }
+    const more = next === undefined ? {} : { next: { href: `${self}?${parameters.toString()}`, method: 'DELETE' } }
     return { _links: { self: { href: self }, removed, ...more }, removed_count: count }
   }
 }

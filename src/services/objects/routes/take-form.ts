@@ -13,6 +13,8 @@ import { xmlText } from './xml.ts'
 /** before the file: fields, and bytes of one */
 const MAX_FIELDS = 100
 const MAX_FIELD_BYTES = 20_480
+/** ms: nobody has shown a signature until then */
+const MAX_BEFORE_FILE = 30_000
 const META = 'x-amz-meta-'
 const ONE_FILE = "POST requires exactly one file, in the field 'file', as the last one of the form."
 
@@ -26,11 +28,16 @@ export async function takeForm(
   const source = Readable.from(arriving(request.raw, routing.later), { objectMode: false })
   // its failure is told by the form
   source.once('error', (error) => form.fail(error)).pipe(form.parser)
+  const cancel = routing.later(MAX_BEFORE_FILE, () =>
+    form.fail(new S3Error('RequestTimeout', `The file did not begin within ${MAX_BEFORE_FILE} ms`)),
+  )
   try {
     const { fields, file, fileName, fileType } = await form.untilFile()
+    cancel()
     const record = await put(address, routing, { fields, fileName, fileType, content: form.content(file) })
-    return answer(request, reply, { fields, address, record })
+    return await answer(request, reply, { fields, address, record })
   } finally {
+    cancel()
     source.unpipe()
     form.parser.destroy()
     source.destroy()

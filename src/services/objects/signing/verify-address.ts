@@ -71,7 +71,7 @@ export function verifyAddress(keys: SigningKeys, request: SentRequest, now: numb
   }
   const expected = requestSignature(canonical, time, { ...scope, secret: key.secret })
   if (!isSameSignature(given('X-Amz-Signature'), expected)) throw mismatch()
-  for (const name of [...parameters.keys()]) if (OF_SIGNATURE.test(name)) parameters.delete(name)
+  for (const name of parameters.keys()) if (OF_SIGNATURE.test(name)) parameters.delete(name)
   return { ...key, parameters, headers: new Set(headers.map(([name]) => name)) }
 }
 

@@ -38,11 +38,13 @@ export async function callWebscript(
   if (webscripts === undefined) throw new AppError('CLOSED', 'this host serves no webscripts')
   const script = webscripts.choose({ tenant, name: channel.name }, channel.version)
   const shown = await credentialsOf(options, tenant, keyOf(subscription.bucket, subscription.id), channel)
-  const { isHeaderOurs } = await webscripts.admit(script, shown)
+  const { isHeaderOurs } = await webscripts.authenticate(script, shown)
   if (script === undefined) throw new AppError('NOT_FOUND', `There is no webscript ${channel.name}`)
+  webscripts.admit(script)
   const isGet = channel.method === 'GET'
   const message = isGet ? '' : JSON.stringify(await notificationOf(options.objects(), tenant, change, channel))
   const { authorization } = shown
+  const { cause } = change
   const over = new AbortController()
   const callOff = options.later(CALL_MS, () => over.abort())
   try {
@@ -57,6 +59,7 @@ export async function callWebscript(
       ],
       body: new TextEncoder().encode(message),
       signal: AbortSignal.any([signal, over.signal]),
+      ...(cause && { led: { hops: cause.hops, ...(cause.root !== undefined && { root: cause.root }) } }),
     })
     const text = await beginningOf(answer)
     if (answer.status < 200 || answer.status > 299) {

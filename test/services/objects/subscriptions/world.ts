@@ -193,12 +193,13 @@ export class SubscriptionsHost {
   }
 
   #webscripts(): WebscriptsService {
-    const part: Pick<WebscriptsService, 'choose' | 'admit' | 'call'> = {
+    const part: Pick<WebscriptsService, 'choose' | 'authenticate' | 'admit' | 'call'> = {
+      admit: () => undefined,
       choose: ({ tenant, name }) => {
         if (name === 'none') return undefined
         return { tenant, name, isPrivate: name === 'private', isRunning: true, version: '1.0.0' } as DeployedWebscript
       },
-      admit: (script, shown) =>
+      authenticate: (script, shown) =>
         admit(script, [SECRET], shown, {
           checkPair: async (key, secret) => (secret === 'right' ? { tenant: key } : undefined),
           isToken: async (token) => token === 'of-the-host',
