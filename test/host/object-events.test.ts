@@ -112,7 +112,7 @@ describe('a file that is dropped into a bucket', () => {
     })
     await client.objects.put('assets', 'inspections/boiler-7.json', '{"leak":true}', 'application/json')
     await expect.poll(() => client.alarms.list({ source: 'boiler-7' }), { timeout: 10_000 }).toMatchObject({ total: 1 })
-    const noted = async () => (await (await client.objects.get('assets', 'notes/boiler-7.json')).json()) as unknown
+    const noted = async (): Promise<unknown> => (await client.objects.get('assets', 'notes/boiler-7.json')).json()
     await expect
       .poll(() => noted().catch(() => undefined), { timeout: 10_000 })
       .toEqual({ alarm: 'inspections/boiler-7.json was filed' })
