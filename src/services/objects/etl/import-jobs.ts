@@ -132,16 +132,23 @@ class ImportRun {
 
   /** The report first: an import that has ended has one. */
   async end(state: 'completed' | 'failed', error?: string): Promise<void> {
-    const ended = this.#options.now()
-    const record: ImportRecord = { ...this.#stored.value, state, ended, ...(error !== undefined && { error }) }
+    const record = { ...this.#stored.value, state, ended: this.#options.now(), ...(error !== undefined && { error }) }
+    const unreported = await this.#report(record)
+    await this.#note({ ...record, ...(unreported !== undefined && { error: unreported }) })
+  }
+
+  /** Why there can be no report, such as a path that is too long with what it adds. */
+  async #report(record: ImportRecord): Promise<string | undefined> {
     const text = `${JSON.stringify(reportOf(record), null, 2)}\n`
-    await this.#options
-      .objects()
-      .inside(this.#context.tenant)
-      .put(IMPORT_BUCKET, record.object + REPORT_SUFFIX, new TextEncoder().encode(text), {
-        contentType: 'application/json',
-      })
-    await this.#note(record)
+    const api = this.#options.objects().inside(this.#context.tenant)
+    const options = { contentType: 'application/json' }
+    try {
+      await api.put(IMPORT_BUCKET, record.object + REPORT_SUFFIX, new TextEncoder().encode(text), options)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'VALIDATION') throw error
+      return [record.error, `it has no report: ${error.message}`].filter((one) => one !== undefined).join('; ')
+    }
   }
 
   async #take(appending: Appending | undefined): Promise<void> {

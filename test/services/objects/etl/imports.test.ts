@@ -72,6 +72,16 @@ describe('a file that is put under upload/', () => {
     await host.stop()
   })
 
+  it('whose path has no room for that of a report is imported without one, and says so', async () => {
+    const host = await new SubscriptionsWorld().host()
+    await host.put(`upload/${'x'.repeat(1_017)}`, CSV, BUCKET)
+    await host.settled()
+    expect(await apiOf(host).imports()).toMatchObject([
+      { state: 'completed', points: 10, error: expect.stringContaining('it has no report') as unknown },
+    ])
+    await host.stop()
+  })
+
   it('names the first thousand lines that are refused, and counts all', async () => {
     const host = await new SubscriptionsWorld().host()
     await host.put('upload/bad.csv', `resource,timestamp,level\n${'a,never,1\n'.repeat(1_500)}`, BUCKET)
