@@ -71,7 +71,7 @@ async function imported(folder: string, form: 'wide' | 'long'): Promise<ImportsS
   const given = { port: 0, data: folder, ...credentials, empty: true, logLevel: 'silent', rateLimit: 0 }
   const host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
   try {
-    const { objects } = createClient({ url: host.url, credentials })
+    const { objects, subscriptions } = createClient({ url: host.url, credentials })
     const { href } = await objects.sign('etl-import', 'upload/points.csv', 'PUT')
     const text = [...csvOf(form)]
     const length = text.reduce((sum, part) => sum + Buffer.byteLength(part), 0)
@@ -84,7 +84,7 @@ async function imported(folder: string, form: 'wide' | 'long'): Promise<ImportsS
     if (!put.ok) throw new Error(await put.text())
     const memory: number[] = []
     for (;;) {
-      const [info] = await objects.transfers.imports()
+      const [info] = await subscriptions.transfers.imports()
       if (info !== undefined) memory.push(process.memoryUsage.rss())
       if (info?.ended !== undefined) {
         if (info.points !== POINTS) throw new Error(`${info.points} points are there: ${info.error ?? ''}`)

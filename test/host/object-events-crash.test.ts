@@ -21,17 +21,17 @@ const SCRIPT = `export default async (req, res) => {
   res.sendStatus(200)
 }`
 const FILES = {
-  'webscript.json': JSON.stringify({ name: 'told', version: '1.0.0', runtime: 'web-node24' }),
+  'webscript.json': JSON.stringify({ name: 'told', version: '1.0.0', runtime: 'web-node24', private: false }),
   'package.json': '{"type":"module"}',
   'index.js': SCRIPT,
 }
 const ROWS = 60_000
 
-async function subscribe({ functions, objects }: Client): Promise<void> {
+async function subscribe({ functions, subscriptions }: Client): Promise<void> {
   const assets = new Map(Object.entries(FILES).map(([path, text]) => [path, new TextEncoder().encode(text)]))
   const { job } = await functions.webscripts.create(assets)
   await functions.webscripts.jobs.finished(job?.id ?? '')
-  await objects.subscriptions.create('assets', {
+  await subscriptions.create('assets', {
     id: 'told',
     channel: {
       type: 'webscript',
@@ -56,15 +56,15 @@ it('a change that was told when the host was killed is told once more, and a fil
   await expect.poll(() => calls(client), { timeout: 30_000 }).toHaveLength(1)
   await dying.kill()
   const next = await hosts.start()
-  const { objects } = next.client
+  const { subscriptions } = next.client
   await expect
-    .poll(() => objects.subscriptions.deliveries('assets', 'told'), { timeout: 30_000 })
+    .poll(() => subscriptions.deliveries('assets', 'told'), { timeout: 30_000 })
     .toMatchObject([{ state: 'delivered', object: 'x' }])
   const told = await calls(next.client)
   expect(told).toHaveLength(2)
   expect(new Set(told.map(({ key }) => key)).size).toBe(1)
   await expect
-    .poll(() => objects.transfers.imports(), { timeout: 30_000 })
+    .poll(() => subscriptions.transfers.imports(), { timeout: 30_000 })
     .toMatchObject([{ state: 'completed', points: ROWS, refused: 1 }])
   const { series } = await next.client.broker.series.get('boiler-0', 'level', { from: 0, aggregate: 'count' })
   expect(series).toMatchObject([[expect.any(Number) as unknown, Math.ceil(ROWS / 7)]])

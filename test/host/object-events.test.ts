@@ -50,7 +50,7 @@ const HOT = 'resource,timestamp,temperature\nboiler-1,2026-01-01T10:00:00Z,60\nb
 describe('a CSV under etl-import/upload/', () => {
   it('is in the series, and a rule over what is exported of them can be simulated', async () => {
     await client.objects.put('etl-import', 'upload/boilers.csv', HOT)
-    const { transfers } = client.objects
+    const { transfers } = client.subscriptions
     await expect.poll(() => transfers.imports({ object: 'upload/boilers.csv' })).toMatchObject([{ state: 'completed' }])
     expect(await client.broker.series.raw('boiler-1', 'temperature', { from: 0 })).toMatchObject({
       series: [
@@ -81,7 +81,7 @@ describe('a CSV under etl-import/upload/', () => {
     })
     const again = await place.cli(['import', 'more.csv', '--json'], { env })
     expect(JSON.parse(again.stdout)).toMatchObject({ points: 2, refused: 1 })
-    expect(await client.objects.transfers.imports({ object: 'upload/more.csv' })).toHaveLength(1)
+    expect(await client.subscriptions.transfers.imports({ object: 'upload/more.csv' })).toHaveLength(1)
     expect(await place.cli(['import', 'none.csv'], { env })).toMatchObject({ code: 1, stdout: '' })
   })
 })
@@ -89,7 +89,7 @@ describe('a CSV under etl-import/upload/', () => {
 describe('a file that is dropped into a bucket', () => {
   it('calls a webscript that raises an alarm, which a rule answers', async () => {
     const secret = await deployed('inspectionHook', example('inspection-hook'))
-    await client.objects.subscriptions.create(
+    await client.subscriptions.create(
       'assets',
       JSON.parse(
         readFileSync(join(root, 'fixtures/examples/inspection-hook.subscription.json'), 'utf8').replace(
@@ -116,7 +116,7 @@ describe('a file that is dropped into a bucket', () => {
     await expect
       .poll(() => noted().catch(() => undefined), { timeout: 10_000 })
       .toEqual({ alarm: 'inspections/boiler-7.json was filed' })
-    expect(await client.objects.subscriptions.deliveries('assets', 'inspections')).toMatchObject([
+    expect(await client.subscriptions.deliveries('assets', 'inspections')).toMatchObject([
       { state: 'delivered', object: 'inspections/boiler-7.json', attempts: 1 },
     ])
   })

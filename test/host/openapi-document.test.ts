@@ -2,7 +2,7 @@
 import { Ajv } from 'ajv'
 import { packTar } from 'modern-tar'
 import { fastify, type FastifyInstance, type LightMyRequestResponse } from 'fastify'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { host } from '../../src/host/index.ts'
 import { EXAMPLES } from '../../src/host/openapi-examples.ts'
 import { basic } from './sample-host.ts'
@@ -168,7 +168,7 @@ describe('the examples', () => {
       const answer = await app.inject({ url: '/storage/v1/import?state=completed', headers })
       return answer.json<{ imports: readonly { readonly id: string }[] }>().imports
     }
-    await expect.poll(imports).toHaveLength(1)
+    await vi.waitUntil(async () => (await imports()).length > 0, { timeout: 10_000 })
     return (await imports())[0]?.id ?? ''
   }
 

@@ -117,7 +117,7 @@ async function followed(
   for (;;) {
     const found = await importOf(client, object, etag)
     if (found !== undefined && found.id !== since) {
-      if (found.ended !== undefined) return client.objects.transfers.import(found.id)
+      if (found.ended !== undefined) return client.subscriptions.transfers.import(found.id)
       progress.show(found.size === 0 ? 1 : found.read / found.size, `${found.points} points`)
     } else if (performance.now() > until) {
       throw new AppError(
@@ -131,7 +131,7 @@ async function followed(
 
 /** The newest one of that content. */
 async function importOf(client: Client, object: string, etag: string): Promise<ImportInfo | undefined> {
-  return (await client.objects.transfers.imports({ object })).find((one) => one.etag === etag)
+  return (await client.subscriptions.transfers.imports({ object })).find((one) => one.etag === etag)
 }
 
 function report(file: string, info: ImportInfo, { json }: ImportFlags, terminal: Terminal): 0 | 1 {

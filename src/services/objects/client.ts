@@ -1,12 +1,8 @@
 /** Object storage over fetch: links and records as answers have them; contents go by signed addresses. */
 import { AppError } from '../../kernel/errors.ts'
 import { pathOf, typed, type Http } from '../../web/client/http.ts'
-import {
-  subscriptionsClient,
-  transfersClient,
-  type SubscriptionsClient,
-  type TransfersClient,
-} from './subscriptions/client.ts'
+
+export { subscriptionsClient, type SubscriptionsClient } from './client/subscriptions-client.ts'
 
 const BASE = '/storage/v1/bucket'
 
@@ -86,9 +82,6 @@ export interface ObjectsClient {
     path: string,
     query?: { readonly recursive?: boolean; readonly all?: boolean },
   ): Promise<number>
-  readonly subscriptions: SubscriptionsClient
-  /** imports of files into series, and exports */
-  readonly transfers: TransfersClient
 }
 
 /** Errors are the same AppErrors, as far as the wire tells them apart. `fetch`: that which the client was given. */
@@ -126,8 +119,6 @@ export function objectsClient(http: Http, fetch: typeof globalThis.fetch = globa
       )
       return answer.removed_count ?? 1
     },
-    subscriptions: subscriptionsClient(http),
-    transfers: transfersClient(http),
   }
 }
 

@@ -1,7 +1,7 @@
 /** Subscriptions, imports and exports over fetch: records as answers have them. */
 import { pathOf, typed, type Http } from '../../../web/client/http.ts'
 import type { ExportInfo, ImportInfo, TransferState } from '../etl/contract.ts'
-import type { ChangeEvent, ChannelType, DeliveryState, Subscription } from './contract.ts'
+import type { ChangeEvent, ChannelType, DeliveryState, Subscription } from '../subscriptions/contract.ts'
 
 const BASE = '/storage/v1'
 
@@ -44,6 +44,8 @@ export interface SubscriptionsClient {
   remove(bucket: string, id: string): Promise<void>
   removeAll(bucket: string, query?: SubscriptionsQuery): Promise<void>
   deliveries(bucket: string, id: string, query?: { readonly state?: DeliveryState }): Promise<readonly DeliveryAnswer[]>
+  /** imports of files into series, and exports */
+  readonly transfers: TransfersClient
 }
 
 export interface TransfersClient {
@@ -74,10 +76,11 @@ export function subscriptionsClient(http: Http): SubscriptionsClient {
       )
       return page.deliveries
     },
+    transfers: transfersClient(http),
   }
 }
 
-export function transfersClient(http: Http): TransfersClient {
+function transfersClient(http: Http): TransfersClient {
   return {
     imports: async (query = {}) => {
       const list = await typed<{ readonly imports: readonly ImportInfo[] }>(
