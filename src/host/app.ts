@@ -1,8 +1,8 @@
 /** The Fastify server of a host, with everything mounted on it. */
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { fastify, LogController, type FastifyInstance } from 'fastify'
+import { machineTimers } from '../machine/timers.ts'
 import { errorHandler } from './errors.ts'
 import { plainErrorBody } from './failure.ts'
 import { logOptions, type LogLevel, type LogStream } from './log.ts'
@@ -72,18 +72,18 @@ function dropIdleConnections(app: FastifyInstance): void {
     // No listener for data: with one, Node leaves its fast way of reading requests.
     socket.once('close', () => open.delete(socket))
   })
-  let looking: NodeJS.Timeout | undefined
+  let stopLooking: (() => void) | undefined
   app.addHook('preClose', async () => {
     // A connection that never asked anything does not count as idle for Node.
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
-    looking = setInterval(() => app.server.closeIdleConnections(), LOOK)
+    stopLooking = machineTimers.every(LOOK, () => app.server.closeIdleConnections())
   })
-  app.addHook('onClose', async () => clearInterval(looking))
+  app.addHook('onClose', async () => stopLooking?.())
 }
 
 /** Gives the caller's own id when it is harmless in a log, else a new one: of this life of the host, and a number. */
 function requestIds(): (request: Pick<IncomingMessage, 'headers'>) => string {
-  const life = randomUUID()
+  const life = machineTimers.newId()
   let count = 0
   return ({ headers }) => {
     const given = headers['x-request-id']
