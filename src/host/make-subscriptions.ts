@@ -1,5 +1,4 @@
 /** Makes the subscriptions of a host, and what its buckets for imports and exports do by themselves. */
-import { randomUUID } from 'node:crypto'
 import { objectForwarding } from '../adapters/objects.ts'
 import { AppError } from '../kernel/errors.ts'
 import { machineTimers } from '../machine/timers.ts'
@@ -30,7 +29,7 @@ export const makeSubscriptions: MakeService = ({
     if (serviceRegistry.objects === undefined) throw new AppError('CLOSED', 'this host serves no objects')
     return serviceRegistry.objects
   }
-  const { later } = machineTimers
+  const { later, newId } = machineTimers
   const broker = () => serviceRegistry.broker
   const queries = () => serviceRegistry.queries
   const transfers = new Transfers({
@@ -38,7 +37,7 @@ export const makeSubscriptions: MakeService = ({
     queue: (tenant) => service.queue(tenant),
     queries,
     now,
-    newId: randomUUID,
+    newId,
   })
   const service: Subscriptions = new Subscriptions({
     storage,
@@ -50,7 +49,7 @@ export const makeSubscriptions: MakeService = ({
     system: [{ record: IMPORT_SUBSCRIPTION, take: (tenant, change) => transfers.take(tenant, change) }],
     handlers: [importHandler({ objects, broker, now }), exportHandler({ objects, queries, broker, now })],
     now,
-    newId: randomUUID,
+    newId,
     timers: machineTimers,
     later,
     logger,

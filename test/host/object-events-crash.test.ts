@@ -66,7 +66,8 @@ it('a change that was told when the host was killed is told once more, and a fil
   await expect
     .poll(() => subscriptions.transfers.imports(), { timeout: 30_000 })
     .toMatchObject([{ state: 'completed', points: ROWS, refused: 1 }])
-  const { series } = await next.client.broker.series.get('boiler-0', 'level', { from: 0, aggregate: 'count' })
-  expect(series).toMatchObject([[expect.any(Number) as unknown, Math.ceil(ROWS / 7)]])
+  const range = { from: 0, limit: 10_000 }
+  const { series } = await next.client.broker.series.raw('boiler-0', 'level', range)
+  expect(series).toHaveLength(Math.ceil(ROWS / 7))
   await next.kill()
 }, 120_000)

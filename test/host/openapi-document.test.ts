@@ -181,7 +181,7 @@ describe('the examples', () => {
     await upload('/registry/v2/webscripts?draft=true&deploy=false&name=calls', script.rawPayload)
     const example = await app.inject({ url: '/registry/v2/runtimes/plug-node24/versions/1/example', headers })
     await upload('/registry/v2/plugs?draft=true&async=false', example.rawPayload)
-    made.set('/storage/v1/import/', await importOf('resource,timestamp,temperature\nboiler-1,0,93\n'))
+    made.set('/storage/v1/import/', await importOf('resource,timestamp,level\npump-1,0,5\n'))
   })
 
   it('are what a host takes, one after the other, and it answers as it says', async () => {
