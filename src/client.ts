@@ -12,7 +12,12 @@ import type { ConverterApi } from './services/converter/contract.ts'
 import { functionsClient, type FunctionsClient } from './services/functions/client.ts'
 import { modelsClient } from './services/models/client.ts'
 import type { ModelsApi } from './services/models/contract.ts'
-import { objectsClient, type ObjectsClient } from './services/objects/client.ts'
+import {
+  objectsClient,
+  subscriptionsClient,
+  type ObjectsClient,
+  type SubscriptionsClient,
+} from './services/objects/client.ts'
 import { queriesClient } from './services/queries/client.ts'
 import type { QueriesApi } from './services/queries/contract.ts'
 import { resourcesClient } from './services/resources/client.ts'
@@ -47,6 +52,7 @@ export interface Client {
   readonly webscripts: WebscriptsApi
   readonly models: ModelsApi
   readonly objects: ObjectsClient
+  readonly subscriptions: SubscriptionsClient
 }
 
 /**
@@ -71,6 +77,7 @@ export function createClient({ url, credentials, fetch }: ClientOptions): Client
     webscripts: webscriptsClient(http),
     models: modelsClient(http),
     objects: objectsClient(http, fetch),
+    subscriptions: subscriptionsClient(http),
   }
 }
 

@@ -29,6 +29,7 @@ export type {
   AlarmPort,
   DataPort,
   ModelPort,
+  ObjectPort,
   PlugServices,
   QueryPort,
   ResourcePort,

@@ -22,6 +22,7 @@ export type {
   Cause,
   DataPort,
   ModelPort,
+  ObjectPort,
   PlainObject,
   PlugServices,
   QueryPort,

@@ -9,6 +9,7 @@ import type { DefineCommand, Start } from './cli/command.ts'
 import { defineConvert } from './cli/convert.ts'
 import { defineDiff } from './cli/diff.ts'
 import { defineFunctions } from './cli/functions.ts'
+import { defineImport } from './cli/import.ts'
 import { defineKeys } from './cli/keys.ts'
 import { defineModels } from './cli/models.ts'
 import { defineNext } from './cli/next.ts'
@@ -35,6 +36,7 @@ const COMMANDS: readonly DefineCommand[] = [
   defineConvert,
   defineFunctions,
   defineModels,
+  defineImport,
   defineToken,
   defineKeys,
 ]

@@ -2,6 +2,7 @@
 import { alarmPort } from '../adapters/alarms.ts'
 import { dataPort } from '../adapters/broker.ts'
 import { modelPort } from '../adapters/models.ts'
+import { objectPort } from '../adapters/objects.ts'
 import { queryPort } from '../adapters/queries.ts'
 import { resourcePort } from '../adapters/resources.ts'
 import { webscriptPort } from '../adapters/webscripts.ts'
@@ -23,6 +24,10 @@ export function plugServices(tenant: string, serviceRegistry: ServiceRegistry, s
     ),
     resources: patient(
       resourcePort(tenant, () => serviceRegistry.resources),
+      startTimer,
+    ),
+    objects: patient(
+      objectPort(tenant, () => serviceRegistry.objects),
       startTimer,
     ),
     webscripts: webscriptPort(tenant, () => serviceRegistry.webscripts),

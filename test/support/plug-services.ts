@@ -49,6 +49,12 @@ export function plugServices({ refusing }: { refusing?: Error } = {}): Required<
           [request],
         ),
     },
+    objects: {
+      get: (bucket, path) =>
+        answer({ object: { bucket, path, contentType: 'text/plain' }, text: '{"limit":5}' }, 'get', [bucket, path]),
+      put: (bucket, path, text, options, cause) =>
+        answer({ bucket, path }, 'put', [bucket, path, text, options], cause),
+    },
     queries: {
       execute: (source, options) =>
         answer(
