@@ -10,7 +10,12 @@ import type { BrokerApi } from './services/broker/contract.ts'
 import { converterClient } from './services/converter/client.ts'
 import type { ConverterApi } from './services/converter/contract.ts'
 import { functionsClient, type FunctionsClient } from './services/functions/client.ts'
-import { objectsClient, type ObjectsClient } from './services/objects/client.ts'
+import {
+  objectsClient,
+  subscriptionsClient,
+  type ObjectsClient,
+  type SubscriptionsClient,
+} from './services/objects/client.ts'
 import { queriesClient } from './services/queries/client.ts'
 import type { QueriesApi } from './services/queries/contract.ts'
 import { resourcesClient } from './services/resources/client.ts'
@@ -44,6 +49,7 @@ export interface Client {
   readonly functions: FunctionsClient
   readonly webscripts: WebscriptsApi
   readonly objects: ObjectsClient
+  readonly subscriptions: SubscriptionsClient
 }
 
 /**
@@ -67,6 +73,7 @@ export function createClient({ url, credentials, fetch }: ClientOptions): Client
     functions: functionsClient(http),
     webscripts: webscriptsClient(http),
     objects: objectsClient(http, fetch),
+    subscriptions: subscriptionsClient(http),
   }
 }
 

@@ -36,6 +36,7 @@ const ASK_THE_MACHINE: Readonly<Record<string, string>> = {
   'src/services/functions/registry/body-bytes.ts':
     'bodies of functions, which are built by processes that keep their own time',
   'src/services/rules/client.ts': 'runs where no host is',
+  'src/services/objects/subscriptions/seal.ts': 'nonces of sealed secrets, which may never come twice',
   'src/services/webscripts/admission.ts': 'a hash that no secret has, which nobody may foresee',
 }
 

@@ -5,6 +5,7 @@ import { brokerArrays, brokerDisk, brokerFanOut, brokerLatency, brokerMemory, br
 import { cells } from './cells.ts'
 import { expressions } from './expressions.ts'
 import { functions } from './functions.ts'
+import { imports } from './imports.ts'
 import { registry } from './registry.ts'
 import { growth } from './growth.ts'
 import { hostBatch, hostCreate, hostList, hostRestart, hostStart } from './host.ts'
@@ -51,6 +52,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     resources,
     functions,
     registry,
+    imports,
     webscripts,
     objects,
     hostCreate,

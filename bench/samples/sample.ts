@@ -9,6 +9,7 @@ import type { CellsRequest, CellsSample } from './cells.ts'
 import type { ExpressionsSample, ExpressionSubject } from './expressions.ts'
 import type { FleetSample } from './fleet.ts'
 import type { FunctionsSample, FunctionsSubject } from './functions.ts'
+import type { ImportsSample, ImportsSubject } from './imports.ts'
 import type { HttpSample, HttpSubject } from './http.ts'
 import type { MemoryKind, MemorySample } from './memory.ts'
 import type { MonthSample, MonthWay } from './month.ts'
@@ -54,6 +55,7 @@ export type SampleRequest =
   | { kind: 'alarms'; subject: AlarmsSubject }
   | { kind: 'resources'; subject: ResourcesSubject }
   | { kind: 'functions'; subject: FunctionsSubject }
+  | { kind: 'imports'; subject: ImportsSubject }
   | { kind: 'registry'; subject: RegistrySubject }
   | { kind: 'webscripts'; subject: WebscriptsSubject }
   | { kind: 'objects'; subject: ObjectsSubject }
@@ -93,6 +95,7 @@ export interface Samples {
   alarms: AlarmsSample
   resources: ResourcesSample
   functions: FunctionsSample
+  imports: ImportsSample
   registry: RegistrySample
   webscripts: WebscriptsSample
   objects: ObjectsSample
@@ -148,6 +151,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./alarms/alarms.ts')).alarmsSample(request.subject)
     case 'resources':
       return (await import('./resources/resources.ts')).resourcesSample(request.subject)
+    case 'imports':
+      return (await import('./imports.ts')).importsSample(request.subject)
     case 'registry':
       return (await import('./registry.ts')).registrySample(request.subject)
     case 'objects':

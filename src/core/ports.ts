@@ -21,6 +21,7 @@ export type {
   AlarmPort,
   Cause,
   DataPort,
+  ObjectPort,
   PlainObject,
   PlugServices,
   QueryPort,

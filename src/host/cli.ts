@@ -9,6 +9,7 @@ import type { DefineCommand, Start } from './cli/command.ts'
 import { defineConvert } from './cli/convert.ts'
 import { defineDiff } from './cli/diff.ts'
 import { defineFunctions } from './cli/functions.ts'
+import { defineImport } from './cli/import.ts'
 import { defineKeys } from './cli/keys.ts'
 import { defineNext } from './cli/next.ts'
 import { definePlugs } from './cli/plugs.ts'
@@ -33,6 +34,7 @@ const COMMANDS: readonly DefineCommand[] = [
   definePlugs,
   defineConvert,
   defineFunctions,
+  defineImport,
   defineToken,
   defineKeys,
 ]

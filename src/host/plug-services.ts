@@ -1,6 +1,7 @@
 /** What the plugs of a tenant may ask of this host's services. */
 import { alarmPort } from '../adapters/alarms.ts'
 import { dataPort } from '../adapters/broker.ts'
+import { objectPort } from '../adapters/objects.ts'
 import { queryPort } from '../adapters/queries.ts'
 import { resourcePort } from '../adapters/resources.ts'
 import { webscriptPort } from '../adapters/webscripts.ts'
@@ -22,6 +23,10 @@ export function plugServices(tenant: string, serviceRegistry: ServiceRegistry, s
     ),
     resources: patient(
       resourcePort(tenant, () => serviceRegistry.resources),
+      startTimer,
+    ),
+    objects: patient(
+      objectPort(tenant, () => serviceRegistry.objects),
       startTimer,
     ),
     webscripts: webscriptPort(tenant, () => serviceRegistry.webscripts),

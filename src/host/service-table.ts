@@ -7,6 +7,7 @@ import { makeObjects } from './make-objects.ts'
 import { makeQueries } from './make-queries.ts'
 import { makeResources } from './make-resources.ts'
 import { makeRules } from './make-rules.ts'
+import { makeSubscriptions } from './make-subscriptions.ts'
 import { makeWebscripts } from './make-webscripts.ts'
 import type { MakeService, ServiceTable } from './service-dependencies.ts'
 
@@ -24,4 +25,5 @@ export const SERVICES: ServiceTable = new Map<string, MakeService>([
   ['converter', makeConverter],
   ['queries', makeQueries],
   ['objects', makeObjects],
+  ['subscriptions', makeSubscriptions],
 ])

@@ -2,7 +2,7 @@
 import { Ajv } from 'ajv'
 import { packTar } from 'modern-tar'
 import { fastify, type FastifyInstance, type LightMyRequestResponse } from 'fastify'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { host } from '../../src/host/index.ts'
 import { EXAMPLES } from '../../src/host/openapi-examples.ts'
 import { basic } from './sample-host.ts'
@@ -157,6 +157,21 @@ describe('the examples', () => {
     if (job !== undefined) made.set('/registry/v2/jobs/', job)
   }
 
+  /** The id of an import that is over. */
+  const importOf = async (payload: string): Promise<string> => {
+    const signed = await app.inject({ url: '/storage/v1/bucket/etl-import/upload/a.csv?sign=PUT', headers })
+    const { href } = signed.json<{ _links: { put_object: { href: string } } }>()._links.put_object
+    const { pathname, search, host } = new URL(href)
+    const type = { 'content-type': 'text/csv' }
+    await app.inject({ method: 'PUT', url: pathname + search, headers: { host, ...type }, payload })
+    const imports = async () => {
+      const answer = await app.inject({ url: '/storage/v1/import?state=completed', headers })
+      return answer.json<{ imports: readonly { readonly id: string }[] }>().imports
+    }
+    await vi.waitUntil(async () => (await imports()).length > 0, { timeout: 10_000 })
+    return (await imports())[0]?.id ?? ''
+  }
+
   beforeAll(async () => {
     const manifest = { name: 'boilers', version: '1.0.0', runtime: 'byoml-sklearn' }
     const files = { 'model.json': JSON.stringify(manifest), 'model.joblib': '-', 'requirements.txt': '' }
@@ -166,6 +181,7 @@ describe('the examples', () => {
     await upload('/registry/v2/webscripts?draft=true&deploy=false&name=calls', script.rawPayload)
     const example = await app.inject({ url: '/registry/v2/runtimes/plug-node24/versions/1/example', headers })
     await upload('/registry/v2/plugs?draft=true&async=false', example.rawPayload)
+    made.set('/storage/v1/import/', await importOf('resource,timestamp,level\npump-1,0,5\n'))
   })
 
   it('are what a host takes, one after the other, and it answers as it says', async () => {
@@ -193,6 +209,7 @@ describe('the examples', () => {
         const { operation } = answer.json<{ operation: { id: string } }>()
         made.set('/api/v1/webscripts/operations/', operation.id)
       }
+      if (id === 'postExport') made.set('/storage/v1/export/', answer.json<{ id: string }>().id)
       if (id === 'postBatch') made.set('/api/batch/', entity?.id ?? '')
       if (id === 'postAlarmBatch') made.set('/batch/', entity?.id ?? '')
     }

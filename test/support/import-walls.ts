@@ -36,6 +36,13 @@ export const WALLS: readonly Wall[] = [
   { from: 'src/core/**', files: ['src/core/**', 'src/kernel/**'], packages: CORE_PACKAGES, pure: true },
   // Templates print what Apache prints: a leaf, for the services that convert
   { from: 'src/velocity/**', files: ['src/velocity/**', 'src/kernel/**'], packages: [], pure: true },
+  // Files of messages, for whoever plays or imports them
+  {
+    from: 'src/recording/**',
+    files: ['src/recording/**', 'src/core/task/json-numbers.ts', 'src/kernel/**'],
+    packages: [],
+    pure: true,
+  },
   // The edge of the library: the machine's clock and chance come in here
   {
     from: 'src/index.ts',
@@ -135,6 +142,23 @@ export const WALLS: readonly Wall[] = [
       'src/services/*/contract.ts',
       'src/storage/contract.ts',
       'src/velocity/**',
+      'src/web/**',
+      'src/kernel/**',
+    ],
+    packages: ANYTHING,
+    pure: false,
+  },
+  {
+    from: 'src/services/objects/**',
+    files: [
+      'src/services/objects/**',
+      'src/services/*/contract.ts',
+      'src/storage/contract.ts',
+      'src/recording/**',
+      'src/series/**',
+      'src/jobs/**',
+      'src/effects/**',
+      'src/machine/**',
       'src/web/**',
       'src/kernel/**',
     ],

@@ -137,10 +137,28 @@ export interface WebscriptPort {
   ): Promise<{ readonly status: number; readonly data: unknown }>
 }
 
+export interface ObjectPort {
+  /** The text of an object, and what is known of it; undefined when there is none. `TOO_LARGE` above `most` bytes. */
+  get(
+    bucket: string,
+    path: string,
+    most: number,
+  ): Promise<{ readonly object: PlainObject; readonly text: string } | undefined>
+  /** Makes or replaces it; gives what is known of it. */
+  put(
+    bucket: string,
+    path: string,
+    text: string,
+    options: { readonly contentType: string },
+    cause: Cause,
+  ): Promise<PlainObject>
+}
+
 export interface PlugServices {
   readonly alarms?: AlarmPort
   readonly resources?: ResourcePort
   readonly data?: DataPort
   readonly queries?: QueryPort
   readonly webscripts?: WebscriptPort
+  readonly objects?: ObjectPort
 }

@@ -3,7 +3,6 @@ import { CsvFormat } from './csv-format.ts'
 import { LineSplitter, MAX_LINE, type LineTaker } from './lines.ts'
 import type { MessageFormat, MessageTaker, ReadingOptions } from './message-taker.ts'
 import { NdjsonFormat } from './ndjson-format.ts'
-import type { Source } from './source.ts'
 
 export type RecordingFormat = 'CSV' | 'NDJSON'
 
@@ -13,14 +12,14 @@ export type RecordingFormat = 'CSV' | 'NDJSON'
  * The first character that is not blank decides the format: `{` begins NDJSON, anything else CSV.
  */
 export async function* readMessages(
-  source: Source,
+  content: AsyncIterable<Uint8Array>,
   options: ReadingOptions,
   taker: MessageTaker,
 ): AsyncGenerator<undefined, RecordingFormat | undefined> {
   const lines = new Lines(options, taker)
   const splitter = new LineSplitter(lines)
   let first = true
-  for await (const chunk of source.open()) {
+  for await (const chunk of content) {
     const foreign = first ? foreignBytes(chunk) : undefined
     if (foreign !== undefined) {
       taker.problem({ line: 1, ...foreign })

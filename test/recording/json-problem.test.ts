@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { excerptOf, findJsonProblem } from '../../../src/host/cli/json-problem.ts'
-import { runs } from '../../support/arbitraries/runs.ts'
+import { excerptOf, findJsonProblem } from '../../src/recording/json-problem.ts'
+import { runs } from '../support/arbitraries/runs.ts'
 
 describe('findJsonProblem', () => {
   it.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CsvRecords } from '../../../../src/host/cli/recording/csv-records.ts'
-import { growth } from '../../../support/cpu-time.ts'
+import { CsvRecords } from '../../src/recording/csv-records.ts'
+import { growth } from '../support/cpu-time.ts'
 
 interface Read {
   records: [line: number, ...cells: string[]][]

@@ -1,15 +1,18 @@
 /** Messages of a recording in CSV. */
-import { FORBIDDEN_KEYS } from '../../../kernel/json.ts'
+import { FORBIDDEN_KEYS } from '../kernel/json.ts'
 import { CsvRecords, type RecordTaker } from './csv-records.ts'
 import type { MessageFormat, MessageTaker, ReadingOptions, RecordedMessage } from './message-taker.ts'
 import { RecordingTimes } from './times.ts'
 
+const LONG: ReadonlySet<string> = new Set(['resource', 'metric', 'timestamp', 'value'])
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 
 /**
  * The value of a cell: a number, true or false, NaN, or the text as it stands; undefined when it is empty.
  */
 export function cellValue(cell: string): unknown {
+  const number = plainNumber(cell)
+  if (number !== undefined) return number
   const text = cell.trim()
   if (text === '') return undefined
   if (NUMBER.test(text)) {
@@ -28,15 +31,39 @@ export function cellValue(cell: string): unknown {
   }
 }
 
-/** Messages of a CSV with a header row. `timestamp` is needed, `resource` is used when there; all else are metrics. */
+/** Most cells are numbers, and most of those end here. */
+function plainNumber(cell: string): number | undefined {
+  const first = cell.charCodeAt(0)
+  if (!isDigit(first) && first !== MINUS) return undefined
+  // what JavaScript reads besides, such as 0x10
+  if (first === ZERO && cell.length > 1 && !isDigit(cell.charCodeAt(1)) && cell.charCodeAt(1) !== POINT)
+    return undefined
+  const number = Number(cell)
+  return Number.isFinite(number) ? number : undefined
+}
+
+const [ZERO, NINE, MINUS, POINT] = [48, 57, 45, 46]
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code <= NINE
+}
+
+/**
+ * Messages of a CSV with a header row: `timestamp` is needed, `resource` is used when there, all else are metrics. With
+ * the columns `metric` and `value` and no others besides, each row is one value: the long form.
+ */
 export class CsvFormat implements MessageFormat, RecordTaker {
   readonly #taker: MessageTaker
   readonly #records: CsvRecords
   readonly #times: RecordingTimes
   readonly #resource: string | undefined
   #header: readonly string[] | undefined
+  readonly #everyProblem: boolean
   #timeColumn = -1
   #resourceColumn = -1
+  /** of the long form */
+  #metricColumn = -1
+  #valueColumn = -1
   #toldResource = false
 
   constructor(options: ReadingOptions, taker: MessageTaker) {
@@ -44,6 +71,7 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     this.#records = new CsvRecords(this)
     this.#times = new RecordingTimes(options.zone)
     this.#resource = options.resource
+    this.#everyProblem = options.everyProblem === true
   }
 
   line(text: string, number: number): void {
@@ -69,11 +97,24 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     const resource = named === '' ? this.#resource : named
     if (resource === undefined) return this.#noResource(line)
     const message: RecordedMessage = { resource, timestamp }
-    for (const [index, name] of this.#header.entries()) {
+    if (this.#valueColumn !== -1) return this.#takeValue(cells, message, line)
+    for (let index = 0; index < cells.length; index++) {
       if (index === this.#timeColumn || index === this.#resourceColumn) continue
       const value = cellValue(cells[index] ?? '')
-      if (value !== undefined) message[name] = value
+      if (value !== undefined) message[this.#header[index] ?? ''] = value
     }
+    this.#taker.message(message, line)
+  }
+
+  /** A row of the long form. */
+  #takeValue(cells: readonly string[], message: RecordedMessage, line: number): void {
+    const metric = (cells[this.#metricColumn] ?? '').trim()
+    if (metric === '') return this.problem(line, 'the row names no metric', 'write its name into the column metric')
+    if (FORBIDDEN_KEYS.has(metric) || metric === 'resource' || metric === 'timestamp') {
+      return this.problem(line, `a metric cannot be named "${metric}"`, 'rename it')
+    }
+    const value = cellValue(cells[this.#valueColumn] ?? '')
+    if (value !== undefined) message[metric] = value
     this.#taker.message(message, line)
   }
 
@@ -91,6 +132,10 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     }
     this.#timeColumn = header.indexOf('timestamp')
     if (this.#timeColumn === -1) this.problem(line, ...missingTime(header))
+    if (header.includes('metric') && header.includes('value') && header.every((name) => LONG.has(name))) {
+      this.#metricColumn = header.indexOf('metric')
+      this.#valueColumn = header.indexOf('value')
+    }
   }
 
   #wrongCount(found: number, header: readonly string[], line: number): void {
@@ -100,9 +145,9 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     this.problem(line, `${count(found, 'cell')}, but the header has ${wanted}`, `${names}; ${hint}`)
   }
 
-  /** Once is enough: the other lines are alike, and would hide what else is wrong. */
+  /** Once is enough, unless each line counts: the other lines are alike, and would hide what else is wrong. */
   #noResource(line: number): void {
-    if (this.#toldResource) return
+    if (this.#toldResource && !this.#everyProblem) return
     this.#toldResource = true
     this.problem(line, 'the message names no resource', 'add --resource R, or a column named resource')
   }

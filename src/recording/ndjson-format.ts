@@ -1,7 +1,7 @@
 /** Messages of a recording in JSON lines. */
-import { decodeNumbers } from '../../../core/task/json-numbers.ts'
-import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
-import { findJsonProblem } from '../json-problem.ts'
+import { decodeNumbers } from '../core/task/json-numbers.ts'
+import { FORBIDDEN_KEYS, isPlainObject } from '../kernel/json.ts'
+import { findJsonProblem } from './json-problem.ts'
 import type { LineProblem, MessageFormat, MessageTaker, ReadingOptions } from './message-taker.ts'
 import { RecordingTimes } from './times.ts'
 
@@ -15,12 +15,14 @@ export class NdjsonFormat implements MessageFormat {
   readonly #taker: MessageTaker
   readonly #times: RecordingTimes
   readonly #resource: string | undefined
+  readonly #everyProblem: boolean
   #toldResource = false
 
   constructor(options: ReadingOptions, taker: MessageTaker) {
     this.#taker = taker
     this.#times = new RecordingTimes(options.zone)
     this.#resource = options.resource
+    this.#everyProblem = options.everyProblem === true
   }
 
   line(text: string, line: number): void {
@@ -60,9 +62,9 @@ export class NdjsonFormat implements MessageFormat {
 
   end(): void {}
 
-  /** Once is enough: the other lines are alike, and would hide what else is wrong. */
+  /** Once is enough, unless each line counts: the other lines are alike, and would hide what else is wrong. */
   #noResource(line: number): void {
-    if (this.#toldResource) return
+    if (this.#toldResource && !this.#everyProblem) return
     this.#toldResource = true
     this.#refuse(line, 'the message names no resource', 'add --resource R, or "resource": "..." to the message')
   }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LineSplitter, MAX_LINE } from '../../../../src/host/cli/recording/lines.ts'
+import { LineSplitter, MAX_LINE } from '../../src/recording/lines.ts'
 
 function split(chunks: readonly Uint8Array[]): { lines: [number, string][]; tooLong: number[] } {
   const lines: [number, string][] = []

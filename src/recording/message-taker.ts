@@ -1,5 +1,5 @@
 /** What readers of recordings hand over: messages, and what is wrong in which line. */
-import type { Zone } from '../zone.ts'
+import type { ClockZone } from './read-time.ts'
 
 /** A message of a recording: broker fields with the time as epoch ms. */
 export interface RecordedMessage {
@@ -23,9 +23,11 @@ export interface MessageTaker {
 
 export interface ReadingOptions {
   /** for times without an offset */
-  zone: Zone
+  zone: ClockZone
   /** for messages that name none */
   resource: string | undefined
+  /** each line that cannot be read is told, also where they are alike */
+  everyProblem?: boolean
 }
 
 /** A format of recordings, fed line by line. */
