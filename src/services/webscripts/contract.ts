@@ -24,7 +24,10 @@ export interface WebscriptsService {
    * `RATE_LIMITED`. Tells whether the header was for the host, and is not for the webscript. A secret of another published
    * version opens it too, so that a new version locks nobody out.
    */
-  authenticate(script: DeployedWebscript | undefined, shown: ShownCredentials): Promise<{ readonly isHeaderOurs: boolean }>
+  authenticate(
+    script: DeployedWebscript | undefined,
+    shown: ShownCredentials,
+  ): Promise<{ readonly isHeaderOurs: boolean }>
   /** To be asked before each call, and before its body is read. `RATE_LIMITED`, whose `cause` is the seconds to wait. */
   admit(script: Pick<DeployedWebscript, 'tenant'>): void
   call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer>
