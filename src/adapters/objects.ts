@@ -1,11 +1,10 @@
 /** Rules and objects: what plugs ask of objects, and what changes of objects tell the engine. */
 import { AppError } from '../kernel/errors.ts'
 import type { Cause, ObjectPort, PlainObject } from '../core/ports.ts'
+import { MAX_HOPS } from '../kernel/hops.ts'
 import type { ObjectCause, ObjectForwarding, ObjectRecord, ObjectsService } from '../services/objects/contract.ts'
 
 const ENGINE = 'system/engine'
-/** rules in a row that may lead to a change of an object, as the broker has it for messages */
-const MAX_HOPS = 16
 /** Sensors of this channel hear changes of objects. */
 const CHANNEL = 'object'
 
