@@ -28,6 +28,8 @@ export const makeWebscripts: MakeService = ({
   const buckets = new TokenBuckets({ perSecond, burst: perSecond * 2, mostKeys: MAX_TENANTS, now })
   const own = createWebscriptsService({
     functions: () => serviceRegistry.functions,
+    checkPair,
+    isToken,
     askApi: (caller, request, signal, led) => ownApi.ask(caller, request, signal, led),
     limits: { takeCall: (tenant) => buckets.take(tenant), mostOpen: MAX_OPEN, cpu: CPU },
     now,
@@ -46,7 +48,7 @@ export const makeWebscripts: MakeService = ({
     errorBody: webscriptsErrorBody,
     routes: (app) => {
       ownApi.isAt(app)
-      return webscriptsRoutes(app, { service, checkPair, isToken })
+      return webscriptsRoutes(app, { service })
     },
     start: async () => {},
     stop: async () => service.stop(),

@@ -35,7 +35,7 @@ export function itself<S extends object>(_name: keyof ServiceRegistry, service: 
 }
 
 /** Services that work at one host only: their keys lie in its data folder, and their signed addresses name no tenant. */
-const OF_ONE_HOST: ReadonlySet<string> = new Set(['objects'])
+const OF_ONE_HOST: ReadonlySet<string> = new Set(['objects', 'subscriptions'])
 
 export async function makeCluster(
   services: ServiceTable,
