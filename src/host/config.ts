@@ -5,6 +5,7 @@ import { problemsOfAllowed } from '../../plugins/call-url/allow-list.ts'
 import { AppError } from '../kernel/errors.ts'
 import type { ForeignIssuer } from './auth/tokens.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
+import { memberUrlOf, problemsOfMember, problemsOfOne } from './cluster/member-options.ts'
 import type { Limits } from './mount.ts'
 import { isTenant } from './tenant.ts'
 
@@ -296,7 +297,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   }
   const advertise = read('advertise', memberUrlOf, 'write an address such as http://10.0.0.1:8080, without a path')
   const cluster = isOn(text('cluster')) ? { advertise } : undefined
-  const shared = { store, host, mqtt, blobs: text('blobs'), advertise: text('advertise') }
+  const shared = { store, host, mqtt, blobs: text('blobs'), advertise: text('advertise'), only, objects }
   problems.push(...(cluster === undefined ? problemsOfOne(shared) : problemsOfMember(shared)))
   const allowUrl = list('allowUrl')
   problems.push(...problemsOfAllowed(allowUrl).map((problem) => `--allow-url: ${problem}`))
@@ -338,42 +339,6 @@ export function readConfig(given: Given, env: Environment, services: readonly st
 
 function isOn(text: string | undefined): boolean {
   return text === 'true' || text === '1'
-}
-
-function memberUrlOf(text: string): string | undefined {
-  if (!URL.canParse(text)) return undefined
-  const { protocol, origin, pathname, search, username } = new URL(text)
-  const isPlain = pathname === '/' && search === '' && username === ''
-  return isPlain && ['http:', 'https:'].includes(protocol) ? origin : undefined
-}
-
-interface Shared {
-  readonly store: StoreChoice | undefined
-  readonly host: string | undefined
-  readonly mqtt: number | undefined
-  readonly blobs: string | undefined
-  readonly advertise: string | undefined
-}
-
-function problemsOfOne({ advertise }: Shared): readonly string[] {
-  return advertise === undefined ? [] : ['--advertise: it is for a host with --cluster']
-}
-
-/** What the hosts of a cluster have to share, and what they do not do. */
-function problemsOfMember({ store, host, mqtt, blobs, advertise }: Shared): readonly string[] {
-  const isEverywhere = host === '0.0.0.0' || host === '::'
-  return [
-    ...(store === undefined || store.medium === 'postgres'
-      ? []
-      : ['--cluster: hosts share a PostgreSQL; name it with --store postgres://user@host/database']),
-    ...(blobs === undefined
-      ? ['--cluster: hosts share the folder of objects; name one that all of them see with --blobs']
-      : []),
-    ...(mqtt === undefined ? [] : ['--mqtt: a host with --cluster does not speak MQTT; use HTTP or WebSockets']),
-    ...(advertise === undefined && isEverywhere
-      ? ['--advertise: this host listens on all addresses; name the one at which the other hosts reach it']
-      : []),
-  ]
 }
 
 function wholeUpTo(most: number): (text: string) => number | undefined {

@@ -10,6 +10,7 @@ import { isTenant } from '../tenant.ts'
 import { machineTimers, type Timers } from '../timers.ts'
 import { ownVersion } from '../version.ts'
 import { ClusterHost } from './cluster-host.ts'
+import { OF_ONE_HOST } from './member-options.ts'
 import { reachTenant, type ReachTenants } from './reach-tenant.ts'
 import { SummedGauges } from './summed-gauges.ts'
 import { storageOfNobody, TenantServices } from './tenant-services.ts'
@@ -33,9 +34,6 @@ export interface Cluster {
 export function itself<S extends object>(_name: keyof ServiceRegistry, service: S): S {
   return service
 }
-
-/** Services that work at one host only: their keys lie in its data folder, and their signed addresses name no tenant. */
-const OF_ONE_HOST: ReadonlySet<string> = new Set(['objects', 'subscriptions'])
 
 export async function makeCluster(
   services: ServiceTable,
