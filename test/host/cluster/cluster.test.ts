@@ -62,7 +62,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     hosts = [first, await start('two')]
     // half of the slots move to the second
     const shares = async () => (await viewCluster(storage.tenant(HOST_TENANT))).hosts.map(({ slots }) => slots)
-    while ((await shares()).join() !== '128,128');
+    await expect.poll(async () => (await shares()).join(), { timeout: 60_000, interval: 50 }).toBe('128,128')
     const atFirst = await Promise.all(TENANTS.map((tenant) => answersItself(first, tenant)))
     mine = TENANTS[atFirst.indexOf(true)] ?? ''
     theirs = TENANTS[atFirst.indexOf(false)] ?? ''
