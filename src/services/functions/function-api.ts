@@ -65,8 +65,8 @@ export function functionApi(dependencies: ApiDependencies, who: Caller, type: Fu
   }
 }
 
-/** Who else may see what a version is made of. */
-function refuseProtected(record: FunctionRecord, who: Caller): void {
+/** Its owner alone sees what a protected version is made of. */
+export function refuseProtected(record: FunctionRecord, who: Caller): void {
   const { manifest, name, version } = record
   if (manifest.protected === true && ownerOf(record) !== who.user)
     throw new AppError('FORBIDDEN', `'${name}@${version}' is protected: ${ownerOf(record)} alone reads its assets`)

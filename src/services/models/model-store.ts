@@ -7,6 +7,8 @@ import { type ModelRecord, type ModelState, MODELS } from './model-record.ts'
 
 /** models of one tenant */
 const MAX_MODELS = 1_000
+/** How often a record is changed again when others change it too. */
+const TRIES = 5
 
 export class ModelStore {
   readonly #store: Store
@@ -56,14 +58,25 @@ export class ModelStore {
   }
 
   /** What became of loading it; of an upload that is still the one there is. */
-  async tell({ name, upload }: ModelRecord, state: ModelState): Promise<void> {
-    const found = await this.find(name)
-    if (found?.value.upload !== upload) return
-    try {
-      await this.#records.put(name, { ...found.value, state }, found.version)
-    } catch (error) {
-      // another upload came, or another host was told the same
-      if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
+  tell(record: ModelRecord, state: ModelState): Promise<void> {
+    return this.#amend(record, { state })
+  }
+
+  /** Which version of the function registry it is; so too. */
+  release(record: ModelRecord, release: string): Promise<void> {
+    return this.#amend(record, { release })
+  }
+
+  async #amend({ name, upload }: ModelRecord, change: Partial<ModelRecord>): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      const found = await this.find(name)
+      // another upload came
+      if (found?.value.upload !== upload) return
+      try {
+        return void (await this.#records.put(name, { ...found.value, ...change }, found.version))
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'CONFLICT' || attempt === TRIES) throw error
+      }
     }
   }
 
