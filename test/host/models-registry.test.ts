@@ -149,6 +149,12 @@ describe('a model that is uploaded as a zip', () => {
       { status: 'running', draft: false, model: { name: 'kiln', version: '1.0.0', runtime: 'byoml-xgboost' } },
     ])
     expect(await modelOf('kiln')).toMatchObject({ version: '1', semantic_version: '1.0.0', ready: true })
+    const metadata = `${REGISTRY}/kiln/versions/1.0.0/metadata`
+    await host.ask('PATCH', metadata, { description: 'by the registry' })
+    expect(await modelOf('kiln')).toMatchObject({ description: 'by the registry' })
+    await host.ask('PATCH', '/models/kiln', { description: 'by its name' })
+    const described = await host.ask('GET', `${REGISTRY}/kiln/versions/1.0.0`)
+    expect(described.body).toMatchObject({ entity: { model: { metadata: { description: 'by its name' } } } })
     expect((await uploaded('POST', '/models', 'kiln')).status).toBe(409)
 
     expect(await uploaded('PUT', '/models/kiln', 'kiln', doubled)).toMatchObject({

@@ -70,6 +70,9 @@ export class ModelRunner implements VersionRunner {
   }
 
   ended(tenant: string, { name, version }: FunctionId): Promise<void> {
+    const { models } = this.#options
+    // where no models are served, none has to go
+    if (models() === undefined) return Promise.resolve()
     return this.#places.run(`${tenant}/${name}`, async () => {
       const releases = this.#releases()
       if ((await releases.served(tenant, name)) !== version) return
@@ -77,6 +80,12 @@ export class ModelRunner implements VersionRunner {
       if (best === undefined) await releases.withdraw(tenant, name, version)
       else await releases.serve(await this.#releaseOf(tenant, best))
     })
+  }
+
+  /** Its metadata changed. */
+  async described(tenant: string, { name, version, manifest, updatedBy: user }: FunctionRecord): Promise<void> {
+    const description = manifest.metadata?.description ?? ''
+    await this.#options.models()?.releases.describe({ tenant, name, version, description, user })
   }
 
   lines(): readonly string[] {

@@ -86,6 +86,7 @@ class Functions implements FunctionsService {
   #opening: Promise<OpenedPool> | undefined
   #opened: OpenedPool | undefined
   readonly #caller: FunctionCaller
+  readonly #models: ModelRunner
   readonly #jobs: JobRunner
 
   constructor(options: FunctionsOptions) {
@@ -97,6 +98,7 @@ class Functions implements FunctionsService {
     const changed = (tenant: string): Promise<void> => this.#read(tenant)
     const processes = new ProcessRunner(this.#builder, this.#caller)
     const models = new ModelRunner({ models: options.models ?? (() => undefined), storeOf })
+    this.#models = models
     const handlers = lifecycleHandlers({
       builder: this.#builder,
       runnerOf: (type) => (type === 'models' ? models : processes),
@@ -122,6 +124,9 @@ class Functions implements FunctionsService {
         isTaken,
         usesOf,
         changed: (tenant) => this.#read(tenant),
+        described: async (tenant, record) => {
+          if (record.type === 'models') await this.#models.described(tenant, record)
+        },
       },
       caller,
       type,

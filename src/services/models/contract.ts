@@ -61,6 +61,8 @@ export interface ModelReleases {
   check(release: ModelRelease): Promise<void>
   /** From now on its name stands for it. */
   serve(release: ModelRelease): Promise<void>
+  /** When the name stands for that version, it is described so. */
+  describe(release: Pick<ModelRelease, 'tenant' | 'name' | 'version' | 'description' | 'user'>): Promise<void>
   /** The version that a name stands for; undefined: none of the registry. */
   served(tenant: string, name: string): Promise<string | undefined>
   /** When the name stands for that version, it stands for nothing any more. */
@@ -78,6 +80,8 @@ export interface ModelsApi {
   create(upload: ModelUpload): Promise<ModelInfo>
   /** `NOT_FOUND` without one. */
   replace(name: string, upload: Omit<ModelUpload, 'name'>): Promise<ModelInfo>
+  /** Of what is known about it, not of its files: its version stays. `NOT_FOUND` without one. */
+  patch(name: string, body: unknown): Promise<ModelInfo>
   /** Gives what was removed. */
   remove(name: string): Promise<ModelInfo>
   /** The zip, as it was uploaded. */

@@ -7,8 +7,8 @@ import { type ModelRecord, type ModelState, MODELS } from './model-record.ts'
 
 /** models of one tenant */
 const MAX_MODELS = 1_000
-/** How often a record is changed again when others change it too. */
-const TRIES = 5
+/** of a change that others come before */
+const MAX_TRIES = 10
 
 export class ModelStore {
   readonly #store: Store
@@ -58,24 +58,30 @@ export class ModelStore {
   }
 
   /** What became of loading it; of an upload that is still the one there is. */
-  tell(record: ModelRecord, state: ModelState): Promise<void> {
-    return this.#amend(record, { state })
+  async tell({ name, upload }: ModelRecord, state: ModelState): Promise<void> {
+    await this.change(name, (record) => (record.upload === upload ? { ...record, state } : undefined))
   }
 
   /** Which version of the function registry it is; so too. */
-  release(record: ModelRecord, release: string): Promise<void> {
-    return this.#amend(record, { release })
+  async release({ name, upload }: ModelRecord, release: string): Promise<void> {
+    await this.change(name, (record) => (record.upload === upload ? { ...record, release } : undefined))
   }
 
-  async #amend({ name, upload }: ModelRecord, change: Partial<ModelRecord>): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
+  /** Changes what there is, whoever else does meanwhile. Undefined: there is none, or nothing is to be changed. */
+  async change(
+    name: string,
+    change: (record: ModelRecord) => ModelRecord | undefined,
+  ): Promise<ModelRecord | undefined> {
+    for (let tries = 1; ; tries++) {
       const found = await this.find(name)
-      // another upload came
-      if (found?.value.upload !== upload) return
+      const changed = found && change(found.value)
+      if (found === undefined || changed === undefined) return undefined
       try {
-        return void (await this.#records.put(name, { ...found.value, ...change }, found.version))
+        await this.#records.put(name, changed, found.version)
+        return changed
       } catch (error) {
-        if (!(error instanceof AppError) || error.code !== 'CONFLICT' || attempt === TRIES) throw error
+        // an upload came, or it was loaded: what is there now is changed
+        if (!(error instanceof AppError) || error.code !== 'CONFLICT' || tries === MAX_TRIES) throw error
       }
     }
   }

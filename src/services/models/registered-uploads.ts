@@ -32,6 +32,11 @@ export class RegisteredUploads {
     return change?.entity.version
   }
 
+  /** Its version is described as it is. */
+  async describe(caller: Caller, { name, release, description }: ModelRecord): Promise<void> {
+    if (release !== undefined) await gone(this.#api(caller)?.patchMetadata(name, release, { description }))
+  }
+
   /** A version that another one was put in the place of goes a day later. */
   async supersede(caller: Caller, { name, release }: ModelRecord): Promise<void> {
     if (release !== undefined) await gone(this.#api(caller)?.remove(name, release))

@@ -76,6 +76,21 @@ export class Releases implements ModelReleases {
     if (record !== undefined) this.#options.loader.load(release.tenant, record, packaged.files)
   }
 
+  async describe({
+    tenant,
+    name,
+    version,
+    description,
+    user,
+  }: Parameters<ModelReleases['describe']>[0]): Promise<void> {
+    const { now, storeOf } = this.#options
+    await storeOf(tenant).change(name, (record) =>
+      record.release === version && record.description !== description
+        ? { ...record, description, updatedBy: user, updatedOn: now() }
+        : undefined,
+    )
+  }
+
   async served(tenant: string, name: string): Promise<string | undefined> {
     return (await this.#options.storeOf(tenant).find(name))?.value.release
   }

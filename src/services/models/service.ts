@@ -25,6 +25,7 @@ import { ModelLoader } from './model-loader.ts'
 import { infoOf, type ModelRecord, type ModelState } from './model-record.ts'
 import { ModelStore } from './model-store.ts'
 import { byColumn, readCall } from './read-call.ts'
+import { readPatch } from './read-patch.ts'
 import { readUpload } from './read-upload.ts'
 import { RegisteredUploads } from './registered-uploads.ts'
 import { Releases } from './releases.ts'
@@ -87,6 +88,18 @@ class Models implements ModelsService {
         return this.#upload(caller, upload, undefined)
       },
       replace: async (name, upload) => this.#upload(caller, { ...upload, name }, await store.get(name)),
+      patch: async (name, body) => {
+        const { description } = readPatch(body)
+        const changed = await store.change(name, (before) => ({
+          ...before,
+          description,
+          updatedBy: caller.user,
+          updatedOn: this.#options.now(),
+        }))
+        if (changed === undefined) throw new AppError('NOT_FOUND', 'Model does not exist')
+        await this.#registered.describe(caller, changed)
+        return infoOf(changed)
+      },
       remove: (name) => this.#remove(caller, name),
       content: async (name) => {
         const found = await record(name)
