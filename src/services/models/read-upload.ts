@@ -1,7 +1,7 @@
 /** Reads what a model is uploaded with: names, the framework, and the zip itself. */
-import { createHash } from 'node:crypto'
 import { Issues, shown } from '../../kernel/issues.ts'
 import { FRAMEWORKS, type Framework, type ModelUpload } from './contract.ts'
+import { digestOf } from './read-files.ts'
 import { readZip } from './read-zip.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/
@@ -33,9 +33,7 @@ export async function readUpload({ name, framework, description = '', file }: Mo
   }
   const known = frameworkOf(framework)
   if (known === undefined) issues.wrong('/framework', `is ${shown(framework)}`, `write one of ${FRAMEWORKS.join(', ')}`)
-  if (description.length > MAX_DESCRIPTION) {
-    issues.wrong('/description', `has ${description.length} characters`, `write at most ${MAX_DESCRIPTION}`)
-  }
+  checkDescription(description, '/description', issues)
   if (file.length === 0) issues.wrong('/file', 'is missing', 'send the model as a zip')
   issues.throwIfAny('The upload')
   // known: else it was thrown
@@ -44,15 +42,12 @@ export async function readUpload({ name, framework, description = '', file }: Mo
   return { name, framework: chosen, description, digest: digestOf(chosen, files), files }
 }
 
+export function checkDescription(text: string, path: string, issues: Issues): void {
+  if (text.length <= MAX_DESCRIPTION) return
+  issues.wrong(path, `has ${text.length} characters`, `write at most ${MAX_DESCRIPTION}`)
+}
+
 /** Undefined for a text that names none. */
 export function frameworkOf(text: string): Framework | undefined {
   return ALIASES.get(text.trim().toLowerCase())
-}
-
-function digestOf(framework: Framework, files: ReadonlyMap<string, Uint8Array>): string {
-  const hash = createHash('sha256').update(framework)
-  for (const [path, content] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    hash.update(JSON.stringify([path, content.length])).update(content)
-  }
-  return hash.digest('hex')
 }

@@ -1,47 +1,19 @@
 /** The models service over a driver that tests tell what to do. */
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
+import type { FunctionsService } from '../../../src/services/functions/contract.ts'
 import type { ModelsApi, ModelsService } from '../../../src/services/models/contract.ts'
-import { GAVE_UP, type ModelCall, type ModelDriver, type OpenModel } from '../../../src/services/models/driver.ts'
+import { GAVE_UP, type ModelDriver } from '../../../src/services/models/driver.ts'
 import { createModelsService } from '../../../src/services/models/service.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { deferred } from '../../support/deferred.ts'
 import { until } from '../../support/until.ts'
+import { TestDriver } from './test-driver.ts'
 import { zipOf } from './zip.ts'
 
 const file = zipOf({ 'model.bst': 'x' })
 const UPLOAD = { name: 'm', framework: 'xgboost', file }
-
-/** Gives what each instance is, unless a test says otherwise. */
-class TestDriver implements ModelDriver {
-  readonly name = 'test'
-  opened = 0
-  open_: () => Promise<void> = () => Promise.resolve()
-  call_: (call: ModelCall) => Promise<ModelCall['instances']> = ({ instances }) => Promise.resolve(instances)
-  refusal: string | undefined
-
-  refuses(): Promise<string | undefined> {
-    return Promise.resolve(this.refusal)
-  }
-  async open(): Promise<OpenModel> {
-    this.opened++
-    await this.open_()
-    const inputs = [{ type: 'number', shape: [2] }] as const
-    return {
-      signatures: [{ operation: 'predict', inputs }],
-      warnings: [],
-      call: (call) => this.call_(call),
-      close: () => Promise.resolve(),
-    }
-  }
-  runtimes(): Promise<[]> {
-    return Promise.resolve([])
-  }
-  close(): Promise<void> {
-    return Promise.resolve()
-  }
-}
 
 let ids = 0
 function serviceOf(driver: ModelDriver, storage: Storage = openMemory()): ModelsService {
@@ -165,6 +137,52 @@ describe('a model', () => {
     })
   })
 
+  it('may be described anew, while it is loaded and after, without another version', async () => {
+    const driver = new TestDriver()
+    const loaded = deferred<void>()
+    driver.open_ = () => loaded.promise
+    let now = 1_000
+    const service = createModelsService({ storage: openMemory(), drivers: [driver], now: () => now, newId: () => 'id' })
+    await asked(service).create(UPLOAD)
+    now = 2_000
+    const other = service.as({ tenant: 'acme', user: 'users/2' })
+    const info = { description: 'new', version: '1', createdBy: 'users/1', updatedBy: 'users/2' }
+    expect(await other.patch('m', { description: 'new' })).toMatchObject({ ...info, ready: false })
+    // all change the record at once
+    loaded.resolve()
+    const newer = () => other.patch('m', { metadata: { description: 'newer' } })
+    await Promise.all([newer(), newer(), ready(other)])
+    expect(await other.get('m')).toMatchObject({
+      ...info,
+      description: 'newer',
+      ready: true,
+      updatedOn: '1970-01-01T00:00:02.000Z',
+    })
+    expect(driver.opened).toBe(1)
+    await expect(other.patch('none', { description: '' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  it.each<[string, unknown, RegExp]>([
+    ['nothing', {}, /\/description <- is missing/],
+    ['no object', 'new', /the change is "new": send/],
+    ['what an upload has', { framework: 'sklearn', description: '' }, /\/framework <- cannot be changed/],
+    ['a description that is no text', { description: 7 }, /\/description <- is 7, and must be a text/],
+    ['one that is too long', { description: 'x'.repeat(10_001) }, /has 10001 characters/],
+    ['two of them', { description: 'a', metadata: { description: 'b' } }, /\/metadata\/description <- is there twice/],
+    ['metadata of its own', { metadata: { flavour: 'x' } }, /\/metadata\/flavour <- cannot be changed/],
+    ['metadata that are none', { metadata: [] }, /\/metadata <- is \[\], and must be an object/],
+  ])('is not changed by %s', async (_title, body, message) => {
+    const api = asked(serviceOf(new TestDriver()))
+    await api.create(UPLOAD)
+    await ready(api)
+    const before = await api.get('m')
+    await expect(api.patch('m', body)).rejects.toMatchObject({
+      code: 'VALIDATION',
+      message: expect.stringMatching(message) as string,
+    })
+    expect(await api.get('m')).toEqual(before)
+  })
+
   it('is loaded again after a restart, when it is asked', async () => {
     const storage = openMemory()
     const before = serviceOf(new TestDriver(), storage)
@@ -175,6 +193,34 @@ describe('a model', () => {
     await service.start()
     expect(driver.opened).toBe(0)
     expect(await asked(service).predict('m', { instances: [1] })).toEqual({ predictions: [1] })
+  })
+})
+
+describe('a model from before there was a registry', () => {
+  // Holds MODEL-6
+  it('becomes a version of it at the next start, once', async () => {
+    const storage = openMemory()
+    const before = serviceOf(new TestDriver(), storage)
+    await asked(before).create({ ...UPLOAD, description: 'old' })
+    await ready(asked(before))
+    const made: unknown[] = []
+    const api = {
+      list: () => Promise.resolve({ count: made.length }),
+      create: (assets: ReadonlyMap<string, Uint8Array>) => {
+        made.push(JSON.parse(new TextDecoder().decode(assets.get('model.json'))))
+        return Promise.resolve({ entity: { version: '1.0.0' } })
+      },
+    }
+    const registry = () => ({ as: () => api }) as unknown as FunctionsService
+    for (let start = 0; start < 2; start++) {
+      const options = { storage, drivers: [new TestDriver()], now: () => 1_000, newId: () => `id${ids++}`, registry }
+      const service = createModelsService(options)
+      await service.start()
+      await until(async () => (await asked(service).get('m')).semantic_version === '1.0.0')
+      await service.stop()
+    }
+    expect(made).toEqual([{ name: 'm', runtime: 'byoml-xgboost', metadata: { description: 'old' } }])
+    expect(await asked(serviceOf(new TestDriver(), storage)).get('m')).toMatchObject({ version: '1', ready: true })
   })
 })
 

@@ -17,6 +17,7 @@ export const ModelSchema = Type.Object(
     framework_version: Type.Optional(Type.String({ description: 'of the library that runs it' })),
     description: Text,
     version: Type.String({ description: 'counts the uploads of the name' }),
+    semantic_version: Type.Optional(Type.String({ description: 'its version in the function registry' })),
     ready: Type.Boolean(),
     failure: Type.Optional(Type.String({ description: 'why it is not ready, and will not be' })),
     warnings: Type.Optional(Type.Array(Text)),
@@ -41,6 +42,13 @@ const Fields = {
 }
 export const UploadSchema = Type.Object({ name: Text, ...Fields }, { title: 'ModelUpload' })
 export const ReplacementSchema = Type.Object({ name: Type.Optional(Text), ...Fields }, { title: 'ModelReplacement' })
+export const PatchSchema = Type.Object(
+  {
+    description: Type.Optional(Text),
+    metadata: Type.Optional(Type.Object({ description: Text }, { description: 'the same, as later clients send it' })),
+  },
+  { title: 'ModelChange' },
+)
 export const Zip = Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' })
 
 const Members = Type.Object({}, { additionalProperties: true })
