@@ -121,6 +121,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     script: 'exports.handleRequest = (req, res) => res.json({ hello: req.query.name })',
   },
   putV1Webscript: { script: 'exports.handleRequest = (req, res) => res.json({ hello: "you" })', private: false },
+  patchModel: { description: 'Heat of the boiler' },
   postModelPredict: { instances: [[93, 1, 0, 0]] },
   postModelClassify: { examples: [{ temperature: 93, pressure: 1 }] },
   postModelRegress: { examples: [{ temperature: 93, pressure: 1 }] },

@@ -221,6 +221,7 @@ it('does the same by the client', async () => {
   expect((await models.examples('mine')).map(({ endpoint }) => endpoint)).toEqual(['predict'])
   const { size, content } = await models.content('mine')
   expect(await bytesOf(content)).toHaveLength(size)
+  expect(await models.patch('mine', { description: 'new' })).toMatchObject({ description: 'new', version: '1' })
   expect(await models.replace('mine', { framework: 'xgboost', file: ZIP })).toMatchObject({ version: '2' })
   expect(await models.remove('mine')).toMatchObject({ name: 'mine' })
   await expect(models.get('mine')).rejects.toMatchObject({ code: 'NOT_FOUND', message: 'Model does not exist' })

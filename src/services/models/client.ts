@@ -21,6 +21,7 @@ export function modelsClient(http: Http): ModelsApi {
       await http.json('PUT', pathOf`/models/${name}`, await formOf({ ...upload, name }))
       return get(name)
     },
+    patch: (name, body) => typed(http.json('PATCH', pathOf`/models/${name}`, { body })),
     remove: async (name) => {
       const before = await get(name)
       await http.open('DELETE', pathOf`/models/${name}`)

@@ -44,6 +44,8 @@ export interface ModelsApi {
   create(upload: ModelUpload): Promise<ModelInfo>
   /** `NOT_FOUND` without one. */
   replace(name: string, upload: Omit<ModelUpload, 'name'>): Promise<ModelInfo>
+  /** Of what is known about it, not of its files: its version stays. `NOT_FOUND` without one. */
+  patch(name: string, body: unknown): Promise<ModelInfo>
   /** Gives what was removed. */
   remove(name: string): Promise<ModelInfo>
   /** The zip, as it was uploaded. */

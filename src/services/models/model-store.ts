@@ -7,6 +7,8 @@ import { type ModelRecord, type ModelState, MODELS } from './model-record.ts'
 
 /** models of one tenant */
 const MAX_MODELS = 1_000
+/** of a change that others come before */
+const MAX_TRIES = 10
 
 export class ModelStore {
   readonly #store: Store
@@ -57,13 +59,25 @@ export class ModelStore {
 
   /** What became of loading it; of an upload that is still the one there is. */
   async tell({ name, upload }: ModelRecord, state: ModelState): Promise<void> {
-    const found = await this.find(name)
-    if (found?.value.upload !== upload) return
-    try {
-      await this.#records.put(name, { ...found.value, state }, found.version)
-    } catch (error) {
-      // another upload came, or another host was told the same
-      if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
+    await this.change(name, (record) => (record.upload === upload ? { ...record, state } : undefined))
+  }
+
+  /** Changes what there is, whoever else does meanwhile. Undefined: there is none, or nothing is to be changed. */
+  async change(
+    name: string,
+    change: (record: ModelRecord) => ModelRecord | undefined,
+  ): Promise<ModelRecord | undefined> {
+    for (let tries = 1; ; tries++) {
+      const found = await this.find(name)
+      const changed = found && change(found.value)
+      if (found === undefined || changed === undefined) return undefined
+      try {
+        await this.#records.put(name, changed, found.version)
+        return changed
+      } catch (error) {
+        // an upload came, or it was loaded: what is there now is changed
+        if (!(error instanceof AppError) || error.code !== 'CONFLICT' || tries === MAX_TRIES) throw error
+      }
     }
   }
 

@@ -33,15 +33,18 @@ export async function readUpload({ name, framework, description = '', file }: Mo
   }
   const known = frameworkOf(framework)
   if (known === undefined) issues.wrong('/framework', `is ${shown(framework)}`, `write one of ${FRAMEWORKS.join(', ')}`)
-  if (description.length > MAX_DESCRIPTION) {
-    issues.wrong('/description', `has ${description.length} characters`, `write at most ${MAX_DESCRIPTION}`)
-  }
+  checkDescription(description, '/description', issues)
   if (file.length === 0) issues.wrong('/file', 'is missing', 'send the model as a zip')
   issues.throwIfAny('The upload')
   // known: else it was thrown
   const chosen = known ?? 'sklearn'
   const files = await readZip(chosen, file)
   return { name, framework: chosen, description, digest: digestOf(chosen, files), files }
+}
+
+export function checkDescription(text: string, path: string, issues: Issues): void {
+  if (text.length <= MAX_DESCRIPTION) return
+  issues.wrong(path, `has ${text.length} characters`, `write at most ${MAX_DESCRIPTION}`)
 }
 
 /** Undefined for a text that names none. */

@@ -20,6 +20,7 @@ import {
   FrameworksSchema,
   ModelSchema,
   ModelsSchema,
+  PatchSchema,
   PredictedSchema,
   PredictSchema,
   RegressedSchema,
@@ -106,6 +107,16 @@ function uploadRoutes(app: FastifyInstance, handle: Handle): void {
       }),
     })
   }
+  app.patch(
+    '/models/:name',
+    described({
+      summary: 'Change what is known about a model; its files stay',
+      ...ONE,
+      body: PatchSchema,
+      answers: { 200: ModelSchema },
+    }),
+    handle(({ api, param, body }) => api.patch(param('name'), body)),
+  )
   app.delete(
     '/models/:name',
     described({ summary: 'Delete a model', ...ONE, answers: { 200: ChangedModelSchema } }),

@@ -23,6 +23,7 @@ import { LoadedModels } from './loaded-models.ts'
 import { infoOf, type ModelRecord, type ModelState } from './model-record.ts'
 import { ModelStore } from './model-store.ts'
 import { byColumn, readCall } from './read-call.ts'
+import { readPatch } from './read-patch.ts'
 import { readUpload } from './read-upload.ts'
 import { readZip } from './read-zip.ts'
 
@@ -74,6 +75,17 @@ class Models implements ModelsService {
         return this.#upload(caller, upload, undefined)
       },
       replace: async (name, upload) => this.#upload(caller, { ...upload, name }, await store.get(name)),
+      patch: async (name, body) => {
+        const { description } = readPatch(body)
+        const changed = await store.change(name, (before) => ({
+          ...before,
+          description,
+          updatedBy: caller.user,
+          updatedOn: this.#options.now(),
+        }))
+        if (changed === undefined) throw new AppError('NOT_FOUND', 'Model does not exist')
+        return infoOf(changed)
+      },
       remove: async (name) => {
         const removed = await store.remove(name)
         this.#loaded.drop({ tenant, digest: removed.digest })

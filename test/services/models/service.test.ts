@@ -165,6 +165,52 @@ describe('a model', () => {
     })
   })
 
+  it('may be described anew, while it is loaded and after, without another version', async () => {
+    const driver = new TestDriver()
+    const loaded = deferred<void>()
+    driver.open_ = () => loaded.promise
+    let now = 1_000
+    const service = createModelsService({ storage: openMemory(), drivers: [driver], now: () => now, newId: () => 'id' })
+    await asked(service).create(UPLOAD)
+    now = 2_000
+    const other = service.as({ tenant: 'acme', user: 'users/2' })
+    const info = { description: 'new', version: '1', createdBy: 'users/1', updatedBy: 'users/2' }
+    expect(await other.patch('m', { description: 'new' })).toMatchObject({ ...info, ready: false })
+    // all change the record at once
+    loaded.resolve()
+    const newer = () => other.patch('m', { metadata: { description: 'newer' } })
+    await Promise.all([newer(), newer(), ready(other)])
+    expect(await other.get('m')).toMatchObject({
+      ...info,
+      description: 'newer',
+      ready: true,
+      updatedOn: '1970-01-01T00:00:02.000Z',
+    })
+    expect(driver.opened).toBe(1)
+    await expect(other.patch('none', { description: '' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  it.each<[string, unknown, RegExp]>([
+    ['nothing', {}, /\/description <- is missing/],
+    ['no object', 'new', /the change is "new": send/],
+    ['what an upload has', { framework: 'sklearn', description: '' }, /\/framework <- cannot be changed/],
+    ['a description that is no text', { description: 7 }, /\/description <- is 7, and must be a text/],
+    ['one that is too long', { description: 'x'.repeat(10_001) }, /has 10001 characters/],
+    ['two of them', { description: 'a', metadata: { description: 'b' } }, /\/metadata\/description <- is there twice/],
+    ['metadata of its own', { metadata: { flavour: 'x' } }, /\/metadata\/flavour <- cannot be changed/],
+    ['metadata that are none', { metadata: [] }, /\/metadata <- is \[\], and must be an object/],
+  ])('is not changed by %s', async (_title, body, message) => {
+    const api = asked(serviceOf(new TestDriver()))
+    await api.create(UPLOAD)
+    await ready(api)
+    const before = await api.get('m')
+    await expect(api.patch('m', body)).rejects.toMatchObject({
+      code: 'VALIDATION',
+      message: expect.stringMatching(message) as string,
+    })
+    expect(await api.get('m')).toEqual(before)
+  })
+
   it('is loaded again after a restart, when it is asked', async () => {
     const storage = openMemory()
     const before = serviceOf(new TestDriver(), storage)

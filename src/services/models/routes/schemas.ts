@@ -41,6 +41,13 @@ const Fields = {
 }
 export const UploadSchema = Type.Object({ name: Text, ...Fields }, { title: 'ModelUpload' })
 export const ReplacementSchema = Type.Object({ name: Type.Optional(Text), ...Fields }, { title: 'ModelReplacement' })
+export const PatchSchema = Type.Object(
+  {
+    description: Type.Optional(Text),
+    metadata: Type.Optional(Type.Object({ description: Text }, { description: 'the same, as later clients send it' })),
+  },
+  { title: 'ModelChange' },
+)
 export const Zip = Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' })
 
 const Members = Type.Object({}, { additionalProperties: true })
