@@ -41,6 +41,7 @@ export const makeFunctions: MakeService = (parts) => {
     usesOf: async (tenant, { type, name, version }) =>
       // rules name nothing but plugs
       type === 'plugs' ? usesOf(serviceRegistry, tenant, `${name}:${version}`) : 0,
+    models: () => serviceRegistry.models,
     logger,
   })
   const service = reached('functions', own)

@@ -50,6 +50,7 @@ export const makeModels: MakeService = (parts) => {
     drivers: [xgboostDriver({ breathe }), python],
     now,
     newId: () => randomUUID(),
+    registry: () => serviceRegistry.functions,
     logger,
   })
   const service = reached('models', own)
