@@ -222,7 +222,7 @@ function bareText(bare: string | number | boolean): string {
 
 /** As its text is read. */
 function numberOf(value: number): number {
-  if (Number.isSafeInteger(value)) return value === 0 ? 0 : value
+  if (Number.isSafeInteger(value)) return value
   if (!Number.isFinite(value) || Number.isInteger(value)) throw new NotDirect()
   return value
 }
