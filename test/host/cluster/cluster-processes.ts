@@ -4,9 +4,9 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { scheduler } from 'node:timers/promises'
 import { viewCluster } from '../../../src/cluster/cluster-view.ts'
 import { SLOTS } from '../../../src/cluster/slots.ts'
-import { expect } from 'vitest'
 import { createClient, type Client } from '../../../src/client.ts'
 import { ApiKeys, KEY_RECORDS } from '../../../src/host/auth/api-keys.ts'
 import { HOST_TENANT } from '../../../src/host/auth/host-tenant.ts'
@@ -60,7 +60,7 @@ export class ClusterProcesses {
         const shares = hosts.flatMap(({ state, slots }) => (state === 'live' ? [slots] : []))
         return shares.length === count && Math.min(...shares) >= SLOTS - most * (count - 1)
       }
-      await expect.poll(isSettled, { timeout: 60_000, interval: 100 }).toBe(true)
+      while (!(await isSettled())) await scheduler.wait(100)
     } finally {
       await storage.close()
     }
@@ -95,11 +95,7 @@ export class ClusterProcesses {
     const child = spawn(
       process.execPath,
       // no limit of time: a host that was halted for long goes on with what it had begun
-      [
-        builtCode('cli.js'),
-        ...args,
-        ...['--rate-limit', '0', '--time-limit', '600000', '--functions', 'off', '--log-level', 'silent'],
-      ],
+      [builtCode('cli.js'), ...args, '--rate-limit=0', '--time-limit=600000', '--functions=off', '--log-level=silent'],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     )
     const gone = once(child, 'close').then(() => this.#running.delete(child))
