@@ -344,8 +344,8 @@ class Run {
   /** rows that took a message by themselves in which a sensor failed */
   byThemselves = 0
 
-  /** `more`: somebody listens to all tasks; or to one; or there are no rows */
-  constructor(more: 'nobody' | 'somebody' | 'to one' | 'no rows', generates: boolean, hearsRare = true) {
+  /** `more`: somebody listens to all tasks; or to one; or there are no rows. `kept`: events of each task; 0: none */
+  constructor(more: 'nobody' | 'somebody' | 'to one' | 'no rows', generates: boolean, hearsRare = true, kept = 0) {
     // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the same that the library does
     const generate = (parameters: readonly string[], body: string) => new Function(...parameters, body) as () => unknown
     this.engine = new CoreEngine({
@@ -356,6 +356,7 @@ class Run {
       ...(generates && { generate }),
       // an executor that can hold answers back has no rows
       ...(more === 'no rows' && { latency: () => 0 }),
+      ...(kept > 0 && { history: { perTask: kept } }),
       ...(hearsRare && { onRare: (event) => this.rare.push(JSON.stringify(event)) }),
     })
     this.listening = new Listening(this.engine, (text) => this.calls.push(text))
@@ -461,6 +462,7 @@ class Run {
       this.engine.receive(given.messages)
     } else if (given.kind === 'look') {
       this.calls.push(JSON.stringify([task?.info(), task?.node('s0'), task?.explain('a0')]))
+      this.calls.push(JSON.stringify(this.engine.history(task?.id ?? '')))
     } else if (given.kind === 'push' && task?.status === 'running') {
       task.push('s0', { rawData: { pushed: true } })
     } else if (given.kind === 'answer') {
@@ -501,6 +503,7 @@ async function play(run: Run, { rules, steps }: Case, looksAlways: boolean): Pro
     if (looksAlways) run.look()
   }
   run.look()
+  for (const id of run.engine.tasks.keys()) run.calls.push(JSON.stringify(run.engine.history(id)))
   run.listening.end()
   const counts = JSON.stringify(run.engine.counts)
   await run.engine.close()
@@ -562,6 +565,20 @@ describe('listening changes nothing', () => {
         expect(calls).toEqual(await play(new Run('no rows', generates, false), given, false))
       }),
       runs(300),
+    )
+  })
+
+  it.each([
+    ['with generated code', true, 7],
+    ['with generated code', true, 60],
+    ['without generated code', false, 20],
+  ])('what is kept of each task is what it would tell without rows, %s', async (_, generates, kept) => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(evenCases, cases), async (given) => {
+        const calls = await play(new Run('nobody', generates, true, kept), given, false)
+        expect(calls).toEqual(await play(new Run('no rows', generates, true, kept), given, false))
+      }),
+      runs(150),
     )
   })
 

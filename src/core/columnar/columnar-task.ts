@@ -94,6 +94,10 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     else handle.batch.synchronize(handle)
   }
 
+  handOver(): void {
+    if (this.handle !== undefined) this.handle.batch.handOver(this.handle)
+  }
+
   detach(): void {
     const { handle } = this
     if (handle === undefined) return

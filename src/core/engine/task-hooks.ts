@@ -99,7 +99,7 @@ export class TaskHooks implements Sink, Caller {
   }
 
   get why(): boolean {
-    return this.#host.why && this.#host.events.wantsWhy
+    return this.#host.why && this.#host.events.keepsWhy
   }
 
   #wants(types: number): boolean {

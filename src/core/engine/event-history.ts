@@ -1,0 +1,112 @@
+/**
+ * What happened lately in each task: events, and records of messages that rows took, of which events are made when
+ * somebody asks. (What rows have kept of their last messages and not handed over yet is in `RowHistory`.)
+ *
+ * HISTORY-1 what is kept of a task are its last events without a gap, in their order, as they are told.
+ * HISTORY-2 it is bounded by task and in all: the tasks in which nothing happened for longest are forgotten first.
+ */
+import type { EventPart, EventRecord } from './event-batch.ts'
+import { ALL_TYPES, DETAIL_TYPES, typeBit } from './event-filter.ts'
+import type { EngineEvent } from './events.ts'
+
+export interface HistoryOptions {
+  /** events that are kept of each task */
+  readonly perTask: number
+  /** default 100,000; events and messages that are kept of all tasks, beside the last ones of those that are rows: above it tasks are forgotten */
+  readonly inAll?: number
+}
+
+const IN_ALL = 100_000
+/** of the tasks, so many go when too much is kept */
+const FORGOTTEN = 1 / 4
+
+/** The last parts of one task. */
+class Kept {
+  parts: EventPart[] = []
+  /** place of the oldest of them */
+  first = 0
+  events = 0
+  /** rises with what is noted of whatever task */
+  newest = 0
+
+  get size(): number {
+    return this.parts.length - this.first
+  }
+}
+
+export class EventHistory {
+  readonly perTask: number
+  readonly #inAll: number
+  /** types that are told at all */
+  readonly #types: number
+  readonly #tasks = new Map<string, Kept>()
+  #kept = 0
+  #noted = 0
+
+  /** `detail`: as `EngineOptions.detail` */
+  constructor({ perTask, inAll = IN_ALL }: HistoryOptions, detail: boolean) {
+    this.perTask = perTask
+    this.#inAll = inAll
+    this.#types = detail ? ALL_TYPES : ALL_TYPES & ~DETAIL_TYPES
+  }
+
+  note(event: EngineEvent): void {
+    // Of details that nobody is told of, a failure is no detail.
+    const isTold = (typeBit(event.type) & this.#types) !== 0 || (event.type === 'result' && !event.ok)
+    if (isTold) this.#add(event.task, event, 1)
+  }
+
+  /** What a message did in a task, after all that was noted of it. */
+  keep(task: string, record: EventRecord): void {
+    const events = record.count(this.#types)
+    if (events > 0) this.#add(task, record, events)
+  }
+
+  /** Oldest first. */
+  of(task: string): readonly EngineEvent[] {
+    const kept = this.#tasks.get(task)
+    if (kept === undefined) return []
+    const all = kept.parts.slice(kept.first).flatMap((part) => {
+      return part.type === 'record' ? part.events().filter(({ type }) => (typeBit(type) & this.#types) !== 0) : [part]
+    })
+    return all.slice(-this.perTask)
+  }
+
+  forget(task: string): void {
+    const kept = this.#tasks.get(task)
+    if (kept === undefined) return
+    this.#tasks.delete(task)
+    this.#kept -= kept.size
+  }
+
+  #add(task: string, part: EventPart, events: number): void {
+    let kept = this.#tasks.get(task)
+    if (kept === undefined) this.#tasks.set(task, (kept = new Kept()))
+    kept.parts.push(part)
+    kept.events += events
+    kept.newest = ++this.#noted
+    this.#kept++
+    for (;;) {
+      const oldest = this.#countOf(kept.parts[kept.first] as EventPart)
+      if (kept.events - oldest < this.perTask || kept.size === 1) break
+      kept.first++
+      kept.events -= oldest
+      this.#kept--
+    }
+    if (kept.first > kept.size) {
+      kept.parts = kept.parts.slice(kept.first)
+      kept.first = 0
+    }
+    if (this.#kept > this.#inAll) this.#forgetQuietest()
+  }
+
+  #countOf(part: EventPart): number {
+    return part.type === 'record' ? part.count(this.#types) : 1
+  }
+
+  #forgetQuietest(): void {
+    const newest = Float64Array.from([...this.#tasks.values()], (kept) => kept.newest).sort()
+    const until = newest[(newest.length * FORGOTTEN) | 0] ?? 0
+    for (const [task, kept] of this.#tasks) if (kept.newest <= until) this.forget(task)
+  }
+}
