@@ -1,14 +1,7 @@
 /** The last events of each task, kept whether or not somebody listens. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
-import {
-  createEngine,
-  definePlug,
-  VirtualClock,
-  type EngineOptions,
-  type Message,
-  type Rule,
-} from '../../../src/index.ts'
+import { createEngine, definePlug, VirtualClock, type Message, type Rule } from '../../../src/index.ts'
 
 const rule = (threshold: number): Rule => ({
   sensors: [
