@@ -45,6 +45,7 @@ const INSIDE = {
 }
 const INSIDE_PYTHON = [
   'src/sandbox-process/bootstrap.py',
+  'src/services/functions/runtimes/python_host.py',
   'src/services/functions/runtimes/python_plug.py',
   'src/services/functions/runtimes/python_web.py',
 ]

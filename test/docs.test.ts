@@ -25,6 +25,7 @@ const WALKS = [
   { page: 'docs/guide/queries.md', title: undefined },
   { page: 'docs/guide/converters.md', title: undefined },
   { page: 'README.md', title: "From a device's own JSON to an alarm" },
+  { page: 'README.md', title: 'HTTP functions of your own' },
 ] as const
 
 interface Snippet extends Block {
@@ -146,7 +147,10 @@ function walk({ page, title }: (typeof WALKS)[number], rewrite: (script: string)
   const blocks = blocksOf(page, title).map(({ text }) => text)
   expect(blocks.length).toBeGreaterThan(1)
   // What the walk keeps goes away with the folder.
-  const script = [`export TMPDIR='${folder}'`, ...blocks].join('\n').replaceAll('--retry 30', '--retry 1000')
+  const waiting = /curl -sw "\\n" --retry 30 --retry-connrefused --retry-delay 1 (\S+)/g
+  // as long as the host that was started last runs: one that ended never answers
+  const untilUp = String.raw`until curl -sw "\n" $1; do kill -0 $! || exit 9; sleep 0.1; done`
+  const script = [`export TMPDIR='${folder}'`, ...blocks].join('\n').replaceAll(waiting, untilUp)
   const ours = rewrite(script).replaceAll('src/host/cli.ts', `'${builtCode('cli.js')}'`)
   return mustRun('bash', ['-uc', ours], folder)
     .split('\n')
@@ -226,6 +230,17 @@ describe('the walks', () => {
     )
     const alarm = { type: 'TOO_HOT', source: { id: 'boiler-1' }, text: 'boiler-1 is too hot' }
     expect(answers.at(-1)).toMatchObject({ total: 1, alarms: [alarm] })
+  })
+
+  it('go from two files to a function that answers everybody, and one that wants its secret', async () => {
+    const port = String(await freePort())
+    const answers = walk(WALKS[5], (script) =>
+      script
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+        .replaceAll('cli.ts serve', `cli.ts serve --port ${port}`),
+    )
+    const closed = { error: expect.stringContaining('private') as unknown }
+    expect(answers).toEqual([{ status: 'ok' }, { hello: 'you' }, { area: 9 }, expect.objectContaining(closed)])
   })
 
   it('go from a type over three protocols to an alarm that says why', async () => {

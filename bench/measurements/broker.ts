@@ -16,6 +16,7 @@ const TITLES: Readonly<Record<Subject, string>> = {
   task: 'the broker, a task listens to each resource',
   append: 'series alone, without HTTP',
   converter: 'the broker behind a converter, as a gateway sends them',
+  keyed: 'the same, each with an idempotency key of its own',
 }
 
 export const brokerPosts = posts('broker-posts', 'Broker: a message of five metrics, 64 connections', 1, [
@@ -23,13 +24,14 @@ export const brokerPosts = posts('broker-posts', 'Broker: a message of five metr
   'broker',
   'task',
   'converter',
+  'keyed',
 ])
 
 export const brokerArrays = posts(
   'broker-arrays',
   `Broker: an array of ${digits(POINTS)} points, 64 connections`,
   POINTS,
-  ['bare', 'append', 'broker', 'converter'],
+  ['bare', 'append', 'broker', 'converter', 'keyed'],
 )
 
 export const brokerFanOut = measurement<'brokerFanOut'>({

@@ -151,7 +151,7 @@ export function withinBudget(services: PlugServices, budget: DescendantBudget): 
       throw error
     }
   }
-  const { alarms, data } = services
+  const { alarms, data, webscripts } = services
   return {
     ...services,
     ...(alarms && {
@@ -168,6 +168,12 @@ export function withinBudget(services: PlugServices, budget: DescendantBudget): 
         post: (resource, message, how, cause) =>
           within(cause, resource, () => data.post(resource, message, how, cause)),
         command: (resource, command, cause) => within(cause, resource, () => data.command(resource, command, cause)),
+      },
+    }),
+    ...(webscripts && {
+      webscripts: {
+        call: (request, cause, signal) =>
+          within(cause, `of webscript ${request.name}`, () => webscripts.call(request, cause, signal)),
       },
     }),
   }

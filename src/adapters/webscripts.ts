@@ -9,11 +9,12 @@ const MAX_TEXT = 1_000_000
 /** What the plugs of a tenant ask; `webscripts` is asked at each call. They are in: no secret is wanted of them. */
 export function webscriptPort(tenant: string, webscripts: () => WebscriptsService | undefined): WebscriptPort {
   return {
-    call: async ({ name, version, method, path, query, body }, { effect }, signal) => {
+    call: async ({ name, version, method, path, query, body }, { effect, hops, root }, signal) => {
       const service = webscripts()
       if (service === undefined) throw new AppError('CLOSED', 'this host serves no webscripts')
       const script = service.choose({ tenant, name }, version)
       if (script === undefined) throw new AppError('NOT_FOUND', `there is no webscript ${name.slice(0, 100)}`)
+      service.admit(script)
       const isText = typeof body === 'string'
       const text = body === undefined ? '' : isText ? body : JSON.stringify(body)
       const type = isText ? 'text/plain; charset=utf-8' : 'application/json'
@@ -24,6 +25,7 @@ export function webscriptPort(tenant: string, webscripts: () => WebscriptsServic
         headers: [...(body === undefined ? [] : [['content-type', type] as const]), ['idempotency-key', effect]],
         body: new TextEncoder().encode(text),
         signal,
+        led: { hops, ...(root !== undefined && { root }) },
       })
       return { status: answer.status, data: dataOf(await textOf(answer)) }
     },

@@ -5,6 +5,7 @@
  * Not in here: what a service stores or whom it calls. Both are given to it where it is made, in compose.ts.
  */
 import type { FastifyInstance } from 'fastify'
+import type { Led } from '../kernel/caller.ts'
 import type { ErrorBody } from './failure.ts'
 
 export interface HostedService {
@@ -60,6 +61,8 @@ declare module 'fastify' {
     tenant: string
     /** the API key, or the subject of a token */
     user: string
+    /** of a request that rules led to: routes whose work wakes rules hand it on */
+    readonly led: Led | undefined
   }
   interface FastifyContextConfig {
     access?: Access

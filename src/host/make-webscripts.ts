@@ -10,6 +10,8 @@ import type { MakeService } from './service-dependencies.ts'
 
 /** calls of one tenant at once */
 const MAX_OPEN = 200
+/** seconds of CPU time: a tenant keeps one core at work, and saves up half a minute of it */
+const CPU = { perSecond: 1, most: 30 }
 const MAX_TENANTS = 10_000
 
 /** Over the functions of the host; inside of them the API of the host is asked as their tenant. */
@@ -27,9 +29,8 @@ export const makeWebscripts: MakeService = ({
   const api = new OwnApi({ issueToken, now })
   const service = createWebscriptsService({
     functions: () => serviceRegistry.functions,
-    askApi: (tenant, user, request, signal) => api.ask({ tenant, user }, request, signal),
-    takeCall: (tenant) => buckets.take(tenant),
-    mostOpen: MAX_OPEN,
+    askApi: (caller, request, signal, led) => api.ask(caller, request, signal, led),
+    limits: { takeCall: (tenant) => buckets.take(tenant), mostOpen: MAX_OPEN, cpu: CPU },
     now,
     clock: () => performance.now(),
     later: machineTimers.later,

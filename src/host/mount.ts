@@ -19,6 +19,7 @@ import { metricsRoute, type Metrics } from './metrics.ts'
 import { describeApi } from './openapi.ts'
 import { TokenBuckets } from './rate-limit.ts'
 import type { HostedService } from './hosted-service.ts'
+import { ledBy } from './led-header.ts'
 import { watchAnswers } from './open-answers.ts'
 import type { Timers } from './timers.ts'
 import { validateStrictly } from './validation.ts'
@@ -58,6 +59,13 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   app.addHook('preClose', async () => closing.abort())
 
   for (const name of ['tenant', 'user']) if (!app.hasRequestDecorator(name)) app.decorateRequest(name, '')
+  if (!app.hasRequestDecorator('led')) {
+    app.decorateRequest('led', {
+      getter(this: FastifyRequest) {
+        return ledBy(this.headers)
+      },
+    })
+  }
   readJsonBodies(app)
   app.setErrorHandler(errorHandler(plainErrorBody))
   app.addHook('onRoute', (route) => {

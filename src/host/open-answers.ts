@@ -25,7 +25,11 @@ export function watchAnswers(app: FastifyInstance, limit: number, timers: Timers
         lasting.add(reply)
         // a socket that was upgraded never ends as an answer does
         reply.raw.once('close', () => lasting.delete(reply))
-      } else reply.send(hasCome(reply.request.raw) ? tookTooLong(limit) : cameTooLate(reply, limit))
+      } else {
+        // what its handler gives after all is no answer any more, and no mistake to be told of
+        reply.raw.once('finish', () => (reply.send = () => reply))
+        reply.send(hasCome(reply.request.raw) ? tookTooLong(limit) : cameTooLate(reply, limit))
+      }
     }
   }
   const endSweeps = timers.every(Math.max(1, limit / 20), sweep)

@@ -4,10 +4,11 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../kernel/errors.ts'
-import type { Caller } from '../kernel/caller.ts'
+import type { Caller, Led } from '../kernel/caller.ts'
 import { LruCache } from '../kernel/lru-cache.ts'
 import type { ApiAnswer, ApiRequest } from '../services/functions/contract.ts'
 import type { TokenOrder } from './auth/tokens.ts'
+import { ledHeader } from './led-header.ts'
 
 export interface OwnApiOptions {
   readonly issueToken: (order: TokenOrder) => Promise<string>
@@ -56,11 +57,12 @@ export class OwnApi {
     this.#app = app
   }
 
-  /** Rejects with `PLUG_FAILED` for what is no request; a refusal of the API is an answer. */
+  /** `led`: by rules. Rejects with `PLUG_FAILED` for what is no request; a refusal of the API is an answer. */
   async ask(
     caller: Caller,
     { method: asked, path, headers, body }: ApiRequest,
     signal: AbortSignal,
+    led?: Led,
   ): Promise<ApiAnswer> {
     const app = this.#app
     if (app === undefined) throw new AppError('CLOSED', 'the host has no API yet')
@@ -76,7 +78,7 @@ export class OwnApi {
     const answer = await app.inject({
       method,
       url,
-      headers: { ...Object.fromEntries(given), authorization },
+      headers: { ...Object.fromEntries(given), ...(led && ledHeader(led)), authorization },
       remoteAddress: NOWHERE,
       signal: AbortSignal.any([signal, over.signal]),
       // read no further than it may go

@@ -3,8 +3,8 @@
  * after those that are due or whose holder is gone.
  */
 import { messageOf } from '../kernel/errors.ts'
-import type { StoreTime } from '../storage/contract.ts'
-import type { JobHandler } from './contract.ts'
+import type { Stored, StoreTime } from '../storage/contract.ts'
+import type { Job, JobHandler } from './contract.ts'
 import { AGAIN_MS, Execution, type ExecutionDependencies } from './execution.ts'
 import { HeldJob, isClosed, leaseFrom } from './held-job.ts'
 
@@ -135,17 +135,31 @@ export class TypeRunner {
       // whose lease was lost may still be with its handler here
       const ready = found.filter(({ id }) => !this.#running.has(id))
       if (ready.length === 0) return
-      for (const one of ready) {
-        if (this.#isStopped || !places.take(this.#wake)) return
-        const taken = await documents.take(one, leaseFrom(ms, session), isSerial).catch((error: unknown) => {
-          places.give()
-          throw error
-        })
-        if (taken === 'taken-by-another') places.give()
-        else if (taken === 'not-its-turn') return places.give()
-        else this.#begin(new HeldJob(documents, taken, this.#dependencies.timers))
+      const placed = this.#placed(ready)
+      // side by side: the store makes one commit of those that come together
+      const taking = placed.map((one) => documents.take(one, leaseFrom(ms, session), isSerial))
+      const taken = await Promise.allSettled(taking)
+      for (const one of taken) {
+        if (one.status === 'fulfilled' && typeof one.value === 'object') {
+          this.#begin(new HeldJob(documents, one.value, this.#dependencies.timers))
+        } else places.give()
       }
+      const failed = taken.find((one) => one.status === 'rejected')
+      if (failed !== undefined) throw failed.reason
+      const isTurn = !taken.some((one) => one.status === 'fulfilled' && one.value === 'not-its-turn')
+      if (placed.length < ready.length || !isTurn) return
     }
+  }
+
+  /** Those that there is a place for, the first ones; it is theirs. */
+  #placed(ready: readonly Stored<Job>[]): readonly Stored<Job>[] {
+    const { places } = this.#dependencies
+    const placed: Stored<Job>[] = []
+    for (const one of ready) {
+      if (this.#isStopped || !places.take(this.#wake)) break
+      placed.push(one)
+    }
+    return placed
   }
 
   /** `next`: when to look again, by the clock of the store. */

@@ -9,6 +9,7 @@
  * PROCPOOL-5 calls that wait for a process are bounded in number and time
  */
 import { AppError } from '../kernel/errors.ts'
+import { LruCache } from '../kernel/lru-cache.ts'
 import type { StartTimer } from '../kernel/start-timer.ts'
 import { type Interpreter, launchOf } from './launch.ts'
 import { type Machine, userIds } from './inspect-machine.ts'
@@ -67,6 +68,7 @@ interface Member {
   isLetGo: boolean
 }
 
+const MAX_OWNERS = 10_000
 const MAX_WAITING = 1_000
 const WAIT_MS = 5_000
 const FIRST_BACKOFF_MS = 100
@@ -82,6 +84,8 @@ export class ProcessPool {
   readonly #members = new Set<Member>()
   readonly #waiting: (() => void)[] = []
   readonly #nextUser = userIds()
+  /** ms of CPU time of processes that are over, by owner */
+  readonly #spent = new LruCache<string, number>(MAX_OWNERS)
   #stopSweep: (() => void) | undefined
   #isClosed = false
 
@@ -126,6 +130,13 @@ export class ProcessPool {
       ...(group.lastEnd !== undefined && { lastEnd: group.lastEnd }),
       startsIn: Math.max(0, Math.ceil(group.notBefore - this.#options.clock())),
     }
+  }
+
+  /** ms of CPU time that the programs of an owner have taken so far; it only grows, until nobody has asked for long. */
+  cpuMs(owner: string): number {
+    let ms = this.#spent.get(owner) ?? 0
+    for (const { group, process } of this.#members) if (group.program.owner === owner) ms += process.cpuMs
+    return ms
   }
 
   /** Ends the processes of a program, and forgets its crashes. */
@@ -239,7 +250,7 @@ export class ProcessPool {
 
   #over(member: Member, why: string): void {
     const { group } = member
-    this.#members.delete(member)
+    this.#forget(member)
     group.members.delete(member)
     if (!member.isLetGo) {
       group.lastEnd = why
@@ -248,6 +259,12 @@ export class ProcessPool {
       group.notBefore = this.#options.clock() + backoff
     }
     this.#wakeAll()
+  }
+
+  #forget(member: Member): void {
+    if (!this.#members.delete(member)) return
+    const { owner } = member.group.program
+    this.#spent.set(owner, (this.#spent.get(owner) ?? 0) + member.process.cpuMs)
   }
 
   /** Makes room by ending the process that was idle for longest; false when all are at work. */
@@ -260,7 +277,7 @@ export class ProcessPool {
     if (oldest === undefined) return false
     void this.#letGo(oldest, 'others needed its place')
     // its place is free at once: it is killed, and takes no calls
-    this.#members.delete(oldest)
+    this.#forget(oldest)
     return true
   }
 

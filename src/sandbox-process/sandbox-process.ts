@@ -14,6 +14,7 @@ import { isPlainObject } from '../kernel/json.ts'
 import { RenewableTimer } from '../kernel/renewable-timer.ts'
 import type { StartTimer } from '../kernel/start-timer.ts'
 import { JsonLines } from './json-lines.ts'
+import { cpuMsOf } from './cpu-time.ts'
 import type { Launch } from './launch.ts'
 import type { ProcessLimits } from './limits.ts'
 import { LogGate } from './log-gate.ts'
@@ -48,6 +49,8 @@ interface OpenCall {
   callOff(): void
 }
 
+/** ms between two looks at the CPU time */
+const LOOK_MS = 200
 /** Characters of a message of a program that are told on. */
 const MESSAGE_LENGTH = 2_000
 const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'info', 'warn', 'error'])
@@ -69,6 +72,8 @@ export class SandboxProcess {
   #why: string | undefined
   #settleReady: { resolve(): void; reject(error: AppError): void } | undefined
   #outgoing = ''
+  /** CPU time, and when it was looked at */
+  #cpu = { ms: 0, at: Number.NEGATIVE_INFINITY }
 
   constructor(options: ProcessOptions) {
     this.#options = options
@@ -105,6 +110,18 @@ export class SandboxProcess {
     return this.#why !== undefined
   }
 
+  /** ms of CPU time, as it was lately. */
+  get cpuMs(): number {
+    const now = this.#options.clock()
+    if (this.#why === undefined && now - this.#cpu.at >= LOOK_MS) this.#lookAtCpu(now)
+    return this.#cpu.ms
+  }
+
+  #lookAtCpu(at: number): void {
+    const { pid } = this.#child
+    if (pid !== undefined) this.#cpu = { ms: Math.max(this.#cpu.ms, cpuMsOf(pid)), at }
+  }
+
   /** What it answers; for a process that is ready. Rejects with `PLUG_FAILED`, `TOO_LARGE`. */
   call(
     method: string,
@@ -137,6 +154,8 @@ export class SandboxProcess {
   end(why: string): void {
     if (this.#why !== undefined) return
     this.#why = why
+    // as long as there is somebody to look at
+    this.#lookAtCpu(this.#options.clock())
     const error = failed(why)
     this.#settleReady?.reject(error)
     for (const call of this.#calls.values()) {

@@ -24,8 +24,46 @@ const NO_RANKS = new SortedRuns()
 const TOLERANCE = 1e-8
 
 /** Figures of what storage reckoned: all but ranks and change. */
-export function figuresOf(bucket: Bucket): Figures {
-  return { ...bucket, deviation: deviationOf(bucket), change: null, ranks: NO_RANKS }
+export class BucketFigures implements Figures {
+  readonly #bucket: Bucket
+  readonly change = null
+  readonly ranks = NO_RANKS
+
+  constructor(bucket: Bucket) {
+    this.#bucket = bucket
+  }
+
+  get count(): number {
+    return this.#bucket.count
+  }
+
+  get numeric(): number {
+    return this.#bucket.numeric
+  }
+
+  get sum(): number | null {
+    return this.#bucket.sum
+  }
+
+  get min(): number | null {
+    return this.#bucket.min
+  }
+
+  get max(): number | null {
+    return this.#bucket.max
+  }
+
+  get first(): SampleValue {
+    return this.#bucket.first
+  }
+
+  get last(): SampleValue {
+    return this.#bucket.last
+  }
+
+  get deviation(): number | null | undefined {
+    return deviationOf(this.#bucket)
+  }
 }
 
 /**

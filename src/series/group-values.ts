@@ -3,7 +3,7 @@
  * slices, one group in memory.
  */
 import type { SampleValue } from '../storage/contract.ts'
-import { type Figures, figuresOf, Gathering } from './figures.ts'
+import { BucketFigures, type Figures, Gathering } from './figures.ts'
 import type { SampleReader, Span } from './sample-reader.ts'
 
 export interface Aggregate {
@@ -55,12 +55,12 @@ export async function valuesOfGroups(
     const part = { ...span, from: run.from, until }
     const doubtful: number[] = []
     for (const bucket of await reader.buckets(part, run.width)) {
-      const figures = figuresOf(bucket)
+      const figures = new BucketFigures(bucket)
       values.set(bucket.start, valuesOf(aggregates, figures))
-      if (figures.deviation === undefined) doubtful.push(bucket.start)
+      if (needs.has('deviation') && figures.deviation === undefined) doubtful.push(bucket.start)
     }
     const [first, last = first] = [doubtful[0], doubtful.at(-1)]
-    if (!needs.has('deviation') || first === undefined || last === undefined) continue
+    if (first === undefined || last === undefined) continue
     const again = { ...part, from: first, until: Math.min(last + run.width - 1, until) }
     for (const [label, better] of await gathered(reader, request, again)) values.set(label, better)
   }

@@ -55,6 +55,17 @@ describe('a request that fails', () => {
     const answer = await asked
     expect(answer.json()).toMatchObject({ status: 503, problem: 'The request took longer than 20 ms' })
   })
+
+  it('takes too long, and its handler answers after all: nobody is told that', async () => {
+    await using host = await sampleHost({ timeLimit: 20 })
+    const asked = host.ask({ method: 'GET', url: '/sample/slow' })
+    await until(() => host.service.waiting() === 1)
+    host.timers.advance(21)
+    await asked
+    host.service.release()
+    await host.ask({ method: 'GET', url: '/health' })
+    expect(host.log.filter((line) => line.includes('already sent'))).toEqual([])
+  })
 })
 
 describe('a stream', () => {

@@ -1,19 +1,15 @@
 /** Functions by the client, as programs elsewhere and the command line use them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createClient, type Client } from '../../src/client.ts'
-import { readConfig } from '../../src/host/config.ts'
-import { startHost, type RunningHost } from '../../src/host/running-host.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
+import type { Client } from '../../src/client.ts'
 import { readArchive } from '../../src/services/functions/registry/archive.ts'
 import { RUNTIMES } from '../../src/services/functions/runtimes/catalog.ts'
+import { listeningHost, type ListeningHost } from './listening-host.ts'
 
-let host: RunningHost
+let host: ListeningHost
 let client: Client
 beforeAll(async () => {
-  const credentials = { key: 'k', secret: 'a-secret' }
-  const given = { store: 'memory:', port: 0, ...credentials, empty: true, logLevel: 'silent' }
-  host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
-  client = createClient({ url: host.url, credentials })
+  host = await listeningHost()
+  client = host.client
 })
 afterAll(() => host.stop())
 

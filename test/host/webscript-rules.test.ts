@@ -2,31 +2,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createClient, type Client } from '../../src/client.ts'
-import { readConfig } from '../../src/host/config.ts'
-import { startHost, type RunningHost } from '../../src/host/running-host.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
+import type { Client } from '../../src/client.ts'
 import { root } from '../support/repository.ts'
+import { deployedWebscript, listeningHost, type ListeningHost } from './listening-host.ts'
 
-let host: RunningHost
+let host: ListeningHost
 let client: Client
 beforeAll(async () => {
-  const credentials = { key: 'k', secret: 'a-secret' }
-  const given = { store: 'memory:', port: 0, ...credentials, empty: true, logLevel: 'silent' }
-  host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
-  client = createClient({ url: host.url, credentials })
+  host = await listeningHost()
+  client = host.client
 })
 afterAll(() => host.stop())
-
-async function deployed(name: string, files: Readonly<Record<string, string>>): Promise<string> {
-  const { webscripts } = client.functions
-  const assets = new Map(Object.entries(files).map(([path, text]) => [path, new TextEncoder().encode(text)]))
-  const { job } = await webscripts.create(assets)
-  await webscripts.jobs.finished(job?.id ?? '')
-  const { status, record } = await webscripts.get(name, '1.0.0')
-  expect([status, record['failureReason']]).toEqual(['running', undefined])
-  return String(record['secret'])
-}
 
 const filesOf = (folder: string) =>
   Object.fromEntries(readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), 'utf8')]))
@@ -57,7 +43,7 @@ describe('a webscript', () => {
       triggers: [{ sourceLabel: 'hot', destinationLabel: 'alarm', statesTrigger: ['Above'] }],
       task: { name: 'heat', type: 'reactive', resource: 'boiler-2' },
     })
-    const secret = await deployed('gatewayHook', filesOf(join(root, 'fixtures/examples/gateway-hook')))
+    const { secret } = await deployedWebscript(host, filesOf(join(root, 'fixtures/examples/gateway-hook')))
     const answer = await fetch(`${host.url}/api/v1/default/gatewayHook`, {
       method: 'POST',
       headers: { authorization: `hmac-sha256 ${secret}`, 'content-type': 'application/json', 'x-gateway': 'gw-7' },
@@ -77,8 +63,8 @@ describe('a webscript', () => {
   })
 
   it('is called by a rule, which goes on with its answer, and pushes the state of another node', async () => {
-    await deployed(
-      'judge',
+    await deployedWebscript(
+      host,
       scriptOf(
         'judge',
         `export default async (req, res) => {
@@ -113,5 +99,27 @@ describe('a webscript', () => {
     await expect
       .poll(() => client.rules.inspection.node(ID, 'seen'))
       .toMatchObject({ mostLikelyState: { state: 'True', probability: 1 } })
+  })
+
+  it('that sets off the rule which called it ends as any loop of rules does: after so many in a row', async () => {
+    const again = `export default async (req, res) => {
+  const n = req.body.n + 1
+  const posted = await client.broker.posting.events('ring-1', { n }).then(() => 'posted', (error) => error.message)
+  res.json({ n, posted })
+}`
+    await deployedWebscript(host, scriptOf('again', again))
+    const { ID } = await client.rules.tasks.create({
+      sensors: [
+        { label: 'heard', name: 'stream', resource: '$' },
+        { label: 'ask', name: 'callWebscript', properties: { name: 'again', body: { n: '${streamdata.n}' } } },
+      ],
+      triggers: [{ sourceLabel: 'heard', destinationLabel: 'ask', invocationPolicy: 0 }],
+      task: { name: 'ring', type: 'reactive', resource: 'ring-1' },
+    })
+    await client.broker.posting.events('ring-1', { n: 0 })
+    const answer = async () => (await client.rules.inspection.node(ID, 'ask')).rawData
+    const refused = expect.stringContaining('refused as a loop') as unknown
+    await expect.poll(answer).toMatchObject({ data: { posted: refused } })
+    expect(await client.broker.messages.current('ring-1')).toMatchObject({ n: 16 })
   })
 })

@@ -1,14 +1,11 @@
 /** Webscripts that do what none should, and clients that do: what each meets, and that the others do not notice. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createClient, type Client } from '../../src/client.ts'
-import { readConfig } from '../../src/host/config.ts'
-import { startHost, type RunningHost } from '../../src/host/running-host.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
+import type { Client } from '../../src/client.ts'
+import { deployedWebscript, listeningHost, type ListeningHost } from './listening-host.ts'
 
-let host: RunningHost
+let host: ListeningHost
 let client: Client
 let url = ''
 const CODE = `let held = 0
@@ -36,21 +33,11 @@ const fetchStatus = (to) => client.rules.tasks.get(to).then(() => 'there', (erro
 `
 
 beforeAll(async () => {
-  const credentials = { key: 'k', secret: 'a-secret' }
-  const given = { store: 'memory:', port: 0, ...credentials, empty: true, logLevel: 'silent' }
-  host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
-  client = createClient({ url: host.url, credentials })
+  host = await listeningHost()
+  client = host.client
   const manifest = { name: 'wrong', version: '1.0.0', runtime: 'web-node24', private: false }
-  const files = { 'webscript.json': JSON.stringify(manifest), 'index.js': CODE }
-  const { webscripts } = client.functions
-  const assets = new Map(Object.entries(files).map(([path, text]) => [path, new TextEncoder().encode(text)]))
-  const { job } = await webscripts.create(assets)
-  await webscripts.jobs.finished(job?.id ?? '')
-  const id = createHash('sha256')
-    .update(JSON.stringify(['default', 'wrong']))
-    .digest('hex')
-    .slice(0, 32)
-  url = `${host.url}/api/v1/${id}`
+  const deployed = await deployedWebscript(host, { 'webscript.json': JSON.stringify(manifest), 'index.js': CODE })
+  url = deployed.url
 })
 afterAll(() => host.stop())
 

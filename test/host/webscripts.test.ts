@@ -1,19 +1,15 @@
 /** Webscripts through the whole host: uploaded, and called over HTTP by whoever may. */
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createClient, type Client } from '../../src/client.ts'
-import { readConfig } from '../../src/host/config.ts'
-import { startHost, type RunningHost } from '../../src/host/running-host.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
+import type { Client } from '../../src/client.ts'
+import { deployedWebscript, listeningHost, type ListeningHost } from './listening-host.ts'
 import { basic } from './sample-host.ts'
 
-let host: RunningHost
+let host: ListeningHost
 let client: Client
-const credentials = { key: 'k', secret: 'a-secret' }
 beforeAll(async () => {
-  const given = { store: 'memory:', port: 0, ...credentials, empty: true, logLevel: 'silent' }
-  host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
-  client = createClient({ url: host.url, credentials })
+  host = await listeningHost()
+  client = host.client
 })
 afterAll(() => host.stop())
 
@@ -36,22 +32,11 @@ async function deployed({
   draft = false,
   ...manifest
 }: Script): Promise<{ url: string; secret: string }> {
-  const { name, version = '1.0.0', runtime = 'web-node24' } = manifest
+  const { version = '1.0.0', runtime = 'web-node24' } = manifest
   const main = runtime === 'web-node24' ? 'index.js' : 'main.py'
   const whole = { private: false, ...manifest, version, runtime }
   const files = { 'webscript.json': JSON.stringify(whole), [main]: code, ...more }
-  const assets = new Map(Object.entries(files).map(([path, text]) => [path, new TextEncoder().encode(text)]))
-  const { webscripts } = client.functions
-  const { job } = await webscripts.create(assets, { draft })
-  await webscripts.jobs.finished(job?.id ?? '')
-  const found = await webscripts.get(name, version)
-  expect(found.record['failureReason']).toBeUndefined()
-  expect(found.status).toBe('running')
-  const id = createHash('sha256')
-    .update(JSON.stringify(['default', name]))
-    .digest('hex')
-    .slice(0, 32)
-  return { url: `${host.url}/api/v1/${id}`, secret: String(found.record['secret']) }
+  return deployedWebscript(host, files, draft)
 }
 
 const ECHO = `module.exports = async (req, res) => {

@@ -14,6 +14,7 @@ const PROGRAM = `export const start = (argument, host) => {
   const held = []
   return (method, params, call) => {
     if (method === 'exit') process.exit(7)
+    if (method === 'work') { while (process.cpuUsage().user < 400_000); return process.cpuUsage().user }
     if (method === 'hold') return new Promise((resolve) => held.push(resolve))
     if (method === 'let go') return held.map((resolve) => resolve('held')).length
     if (method === 'wait') return new Promise((resolve) => call.signal.addEventListener('abort', () => resolve('aborted')))
@@ -119,6 +120,17 @@ describe('a program', () => {
       'AppError: it did not answer within 100 ms',
       'AppError: another call of it did not answer within 100 ms',
     ])
+  })
+
+  it('has its CPU time counted for its owner, also when it is over', async () => {
+    const { pool, pass } = poolOf()
+    await Promise.all([pool.call(programOf('p'), 'work', {}), pool.call(programOf('q', 'b'), 'echo', 1)])
+    pass(200)
+    const worked = pool.cpuMs('a')
+    expect(worked).toBeGreaterThanOrEqual(390)
+    await pool.release('p')
+    expect(pool.cpuMs('a')).toBeGreaterThanOrEqual(worked)
+    expect([pool.cpuMs('b') < 390, pool.cpuMs('c')]).toEqual([true, 0])
   })
 
   it('that takes too much is refused before it is sent', async () => {

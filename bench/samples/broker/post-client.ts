@@ -1,6 +1,6 @@
 /**
- * Posts to a server on this machine for ever: `post-client.ts <port> <connections> <points> <0 or 1>`, one request at a
- * time on each; 1: through a converter.
+ * Posts to a server on this machine for ever: `post-client.ts <port> <connections> <points> <0, 1 or 2>`, one request at
+ * a time on each; 1: through a converter; 2: with an idempotency key of its own each time, too.
  */
 import { connect } from 'node:net'
 import { bodyOf, gatewayBodyOf } from './bodies.ts'
@@ -12,16 +12,21 @@ const [port = 0, connections = 1, points = 1, converter = 0] = process.argv.slic
 
 for (let device = 0; device < connections; device++) {
   const asked =
-    converter === 1
+    converter > 0
       ? { path: '/converter/gateway/ingest', body: gatewayBodyOf(device, points) }
       : { body: bodyOf(device, points) }
-  const request = Buffer.from(postRequest({ port, device, ...asked }))
-  const socket = connect(port, '127.0.0.1', () => socket.write(request))
+  const plain = Buffer.from(postRequest({ port, device, ...asked }))
+  let sent = 0
+  const next = () =>
+    converter === 2
+      ? postRequest({ port, device, ...asked, head: [`idempotency-key: ${process.pid}-${device}-${sent++}`] })
+      : plain
+  const socket = connect(port, '127.0.0.1', () => socket.write(next()))
   socket.setNoDelay(true)
   // answers are small: each comes in one piece
   socket.on('data', (answer) => {
     expectGood(answer)
-    socket.write(request)
+    socket.write(next())
   })
   socket.on('error', () => process.exit(0))
 }

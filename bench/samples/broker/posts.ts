@@ -16,8 +16,8 @@ import { listen, LOG } from './tasks.ts'
 import { until } from './until.ts'
 
 export interface BrokerPostsRequest {
-  /** `task`: one task listens to each resource. `converter`: the points come as a gateway sends them */
-  readonly subject: 'bare' | 'broker' | 'task' | 'append' | 'converter'
+  /** `task`: one task listens to each resource. `converter`: the points come as a gateway sends them; `keyed`: with a key */
+  readonly subject: 'bare' | 'broker' | 'task' | 'append' | 'converter' | 'keyed'
   /** of one post */
   readonly points: number
 }
@@ -42,15 +42,15 @@ export function brokerPostsSample(request: BrokerPostsRequest): Promise<BrokerPo
     if (subject === 'append') return appends(folder, points)
     const app = subject === 'bare' ? bare() : await host(folder, subject)
     await app.listen({ port: 0, host: '127.0.0.1' })
-    return driven(app, points, subject === 'converter')
+    return driven(app, points, subject === 'keyed' ? 2 : subject === 'converter' ? 1 : 0)
   })
 }
 
-async function driven(app: FastifyInstance, points: number, throughConverter: boolean): Promise<BrokerPostsSample> {
+async function driven(app: FastifyInstance, points: number, converter: 0 | 1 | 2): Promise<BrokerPostsSample> {
   const { port } = app.server.address() as AddressInfo
   let posts = 0
   app.server.on('request', () => posts++)
-  const given: PostClientArguments = [port, CONNECTIONS, points, Number(throughConverter)]
+  const given: PostClientArguments = [port, CONNECTIONS, points, converter]
   const client = startClient('post-client.ts', given)
   try {
     await client.until(() => posts >= (points === 1 ? 20_000 : 300))
@@ -85,7 +85,7 @@ function bare(): FastifyInstance {
 
 async function host(folder: string, subject: string): Promise<FastifyInstance> {
   const app = await openHost(folder)
-  if (subject === 'converter') await addConverter(app)
+  if (subject === 'converter' || subject === 'keyed') await addConverter(app)
   if (subject !== 'task') return app
   await listen(app, { resources: CONNECTIONS, threshold: 90, actuator: LOG })
   return app

@@ -246,6 +246,12 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#lane?.giveUp()
   }
 
+  /** Nobody was there in between (epoch ms): calls under way have what was left of their time from then on. */
+  spareLimits(from: number, until: number): void {
+    if (this.#executor?.hasOpenCall === true) this.#executor.detach()
+    this.#lane?.spareLimits(from, until)
+  }
+
   /** No more timers and calls; nothing is reported. */
   abandon(): void {
     this.#isGone = true

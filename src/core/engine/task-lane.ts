@@ -13,7 +13,7 @@
 import type { Plug } from '../plug/plug.ts'
 import type { CarriedOver } from '../task/carry-over.ts'
 import { earliestDue } from '../task/due-timer.ts'
-import { armTimeout, nextCall, place } from '../task/execution.ts'
+import { armTimeout, limitAfter, nextCall, place } from '../task/execution.ts'
 import type { Input, LaneInput, TimerKind, WaitingInput } from '../task/input.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import { restoreState } from '../task/restore.ts'
@@ -155,6 +155,13 @@ export class TaskLane implements TaskRun {
       this.#owner.mistake(error)
     }
     this.#owner.after()
+  }
+
+  /** As that of the task. A timer that is put off asks again when its time comes. */
+  spareLimits(from: number, until: number): void {
+    for (const execution of this.state.work?.inFlight ?? []) {
+      if (execution.phase === 'called') execution.wakeAt = limitAfter(execution.wakeAt, from, until)
+    }
   }
 
   /** Takes another rule. Calls of what it does not touch stay open; the rest of what is at work is given up. */

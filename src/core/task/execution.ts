@@ -190,6 +190,14 @@ export function armTimeout(run: TaskRun, execution: Execution, since = run.at): 
   else wakeAt(run, execution, since + execution.node.call.timeoutMs)
 }
 
+/**
+ * When a call is given up whose limit passes while nobody is there, from and until epoch ms: what was left of its time
+ * counts from then on. It may have had none yet, and would be given up without a try.
+ */
+export function limitAfter(wakeAt: number, from: number, until: number): number {
+  return wakeAt > from && wakeAt <= until ? until + (wakeAt - from) : wakeAt
+}
+
 /** The execution is over, whatever came of it; its group may go on, and effects that waited for it may begin. */
 export function end(run: TaskRun, execution: Execution, isSuperseded = false): void {
   const { state } = run

@@ -75,10 +75,14 @@ export const defineFunctions: DefineCommand = (program, start) => {
 
   connected(functions.command('logs'))
     .summary('show the last lines that a function wrote')
-    .description('Shows what the processes of a version wrote on the host, the newest line last.')
+    .description(
+      'Shows what the processes of a version wrote on the host, the newest line last. Of a webscript it can follow what\n' +
+        'comes, with its calls and answers: of all its versions, or the one that is named. It ends at SIGINT or SIGTERM.',
+    )
     .argument('<function>', 'its folder, or name@version, or a name for its latest version')
+    .option('--follow', 'go on with what comes; webscripts only')
     .action((target: string, flags: LogsFlags) =>
-      start(async (terminal) => (await import('./functions/run-logs.ts')).runLogs(target, flags, terminal)),
+      start(async (terminal) => (await import('./functions/run-logs.ts')).runLogs(target, flags, terminal, stopped())),
     )
 
   connected(functions.command('list'))
@@ -97,6 +101,13 @@ Examples:
   reflexarc functions test too-warm --properties '{"value": 30}'
   reflexarc functions deploy too-warm --url http://127.0.0.1:8080`,
   )
+}
+
+/** Aborts at SIGINT or SIGTERM. */
+function stopped(): AbortSignal {
+  const stop = new AbortController()
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+  return stop.signal
 }
 
 /** With the host that it speaks to. */

@@ -62,7 +62,8 @@ async function act(
     await writer.remove(tenantAlarms, id)
     return { statusCode: 204 }
   } catch (error) {
-    if (!(error instanceof AppError) || error.code === 'CLOSED') throw error
+    // no alarm is to blame: the job tries again
+    if (!(error instanceof AppError) || error.status >= 500) throw error
     // it was there when the batch was done the first time
     if (isRepeat && action.kind === 'delete' && error.code === 'NOT_FOUND') return { statusCode: 204 }
     return { statusCode: error.status, error: error.message }

@@ -57,6 +57,8 @@ export interface FunctionsService {
   webscriptOf(id: string): { readonly tenant: string; readonly name: string } | undefined
   /** Calls a version in its own process. `PLUG_FAILED` (its `cause` is a CallFailure), `NOT_FOUND`, `TOO_LARGE`, `CLOSED`. */
   callWebscript(tenant: string, name: string, version: string, params: unknown, options: CallOptions): Promise<unknown>
+  /** ms of CPU time that the processes of a tenant have taken on this host so far. */
+  cpuMs(tenant: string): number
   /** Tells every line of log from now on. */
   onLine(listener: (line: FunctionLine) => void): void
   start(closing?: AbortSignal): Promise<void>

@@ -153,6 +153,10 @@ class Functions implements FunctionsService {
     return this.#caller.call(tenant, record, 'handle', params, options)
   }
 
+  cpuMs(tenant: string): number {
+    return this.#opened?.pool?.cpuMs(tenant) ?? 0
+  }
+
   onLine(listener: (line: FunctionLine) => void): void {
     this.#caller.onLine(listener)
   }

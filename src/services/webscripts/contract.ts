@@ -9,7 +9,7 @@
  *
  * Errors are AppErrors: `NOT_FOUND`, `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`, `PLUG_FAILED`, `TOO_LARGE`, `CLOSED`.
  */
-import type { Caller } from '../../kernel/caller.ts'
+import type { Caller, Led } from '../../kernel/caller.ts'
 import type { DeployedWebscript, WebHead } from '../functions/contract.ts'
 
 /** The service of one host. */
@@ -21,6 +21,8 @@ export interface WebscriptsService {
   choose(address: Pick<ScriptAddress, 'tenant' | 'name'>, version: string | undefined): DeployedWebscript | undefined
   /** Secrets that open it: its own, and those of its published versions, so that a new version locks nobody out. */
   secretsOf(script: DeployedWebscript): readonly string[]
+  /** To be asked before each call, and before its body is read. `RATE_LIMITED`, whose `cause` is the seconds to wait. */
+  admit(script: Pick<DeployedWebscript, 'tenant'>): void
   call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer>
   /** What a webscript asks of its host while one of its calls is open. */
   answer(
@@ -49,6 +51,8 @@ export interface ScriptRequest {
   readonly body: Uint8Array
   /** the client is gone */
   readonly signal: AbortSignal
+  /** when a rule calls it */
+  readonly led?: Led
 }
 
 export interface ScriptAnswer extends WebHead {

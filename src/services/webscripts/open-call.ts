@@ -1,5 +1,6 @@
 /** One call of a webscript as the host sees it: its body to be read in pieces, and its answer as it comes. */
 import { Readable } from 'node:stream'
+import type { Led } from '../../kernel/caller.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { RenewableTimer } from '../../kernel/renewable-timer.ts'
 import type { StartTimer } from '../../kernel/start-timer.ts'
@@ -16,11 +17,14 @@ const STREAM_MS = 600_000
 export interface OpenCallOptions {
   readonly owner: string
   readonly body: Uint8Array
+  /** when a rule calls */
+  readonly led?: Led | undefined
   readonly later: StartTimer
 }
 
 export class OpenCall {
   readonly owner: string
+  readonly led: Led | undefined
   /** more time as the answer gets on */
   readonly timer = new RenewableTimer()
   /** Resolves with the head of an answer in pieces. */
@@ -36,8 +40,9 @@ export class OpenCall {
   #isLate = false
   #stopLimit: (() => void) | undefined
 
-  constructor({ owner, body, later }: OpenCallOptions) {
+  constructor({ owner, body, led, later }: OpenCallOptions) {
     this.owner = owner
+    this.led = led
     this.#body = body
     this.#later = later
     this.began = new Promise((resolve) => (this.#begin = resolve))

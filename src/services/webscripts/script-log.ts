@@ -1,12 +1,16 @@
 /** The last lines of webscripts on this host, bounded for each and in all, and who follows them. */
 import { Feed } from '../../kernel/feed.ts'
-import { LruCache } from '../../kernel/lru-cache.ts'
 import { LOG_LEVELS, type ScriptLine, type ScriptLogPage, type ScriptLogQuery } from './contract.ts'
 
 /** of one webscript */
 export const MAX_LINES = 1_000
-const MAX_SCRIPTS = 1_000
+const MAX_CHARACTERS = 262_144
+/** characters of all webscripts of a tenant, and of all tenants */
+const MAX_OF_TENANT = 4 * 1024 * 1024
+const MAX_IN_ALL = 64 * 1024 * 1024
 const MAX_MESSAGE = 2_000
+/** characters that a line takes beside its message, about */
+const LINE = 100
 const LIMIT = 100
 
 /** Its time is epoch ms: texts are made for those that are read. */
@@ -16,27 +20,85 @@ function shown({ number, time, ...line }: KeptLine): ScriptLine {
   return { number, timestamp: new Date(time).toISOString(), ...line }
 }
 
+interface KeptLines {
+  readonly lines: KeptLine[]
+  characters: number
+}
+
+/** The webscripts of a tenant, that which was logged longest ago first. */
+interface TenantLines {
+  readonly scripts: Map<string, KeptLines>
+  characters: number
+}
+
+export interface ScriptLogLimits {
+  readonly ofScript: number
+  readonly ofTenant: number
+  readonly inAll: number
+}
+
+const LIMITS: ScriptLogLimits = { ofScript: MAX_CHARACTERS, ofTenant: MAX_OF_TENANT, inAll: MAX_IN_ALL }
+
 export class ScriptLog {
-  readonly #lines = new LruCache<string, KeptLine[]>(MAX_SCRIPTS)
+  /** that which was logged longest ago first */
+  readonly #tenants = new Map<string, TenantLines>()
   readonly #feed = new Feed<KeptLine>()
+  readonly #limits: ScriptLogLimits
+  #characters = 0
   #last = 0
 
-  /** `script`: what all versions of a webscript share. */
+  /** `limits`: characters */
+  constructor(limits: ScriptLogLimits = LIMITS) {
+    this.#limits = limits
+  }
+
+  /** `script`: what all versions of a webscript share, its tenant up to the first slash. */
   add(script: string, line: Omit<KeptLine, 'number'>): void {
-    const one = { ...line, number: ++this.#last, message: line.message.slice(0, MAX_MESSAGE) }
-    const lines = this.#lines.get(script) ?? []
-    lines.push(one)
-    if (lines.length > MAX_LINES) lines.shift()
-    this.#lines.set(script, lines)
+    const one = { ...line, number: ++this.#last, message: cut(line.message) }
+    const tenant = tenantOf(script)
+    const kept = this.#tenants.get(tenant) ?? { scripts: new Map<string, KeptLines>(), characters: 0 }
+    const own = kept.scripts.get(script) ?? { lines: [], characters: 0 }
+    // to the end: those at the front go first
+    kept.scripts.delete(script)
+    kept.scripts.set(script, own)
+    this.#tenants.delete(tenant)
+    this.#tenants.set(tenant, kept)
+    own.lines.push(one)
+    this.#count(kept, own, sizeOf(one))
+    const { ofScript, ofTenant, inAll } = this.#limits
+    while (own.lines.length > MAX_LINES || own.characters > ofScript) {
+      const [first] = own.lines.splice(0, 1)
+      if (first !== undefined) this.#count(kept, own, -sizeOf(first))
+    }
+    while (kept.characters > ofTenant && kept.scripts.size > 1) this.#dropOldest(kept)
+    for (const [name, other] of this.#tenants) {
+      if (this.#characters <= inAll || name === tenant) break
+      while (other.scripts.size > 0 && this.#characters > inAll) this.#dropOldest(other)
+      if (other.scripts.size === 0) this.#tenants.delete(name)
+    }
     this.#feed.publish(script, one)
+  }
+
+  #count(kept: TenantLines, own: KeptLines, characters: number): void {
+    own.characters += characters
+    kept.characters += characters
+    this.#characters += characters
+  }
+
+  #dropOldest(kept: TenantLines): void {
+    for (const [script, { characters }] of kept.scripts) {
+      kept.scripts.delete(script)
+      kept.characters -= characters
+      this.#characters -= characters
+      return
+    }
   }
 
   page(script: string, query: ScriptLogQuery): ScriptLogPage {
     const { before = Number.POSITIVE_INFINITY, after = 0, limit = LIMIT } = query
     const fits = testOf(query)
-    const found = (this.#lines.get(script) ?? []).filter(
-      (line) => line.number < before && line.number > after && fits(line),
-    )
+    const kept = this.#tenants.get(tenantOf(script))?.scripts.get(script)?.lines ?? []
+    const found = kept.filter((line) => line.number < before && line.number > after && fits(line))
     const lines = found.slice(-limit).map(shown)
     const [first] = lines
     return { lines, ...(first !== undefined && found.length > lines.length && { before: first.number }) }
@@ -54,6 +116,19 @@ export class ScriptLog {
   end(): void {
     this.#feed.end()
   }
+}
+
+function tenantOf(script: string): string {
+  return script.split('/', 1)[0] ?? ''
+}
+
+function sizeOf({ message }: KeptLine): number {
+  return message.length + LINE
+}
+
+/** A text of its own: a part of a long one would keep all of it. */
+function cut(message: string): string {
+  return message.length <= MAX_MESSAGE ? message : Buffer.from(message.slice(0, MAX_MESSAGE)).toString()
 }
 
 function testOf({ level = 'debug', kind, version, search }: ScriptLogQuery): (line: KeptLine) => boolean {

@@ -1,7 +1,7 @@
 /** The webscripts service put together: addresses, calls, and what is kept of them. */
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
-import type { Caller } from '../../kernel/caller.ts'
+import type { Caller, Led } from '../../kernel/caller.ts'
 import { LruCache } from '../../kernel/lru-cache.ts'
 import type { StartTimer } from '../../kernel/start-timer.ts'
 import {
@@ -29,16 +29,18 @@ import { Management } from './manage.ts'
 import { OpenCall } from './open-call.ts'
 import { ScriptFigures } from './script-figures.ts'
 import { ScriptLog } from './script-log.ts'
-import { TenantCalls } from './tenant-calls.ts'
+import { type CallLimits, TenantCalls } from './tenant-calls.ts'
 
 export interface WebscriptsOptions {
   readonly functions: () => FunctionsService | undefined
-  /** Asks the API of this host as a tenant. */
-  readonly askApi: (tenant: string, user: string, request: ApiRequest, signal: AbortSignal) => Promise<ApiAnswer>
-  /** Seconds until a tenant may call again; 0: now. */
-  readonly takeCall: (tenant: string) => number
-  /** calls of a tenant at once */
-  readonly mostOpen: number
+  /** Asks the API of this host as a tenant; `led`: by which rules. */
+  readonly askApi: (
+    caller: Caller,
+    request: ApiRequest,
+    signal: AbortSignal,
+    led: Led | undefined,
+  ) => Promise<ApiAnswer>
+  readonly limits: Pick<CallLimits, 'takeCall' | 'mostOpen' | 'cpu'>
   /** epoch ms */
   readonly now: () => number
   /** ms of a clock that never goes back */
@@ -66,7 +68,8 @@ class Webscripts implements WebscriptsService {
 
   constructor(options: WebscriptsOptions) {
     this.#options = options
-    this.#quota = new TenantCalls(options)
+    const { limits, clock } = options
+    this.#quota = new TenantCalls({ ...limits, clock, cpuMs: (tenant) => this.#functions()?.cpuMs(tenant) ?? 0 })
   }
 
   as(caller: Caller): WebscriptsApi {
@@ -121,15 +124,20 @@ class Webscripts implements WebscriptsService {
     return [secret, ...others.flatMap((one) => one.secret ?? [])]
   }
 
+  admit({ tenant }: Pick<DeployedWebscript, 'tenant'>): void {
+    this.#quota.admit(tenant)
+  }
+
   async call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer> {
     const { tenant, name, version } = script
     const functions = this.#functions()
     if (functions === undefined || !script.isRunning) {
       throw new AppError('CLOSED', `The webscript is not running: its status is ${script.status}`)
     }
-    const release = this.#quota.take(tenant)
+    const release = this.#quota.begin(tenant)
     const requestId = this.#options.newId()
-    const call = new OpenCall({ owner: scriptKey(tenant, name), body: request.body, later: this.#options.later })
+    const { body, led } = request
+    const call = new OpenCall({ owner: scriptKey(tenant, name), body, led, later: this.#options.later })
     this.#calls.set(requestId, call)
     const shown = new ShownCall(this.#options, this.#log, this.#figuresOf(scriptKey(tenant, name)), {
       script,
@@ -177,7 +185,10 @@ class Webscripts implements WebscriptsService {
     signal: AbortSignal,
   ): Promise<unknown> {
     if (!isPlainObject(params)) throw new AppError('PLUG_FAILED', 'a question has parameters')
-    if (question === 'api') return this.#options.askApi(tenant, `webscripts/${name}`, requestOf(params), signal)
+    if (question === 'api') {
+      const led = this.#ledOf(scriptKey(tenant, name))
+      return this.#options.askApi({ tenant, user: `webscripts/${name}` }, requestOf(params), signal, led)
+    }
     const call = this.#calls.get(String(params['id']))
     // ids cannot be guessed; those of others would not be found either way
     if (call === undefined || call.owner !== scriptKey(tenant, name))
@@ -219,6 +230,15 @@ class Webscripts implements WebscriptsService {
     if (!call.hasBegun) throw error
     shown.sent(call.sent)
     call.end(error as Error)
+  }
+
+  /** By which rules: a script does not tell which of its open calls it asks for, and the longest chain ends a loop. */
+  #ledOf(owner: string): Led | undefined {
+    let longest: Led | undefined
+    for (const call of this.#calls.values()) {
+      if (call.owner === owner && call.led !== undefined && call.led.hops > (longest?.hops ?? -1)) longest = call.led
+    }
+    return longest
   }
 
   #functions(): FunctionsService | undefined {

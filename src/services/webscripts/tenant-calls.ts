@@ -1,31 +1,56 @@
-/** What a tenant may call: so many in a second, and so many at once. */
+/** What a tenant may call: so many in a second, so many at once, and with so much CPU time. */
 import { AppError } from '../../kernel/errors.ts'
+import { LruCache } from '../../kernel/lru-cache.ts'
 
 export interface CallLimits {
   /** Seconds until a tenant may call again; 0: now. */
   readonly takeCall: (tenant: string) => number
   /** calls of a tenant at once */
   readonly mostOpen: number
+  readonly cpu: {
+    /** seconds of CPU time that a tenant has in a second */
+    readonly perSecond: number
+    /** seconds of it that are saved up */
+    readonly most: number
+  }
+  /** ms of CPU time that the functions of a tenant have taken so far */
+  readonly cpuMs: (tenant: string) => number
+  /** ms of a clock that never goes back */
+  readonly clock: () => number
 }
+
+/** CPU time of a tenant that is left; below 0 when one call took more than there was. */
+interface CpuAccount {
+  /** ms */
+  left: number
+  taken: number
+  at: number
+}
+
+const MAX_TENANTS = 10_000
 
 export class TenantCalls {
   readonly #limits: CallLimits
   readonly #open = new Map<string, number>()
+  readonly #cpu = new LruCache<string, CpuAccount>(MAX_TENANTS)
 
   constructor(limits: CallLimits) {
     this.#limits = limits
   }
 
-  /** Gives what ends the call. `RATE_LIMITED` beyond the bounds. */
-  take(tenant: string): () => void {
-    const { takeCall, mostOpen } = this.#limits
-    const open = this.#open.get(tenant) ?? 0
-    if (open >= mostOpen) {
-      throw new AppError('RATE_LIMITED', `${mostOpen} calls of webscripts are open; go on when one is over`)
-    }
-    const wait = takeCall(tenant)
-    if (wait > 0) throw new AppError('RATE_LIMITED', `Too many calls of webscripts in a second; go on in ${wait} s`)
-    this.#open.set(tenant, open + 1)
+  /** Counts one that may be made. `RATE_LIMITED` beyond the bounds, whose `cause` is the seconds to wait. */
+  admit(tenant: string): void {
+    this.#refuseBeyondOpen(tenant)
+    const cpuWait = this.#cpuWait(tenant)
+    if (cpuWait > 0) throw refused('Webscripts of the tenant took too much CPU time', cpuWait)
+    const wait = this.#limits.takeCall(tenant)
+    if (wait > 0) throw refused('Too many calls of webscripts in a second', wait)
+  }
+
+  /** Gives what ends the call. `RATE_LIMITED` when too many are open. */
+  begin(tenant: string): () => void {
+    this.#refuseBeyondOpen(tenant)
+    this.#open.set(tenant, (this.#open.get(tenant) ?? 0) + 1)
     let isOver = false
     return () => {
       if (isOver) return
@@ -35,4 +60,34 @@ export class TenantCalls {
       else this.#open.set(tenant, left)
     }
   }
+
+  #refuseBeyondOpen(tenant: string): void {
+    const { mostOpen } = this.#limits
+    if ((this.#open.get(tenant) ?? 0) < mostOpen) return
+    throw new AppError('RATE_LIMITED', `${mostOpen} calls of webscripts are open; go on when one is over`)
+  }
+
+  /** s */
+  #cpuWait(tenant: string): number {
+    const { cpu, cpuMs, clock } = this.#limits
+    const [taken, at] = [cpuMs(tenant), clock()]
+    const account = this.#cpu.get(tenant) ?? { left: cpu.most * 1_000, taken, at }
+    const back = (at - account.at) * cpu.perSecond
+    // processes that were forgotten, as by a pool that began anew, have taken nothing back
+    const gone = Math.max(0, taken - account.taken)
+    account.left = Math.min(cpu.most * 1_000, account.left + back) - gone
+    account.taken = taken
+    account.at = at
+    this.#cpu.set(tenant, account)
+    return account.left >= 0 ? 0 : Math.max(1, Math.ceil(-account.left / (cpu.perSecond * 1_000)))
+  }
+}
+
+function refused(why: string, seconds: number): AppError {
+  return new AppError('RATE_LIMITED', `${why}; go on in ${seconds} s`, { cause: seconds })
+}
+
+/** Seconds after which a refusal may be another answer. */
+export function secondsToWait({ cause }: AppError): number {
+  return typeof cause === 'number' ? cause : 1
 }

@@ -6,26 +6,18 @@
 import { chunksWithin, deleteChunk, dueChunks, lastInChunks, writeChunks, type StoredChunk } from './chunks.ts'
 import { filtered, merged, placeOf, slice, type Columns } from './columns.ts'
 import type { Database } from './database.ts'
+import { WrittenRows } from './written-rows.ts'
 import { countRows, deleteRows, extentOfRows, readRows, RowWriter } from './sample-rows.ts'
 
-/** chunks' worth of samples that are held in memory at once */
-const AT_ONCE = 4
-/** series that are remembered */
-const MOST = 500_000
+/** chunks' worth of samples that are held in memory */
+const MAX_CHUNKS = 4
 const [EVER, NEVER] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
-
-interface Written {
-  /** rows since it was last looked whether they make up a chunk */
-  rows: number
-  /** when that is done again */
-  lookAt: number
-}
 
 export class ChunkCompactor {
   readonly #db: Database
   readonly #size: number
   readonly #rows: RowWriter
-  readonly #written = new Map<number, Written>()
+  readonly #written = new WrittenRows()
 
   /** `size`: samples of a chunk, at least */
   constructor(db: Database, size: number) {
@@ -47,7 +39,7 @@ export class ChunkCompactor {
     const last = lastInChunks(this.#db, series)
     const start = last === undefined ? 0 : placeOf(columns.times, last + 1)
     const fresh = slice(columns, start, columns.times.length)
-    const tail = readRows(this.#db, series, last === undefined ? EVER : last + 1, NEVER, AT_ONCE * this.#size)
+    const tail = readRows(this.#db, series, last === undefined ? EVER : last + 1, NEVER, MAX_CHUNKS * this.#size)
     const { length } = tail.columns.times
     if (!tail.whole || length + fresh.times.length < this.#size + this.#few) return false
     if (length > 0) deleteRows(this.#db, series, tail.columns.times[0] ?? EVER, NEVER)
@@ -61,14 +53,8 @@ export class ChunkCompactor {
 
   /** To be called when rows of a series were written: now and then puts them into chunks. */
   wrote(series: number, rows: number): void {
-    const written = this.#written.get(series) ?? { rows: 0, lookAt: this.#few }
-    written.rows += rows
-    if (written.rows >= written.lookAt) {
-      written.rows = 0
-      written.lookAt = Math.max(this.#few, this.pack(series))
-    }
-    if (this.#written.size >= MOST) this.#written.clear()
-    this.#written.set(series, written)
+    if (this.#written.add(series, rows) < this.#few) return
+    this.#written.lookAfter(series, Math.max(this.#few, this.pack(series)) - this.#few)
   }
 
   /** To be called when a transaction failed. */
@@ -137,7 +123,7 @@ export class ChunkCompactor {
     const least = this.#size + this.#few
     const count = countRows(this.#db, series, from, NEVER, least)
     if (count < least) return least - count
-    const { columns, whole } = readRows(this.#db, series, from, NEVER, AT_ONCE * this.#size)
+    const { columns, whole } = readRows(this.#db, series, from, NEVER, MAX_CHUNKS * this.#size)
     const { times } = columns
     if (times.length < least) {
       // fewer were read, because their texts are long: they become chunks of fewer, and let those behind them do so too
@@ -162,7 +148,7 @@ export class ChunkCompactor {
 
   /** Rows up to the last chunk: beside a chunk, or between two. Gives how many are left. */
   #packLate(series: number, last: number): number {
-    const most = AT_ONCE * this.#size
+    const most = MAX_CHUNKS * this.#size
     let left = 0
     let from = EVER
     for (;;) {

@@ -9,7 +9,7 @@ import { slice, withOwnWords, type Columns } from './columns.ts'
 import type { Database } from './database.ts'
 
 /** How the columns stand in the blob. */
-const [STEADY, WIDE, MIXED, MORTAL] = [1, 2, 4, 8] as const
+const [STEADY, WIDE, MIXED, EXPIRING] = [1, 2, 4, 8] as const
 /** characters of the texts of a chunk, about: they are read with it */
 const MAX_CHARACTERS = 256 * 1024
 /** ms that 32 bits hold */
@@ -60,7 +60,7 @@ function columnsOf([, first, last, count, form, bytes, words]: Row): Columns {
     return column
   }
   const values = wide()
-  const expires = (form & MORTAL) === 0 ? undefined : wide()
+  const expires = (form & EXPIRING) === 0 ? undefined : wide()
   let times: Float64Array<ArrayBuffer>
   if ((form & WIDE) !== 0) times = wide()
   else {
@@ -84,7 +84,7 @@ function writeChunk(db: Database, series: number, columns: Columns): void {
   const [first, last] = [times[0] ?? 0, times[count - 1] ?? 0]
   const isSteady = hasOneStep(times)
   const isWide = !isSteady && last - first >= NARROW
-  const form = (isSteady ? STEADY : 0) | (isWide ? WIDE : 0) | (kinds ? MIXED : 0) | (expires ? MORTAL : 0)
+  const form = (isSteady ? STEADY : 0) | (isWide ? WIDE : 0) | (kinds ? MIXED : 0) | (expires ? EXPIRING : 0)
   const parts: ArrayBufferView[] = [values]
   if (expires !== undefined) parts.push(expires)
   if (isWide) parts.push(times)
@@ -126,7 +126,7 @@ export function* chunksWithin(
 ): Generator<StoredChunk> {
   let [low, high] = [from, until]
   // one is enough for many
-  for (let limit = 1; ; limit = Math.min(limit * 4, AT_ONCE)) {
+  for (let limit = 1; ; limit = Math.min(limit * 4, MAX_READ)) {
     const rows = db.rows<Row>(descending ? LAST_FIRST : FIRST_FIRST, series, low, high, limit)
     for (const row of rows) {
       const chunk = new StoredChunk(series, row)
@@ -175,7 +175,8 @@ function joined(parts: readonly ArrayBufferView[]): Uint8Array {
   return bytes
 }
 
-const AT_ONCE = 16
+/** chunks of one statement */
+const MAX_READ = 16
 const WRITE = `
   INSERT INTO main.chunks (series, first, last, count, form, due, samples, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 const DUE_AT_ONCE = 1_000

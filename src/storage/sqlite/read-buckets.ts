@@ -137,17 +137,30 @@ class FoundBuckets {
     const slot = this.#slot
     const at = slot * FIGURES
     let numeric = end - start
-    let [sum, min, max, squares] = [0, figures[at + MIN] ?? 0, figures[at + MAX] ?? 0, 0]
-    for (let i = start; i < end; i += 1) {
-      if (kinds !== undefined && kinds[i] !== NUMBER) {
-        numeric -= 1
-        continue
+    let sum = 0
+    let squares = 0
+    let min = figures[at + MIN] ?? 0
+    let max = figures[at + MAX] ?? 0
+    if (kinds === undefined) {
+      for (let i = start; i < end; i += 1) {
+        const value = values[i] as number
+        sum += value
+        squares += value * value
+        min = Math.min(min, value)
+        max = Math.max(max, value)
       }
-      const value = values[i] ?? 0
-      sum += value
-      squares += value * value
-      if (value < min) min = value
-      if (value > max) max = value
+    } else {
+      for (let i = start; i < end; i += 1) {
+        if (kinds[i] !== NUMBER) {
+          numeric -= 1
+          continue
+        }
+        const value = values[i] ?? 0
+        sum += value
+        squares += value * value
+        if (value < min) min = value
+        if (value > max) max = value
+      }
     }
     figures[at + COUNT] = (figures[at + COUNT] ?? 0) + end - start
     figures[at + NUMERIC] = (figures[at + NUMERIC] ?? 0) + numeric

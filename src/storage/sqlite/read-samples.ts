@@ -1,6 +1,7 @@
 /** Reads of samples, on a reader's connection. Works inside the transaction of its caller. */
 import { Heap } from '../../kernel/heap.ts'
 import type { SampleColumns, SampleValue } from '../series.ts'
+import { lastInChunks } from './chunks.ts'
 import { expiryAt, valueAt, type Columns } from './columns.ts'
 import type { Database } from './database.ts'
 import { arrivedOf, columnsOf } from './series-columns.ts'
@@ -97,9 +98,18 @@ export function readLatest(db: Database, { tenant, resource, metric, now }: Late
   const [from, until] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
   const newer = arrivedOf(db, new Set(found.map(([, key]) => key)), from, until)
   return found.flatMap(([name, key]) => {
-    for (const columns of columnsOf(db, key, newer.get(key), { from, until, descending: true, now, page: 1 })) {
-      const i = columns.times.length - 1
-      return [{ metric: name, time: columns.times[i] ?? 0, value: valueAt(columns, i), expires: expiryAt(columns, i) }]
+    // the newest are rows: a chunk is read only where they have all expired
+    const edge = lastInChunks(db, key) ?? from - 1
+    for (const part of [
+      { from: edge + 1, until },
+      { from, until: edge },
+    ]) {
+      for (const columns of columnsOf(db, key, newer.get(key), { ...part, descending: true, now, page: 1 })) {
+        const i = columns.times.length - 1
+        return [
+          { metric: name, time: columns.times[i] ?? 0, value: valueAt(columns, i), expires: expiryAt(columns, i) },
+        ]
+      }
     }
     return []
   })

@@ -226,8 +226,10 @@ function propertiesOf(parts: readonly Part[]): readonly Property[] | undefined {
 
 /** What 1.7 makes of `$a.b.c`, by far the most frequent of references, without a call for each part. */
 function pathOf(name: string, path: readonly Property[], at: number): Eval {
+  const [only] = path
+  if (path.length === 1 && only !== undefined) return propertyOf(name, only)
   return (run) => {
-    if (path.length > 1) run.at = at
+    run.at = at
     let value = run.context.get(name)
     for (const property of path) {
       if (value === null) return null
@@ -238,6 +240,17 @@ function pathOf(name: string, path: readonly Property[], at: number): Eval {
       }
     }
     return value
+  }
+}
+
+function propertyOf(name: string, property: Property): Eval {
+  const key = property.name
+  return (run) => {
+    const value = run.context.get(name)
+    if (value instanceof JavaMap) return value.get(key)
+    if (value === null) return null
+    run.at = property.at
+    return readProperty(value, key, run) ?? null
   }
 }
 

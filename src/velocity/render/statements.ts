@@ -4,6 +4,7 @@ import type { Block, Macro, Reference, Statement, Template } from '../syntax/nod
 import { parseTemplate } from '../syntax/statements.ts'
 import { Collection, JavaIterator, JavaRange } from '../values/collections.ts'
 import { JavaMap, MapView } from '../values/map.ts'
+import { numberText } from '../values/numbers.ts'
 import { Scope } from '../values/scope.ts'
 import { shownText, textOf } from '../values/text.ts'
 import type { Compat, Value } from '../values/value.ts'
@@ -119,7 +120,10 @@ class StatementCompiler {
     return (run) => {
       run.write(lead)
       const value = get(run)
-      if (typeof value === 'string' && before === '') return run.write(value)
+      if (before === '') {
+        if (typeof value === 'string') return run.write(value)
+        if (typeof value === 'number') return run.write(numberText(value))
+      }
       if (value instanceof DefinedBlock && value.render(run)) return
       const text = textOf(value, run)
       if (text === null) run.write(before + before + (run.context.written(missing) ?? missing))

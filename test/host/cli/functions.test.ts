@@ -2,19 +2,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readConfig } from '../../../src/host/config.ts'
-import { startHost, type RunningHost } from '../../../src/host/running-host.ts'
-import { SERVICES } from '../../../src/host/service-table.ts'
 import { builtCode } from '../../support/built-code.ts'
+import { listeningHost, type ListeningHost } from '../listening-host.ts'
 import { Workspace } from './run-cli.ts'
 import { Served } from './served.ts'
 
-let host: RunningHost
+let host: ListeningHost
 const place = new Workspace({})
-const credentials = { key: 'k', secret: 'a-secret' }
 beforeAll(async () => {
-  const given = { store: 'memory:', port: 0, ...credentials, empty: true, logLevel: 'silent' }
-  host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
+  host = await listeningHost()
 })
 afterAll(async () => {
   place[Symbol.dispose]()
@@ -117,6 +113,17 @@ describe('reflexarc functions, for webscripts', () => {
     const answer = await fetch(`${url}?name=me`, { headers: { authorization: secret } })
     expect(await answer.json()).toEqual({ hello: 'me' })
     expect((await functions('logs', 'hello')).stdout).toMatch(/info {2}GET \/ for me\n$/)
+
+    const credentials = ['--url', host.url, '--key', host.credentials.key, '--secret', host.credentials.secret]
+    const command = [process.execPath, builtCode('cli.js')] as const
+    await using logs = new Served(place.path, ['functions', 'logs', 'hello', '--follow', ...credentials], {}, [
+      ...command,
+    ])
+    await expect.poll(() => logs.stdout).toMatch(/ info {2}response 200 after \d+ ms \(14 bytes\)\n/)
+    await fetch(`${url}?name=nobody`, { headers: { authorization: secret } })
+    await expect.poll(() => logs.stdout).toMatch(/ info {2}console {2}GET \/ for nobody\n/)
+    expect(await logs.end('SIGINT')).toBe(0)
+    expect((await functions('logs', 'too-cold', '--follow')).stderr).toContain('tooCold is no webscript')
   })
 
   it('serves one, and again when its files change', async () => {

@@ -1,5 +1,7 @@
+import { Readable } from 'node:stream'
 import Fastify from 'fastify'
 import { afterAll, describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/kernel/errors.ts'
 import type { DeployedWebscript } from '../../../src/services/functions/contract.ts'
 import type { ScriptRequest, WebscriptsService } from '../../../src/services/webscripts/contract.ts'
 import { callRoutes } from '../../../src/services/webscripts/routes/call-routes.ts'
@@ -7,9 +9,15 @@ import { callRoutes } from '../../../src/services/webscripts/routes/call-routes.
 const app = Fastify()
 const asked: ScriptRequest[] = []
 const service: Partial<WebscriptsService> = {
-  find: (address) => ({ tenant: 'acme', name: address.split('/')[1] ?? '', path: '/' }),
-  choose: ({ name }) => ({ tenant: 'acme', name, isPrivate: name === 'private' }) as DeployedWebscript,
+  find: (address) => {
+    const [tenant = '', name = ''] = address.split('/')
+    return { tenant, name, path: '/' }
+  },
+  choose: ({ tenant, name }) => ({ tenant, name, isPrivate: name === 'private' }) as DeployedWebscript,
   secretsOf: () => ['s3cret'],
+  admit: ({ tenant }) => {
+    if (tenant === 'busy') throw new AppError('RATE_LIMITED', 'go on in 7 s', { cause: 7 })
+  },
   call(_, request) {
     asked.push(request)
     return Promise.resolve({ requestId: '1', status: 200, headers: [], body: '' })
@@ -31,6 +39,25 @@ async function handedOn(name: string, query: string, authorization?: string) {
   const { headers, query: seen } = asked.at(-1) as ScriptRequest
   return { authorization: headers.find(([key]) => key === 'authorization')?.[1], query: seen }
 }
+
+describe('a tenant that calls too much', () => {
+  it('is refused before the body is read, and told when to come again', async () => {
+    let read = 0
+    const body = new Readable({
+      read() {
+        read++
+        this.push(null)
+      },
+    })
+    const headers = { 'content-type': 'text/plain', 'content-length': '5' }
+    const answer = await app.inject({ method: 'POST', url: '/api/v1/busy/one', headers, payload: body })
+    expect([answer.statusCode, answer.headers['retry-after'], read]).toEqual([429, '7', 0])
+  })
+
+  it('is not, for callers who may not call', async () => {
+    expect((await app.inject({ url: '/api/v1/busy/private' })).statusCode).toBe(401)
+  })
+})
 
 // Holds WEBSCRIPT-3
 describe('credentials', () => {

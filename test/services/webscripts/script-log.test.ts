@@ -44,6 +44,26 @@ describe('the log of webscripts', () => {
     expect(log.page('a', {}).lines[0]?.message.length).toBe(2_000)
   })
 
+  it('is bounded by characters: of a webscript the oldest lines go, of a tenant the webscripts logged longest ago', () => {
+    const log = new ScriptLog({ ofScript: 2_000, ofTenant: 5_000, inAll: 8_000 })
+    const counts = (...scripts: readonly string[]) => scripts.map((script) => log.page(script, {}).lines.length)
+    const fill = (script: string) => {
+      for (let n = 0; n < 20; n++) log.add(script, line('x'.repeat(100)))
+    }
+    fill('a/one')
+    fill('a/two')
+    expect(counts('a/one', 'a/two')).toEqual([10, 10])
+    log.add('a/one', line('once more'))
+    fill('a/three')
+    // those of another tenant go only when all have too many
+    expect(counts('a/one', 'a/two', 'a/three')).toEqual([10, 0, 10])
+    fill('b/one')
+    fill('b/two')
+    expect(counts('a/one', 'a/three', 'b/one', 'b/two')).toEqual([10, 10, 10, 10])
+    fill('c/one')
+    expect(counts('a/one', 'a/three', 'b/one', 'b/two', 'c/one')).toEqual([0, 10, 10, 10, 10])
+  })
+
   it('is followed from a line on, without a hole and without one twice', async () => {
     const log = new ScriptLog()
     for (const message of ['1', '2', '3']) log.add('a', line(message))

@@ -38,12 +38,14 @@ export function postRoutes(app: FastifyInstance, service: BrokerService): void {
       body: Type.Object({ name: Text }, { additionalProperties: true }),
       answers,
     }),
-    handle(service, (context) => context.api.posting.command(context.param('id'), context.body, keyOf(context))),
+    handle(service, (context) =>
+      context.api.posting.command(context.param('id'), context.body, { ...keyOf(context), ...context.request.led }),
+    ),
   )
 }
 
 function optionsOf(context: RequestContext): PostOptions {
-  return { ...readPostQuery(context.query), ...keyOf(context) }
+  return { ...readPostQuery(context.query), ...keyOf(context), ...context.request.led }
 }
 
 function keyOf({ request }: RequestContext): Pick<PostOptions, 'idempotencyKey'> {

@@ -56,6 +56,8 @@ const SOURCES_OF_NODE_WEB_HARNESS = [
 ]
 const PYTHON_WEB_HARNESS = fileURLToPath(new URL('./python_web.py', import.meta.url))
 const PYTHON_HARNESS = fileURLToPath(new URL('./python_plug.py', import.meta.url))
+/** what both of them load */
+const PYTHON_HOST = fileURLToPath(new URL('./python_host.py', import.meta.url))
 
 const NODE_EXAMPLE = {
   'plug.json': `${JSON.stringify(
@@ -177,7 +179,7 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
         main: 'main.py',
         project: 'requirements.txt',
         lock: 'requirements.txt',
-        harness: { module: PYTHON_HARNESS, readable: [PYTHON_HARNESS] },
+        harness: { module: PYTHON_HARNESS, readable: [PYTHON_HARNESS, PYTHON_HOST] },
         example: new Map(Object.entries(PYTHON_EXAMPLE)),
       },
       {
@@ -220,7 +222,7 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
         main: 'main.py',
         project: 'requirements.txt',
         lock: 'requirements.txt',
-        harness: { module: PYTHON_WEB_HARNESS, readable: [PYTHON_WEB_HARNESS] },
+        harness: { module: PYTHON_WEB_HARNESS, readable: [PYTHON_WEB_HARNESS, PYTHON_HOST] },
         example: new Map(Object.entries(PYTHON_WEB_EXAMPLE)),
       },
       modelRuntime('sklearn', 'scikit-learn', 'model.joblib'),

@@ -3,7 +3,6 @@
 #   execute(request, client) -> a response, or a value that becomes JSON; it may be async
 # What it may import: `from reflexarc import console, Response, JSONResponse, ...`; the same by the names of Starlette,
 # when that is not among its packages.
-import asyncio
 import base64
 import importlib.util
 import inspect
@@ -13,6 +12,12 @@ import sys
 import types
 from http.cookies import SimpleCookie
 from urllib.parse import parse_qsl, quote, unquote, urlencode
+
+# it lies beside this file, where nothing else is to be found later
+sys.path.insert(0, os.path.dirname(__file__))
+import python_host
+
+del sys.path[0]
 
 PIECE = 393216
 
@@ -200,34 +205,6 @@ class StreamingResponse(Response):
         self.body_iterator = content
 
 
-class Console:
-    """Lines of the webscript's log, by level."""
-
-    host = None
-
-    def _say(self, level, text, *values):
-        Console.host.log(level, str(text) % values if values else str(text))
-
-    def debug(self, text, *values):
-        self._say("debug", text, *values)
-
-    def info(self, text, *values):
-        self._say("info", text, *values)
-
-    log = info
-
-    def warn(self, text, *values):
-        self._say("warn", text, *values)
-
-    warning = warn
-
-    def error(self, text, *values):
-        self._say("error", text, *values)
-
-
-console = Console()
-
-
 class ApiError(Exception):
     def __init__(self, status, body):
         said = body.get("error") if isinstance(body, dict) else None
@@ -236,23 +213,16 @@ class ApiError(Exception):
         self.body = body
 
 
-class Client:
+class Client(python_host.Client):
     """The API of the host, as the tenant, and the network."""
 
     def __init__(self, host):
-        self._host = host
+        super().__init__(host)
         self.resources = Resources(self)
         self.data = Data(self)
         self.alarms = Alarms(self)
         self.tasks = Tasks(self)
         self.transformers = Transformers(self)
-
-    async def fetch(self, url, method="GET", headers=None, body=None):
-        """Calls a public address; gives a dict with status, statusText and body."""
-        request = {"url": url, "method": method, "headers": headers or {}}
-        if body is not None:
-            request["body"] = body
-        return await self._host.ask("fetch", request)
 
     async def request(self, method, path, json_body=None, query=None, headers=None):
         """Asks the API, such as GET /api/tasks; gives the value of the answer. Raises ApiError."""
@@ -328,7 +298,7 @@ OWN = (
 )
 
 
-def offer_modules():
+def offer_modules(console):
     own = types.ModuleType("reflexarc")
     for one in OWN:
         setattr(own, one.__name__, one)
@@ -426,22 +396,14 @@ async def run(host, client, execute, params):
 
 
 def start(argument, host):
-    folder = os.path.dirname(argument["module"])
-    os.environ.update(argument.get("env") or {})
-    sys.path[:0] = [folder, os.path.join(folder, "python_modules")]
-    Console.host = host
-    offer_modules()
-    spec = importlib.util.spec_from_file_location("main", argument["module"])
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["main"] = module
-    spec.loader.exec_module(module)
-    if not callable(getattr(module, "execute", None)):
-        raise TypeError("main.py has no function execute(request, client)")
+    python_host.enter(argument)
+    offer_modules(python_host.Console(host))
+    execute = python_host.load_execute(argument, "request, client")
     client = Client(host)
 
     def handle(method, params):
         if method == "declare":
             return {}
-        return run(host, client, module.execute, params)
+        return run(host, client, execute, params)
 
     return handle

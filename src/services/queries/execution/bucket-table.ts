@@ -8,8 +8,8 @@ import type { ExecutionOptions } from './execution-options.ts'
 import type { Pauses } from './pauses.ts'
 import type { RowTable } from './row-batch.ts'
 
-/** series that are read at once */
-const AT_ONCE = 4
+/** series that are read side by side */
+const MAX_READS = 4
 /** cells between two looks at the clock */
 const STRIDE = 4_096
 
@@ -33,7 +33,7 @@ export async function readBuckets(
       await readOne(options, next, { ...buckets, grid }, cells, points, pauses)
     }
   }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, waiting.length) }, work))
+  await Promise.all(Array.from({ length: Math.min(MAX_READS, waiting.length) }, work))
   return { times: buckets.times, cells }
 }
 

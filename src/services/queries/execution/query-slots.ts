@@ -8,7 +8,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../../kernel/errors.ts'
 
-const AT_ONCE = 2
+const MAX_RUNNING = 2
 const MAX_WAITING = 10_000
 
 export class QuerySlots {
@@ -22,7 +22,7 @@ export class QuerySlots {
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#taken < AT_ONCE) this.#taken += 1
+    if (this.#taken < MAX_RUNNING) this.#taken += 1
     else await this.#turn()
     try {
       return await work()

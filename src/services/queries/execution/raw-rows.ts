@@ -9,8 +9,8 @@ import type { RowBatch } from './row-batch.ts'
 const IN_MEMORY = 50_000
 const LARGEST_PAGE = 10_000
 const SMALLEST_PAGE = 200
-/** series whose next pages are asked for at once */
-const AT_ONCE = 4
+/** series whose next pages are asked for side by side */
+const MAX_READS = 4
 
 /** Adds the samples of each column to `points`. */
 export async function* rawRows(
@@ -19,7 +19,12 @@ export async function* rawRows(
 ): AsyncGenerator<RowBatch> {
   const until = Math.min(line.until - 1, seenUntil ?? Number.POSITIVE_INFINITY)
   const page = Math.min(Math.max(Math.floor(IN_MEMORY / columns.length), SMALLEST_PAGE), LARGEST_PAGE)
-  const options = { most: Number.POSITIVE_INFINITY, page, ahead: columns.length <= AT_ONCE, ...(signal && { signal }) }
+  const options = {
+    most: Number.POSITIVE_INFINITY,
+    page,
+    ahead: columns.length <= MAX_READS,
+    ...(signal && { signal }),
+  }
   const cursors = columns.map(({ resources, metric }) => {
     const reader = new SampleReader(series, options)
     return new Cursor(reader.columns({ resources, metric, from: line.from, until }))
@@ -45,7 +50,7 @@ async function nextPages(cursors: readonly Cursor[], points: number[]): Promise<
       points[i] = (points[i] ?? 0) + (await cursor.load())
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  await Promise.all(Array.from({ length: MAX_READS }, work))
 }
 
 const NOTHING: SampleColumns = { times: new Float64Array(), values: [] }

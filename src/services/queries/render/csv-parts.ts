@@ -3,9 +3,8 @@ import type { Pauses } from '../execution/pauses.ts'
 import type { CellColumn, RowBatch } from '../execution/row-batch.ts'
 import type { Cell } from '../interpolation/fill.ts'
 import { MAX_DIGITS, writeNumber, writeTwo, ZERO } from './digits.ts'
+import { rowSlices } from './row-slices.ts'
 
-/** cells of one part, about */
-const CELLS = 1_000
 const [COMMA, RETURN, NEWLINE] = [0x2c, 0x0d, 0x0a] as const
 
 export async function* csvParts(
@@ -15,17 +14,11 @@ export async function* csvParts(
 ): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`${['timestamp', ...headers].map(csvText).join(',')}\r\n`)
   const rows = new Rows()
-  for await (const { times, cells } of batches) {
-    // a row of very many columns is long
-    const size = Math.max(Math.floor(CELLS / Math.max(cells.length, 1)), 1)
+  for await (const { times, cells, from, until } of rowSlices(batches, pauses)) {
     const [only] = cells
-    for (let from = 0; from < times.length; from += size) {
-      const until = Math.min(from + size, times.length)
-      if (cells.length === 1 && only instanceof Float64Array) rows.addNumbers(times, only, from, until)
-      else rows.add(times, cells, from, until)
-      yield rows.take()
-      await pauses.due()
-    }
+    if (cells.length === 1 && only instanceof Float64Array) rows.addNumbers(times, only, from, until)
+    else rows.add(times, cells, from, until)
+    yield rows.take()
   }
 }
 

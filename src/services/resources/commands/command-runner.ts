@@ -121,7 +121,7 @@ export class CommandRunner {
         await this.#carryOut(lane, claimed)
       }
     } catch (error) {
-      if (!isClosed(error)) {
+      if (!isAway(error)) {
         this.#dependencies.logger?.error(
           `commands of resource ${resource} were interrupted: ${messageOf(error)}; they go on later`,
         )
@@ -213,7 +213,7 @@ export class CommandRunner {
       const { version, ...result } = await actuators.run(tenant, { ...planned, resource, ...led, id })
       return { ...head, actuator: `${planned.name}:${version}`, result }
     } catch (error) {
-      if (isClosed(error)) throw error
+      if (isAway(error)) throw error
       return { ...head, errorMessage: messageOf(error) }
     }
   }
@@ -227,6 +227,7 @@ export class CommandRunner {
   }
 }
 
-function isClosed(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'CLOSED'
+/** Whether the store is not there, now or any more: the command waits for it. */
+function isAway(error: unknown): boolean {
+  return error instanceof AppError && (error.code === 'CLOSED' || error.code === 'UNAVAILABLE')
 }

@@ -78,7 +78,8 @@ async function failed(
     logger?.error(`bulk operation ${job.id}, ${operationData(job).what.entity} ${id}: ${messageOf(error)}`)
     return { statusCode: 500, error: 'an internal error; the log has it' }
   }
-  if (error.code === 'CLOSED' || error.code === 'STORE') throw error
+  // no item is to blame: the job tries again
+  if (error.status >= 500) throw error
   if (isRepeat && error.code === 'NOT_FOUND' && (await wasDeleted(api, job, id))) return DONE
   // the text of a single request's answer
   return { statusCode: error.status, error: error.issues.length > 0 ? issuesText(error.issues) : error.message }

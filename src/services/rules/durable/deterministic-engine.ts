@@ -16,6 +16,7 @@ import { CoreEngine } from '../../../core/engine/engine.ts'
 import type { RareEvent } from '../../../core/engine/events.ts'
 import type { LiveTask } from '../../../core/engine/live-task.ts'
 import { VirtualClock } from '../../../core/simulate/virtual-clock.ts'
+import { limitAfter } from '../../../core/task/execution.ts'
 import { decodeNumbers } from '../../../core/task/json-numbers.ts'
 import type { PlugRegistry } from '../../../core/plug/plug.ts'
 import type { Sent } from '../../../core/task/origin.ts'
@@ -63,6 +64,8 @@ export interface EndOfRun {
 export interface WaitingTask {
   readonly task: RunnableTask
   readonly record: TaskStateRecord
+  /** until when somebody was there for it, epoch ms */
+  readonly leftAt: number
 }
 
 /** What a task needs to go on. */
@@ -151,7 +154,7 @@ export class DeterministicEngine {
 
   /** What it gives or throws is for who sent the input; tasks take no harm from either. */
   apply(input: Input, position: number): unknown {
-    if (input.k === 'jump') return this.#clock.jumpTo(input.at)
+    if (input.k === 'jump') return this.#jump(input.at)
     if (input.k === 'open') return this.#leave(input.until)
     this.#clock.advanceTo(input.at)
     if (input.k === 'later') return
@@ -192,7 +195,7 @@ export class DeterministicEngine {
   }
 
   /** A stored task is here as it was. Throws `SAVED_STATE`, `VALIDATION`. */
-  async restore({ task, record }: WaitingTask, isAgain = true): Promise<void> {
+  async restore({ task, record }: Pick<WaitingTask, 'task' | 'record'>, isAgain = true): Promise<void> {
     this.#staged.set(task.id, { task, isOver: false })
     this.ledger.begin(task.id, record.delivered, record.underWay)
     const { id, createTime, source, settings } = task
@@ -220,6 +223,11 @@ export class DeterministicEngine {
     return { resources, state, delivered: this.ledger.count(id), ...(underWay.length > 0 && { underWay }) }
   }
 
+  #jump(at: number): void {
+    for (const id of this.#staged.keys()) this.engine.tasks.get(id)?.spareLimits(this.now, at)
+    this.#clock.jumpTo(at)
+  }
+
   /** All tasks leave, to wait for their `resume`. */
   async #leave(until: number): Promise<void> {
     this.#clock.advanceTo(until)
@@ -227,7 +235,7 @@ export class DeterministicEngine {
       const record = this.save(id)
       this.ledger.leave(id)
       await this.#drop(id)
-      if (record !== undefined) this.waiting.set(id, { task, record })
+      if (record !== undefined) this.waiting.set(id, { task, record, leftAt: until })
     }
   }
 
@@ -239,7 +247,7 @@ export class DeterministicEngine {
       if (waiting === undefined) continue
       this.waiting.delete(id)
       try {
-        await this.restore(waiting, false)
+        await this.restore({ task: waiting.task, record: withLimitsAfter(waiting, at) }, false)
         if (waiting.record.state.executing !== undefined) this.#hooks.touched(id)
       } catch (error) {
         this.#failed(waiting.task, error)
@@ -357,4 +365,18 @@ function sentOf({ c, h, r }: Extract<Input, { k: 'data' }>): Sent | undefined {
   if (c === undefined && h === undefined) return undefined
   const led = h === undefined ? undefined : { hops: h, ...(r !== undefined && { root: r }) }
   return { ...(c !== undefined && { channel: c }), ...led }
+}
+
+/**
+ * The same, whose calls under way have what was left of their time when they are made again: what passed while nobody
+ * was there counts for no limit.
+ */
+function withLimitsAfter({ record, leftAt }: WaitingTask, at: number): TaskStateRecord {
+  const { executing } = record.state
+  if (executing === undefined || at <= leftAt) return record
+  const later = executing.map((one) => {
+    if (one.phase !== 'called' || one.wakeAt === undefined) return one
+    return { ...one, wakeAt: limitAfter(one.wakeAt, leftAt, at) }
+  })
+  return { ...record, state: { ...record.state, executing: later } }
 }

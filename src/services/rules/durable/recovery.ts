@@ -30,6 +30,7 @@ export type Recovered = RecoveredState | { readonly error: string }
 
 export interface RecoveredState {
   readonly record: WaitingTask['record']
+  readonly leftAt: WaitingTask['leftAt']
   /** not as it was stored */
   readonly isPlayed: boolean
   /** ended since it was stored */
@@ -104,7 +105,8 @@ export class Recovery {
     for (const task of tasks) {
       const record = stateOf(task, states)
       if (this.#concerns(task, record)) played.push(task)
-      else if (record !== undefined) found.set(task.id, { record, isPlayed: false, deliveries: [] })
+      else if (record !== undefined)
+        found.set(task.id, { record, leftAt: this.#leftAt(record), isPlayed: false, deliveries: [] })
     }
     if (played.length > 0) await this.#play(played, states, found)
     return found
@@ -181,11 +183,19 @@ export class Recovery {
     await arrive(Number.POSITIVE_INFINITY)
     deterministic.advanceTo(Math.max(deterministic.now, this.until ?? deterministic.now))
     for (const { id } of tasks) {
-      const record = deterministic.save(id) ?? deterministic.waiting.get(id)?.record
-      if (record === undefined) continue
-      found.set(id, { record, isPlayed: true, deliveries: deterministic.ledger.fresh.get(id) ?? [] })
+      const deliveries = deterministic.ledger.fresh.get(id) ?? []
+      const record = deterministic.save(id)
+      const waiting = deterministic.waiting.get(id)
+      if (record !== undefined) found.set(id, { record, leftAt: deterministic.now, isPlayed: true, deliveries })
+      else if (waiting !== undefined) found.set(id, { ...waiting, isPlayed: true, deliveries })
     }
     await deterministic.engine.close()
+  }
+
+  /** Until when somebody was there for a task to which nothing happened since its state was stored. */
+  #leftAt({ position, time }: CompleteRecord): number {
+    for (const { position: at, input } of this.tail) if (at > position && input.k === 'open') return input.until
+    return this.until ?? time
   }
 
   /** The task as it was made after the input at that position. */

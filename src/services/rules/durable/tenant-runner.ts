@@ -174,7 +174,7 @@ export class TenantRunner {
       if (found === undefined) beginning.push(this.#beginLate(task))
       else if ('error' in found) this.#fail(task, found.error)
       else {
-        this.deterministic.waiting.set(task.id, { task, record: found.record })
+        this.deterministic.waiting.set(task.id, { task, record: found.record, leftAt: found.leftAt })
         going.push(task)
       }
     }
@@ -285,8 +285,12 @@ export class TenantRunner {
   /** The moment of what arrives now; what was slept through comes before it. */
   #arriving(): number {
     const at = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#queue.lastAt)
+    // What is on its way may begin calls, of which no timer tells yet.
+    const isLate = this.#queue.size > 0 && at - this.#queue.lastAt > SLEPT_MS
     // Who plays this again has to have slept at the same place.
-    if (this.#hasSlept(at) && !this.#queue.has('jump')) void this.#queue.add([{ k: 'jump', at }]).catch(() => undefined)
+    if ((isLate || this.#hasSlept(at)) && !this.#queue.has('jump')) {
+      void this.#queue.add([{ k: 'jump', at }]).catch(() => undefined)
+    }
     return at
   }
 

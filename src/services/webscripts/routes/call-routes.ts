@@ -7,6 +7,7 @@ import { admit, noWebscript } from '../admission.ts'
 import { etagOf, isKnown } from '../answer-head.ts'
 import type { ScriptAddress, ScriptAnswer, ScriptRequest } from '../contract.ts'
 import type { DeployedWebscript } from '../../functions/contract.ts'
+import { secondsToWait } from '../tenant-calls.ts'
 import { ErrorSchema } from './error-schema.ts'
 import { BASE, CALL_BASES, type WebscriptsRouting } from './routing.ts'
 
@@ -60,11 +61,14 @@ export function callRoutes(app: FastifyInstance, { service, checkPair, isToken }
     try {
       const secrets = script === undefined ? [] : service.secretsOf(script)
       await admit(script, secrets, { authorization, secret, address: request.ip }, checkPair)
+      if (script !== undefined) service.admit(script)
     } catch (error) {
       if (error instanceof AppError && error.code === 'UNAUTHORIZED') {
         reply.header('www-authenticate', ['hmac-sha256', 'Basic realm="reflexarc", charset="UTF-8"'])
       }
-      if (error instanceof AppError && error.code === 'RATE_LIMITED') reply.header('retry-after', 1)
+      if (error instanceof AppError && error.code === 'RATE_LIMITED') {
+        reply.header('retry-after', secondsToWait(error))
+      }
       throw error
     }
     if (script === undefined || address === undefined) throw noWebscript()
@@ -185,7 +189,7 @@ function refuse(reply: FastifyReply, error: unknown): FastifyReply {
   if (!(error instanceof AppError)) throw error
   const { code } = error
   if (code === 'RATE_LIMITED') {
-    reply.header('retry-after', 1)
+    reply.header('retry-after', secondsToWait(error))
     throw error
   }
   const [statusCode, told] = kindOf(error)

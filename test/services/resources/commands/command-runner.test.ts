@@ -194,12 +194,12 @@ describe('a command', () => {
     expect(await b.log('p1')).toHaveLength(1)
   })
 
-  it('waits while nobody can run actuators', async () => {
+  it.each(['CLOSED', 'UNAVAILABLE'] as const)('waits while nobody can run actuators: %s', async (code) => {
     const b = await bench(['p1'])
     b.isAtOnce = false
     await b.send('p1', 'open')
     await expect.poll(() => b.open.size).toBe(1)
-    b.open.get('p1')?.(new AppError('CLOSED', 'not yet'))
+    b.open.get('p1')?.(new AppError(code, 'not yet'))
     await b.runner.idle()
     expect(await b.log('p1')).toEqual([])
     b.isAtOnce = true

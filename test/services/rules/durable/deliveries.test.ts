@@ -96,6 +96,47 @@ describe.each(ENDS)('after a %s, when states are stored every %i ms,', (how, che
     await after.close()
   })
 
+  it.each([1, 2])('a call whose limit passes while nobody is there has time left in life %i after', async (lives) => {
+    const ground = new Ground()
+    ground.outside.answersAtOnce = false
+    const task = taskOf(ruleOf({ timeout: 'PT5S' }))
+    let life = ground.open({ checkpointMs })
+    await life.begin(task)
+    await life.send('b', { level: 11 })
+    await life.to(1000)
+    for (let n = 1; n <= lives; n++) {
+      await life[how]()
+      ground.outside.forget()
+      life = ground.open({ at: n * 3_600_000, checkpointMs })
+      // the first of two dies before its tasks go on
+      if (n === lives) await life.runner.resume([task])
+      else await life.send('nobody', { level: 1 })
+      await life.rest()
+    }
+    expect(await deliveriesOf(life)).toMatchObject([{ status: 'pending' }])
+    await life.to(lives * 3_600_000 + 900)
+    ground.outside.answer('a/1/2/0')
+    await life.rest()
+    expect(await deliveriesOf(life)).toMatchObject([{ status: 'delivered', attempts: 1 }])
+    await life.close()
+  })
+
+  it('a call that nobody answers after that is given up at what was left of its limit', async () => {
+    const ground = new Ground()
+    ground.outside.answersAtOnce = false
+    const task = taskOf(ruleOf({ timeout: 'PT5S' }))
+    const before = ground.open({ checkpointMs })
+    await before.begin(task)
+    await before.send('b', { level: 11 })
+    await before.to(1000)
+    await before[how]()
+    const after = ground.open({ at: 60_000, checkpointMs })
+    await after.runner.resume([task])
+    await after.to(65_001)
+    expect(await deliveriesOf(after)).toMatchObject([{ status: 'dead' }])
+    await after.close()
+  })
+
   it('a call that a change drops before its next attempt is dead for the reason of its last', async () => {
     const ground = new Ground()
     ground.outside.answersAtOnce = false
@@ -192,4 +233,36 @@ describe('a call that waited', () => {
     expect(life.look('a')).toMatchObject({ info: { health: { dropped: 1 }, waiting: { effects: 1 } } })
     await life.close()
   })
+})
+
+it('a call that is under way when the clock is set forward has time left', async () => {
+  const ground = new Ground()
+  ground.outside.answersAtOnce = false
+  const life = ground.open()
+  await life.begin(taskOf(ruleOf({ timeout: 'PT5S' })))
+  await life.send('b', { level: 11 })
+  await life.rest()
+  life.clock.jumpTo(3_600_000)
+  await life.send('nobody', { level: 1 })
+  await life.rest()
+  ground.outside.answer('a/1/2/0')
+  await life.rest()
+  expect(await deliveriesOf(life)).toMatchObject([{ status: 'delivered', attempts: 1 }])
+  await life.close()
+})
+
+it('a call whose message is on its way when the clock is set forward has time left', async () => {
+  const ground = new Ground()
+  ground.outside.answersAtOnce = false
+  const life = ground.open()
+  await life.begin(taskOf(ruleOf({ timeout: 'PT5S' })))
+  const first = life.send('b', { level: 11 })
+  while (life.runner.queued === 0) await Promise.resolve()
+  life.clock.jumpTo(3_600_000)
+  await Promise.all([first, life.send('b', { level: 1 })])
+  await life.rest()
+  ground.outside.answer('a/1/2/0')
+  await life.rest()
+  expect(await deliveriesOf(life)).toMatchObject([{ status: 'delivered', attempts: 1 }])
+  await life.close()
 })

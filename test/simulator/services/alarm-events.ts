@@ -1,0 +1,65 @@
+/** Readers of the events of alarms, who come back after the last one that they have read. */
+import type { World } from '../world/world.ts'
+import type { ServiceModel, SimulatedService } from './simulated-service.ts'
+
+export const alarmEvents: SimulatedService = {
+  name: 'alarmEvents',
+  operations: {
+    follow: { weight: 1, draw: () => ({}) },
+  },
+  model: (world) => new AlarmEvents(world),
+}
+
+class AlarmEvents implements ServiceModel {
+  readonly #world: World
+  /** what each reader has read, by tenant: positions in their order */
+  readonly #read: { readonly tenant: string; readonly ids: number[] }[] = []
+  #isOver = false
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  act(_name: string, tenant: string): void {
+    const reader = { tenant, ids: [] as number[] }
+    this.#read.push(reader)
+    // not the work of a client that is waited for: it has no end
+    void this.#follow(reader)
+  }
+
+  async #follow({ tenant, ids }: { readonly tenant: string; readonly ids: number[] }): Promise<void> {
+    while (!this.#isOver) {
+      const last = ids.at(-1)
+      const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': String(last) }) }
+      await this.#world.follow({ method: 'GET', url: '/alarm/events', tenant, headers }, (text) => {
+        for (const [, id] of text.matchAll(/^id: (\d+)$/gm)) {
+          ids.push(Number(id))
+          this.#world.tell(`${tenant} reads alarm event ${id}`)
+        }
+      })
+      await this.#world.pause(500)
+    }
+  }
+
+  async verify(tenant: string): Promise<void> {
+    this.#isOver = true
+    for (const reader of this.#read) {
+      if (reader.tenant !== tenant) continue
+      for (const [i, id] of reader.ids.entries()) {
+        const before = reader.ids[i - 1]
+        if (before !== undefined && id !== before + 1) {
+          this.#world.find('a stream has no hole', `a reader of alarm events of ${tenant} read ${id} after ${before}`)
+        }
+      }
+    }
+    await this.#verifyEnds(tenant)
+  }
+
+  /** Who read anything has read the last one too by now. */
+  async #verifyEnds(tenant: string): Promise<void> {
+    const lasts = this.#read.flatMap((one) => (one.tenant === tenant ? one.ids.slice(-1) : []))
+    if (new Set(lasts).size > 1) {
+      this.#world.find('a stream has no hole', `readers of alarm events of ${tenant} came to ${lasts.join(', ')}`)
+    }
+  }
+}

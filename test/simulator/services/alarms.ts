@@ -1,0 +1,208 @@
+/** Alarms that clients raise, change, clear and delete, one by one and many at once. */
+import type { JsonObject } from '../../../src/kernel/json.ts'
+import type { Outcome, World } from '../world/world.ts'
+import { Possible } from './possible.ts'
+import type { ServiceModel, SimulatedService } from './simulated-service.ts'
+
+const SOURCES = ['roof', 'cellar'] as const
+const TYPES = ['HEAT', 'SMOKE'] as const
+const SEVERITIES = ['CRITICAL', 'MAJOR', 'MINOR', 'WARNING'] as const
+
+export const alarms: SimulatedService = {
+  name: 'alarms',
+  operations: {
+    raise: { weight: 5, draw: (chance) => ({ ...place(chance), severity: chance.of(SEVERITIES) }) },
+    change: {
+      weight: 5,
+      draw: (chance) => ({
+        ...place(chance),
+        change: chance.of<JsonObject>([
+          { status: 'ACKNOWLEDGED' },
+          { status: 'ACTIVE' },
+          { status: 'CLEARED' },
+          { severity: chance.of(SEVERITIES) },
+        ]),
+      }),
+    },
+    remove: { weight: 1, draw: (chance) => place(chance) },
+    batch: {
+      weight: 1,
+      draw: (chance) => ({
+        ...place(chance),
+        action: chance.of(['update', 'delete']),
+        status: chance.of(['ACKNOWLEDGED', 'CLEARED']),
+      }),
+    },
+    look: { weight: 3, draw: (chance) => place(chance) },
+  },
+  model: (world) => new Alarms(world),
+}
+
+function place(chance: { of<T>(list: readonly T[]): T }): { source: string; type: string } {
+  return { source: chance.of(SOURCES), type: chance.of(TYPES) }
+}
+
+interface AlarmState {
+  readonly status: string
+  readonly severity: string
+  readonly count: number
+}
+
+/** Alarms of one source and type, oldest first. */
+type State = readonly AlarmState[]
+
+interface Key {
+  readonly tenant: string
+  readonly source: string
+  readonly type: string
+  readonly possible: Possible<State>
+  /** something may still be done that was asked for in this life of the host */
+  openSince: number | undefined
+}
+
+interface Shown extends AlarmState {
+  readonly id: string
+}
+
+interface Given {
+  readonly source: string
+  readonly type: string
+  readonly severity: string
+  readonly change: Partial<AlarmState>
+  readonly action: 'update' | 'delete'
+  readonly status: string
+}
+
+class Alarms implements ServiceModel {
+  readonly #world: World
+  readonly #keys = new Map<string, Key>()
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  act(name: string, tenant: string, given: JsonObject): void {
+    const { source, type } = given as unknown as Given
+    const key = this.#key(tenant, source, type)
+    this.#world.work(`alarm ${tenant} ${source} ${type}`, async () => {
+      if (!this.#isSure(key)) return
+      if (name === 'raise') await this.#raise(key, given as unknown as Given)
+      else if (name === 'batch') await this.#batch(key, given as unknown as Given)
+      else await this.#onNewest(name, key, given as unknown as Given)
+    })
+  }
+
+  async verify(tenant: string): Promise<void> {
+    for (const key of this.#keys.values()) {
+      if (key.tenant !== tenant) continue
+      key.openSince = undefined
+      await this.#see(key)
+    }
+  }
+
+  #key(tenant: string, source: string, type: string): Key {
+    const name = `${tenant} ${source} ${type}`
+    const key = this.#keys.get(name) ?? {
+      tenant,
+      source,
+      type,
+      possible: new Possible<State>([]),
+      openSince: undefined,
+    }
+    this.#keys.set(name, key)
+    return key
+  }
+
+  /** What died with its host is not done any more. */
+  #isSure(key: Key): boolean {
+    if (key.openSince === this.#world.life) return false
+    key.openSince = undefined
+    return true
+  }
+
+  #told(key: Key, outcome: Outcome, what: string, act: (state: State) => State | undefined): void {
+    if (outcome.kind === 'refused' && (outcome.answer === undefined || outcome.answer.status === 429)) return
+    const before = JSON.stringify(key.possible.states)
+    if (outcome.kind === 'unknown') key.openSince = this.#world.life
+    if (key.possible.change(outcome.kind, act)) return
+    const text = `${what} of ${nameOf(key)} was ${outcome.kind}: ${JSON.stringify(outcome.answer)}; it was ${before}`
+    this.#world.find('alarms are as the model says', text)
+  }
+
+  async #raise(key: Key, { severity }: Given): Promise<void> {
+    const { tenant, source, type } = key
+    const body = { type, text: 'x', severity, source: { id: source } }
+    const outcome = await this.#world.ask({ method: 'POST', url: '/alarm/alarms', tenant, body })
+    this.#told(key, outcome, 'a raise', (state) => {
+      const open = state.findIndex(({ status }) => status !== 'CLEARED')
+      if (open < 0) return [...state, { status: 'ACTIVE', severity, count: 1 }]
+      return state.map((one, i) => (i === open ? { ...one, count: one.count + 1 } : one))
+    })
+  }
+
+  /** The newest alarm is looked for first, as people do. */
+  async #onNewest(name: string, key: Key, { change }: Given): Promise<void> {
+    const newest = (await this.#see(key))?.at(-1)
+    if (newest === undefined || name === 'look') return
+    const { tenant } = key
+    const url = `/alarm/alarms/${newest.id}`
+    if (name === 'remove') {
+      const outcome = await this.#world.ask({ method: 'DELETE', url, tenant })
+      this.#told(key, outcome, 'a removal', (state) => state.slice(0, -1))
+      return
+    }
+    const outcome = await this.#world.ask({ method: 'PUT', url, tenant, body: change })
+    this.#told(key, outcome, `the change ${JSON.stringify(change)}`, (state) => changed(state, change))
+  }
+
+  async #batch(key: Key, { action, status }: Given): Promise<void> {
+    const { tenant, source, type } = key
+    const world = this.#world
+    const parameters = action === 'update' && { actionParameters: { status } }
+    const body = { entity: 'alarm', action, query: { source, type }, ...parameters }
+    const queued = await world.ask({ method: 'POST', url: '/batch', tenant, body })
+    const act = (state: State): State =>
+      action === 'delete' ? [] : state.map((one) => (one.status === 'CLEARED' ? one : { ...one, status }))
+    if (queued.kind !== 'answered') return this.#told(key, queued, 'a batch', act)
+    const { id } = (queued.answer.body as { entity: { id: string } }).entity
+    for (let tries = 0; tries < 200; tries++) {
+      await world.pause(1000)
+      const looked = await world.ask({ method: 'GET', url: `/batch/${id}`, tenant })
+      if (looked.kind !== 'answered') continue
+      const { finishedTime, results = {} } = looked.answer.body as { finishedTime?: unknown; results?: unknown }
+      if (finishedTime === undefined) continue
+      if (/"statusCode":50\d/.test(JSON.stringify(results)))
+        world.find('what was taken is done', `batch ${id}: ${JSON.stringify(results)}`)
+      return this.#told(key, queued, 'a batch', act)
+    }
+    world.find('what was taken is done', `batch ${id} of ${nameOf(key)} does not come to its end`)
+  }
+
+  async #see(key: Key): Promise<readonly Shown[] | undefined> {
+    const { tenant, source, type } = key
+    const url = `/alarm/alarms?source=${source}&type=${type}&size=1000`
+    const outcome = await this.#world.ask({ method: 'GET', url, tenant })
+    if (outcome.kind !== 'answered') return undefined
+    const { alarms } = outcome.answer.body as { alarms: readonly (Shown & { creationTime: string })[] }
+    const before = JSON.stringify(key.possible.states)
+    const seen = alarms.map(({ status, severity, count }) => JSON.stringify({ status, severity, count })).sort()
+    const fits = (state: State): boolean =>
+      JSON.stringify(state.map((one) => JSON.stringify(one)).sort()) === JSON.stringify(seen)
+    if (!key.possible.see(fits)) {
+      this.#world.find('alarms are as the model says', `${nameOf(key)} is ${seen.join(', ')}; right would be ${before}`)
+    }
+    // the open one is the newest
+    return [...alarms].sort((a, b) => Number(a.status !== 'CLEARED') - Number(b.status !== 'CLEARED'))
+  }
+}
+
+function nameOf({ tenant, source, type }: Key): string {
+  return `${tenant} ${source} ${type}`
+}
+
+/** A cleared alarm does not change any more. */
+function changed(state: State, change: Partial<AlarmState>): State | undefined {
+  const open = state.findIndex(({ status }) => status !== 'CLEARED')
+  if (open < 0) return undefined
+  return state.map((one, i) => (i === open ? { ...one, ...change } : one))
+}

@@ -1,0 +1,10 @@
+/** The services that the simulator knows: a new one gets its line here. */
+import { alarms } from './alarms.ts'
+import { alarmEvents } from './alarm-events.ts'
+import { broker } from './broker.ts'
+import { commands } from './commands.ts'
+import { resources } from './resources.ts'
+import { rules } from './rules.ts'
+import type { SimulatedService } from './simulated-service.ts'
+
+export const SIMULATED: readonly SimulatedService[] = [broker, rules, alarms, alarmEvents, commands, resources]

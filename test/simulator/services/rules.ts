@@ -1,0 +1,322 @@
+/** Rules: tasks that act on what comes, by plugs of the world outside and by the other services. */
+import type { JsonObject } from '../../../src/kernel/json.ts'
+import type { World } from '../world/world.ts'
+import { HIGH, RESOURCES } from './broker.ts'
+import type { SentMessage, Shared, SimulatedService } from './simulated-service.ts'
+
+/** What a task of the beginning does with each message that is high. */
+const KINDS = ['note', 'alarm', 'store', 'metadata', 'count'] as const
+type Kind = (typeof KINDS)[number]
+
+interface KnownTask {
+  readonly tenant: string
+  readonly id: string
+  readonly kind: Kind
+  readonly resource: string
+  /** ms at which it was asked for, from which it was certainly running, and from which on nobody can say */
+  readonly askedAt: number
+  readonly since: number
+  until: number
+}
+
+function acting(kind: Kind, resource: string): JsonObject {
+  if (kind === 'note') {
+    return {
+      name: 'note',
+      timeout: 'PT5S',
+      retryConfig: { maxRetries: 6, minBackoff: 'PT1S', maxBackoff: 'PT4S' },
+      properties: { n: '${streamdata.n}' },
+    }
+  }
+  if (kind === 'alarm')
+    return { name: 'createAlarm', properties: { type: `HIGH-${resource}`, text: 'high', severity: 'MAJOR' } }
+  if (kind === 'store') {
+    const payload = { high: '${streamdata.n}', timestamp: '${streamdata.at}' }
+    return { name: 'storeMessage', properties: { resource: `high-${resource}`, payload } }
+  }
+  return { name: 'updateMetadata', properties: { resource: `last-${resource}`, metadata: { last: '${streamdata.n}' } } }
+}
+
+function ruleOf(name: string, kind: Kind, resource: string): JsonObject {
+  if (kind === 'count') return countingRule(name, resource)
+  return {
+    sensors: [{ label: 'level', name: 'condition', resource: '$', properties: { condition: `level > ${HIGH}` } }],
+    actuators: [{ label: 'act', ...acting(kind, resource) }],
+    triggers: [{ sourceLabel: 'level', destinationLabel: 'act', statesTrigger: ['True'] }],
+    task: { name, type: 'reactive', resource },
+  }
+}
+
+/** Its state is a number that every message raises. */
+function countingRule(name: string, resource: string): JsonObject {
+  const metadata = { count: '${nodes.count.rawData.count}' }
+  return {
+    sensors: [{ label: 'count', name: 'invokeCount', resource: '$' }],
+    actuators: [{ label: 'act', name: 'updateMetadata', properties: { resource: `count-${resource}`, metadata } }],
+    triggers: [{ sourceLabel: 'count', destinationLabel: 'act', statesTrigger: ['Incremented'] }],
+    task: { name, type: 'reactive', resource },
+  }
+}
+
+export const rules: SimulatedService = {
+  name: 'tasks',
+  operations: {
+    create: { weight: 1, draw: (chance, n) => ({ n, resource: chance.of(RESOURCES) }) },
+    stop: {
+      weight: 1,
+      draw: (chance) => ({ which: chance.below(1000), command: chance.of(['stop', 'start', 'restart']) }),
+    },
+    look: {
+      weight: 2,
+      draw: (chance) => ({ which: chance.below(1000), what: chance.of(['', '/deliveries', '/childRuns']) }),
+    },
+  },
+  model: (world, shared) => new Tasks(world, shared),
+}
+
+class Tasks {
+  readonly #world: World
+  readonly #shared: Shared
+  readonly #tasks: KnownTask[] = []
+  /** tasks whose creation nobody knows the end of, by tenant */
+  readonly #unknown = new Map<string, number>()
+
+  constructor(world: World, shared: Shared) {
+    this.#world = world
+    this.#shared = shared
+  }
+
+  async prepare(tenant: string): Promise<void> {
+    for (const resource of RESOURCES)
+      for (const kind of KINDS) await this.#create(tenant, `${kind}-${resource}`, kind, resource)
+  }
+
+  act(name: string, tenant: string, given: JsonObject): void {
+    const world = this.#world
+    if (name === 'create') {
+      const { n, resource } = given as { n: number; resource: string }
+      world.work(`task ${n}`, () => this.#create(tenant, `later-${n}`, 'note', resource))
+      return
+    }
+    const notes = this.#tasks.filter((one) => one.tenant === tenant && one.kind === 'note')
+    const task = notes[(given['which'] as number) % Math.max(notes.length, 1)]
+    if (task === undefined) return
+    const url = `/api/tasks/${encodeURIComponent(task.id)}`
+    if (name === 'look')
+      world.work(
+        `look ${task.id}`,
+        async () => void (await world.ask({ method: 'GET', url: `${url}${given['what'] as string}`, tenant })),
+      )
+    else {
+      task.until = Math.min(task.until, world.now)
+      world.work(
+        `task ${task.id}`,
+        async () =>
+          void (await world.ask({ method: 'POST', url: `${url}/command/${given['command'] as string}`, tenant })),
+      )
+    }
+  }
+
+  async #create(tenant: string, name: string, kind: Kind, resource: string): Promise<void> {
+    const askedAt = this.#world.now
+    const outcome = await this.#world.ask({
+      method: 'POST',
+      url: '/api/tasks',
+      tenant,
+      body: ruleOf(name, kind, resource),
+    })
+    if (outcome.kind === 'unknown') this.#unknown.set(tenant, (this.#unknown.get(tenant) ?? 0) + 1)
+    if (outcome.kind === 'refused' && outcome.answer !== undefined)
+      this.#world.find('well formed is taken', `${name}: ${JSON.stringify(outcome.answer.body)}`)
+    if (outcome.kind !== 'answered') return
+    const { ID } = outcome.answer.body as { ID: string }
+    this.#tasks.push({ tenant, id: ID, kind, resource, askedAt, since: this.#world.now, until: Infinity })
+  }
+
+  async verify(tenant: string): Promise<void> {
+    await this.#verifyTasks(tenant)
+    for (const task of this.#tasks) {
+      if (task.tenant !== tenant) continue
+      if (task.kind === 'note') this.#verifyNotes(task)
+      if (task.kind === 'alarm') await this.#verifyAlarms(task)
+      if (task.kind === 'store') await this.#verifyStored(task)
+      if (task.kind === 'count') await this.#verifyCount(task)
+      if (task.kind === 'metadata') await this.#verifyMetadata(task)
+      await this.#verifyDeliveries(task)
+    }
+  }
+
+  async #verifyTasks(tenant: string): Promise<void> {
+    const answer = await this.#world.look({ method: 'GET', url: '/api/tasks?hits=1000', tenant })
+    if (!Array.isArray(answer.body)) return
+    const all = answer.body as readonly { ID: string; status: string; resource?: string }[]
+    const listed = all.filter(({ resource }) => RESOURCES.some((one) => one === resource))
+    const known = this.#tasks.filter((one) => one.tenant === tenant)
+    const byId = new Map(listed.map((one) => [one.ID, one]))
+    for (const { id, until } of known) {
+      const found = byId.get(id)
+      if (found === undefined)
+        this.#world.find('acknowledged is kept', `task ${id} of ${tenant} was made, and is not there`)
+      else if (until === Infinity && found.status !== 'running')
+        this.#world.find('acknowledged is kept', `task ${id} of ${tenant} is ${found.status}`)
+    }
+    const most = known.length + (this.#unknown.get(tenant) ?? 0)
+    if (listed.length > most)
+      this.#world.find('nothing else is there', `${tenant} has ${listed.length} tasks, and made at most ${most}`)
+  }
+
+  /** Messages on which it acts for certain, and on which it may. */
+  #inputsOf({ tenant, resource, askedAt, since, until }: KnownTask): {
+    certain: readonly SentMessage[]
+    possible: readonly SentMessage[]
+  } {
+    const high = this.#shared.messages.filter(
+      (one) => one.tenant === tenant && one.resource === resource && one.level > HIGH && one.mayBeThere,
+    )
+    const possible = high.filter((one) => one.ackedAt === undefined || one.ackedAt >= askedAt)
+    const certain = high.filter((one) => one.ackedAt !== undefined && one.sentAt >= since && until === Infinity)
+    return { certain, possible }
+  }
+
+  #verifyNotes(task: KnownTask): void {
+    const world = this.#world
+    const { certain, possible } = this.#inputsOf(task)
+    const byNumber = new Map<number, Map<string, number>>()
+    for (const note of world.notes.list) {
+      if (note.task !== task.id) continue
+      const effects = byNumber.get(note.n) ?? new Map<string, number>()
+      effects.set(note.effect, (effects.get(note.effect) ?? 0) + (note.doneAt === undefined ? 0 : 1))
+      byNumber.set(note.n, effects)
+    }
+    const allowed = new Map(possible.map((one) => [one.n, one.attempts]))
+    for (const [n, effects] of byNumber) {
+      const most = allowed.get(n) ?? 0
+      if (effects.size > most)
+        world.find(
+          'acts once',
+          `task ${task.id} acted ${effects.size} times on message ${n}, at most ${most} are right: ${[...effects.keys()].join(', ')}`,
+        )
+    }
+    for (const { n } of certain) {
+      const done = [...(byNumber.get(n)?.values() ?? [])].filter((count) => count > 0).length
+      if (done < 1) world.find('acts once', `task ${task.id} never acted on message ${n}`)
+    }
+    this.#verifyRepeats(task)
+    if (task.until === Infinity) this.#verifyOrder(task, certain)
+  }
+
+  /**
+   * What was done well is done again only when the host died since, or when what it said was not durable within the
+   * limit of the call.
+   */
+  #verifyRepeats(task: KnownTask): void {
+    if (this.#world.wasSlow) return
+    const done = new Map<string, number>()
+    for (const { task: id, effect, life, doneAt } of this.#world.notes.list) {
+      if (id !== task.id || doneAt === undefined) continue
+      if (done.get(effect) === life)
+        this.#world.find('acts once', `effect ${effect} was done twice in one life of the host`)
+      done.set(effect, life)
+    }
+  }
+
+  #verifyOrder(task: KnownTask, certain: readonly SentMessage[]): void {
+    const done = new Map<number, number>()
+    for (const { task: id, n, doneAt } of this.#world.notes.list)
+      if (id === task.id && doneAt !== undefined && !done.has(n)) done.set(n, doneAt)
+    for (const first of certain) {
+      for (const second of certain) {
+        if ((first.ackedAt ?? Infinity) >= second.sentAt) continue
+        const [before, after] = [done.get(first.n), done.get(second.n)]
+        if (before !== undefined && after !== undefined && before > after) world_order(this.#world, task, first, second)
+      }
+    }
+  }
+
+  async #verifyAlarms(task: KnownTask): Promise<void> {
+    const { certain, possible } = this.#inputsOf(task)
+    const url = `/alarm/alarms?type=HIGH-${task.resource}&size=1000`
+    const answer = await this.#world.look({ method: 'GET', url, tenant: task.tenant })
+    const { alarms = [] } = answer.body as { alarms?: readonly { count: number; status: string }[] }
+    const count = alarms.reduce((sum, one) => sum + one.count, 0)
+    const most = possible.reduce((sum, { attempts }) => sum + attempts, 0)
+    if (count < certain.length || count > most) {
+      this.#world.find(
+        'acts once',
+        `alarms HIGH-${task.resource} of ${task.tenant} count ${count}; from ${certain.length} to ${most} would be right`,
+      )
+    }
+    if (alarms.filter(({ status }) => status !== 'CLEARED').length > 1)
+      this.#world.find('one open alarm', `HIGH-${task.resource} of ${task.tenant} is open several times`)
+  }
+
+  async #verifyStored(task: KnownTask): Promise<void> {
+    const { certain, possible } = this.#inputsOf(task)
+    const range = 'from=0&until=4000000000000'
+    const url = `/resources/high-${task.resource}/series/high/raw?${range}&limit=2000`
+    const answer = await this.#world.look({ method: 'GET', url, tenant: task.tenant })
+    const { series = [] } = answer.body as { series?: readonly (readonly [number, number])[] }
+    const values = series.map(([, value]) => value)
+    const found = new Set(values)
+    for (const { n } of certain)
+      if (!found.has(n)) this.#world.find('acts once', `task ${task.id} never stored message ${n}`)
+    const allowed = new Set(possible.map(({ n }) => n))
+    for (const n of found)
+      if (!allowed.has(n)) this.#world.find('nothing else is there', `task ${task.id} stored message ${n}`)
+    if (found.size < values.length) this.#world.find('acts once', `task ${task.id} stored a message twice`)
+  }
+
+  /** What could be delivered was. */
+  async #verifyDeliveries(task: KnownTask): Promise<void> {
+    const url = `/api/tasks/${task.id}/deliveries`
+    const answer = await this.#world.look({ method: 'GET', url, tenant: task.tenant })
+    if (!Array.isArray(answer.body)) return
+    const deliveries = answer.body as readonly { id: string; status: string; error?: string }[]
+    if (task.until < Infinity) return
+    for (const { id, status, error } of deliveries) {
+      if (status !== 'delivered') this.#world.find('all is delivered', `delivery ${id} is ${status}: ${error}`)
+    }
+  }
+
+  async #verifyCount(task: KnownTask): Promise<void> {
+    const of = this.#shared.messages.filter((one) => one.tenant === task.tenant && one.resource === task.resource)
+    const least = of.filter(({ ackedAt }) => ackedAt !== undefined).length
+    const most = of.filter(({ mayBeThere }) => mayBeThere).reduce((sum, { attempts }) => sum + attempts, 0)
+    const url = `/api/resources/count-${task.resource}`
+    const answer = await this.#world.look({ method: 'GET', url, tenant: task.tenant })
+    const { count = 0 } = answer.body as { count?: number }
+    if (count < least || count > most) {
+      this.#world.find(
+        'state is kept',
+        `task ${task.id} counts ${count} messages; from ${least} to ${most} would be right`,
+      )
+    }
+  }
+
+  async #verifyMetadata(task: KnownTask): Promise<void> {
+    const { certain, possible } = this.#inputsOf(task)
+    const answer = await this.#world.look({
+      method: 'GET',
+      url: `/api/resources/last-${task.resource}`,
+      tenant: task.tenant,
+    })
+    const { last } = answer.body as { last?: number }
+    const newest = Math.max(-1, ...certain.map(({ sentAt }) => sentAt))
+    if (certain.length > 0 && last === undefined) this.#world.find('acts once', `task ${task.id} never wrote`)
+    if (last === undefined) return
+    const written = possible.find(({ n }) => n === last)
+    if (written === undefined) this.#world.find('nothing else is there', `task ${task.id} wrote ${last}`)
+    else if (written.ackedAt !== undefined && written.ackedAt < newest)
+      this.#world.find(
+        'order',
+        `last-${task.resource} of ${task.tenant} is ${last}, and a message that was sent after that was acknowledged wrote too`,
+      )
+  }
+}
+
+function world_order(world: World, task: KnownTask, first: SentMessage, second: SentMessage): void {
+  world.find(
+    'order',
+    `task ${task.id} acted on message ${second.n} before ${first.n}, which was acknowledged before the other was sent`,
+  )
+}

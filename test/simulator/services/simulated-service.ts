@@ -1,0 +1,50 @@
+/** What a service tells the simulator: its operations, and what must be true of it however they come together. */
+import type { JsonObject } from '../../../src/kernel/json.ts'
+import type { Chance } from '../world/chance.ts'
+import type { World } from '../world/world.ts'
+
+/** What a client can do. */
+export interface SimulatedOperation {
+  /** how often it is drawn, among those of all services */
+  readonly weight: number
+  /** Its arguments; `number` is another one for each operation of a run. */
+  draw(chance: Chance, number: number): JsonObject
+}
+
+/** A service in one run, and what its clients know of it. */
+export interface ServiceModel {
+  /** Before anything goes wrong, for each tenant. */
+  prepare?(tenant: string): Promise<void>
+  /** Begins an operation; its answer may come long after. */
+  act(name: string, tenant: string, given: JsonObject): void
+  /** All is well and at rest: what clients know is held against what the host says. */
+  verify(tenant: string): Promise<void>
+}
+
+export interface SimulatedService {
+  readonly name: string
+  readonly operations: Readonly<Record<string, SimulatedOperation>>
+  model(world: World, shared: Shared): ServiceModel
+}
+
+/** A message that a client sent. Times are ms since the beginning. */
+export interface SentMessage {
+  readonly tenant: string
+  readonly resource: string
+  readonly n: number
+  readonly level: number
+  /** epoch ms */
+  readonly timestamp: number
+  readonly sentAt: number
+  /** attempts that may each have been taken as a message of its own; one with a key counts once */
+  attempts: number
+  /** undefined: nobody knows whether it was taken */
+  ackedAt?: number
+  /** false: every attempt was refused */
+  mayBeThere: boolean
+}
+
+/** What models know of each other. */
+export interface Shared {
+  readonly messages: SentMessage[]
+}

@@ -1,0 +1,274 @@
+/**
+ * A medium that outlives the host and does what disks and databases do: it takes its time, refuses, is away for a while,
+ * is full, and keeps of a machine that dies a part of what it was asked for, or all of it without an answer. Beneath it
+ * is the medium in memory; what the contract of storage promises it keeps.
+ */
+import { AppError } from '../../../src/kernel/errors.ts'
+import type { Json } from '../../../src/kernel/json.ts'
+import type {
+  Collection,
+  Committed,
+  Document,
+  Expectation,
+  Log,
+  Series,
+  Storage,
+  Store,
+  Write,
+} from '../../../src/storage/contract.ts'
+import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import type { Chance } from './chance.ts'
+import type { VirtualLoop } from './virtual-loop.ts'
+
+/** How a medium is for a while: refuses everything, answers nothing until it is over, or has no room for writes. */
+export type Trouble = 'away' | 'stuck' | 'full'
+
+/** How it behaves on an ordinary day. */
+export interface Manners {
+  /** ms that a write takes at most */
+  readonly writeMs: number
+  /** ms that a read takes at most */
+  readonly readMs: number
+  /** of writes, how many are refused */
+  readonly refused: number
+}
+
+export const CALM: Manners = { writeMs: 0, readMs: 0, refused: 0 }
+
+/** What can happen to it, counted. */
+export interface MediumCounts {
+  commits: number
+  refused: number
+  /** writes that were on their way when the machine died: kept, and lost */
+  keptUnanswered: number
+  lost: number
+}
+
+/** A write that is not done. */
+interface Pending {
+  /** does it for good, at once */
+  apply(): void
+}
+
+/** Writes that follow each other. */
+interface Lane {
+  /** the last is done, or refused */
+  readonly done: Promise<void>
+  /** it was told so */
+  readonly answered: Promise<void>
+  readonly open: Pending[]
+}
+
+const NOTHING = Promise.resolve()
+
+export class Medium {
+  readonly #disk = new MemoryDisk()
+  readonly #loop: VirtualLoop
+  readonly #chance: Chance
+  readonly counts: MediumCounts = { commits: 0, refused: 0, keptUnanswered: 0, lost: 0 }
+  manners: Manners = CALM
+  #trouble: Trouble | undefined
+  /** those that wait for the end of the trouble */
+  #held: (() => void)[] = []
+  /** of the machine that is up: its writes, by file and tenant */
+  readonly #lanes = new Map<string, Lane>()
+  #inner: Storage | undefined
+  /** counts the machines; one that died is not answered any more */
+  #life = 0
+
+  constructor(loop: VirtualLoop, chance: Chance) {
+    this.#loop = loop
+    this.#chance = chance
+  }
+
+  get trouble(): Trouble | undefined {
+    return this.#trouble
+  }
+
+  begin(trouble: Trouble): void {
+    this.#trouble = trouble
+  }
+
+  end(): void {
+    this.#trouble = undefined
+    const held = this.#held
+    this.#held = []
+    for (const go of held) go()
+  }
+
+  /** For a machine that starts. Rejects while it is away. */
+  async open(): Promise<Storage> {
+    const life = ++this.#life
+    await this.#wait(life, this.manners.readMs)
+    this.#refuseWhenAway()
+    this.#inner = openMemory({ disk: this.#disk, clock: () => this.#loop.wall })
+    return this.#storage(life, this.#inner)
+  }
+
+  /** The machine died: of what was on its way, the first so many are kept. */
+  async crash(): Promise<void> {
+    this.#life++
+    this.#held = []
+    for (const { open } of this.#lanes.values()) {
+      const kept = this.#chance.between(0, open.length)
+      for (const one of open.slice(0, kept)) one.apply()
+      this.counts.keptUnanswered += kept
+      this.counts.lost += open.length - kept
+    }
+    this.#lanes.clear()
+    await this.#inner?.close()
+    this.#inner = undefined
+  }
+
+  #refuseWhenAway(): void {
+    if (this.#trouble === 'away') throw new AppError('UNAVAILABLE', 'the simulated store is away')
+  }
+
+  /** Never resolves for a machine that died. */
+  async #wait(life: number, most: number): Promise<void> {
+    if (life !== this.#life) return new Promise(() => undefined)
+    if (this.#trouble === 'stuck') await new Promise<void>((resolve) => this.#held.push(resolve))
+    if (most <= 0) return
+    const kind = this.#chance.below(4)
+    if (kind === 0) return
+    await new Promise<void>((resolve) => {
+      if (kind === 1) this.#loop.turn(resolve)
+      else this.#loop.after(this.#chance.between(1, most), resolve)
+    })
+  }
+
+  async #read<T>(life: number, read: () => Promise<T>): Promise<T> {
+    await this.#wait(life, this.manners.readMs)
+    this.#refuseWhenAway()
+    const answer = await read()
+    await this.#wait(life, this.manners.readMs)
+    return answer
+  }
+
+  /** Done in the order of the calls, and answered in it; several may be done before the first is answered. */
+  #write<T>(life: number, lane: string, write: () => Promise<T>): Promise<T> {
+    if (life !== this.#life) return new Promise(() => undefined)
+    const before = this.#lanes.get(lane) ?? { done: NOTHING, answered: NOTHING, open: [] }
+    const one: Pending = { apply: () => void write().catch(() => undefined) }
+    before.open.push(one)
+    const done = before.done.then(async () => {
+      await this.#wait(life, this.manners.writeMs)
+      before.open.splice(before.open.indexOf(one), 1)
+      const refusal = this.#refusal()
+      if (refusal !== undefined) throw refusal
+      this.counts.commits++
+      return write()
+    })
+    const isDone = done.then(
+      () => undefined,
+      () => undefined,
+    )
+    const answered = Promise.all([isDone, before.answered]).then(() => this.#wait(life, this.manners.writeMs))
+    this.#lanes.set(lane, { done: isDone, answered, open: before.open })
+    return answered.then(() => done)
+  }
+
+  #refusal(): AppError | undefined {
+    const text =
+      this.#trouble === 'full'
+        ? 'STORE'
+        : this.#trouble === 'away' || this.#chance.is(this.manners.refused)
+          ? 'UNAVAILABLE'
+          : undefined
+    if (text === undefined) return undefined
+    this.counts.refused++
+    return new AppError(text, text === 'STORE' ? 'the simulated store is full' : 'the simulated store is away')
+  }
+
+  #storage(life: number, inner: Storage): Storage {
+    this.#lanes.clear()
+    return {
+      tenant: (id) => this.#store(life, id, inner.tenant(id)),
+      tenants: () => this.#read(life, () => inner.tenants()),
+      close: async () => {
+        if (life !== this.#life) return
+        await Promise.all([...this.#lanes.values()].map(({ answered }) => answered))
+        await inner.close()
+      },
+      stats: () => ({
+        ...inner.stats(),
+        queued: [...this.#lanes.values()].reduce((sum, { open }) => sum + open.length, 0),
+      }),
+    }
+  }
+
+  #store(life: number, tenant: string, inner: Store): Store {
+    const commit = (writes: readonly Write[]): Promise<Committed> => {
+      const copies = writes.map(copied)
+      return this.#write(life, tenant, () => inner.commit(copies))
+    }
+    return {
+      collection: (spec) => this.#collection(life, inner.collection(spec), commit),
+      log: (name) => this.#log(life, tenant, inner.log(name), commit),
+      series: this.#series(life, tenant, inner.series),
+      blobs: inner.blobs,
+      commit,
+      now: () => this.#read(life, () => inner.now()),
+    }
+  }
+
+  #collection<D extends Document>(
+    life: number,
+    inner: Collection<D>,
+    commit: (writes: readonly Write[]) => Promise<Committed>,
+  ): Collection<D> {
+    const firstOf = async (write: Write): Promise<number> => (await commit([write])).results[0] ?? 0
+    return {
+      spec: inner.spec,
+      get: (id) => this.#read(life, () => inner.get(id)),
+      getMany: (ids) => this.#read(life, () => inner.getMany(ids)),
+      find: (query) => this.#read(life, () => inner.find(query)),
+      ids: (query) => this.#read(life, () => inner.ids(query)),
+      count: (where) => this.#read(life, () => inner.count(where)),
+      countBy: (field, where) => this.#read(life, () => inner.countBy(field, where)),
+      put: (id: string, value: D, expect?: Expectation) => firstOf(inner.putting(id, value, expect)),
+      delete: async (id: string, expect?: Expectation) => (await firstOf(inner.deleting(id, expect))) === 1,
+      putting: (id, value, expect) => inner.putting(id, value, expect),
+      deleting: (id, expect) => inner.deleting(id, expect),
+    }
+  }
+
+  #log(life: number, tenant: string, inner: Log, commit: (writes: readonly Write[]) => Promise<Committed>): Log {
+    return {
+      name: inner.name,
+      append: async (partition, bodies) => (await commit([inner.appending(partition, bodies)])).results[0] ?? 0,
+      appending: (partition, bodies) => inner.appending(partition, bodies),
+      read: (partition, after, limit) => this.#read(life, () => inner.read(partition, after, limit)),
+      bounds: (partition) => this.#read(life, () => inner.bounds(partition)),
+      partitions: () => this.#read(life, () => inner.partitions()),
+      trim: (partition, upTo) => this.#write(life, tenant, () => inner.trim(partition, upTo)),
+    }
+  }
+
+  /** A file of its own: its writes have an order of their own. */
+  #series(life: number, tenant: string, inner: Series): Series {
+    const lane = `${tenant} series`
+    return {
+      append: (batch) => {
+        const copy = structuredClone(batch)
+        return this.#write(life, lane, () => inner.append(copy))
+      },
+      remove: (what) => this.#write(life, lane, () => inner.remove(what)),
+      expire: (now) => this.#write(life, lane, () => inner.expire(now)),
+      applied: (log, partition) => this.#read(life, () => inner.applied(log, partition)),
+      range: (query) => this.#read(life, () => inner.range(query)),
+      columns: (query) => this.#read(life, () => inner.columns(query)),
+      buckets: (query) => this.#read(life, () => inner.buckets(query)),
+      latest: (resource, metric) => this.#read(life, () => inner.latest(resource, metric)),
+      messages: (query) => this.#read(life, () => inner.messages(query)),
+    }
+  }
+}
+
+/** Media copy on the way in: what changes afterwards is not written. */
+function copied(write: Write): Write {
+  if (write.kind === 'append') return { ...write, bodies: JSON.parse(JSON.stringify(write.bodies)) as Json[] }
+  if (write.kind === 'put') return { ...write, value: JSON.parse(JSON.stringify(write.value)) as Document }
+  return write
+}

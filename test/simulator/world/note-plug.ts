@@ -1,0 +1,89 @@
+/** An actuator of the world outside: it writes down who called it, and is slow, fails or never answers when told so. */
+import { AppError } from '../../../src/kernel/errors.ts'
+import { causeOf, definePlug, type Plug } from '../../../src/plug.ts'
+import type { Chance } from './chance.ts'
+import type { VirtualLoop } from './virtual-loop.ts'
+
+export interface Note {
+  readonly task: string
+  /** id of the effect */
+  readonly effect: string
+  /** number of the message */
+  readonly n: number
+  /** ms since the beginning of the run */
+  readonly at: number
+  /** which life of the host called */
+  readonly life: number
+  /** ms at which it was answered well; undefined: it was not */
+  doneAt?: number
+}
+
+export interface Behaviour {
+  readonly fails: number
+  readonly hangs: number
+  readonly slowMs: number
+}
+
+/** failures in a row of one effect: fewer than a rule tries */
+const MOST_FAILURES = 3
+
+export class NoteBook {
+  readonly list: Note[] = []
+  behaviour: Behaviour | undefined
+  readonly #failures = new Map<string, number>()
+  readonly #loop: VirtualLoop
+  readonly #chance: Chance
+  readonly #tell: (line: string) => void
+  #life = 0
+
+  constructor(loop: VirtualLoop, chance: Chance, tell: (line: string) => void) {
+    this.#loop = loop
+    this.#chance = chance
+    this.#tell = tell
+  }
+
+  crashed(): void {
+    this.#life++
+  }
+
+  async take(note: Pick<Note, 'task' | 'effect' | 'n'>): Promise<void> {
+    const entry: Note = { ...note, at: this.#loop.elapsed, life: this.#life }
+    this.list.push(entry)
+    const { fails = 0, hangs = 0, slowMs = 0 } = this.behaviour ?? {}
+    const failures = this.#failures.get(note.effect) ?? 0
+    const draw = this.#chance.next()
+    if (failures < MOST_FAILURES && draw < fails + hangs) {
+      this.#failures.set(note.effect, failures + 1)
+      this.#tell(`note ${note.effect} of message ${note.n} ${draw < fails ? 'fails' : 'hangs'}`)
+      if (draw >= fails) await new Promise(() => undefined)
+      throw new AppError('PLUG_FAILED', 'the world outside says no')
+    }
+    if (slowMs > 0 && this.#chance.is(0.5)) {
+      const ms = this.#chance.between(1, slowMs)
+      await new Promise<void>((resolve) => void this.#loop.after(ms, resolve))
+    }
+    entry.doneAt = this.#loop.elapsed
+    this.#tell(`note ${note.effect} of message ${note.n} was called at ${entry.at.toFixed(3)} and is done`)
+  }
+}
+
+export function notePlug(
+  loop: VirtualLoop,
+  chance: Chance,
+  tell: (line: string) => void,
+): { readonly plug: Plug; readonly book: NoteBook } {
+  const book = new NoteBook(loop, chance, tell)
+  const plug = definePlug({
+    name: 'note',
+    version: '1.0.0',
+    kind: 'actuator',
+    description: 'Writes down a number in the world outside',
+    input: { n: { type: 'any', mandatory: true } },
+    async execute(context) {
+      const { task, effect } = causeOf(context)
+      await book.take({ task, effect, n: Number(context.properties.n) })
+      return undefined
+    },
+  })
+  return { plug, book }
+}

@@ -1,0 +1,40 @@
+/** What a run does, as data: it can be written down, made smaller and done again. */
+import type { JsonObject } from '../../../src/kernel/json.ts'
+import type { Manners, Trouble } from './medium.ts'
+
+/** Something that a client asks for. */
+export interface Operation {
+  /** ms since the beginning of the run */
+  readonly at: number
+  /** as in `messages.post` */
+  readonly do: string
+  readonly tenant: string
+  readonly with: JsonObject
+}
+
+/** Something that goes wrong, or ends doing so. */
+export type Fault =
+  /** the process is killed when so many more things have happened, and started again after so many ms */
+  | { readonly fault: 'crash'; readonly turns: number; readonly downMs: number }
+  /** an operator stops it, and starts it again */
+  | { readonly fault: 'restart'; readonly downMs: number }
+  /** the medium is in trouble for so many ms */
+  | { readonly fault: 'trouble'; readonly kind: Trouble; readonly ms: number }
+  /** how the medium behaves from now on */
+  | { readonly fault: 'manners'; readonly manners: Manners }
+  /** somebody sets the wall clock */
+  | { readonly fault: 'clock'; readonly ms: number }
+  /** how plugs behave from now on: of their calls, how many fail, never answer, and are slow */
+  | { readonly fault: 'plugs'; readonly fails: number; readonly hangs: number; readonly slowMs: number }
+
+export type Step = Operation | (Fault & { readonly at: number })
+
+export interface Plan {
+  /** of all chance while it runs */
+  readonly seed: string
+  readonly steps: readonly Step[]
+}
+
+export function isOperation(step: Step): step is Operation {
+  return 'do' in step
+}
