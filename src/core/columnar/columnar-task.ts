@@ -101,6 +101,8 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
   detach(): void {
     const { handle } = this
     if (handle === undefined) return
+    // Before the full state moves, by which its messages are counted.
+    handle.batch.handOver(handle)
     handle.batch.synchronize(handle)
     this.#leave(handle)
   }

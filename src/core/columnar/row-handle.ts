@@ -117,7 +117,7 @@ export interface Batch {
   /** The one that has a row, or had it. */
   handleAt(row: number): RowHandle
   synchronize(handle: RowHandle): void
-  /** Hands over what is kept of a row's messages, to the history of its task. */
+  /** Hands over what is kept of a row's messages, to the history of its task; not of one that it is in the midst of. */
   handOver(handle: RowHandle): void
   /** epoch ms of the clock when a late answer was taken last */
   readonly lastAnswerAt: number

@@ -73,6 +73,7 @@ export class RowHistory implements MessageHistory {
   }
 
   gave(row: number, number: number): void {
+    this.#fill(this.#given)
     this.#given[this.#slot(row, number)] = this.#givenBy(row)
   }
 
@@ -101,7 +102,9 @@ export class RowHistory implements MessageHistory {
       this.#answered = 0
     }
     const place = this.#answered++
-    if (answer !== undefined) (this.#answers[slot] ??= [])[place] = answer
+    if (answer === undefined) return
+    this.#fill(this.#answers)
+    ;(this.#answers[slot] ??= [])[place] = answer
   }
 
   /** The message of a row goes on in the state machine, which tells its events. */
@@ -161,6 +164,11 @@ export class RowHistory implements MessageHistory {
     nums.set(this.nums)
     this.nums = nums
     this.#ints = new Int32Array(nums.buffer)
-    while (this.#messages.length < rows * this.kept) this.#messages.push(undefined)
+    this.#fill(this.#messages, rows * this.kept)
+  }
+
+  /** A list with holes is slow. */
+  #fill(list: unknown[], length = this.#messages.length): void {
+    while (list.length < length) list.push(undefined)
   }
 }

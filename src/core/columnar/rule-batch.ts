@@ -185,7 +185,6 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   free(handle: RowHandle): void {
     const { row } = handle
     this.#apart(row)
-    this.handOver(handle)
     this.#rowCalls?.forget(row)
     this.#events.forget(row)
     this.#records.forget(row)

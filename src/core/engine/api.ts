@@ -48,7 +48,7 @@ export interface EngineOptions {
   readonly onRare?: (event: RareEvent) => void
   /**
    * default: nothing is kept; keeps the last events of each task, for `Engine.history`, whether or not somebody listens.
-   * Tasks stay rows, whose events are made when they are asked for
+   * Tasks stay rows, whose events are made when they are asked for. `VALIDATION` when it keeps nothing
    */
   readonly history?: HistoryOptions
   /** called when a plug did not answer at once; what it gives is called when the answer is there, wanted or not */

@@ -5,6 +5,7 @@
  * HISTORY-1 what is kept of a task are its last events without a gap, in their order, as they are told.
  * HISTORY-2 it is bounded by task and in all: the tasks in which nothing happened for longest are forgotten first.
  */
+import { AppError } from '../../kernel/errors.ts'
 import type { EventPart, EventRecord } from './event-batch.ts'
 import { ALL_TYPES, DETAIL_TYPES, typeBit } from './event-filter.ts'
 import type { EngineEvent } from './events.ts'
@@ -43,8 +44,14 @@ export class EventHistory {
   #kept = 0
   #noted = 0
 
-  /** `detail`: as `EngineOptions.detail` */
+  /** `detail`: as `EngineOptions.detail`. `VALIDATION` */
   constructor({ perTask, inAll = IN_ALL }: HistoryOptions, detail: boolean) {
+    if (!(Number.isInteger(perTask) && perTask > 0 && inAll > 0)) {
+      throw new AppError(
+        'VALIDATION',
+        `a history keeps at least one event of a task, not ${perTask}, and of all, not ${inAll}`,
+      )
+    }
     this.perTask = perTask
     this.#inAll = inAll
     this.#types = detail ? ALL_TYPES : ALL_TYPES & ~DETAIL_TYPES

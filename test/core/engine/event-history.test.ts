@@ -78,6 +78,10 @@ describe('the history of a task', () => {
     await Promise.all([engine.close(), without.engine.close()])
   })
 
+  it('keeps at least one event', async () => {
+    await expect(engineOf(0, { history: { perTask: 0 } })).rejects.toThrow('at least one event of a task, not 0')
+  })
+
   it('tells of what is told alone, without the details of each message', async () => {
     const { engine, send } = await engineOf(1, { detail: false, history: { perTask: 500 } })
     send(MESSAGES)
