@@ -71,12 +71,13 @@ function valueOf(option) {
 /** Writes the code; gives the names of the packages that are in it. */
 async function bundle() {
   const { rolldown } = await import('rolldown')
+  const { esmExternalRequirePlugin } = await import('rolldown/plugins')
   const outside = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)]
   const build = await rolldown({
     cwd: root,
     input: ENTRIES,
     platform: 'neutral',
-    external: (id) => id.startsWith('node:') || outside.some((name) => id === name || id.startsWith(`${name}/`)),
+    external: (id) => outside.some((name) => id === name || id.startsWith(`${name}/`)),
     resolve: {
       // rrule is one file there, and its other form has no default export
       mainFields: ['main', 'module'],
@@ -84,6 +85,8 @@ async function bundle() {
       alias: { luxon: join(root, 'node_modules/luxon/build/es6/luxon.mjs') },
     },
     plugins: [
+      // packages that are no ES modules require what Node has: that becomes an import
+      esmExternalRequirePlugin({ external: [/^node:/] }),
       {
         name: 'leave out what reads files',
         load: (id) =>

@@ -10,6 +10,7 @@ import type { BrokerApi } from './services/broker/contract.ts'
 import { converterClient } from './services/converter/client.ts'
 import type { ConverterApi } from './services/converter/contract.ts'
 import { functionsClient, type FunctionsClient } from './services/functions/client.ts'
+import { objectsClient, type ObjectsClient } from './services/objects/client.ts'
 import { queriesClient } from './services/queries/client.ts'
 import type { QueriesApi } from './services/queries/contract.ts'
 import { resourcesClient } from './services/resources/client.ts'
@@ -42,6 +43,7 @@ export interface Client {
   readonly queries: QueriesApi
   readonly functions: FunctionsClient
   readonly webscripts: WebscriptsApi
+  readonly objects: ObjectsClient
 }
 
 /**
@@ -64,6 +66,7 @@ export function createClient({ url, credentials, fetch }: ClientOptions): Client
     queries: queriesClient(http),
     functions: functionsClient(http),
     webscripts: webscriptsClient(http),
+    objects: objectsClient(http, fetch),
   }
 }
 

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { findCycles, impurities, localTargets, wallBreaks, wallOf } from './support/import-walls.ts'
+import { findCycles, impurities, localTargets, machineUses, wallBreaks, wallOf } from './support/import-walls.ts'
 import { filesUnder, ignoredNames, readText, root } from './support/repository.ts'
 import { scanSource } from './support/scan-source.ts'
 
@@ -18,6 +18,26 @@ const files = filesUnder(['src', 'plugins'], '.ts').map((path) => {
   return { path, source, scan: scanSource(source) }
 })
 const paths = new Set(files.map((file) => file.path))
+
+/** Where clocks, timers, turns, chance and ids come from `src/machine` or from whoever makes the part. */
+const OF_A_HOST = /^src\/(?:services|host|jobs|adapters)\//
+/** Files, and folders, that may ask the machine themselves, with the reason. */
+const ASK_THE_MACHINE: Readonly<Record<string, string>> = {
+  'src/host/cli/': 'commands of a person at a terminal, who waits by the clock of the wall',
+  'src/host/auth/': 'secrets and salts, which nobody may foresee',
+  'src/host/data-folder.ts': 'the key of the tokens, which nobody may foresee',
+  'src/host/led-header.ts': 'the name of a header, which nobody may foresee',
+  'src/host/make-functions.ts': 'secrets of tenants, and processes that keep their own time',
+  'src/host/make-webscripts.ts': 'calls of processes that keep their own time',
+  'src/host/host-clock.ts': 'the clock that a host goes by is made of those of the machine',
+  'src/host/timers.ts': 'the default of a port that whoever makes a host can give',
+  'src/host/script-thread.ts': 'a thread of its own, which no simulated clock governs',
+  'src/host/transport/node-transport.ts': 'requests over a socket, which nothing simulates',
+  'src/services/functions/registry/body-bytes.ts':
+    'bodies of functions, which are built by processes that keep their own time',
+  'src/services/rules/client.ts': 'runs where no host is',
+  'src/services/webscripts/admission.ts': 'a hash that no secret has, which nobody may foresee',
+}
 
 describe('the source', () => {
   it(`is seen: at least ${FEWEST_FILES} files, kernel, core and plugins among them`, () => {
@@ -55,6 +75,15 @@ describe('the source', () => {
       .filter((file) => wallOf(file.path)?.wall.pure === true)
       .flatMap((file) => impurities(file.scan).map((use) => `${file.path}, ${use}`))
     expect(found).toEqual([])
+  })
+
+  it('asks the machine for time, turns, chance and ids in one place, so that a host can be simulated', () => {
+    const asking = files
+      .filter((file) => OF_A_HOST.test(file.path))
+      .flatMap((file) => machineUses(file.scan).map((use) => `${file.path}, ${use}`))
+    const reasonOf = (use: string) => Object.keys(ASK_THE_MACHINE).find((path) => use.startsWith(path))
+    expect(asking.filter((use) => reasonOf(use) === undefined)).toEqual([])
+    expect(Object.keys(ASK_THE_MACHINE).filter((path) => !asking.some((use) => use.startsWith(path)))).toEqual([])
   })
 
   it('has no default exports and no `export *`', () => {

@@ -26,6 +26,7 @@ const WALKS = [
   { page: 'docs/guide/converters.md', title: undefined },
   { page: 'README.md', title: "From a device's own JSON to an alarm" },
   { page: 'README.md', title: 'HTTP functions of your own' },
+  { page: 'docs/guide/objects.md', title: undefined },
 ] as const
 
 interface Snippet extends Block {
@@ -241,6 +242,22 @@ describe('the walks', () => {
     )
     const closed = { error: expect.stringContaining('private') as unknown }
     expect(answers).toEqual([{ status: 'ok' }, { hello: 'you' }, { area: 9 }, expect.objectContaining(closed)])
+  })
+
+  it('go from a signed upload over a move to a removal', async () => {
+    const port = String(await freePort())
+    const answers = walk(WALKS[6], (script) =>
+      script
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+        .replaceAll('cli.ts serve', `cli.ts serve --port ${port}`),
+    )
+    expect(answers.slice(1)).toMatchObject([
+      { name: 'reports/may.csv', size: 8, content_type: 'text/csv' },
+      { objects: [{ name: 'reports/may.csv' }] },
+      { name: 'plans/', is_dir: true },
+      { name: 'plans/may.csv' },
+      { removed_count: 1 },
+    ])
   })
 
   it('go from a type over three protocols to an alarm that says why', async () => {

@@ -10,6 +10,7 @@ import { growth } from './growth.ts'
 import { hostBatch, hostCreate, hostList, hostRestart, hostStart } from './host.ts'
 import { http } from './http.ts'
 import { fleet, memory } from './memory.ts'
+import { objects } from './objects.ts'
 import { queries } from './queries.ts'
 import { month, simulations } from './recordings.ts'
 import { queryService } from './query-service.ts'
@@ -51,6 +52,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     functions,
     registry,
     webscripts,
+    objects,
     hostCreate,
     hostList,
     hostStart,

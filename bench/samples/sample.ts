@@ -20,6 +20,7 @@ import type { HostCreateSample } from './host/create.ts'
 import type { HostListSample } from './host/list.ts'
 import type { HostRestartSample } from './host/restart.ts'
 import type { HostStartSample } from './host/start.ts'
+import type { ObjectsSample, ObjectsSubject } from './objects.ts'
 import type { QueriesSample, QuerySubject } from './queries.ts'
 import type { QueryServiceSample, QueryServiceSubject } from './query-service.ts'
 import type { RegistrySample, RegistrySubject } from './registry.ts'
@@ -55,6 +56,7 @@ export type SampleRequest =
   | { kind: 'functions'; subject: FunctionsSubject }
   | { kind: 'registry'; subject: RegistrySubject }
   | { kind: 'webscripts'; subject: WebscriptsSubject }
+  | { kind: 'objects'; subject: ObjectsSubject }
   | { kind: 'hostCreate'; connections: number; measureMs: number }
   | { kind: 'hostList'; tasks: number }
   | { kind: 'hostStart'; tasks: number }
@@ -93,6 +95,7 @@ export interface Samples {
   functions: FunctionsSample
   registry: RegistrySample
   webscripts: WebscriptsSample
+  objects: ObjectsSample
   hostCreate: HostCreateSample
   hostList: HostListSample
   hostStart: HostStartSample
@@ -147,6 +150,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./resources/resources.ts')).resourcesSample(request.subject)
     case 'registry':
       return (await import('./registry.ts')).registrySample(request.subject)
+    case 'objects':
+      return (await import('./objects.ts')).objectsSample(request.subject)
     case 'functions':
       return (await import('./functions.ts')).functionsSample(request.subject)
     case 'webscripts':

@@ -1,8 +1,8 @@
 /** The Fastify server of a host, with everything mounted on it. */
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { fastify, LogController, type FastifyInstance } from 'fastify'
+import { machineTimers } from '../machine/timers.ts'
 import { errorHandler } from './errors.ts'
 import { plainErrorBody } from './failure.ts'
 import { logOptions, type LogLevel, type LogStream } from './log.ts'
@@ -11,8 +11,6 @@ import { requestLog } from './request-log.ts'
 
 /** ms: a connection that asks nothing is kept this long, longer than proxies keep theirs */
 const KEEP_ALIVE = 72_000
-/** ms in which a request must have arrived whole */
-const ARRIVAL = 30_000
 /** ms in which its headers must have */
 const HEADERS = 10_000
 
@@ -32,7 +30,8 @@ export async function createApp({ log, trustProxy, ...mounting }: AppOptions): P
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIds(),
     ...(trustProxy !== undefined && { trustProxy }),
-    requestTimeout: ARRIVAL,
+    // bodies that take too long are answered, route by route: there are some that may
+    requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE,
     http: { headersTimeout: HEADERS },
     // Names of templates and resources may be long, and each of their bytes may be written with three characters.
@@ -73,18 +72,18 @@ function dropIdleConnections(app: FastifyInstance): void {
     // No listener for data: with one, Node leaves its fast way of reading requests.
     socket.once('close', () => open.delete(socket))
   })
-  let looking: NodeJS.Timeout | undefined
+  let stopLooking: (() => void) | undefined
   app.addHook('preClose', async () => {
     // A connection that never asked anything does not count as idle for Node.
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
-    looking = setInterval(() => app.server.closeIdleConnections(), LOOK)
+    stopLooking = machineTimers.every(LOOK, () => app.server.closeIdleConnections())
   })
-  app.addHook('onClose', async () => clearInterval(looking))
+  app.addHook('onClose', async () => stopLooking?.())
 }
 
 /** Gives the caller's own id when it is harmless in a log, else a new one: of this life of the host, and a number. */
 function requestIds(): (request: Pick<IncomingMessage, 'headers'>) => string {
-  const life = randomUUID()
+  const life = machineTimers.newId()
   let count = 0
   return ({ headers }) => {
     const given = headers['x-request-id']

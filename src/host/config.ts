@@ -37,6 +37,10 @@ export interface Config {
   /** messages, commands and alarms that rules may make of one arrival */
   readonly maxDescendants: number
   readonly issuer: ForeignIssuer | undefined
+  /** where contents of objects are kept: with everything else, or in a bucket of S3, by its address */
+  readonly objects: { readonly kind: 'files' } | { readonly kind: 's3'; readonly url: string }
+  /** how clients reach this host, without a slash at the end; undefined: at its address */
+  readonly url: string | undefined
   /** how functions of tenants are run */
   readonly functions: FunctionsMode
 }
@@ -144,6 +148,19 @@ export const OPTIONS = {
     default: 'fenced',
     help: 'how uploaded functions run: fenced keeps them from the machine, trusted does not, off runs none',
   },
+  objects: {
+    flag: 'objects',
+    env: 'REFLEXARC_OBJECTS',
+    value: 'store',
+    default: 'files:',
+    help: 'where contents of objects are kept: files: with everything else, or s3://bucket/prefix?endpoint=...&region=...',
+  },
+  url: {
+    flag: 'url',
+    env: 'REFLEXARC_URL',
+    value: 'address',
+    help: 'how clients reach this host, such as https://iot.example.com; for signed addresses that it sends by itself',
+  },
   maxDescendants: {
     flag: 'max-descendants',
     env: 'REFLEXARC_MAX_DESCENDANTS',
@@ -222,6 +239,8 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const rate = read('rateLimit', wholeUpTo(1e9), 'write a whole number, 0 for no limit')
   const bytes = read('bodyLimit', wholeUpTo(1e9), 'write a number of bytes, at most 1000000000')
   const ms = read('timeLimit', wholeUpTo(3_600_000), 'write ms, 1 to 3600000')
+  const objects = read('objects', objectsOf, 'write files: or s3://bucket/prefix?endpoint=https://...&region=...')
+  const url = read('url', hostUrlOf, 'write http:// or https://, a name, and a path if there is one')
   const descendants = read('maxDescendants', wholeUpTo(1e9), 'write a whole number from 1 to 1000000000')
   if (descendants === 0) problems.push('--max-descendants: 0 lets rules do nothing together; write a number from 1')
   if (bytes === 0) problems.push('--body-limit: 0 lets nothing in; write a number of bytes from 1')
@@ -263,6 +282,8 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     plugs: list('plugs'),
     functions: functions ?? 'fenced',
     maxDescendants: descendants ?? 1,
+    objects: objects ?? { kind: 'files' },
+    url,
     limits: { ratePerKey: rate ?? 0, bodyBytes: bytes ?? 0, requestMs: ms ?? 0 },
     issuer: jwks && {
       jwks,
@@ -285,6 +306,17 @@ function storeOf(text: string): StoreChoice | undefined {
   if (text === 'sqlite:') return { medium: 'sqlite' }
   if (text === 'memory:') return { medium: 'memory' }
   return /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text) ? { medium: 'postgres', url: text } : undefined
+}
+
+function objectsOf(text: string): Config['objects'] | undefined {
+  if (text === 'files:') return { kind: 'files' }
+  return /^s3:\/\/[^/?]+/.test(text) && URL.canParse(text) ? { kind: 's3', url: text } : undefined
+}
+
+function hostUrlOf(text: string): string | undefined {
+  const { protocol = '', search = '', hash = '', username = '' } = URL.canParse(text) ? new URL(text) : {}
+  const isHost = /^https?:$/.test(protocol) && search === '' && hash === '' && username === ''
+  return isHost ? text.replace(/\/+$/, '') : undefined
 }
 
 function servicesOf(list: string, known: readonly string[]): readonly string[] | undefined {

@@ -80,7 +80,12 @@ function isFolder(path: string): boolean {
 
 /** The secret key of this host's bearer tokens, from the data folder; made there when it has none. `STORE`. */
 export function tokenKey(folder: string): Uint8Array {
-  const path = join(folder, 'token.key')
+  return secretKey(folder, 'token.key', 'tokens of the old one then end')
+}
+
+/** The same of a key of another name. `loss`: what ends with it. */
+export function secretKey(folder: string, name: string, loss: string): Uint8Array {
+  const path = join(folder, name)
   try {
     const found = readIfThere(path) ?? makeKey(folder, path)
     const key = Buffer.from(found.trim(), 'base64url')
@@ -88,10 +93,7 @@ export function tokenKey(folder: string): Uint8Array {
   } catch (error) {
     throw unusable(folder, error)
   }
-  throw new AppError(
-    'STORE',
-    `${path} is not a key; take it away and a new one is made (tokens of the old one then end)`,
-  )
+  throw new AppError('STORE', `${path} is not a key; take it away and a new one is made (${loss})`)
 }
 
 export function randomKey(): Uint8Array {

@@ -45,7 +45,12 @@ export function unreadType({ headers }: FastifyRequest): string {
   return `This address does not read ${found}; send application/json`
 }
 
-function checkBody({ headers }: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void {
+function checkBody(
+  { headers, routeOptions }: FastifyRequest,
+  reply: FastifyReply,
+  done: HookHandlerDoneFunction,
+): void {
+  if (routeOptions.config.takesStream === true) return done()
   const { 'content-length': length = '0', 'transfer-encoding': transfer, 'content-encoding': coding } = headers
   if (length === '0' && transfer === undefined) {
     // the client's habit, as of axios: nothing comes that could be of the wrong type

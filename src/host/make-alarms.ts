@@ -1,9 +1,9 @@
 /** Makes the alarms service of a host. */
-import { randomUUID } from 'node:crypto'
 import { alarmForwarding, causeReader } from '../adapters/alarms.ts'
 import { alarmsErrorBody } from '../services/alarms/error-body.ts'
 import { alarmsRoutes } from '../services/alarms/routes.ts'
 import { createAlarmsService } from '../services/alarms/service.ts'
+import { machineTimers } from '../machine/timers.ts'
 import type { MakeService } from './service-dependencies.ts'
 
 /** Alarms over storage; events reach tasks as far as rules are served too. */
@@ -11,10 +11,10 @@ export const makeAlarms: MakeService = ({ storage, gauges, logger, now, serviceR
   const service = createAlarmsService({
     storage,
     now,
-    newId: () => randomUUID(),
+    newId: machineTimers.newId,
     engine: () => serviceRegistry.runner && alarmForwarding(serviceRegistry.runner.intake),
     causes: causeReader(() => serviceRegistry.rules),
-    every,
+    every: machineTimers.every,
     logger,
   })
   serviceRegistry.alarms = service
@@ -29,11 +29,4 @@ export const makeAlarms: MakeService = ({ storage, gauges, logger, now, serviceR
     start: (closing) => service.start(closing),
     stop: () => service.stop(),
   }
-}
-
-/** The process may end although the clock goes on. */
-function every(ms: number, work: () => void): () => void {
-  const timer = setInterval(work, ms)
-  timer.unref()
-  return () => clearInterval(timer)
 }

@@ -1,10 +1,10 @@
 /** Makes the broker of a host. */
-import { randomUUID } from 'node:crypto'
 import { engineIntake } from '../adapters/engine-intake.ts'
 import { brokerErrorBody } from '../services/broker/error-body.ts'
 import { brokerRoutes } from '../services/broker/routes.ts'
 import { createSeries } from '../services/broker/series/create-series.ts'
 import { createBrokerService } from '../services/broker/service.ts'
+import { machineTimers } from '../machine/timers.ts'
 import { withMqtt } from './mqtt.ts'
 import type { HostedService } from './hosted-service.ts'
 import type { MakeService } from './service-dependencies.ts'
@@ -37,7 +37,7 @@ export const makeBroker: MakeService = ({ storage, gauges, config, now, serviceR
     description: 'Messages in, streams out, and time series of everything that came',
     errorBody: brokerErrorBody,
     routes: (app) =>
-      brokerRoutes(app, { service, life: randomUUID().slice(0, 8), frameBytes: config.limits.bodyBytes }),
+      brokerRoutes(app, { service, life: machineTimers.newId().slice(0, 8), frameBytes: config.limits.bodyBytes }),
     start: (closing) => service.start(closing),
     stop: () => service.stop(),
   }

@@ -1,8 +1,8 @@
 /** Makes the converter service of a host. */
-import { randomUUID } from 'node:crypto'
 import { converterErrorBody } from '../services/converter/error-body.ts'
 import { converterRoutes } from '../services/converter/routes.ts'
 import { createConverterService } from '../services/converter/service.ts'
+import { machineTimers } from '../machine/timers.ts'
 import type { MakeService } from './service-dependencies.ts'
 
 /** Converters over storage; what they make goes to the broker and the resources as far as they are served too. */
@@ -10,7 +10,7 @@ export const makeConverter: MakeService = ({ storage, gauges, now, serviceRegist
   const service = createConverterService({
     storage,
     now,
-    newId: () => randomUUID(),
+    newId: machineTimers.newId,
     broker: () => serviceRegistry.broker,
     resources: () => serviceRegistry.resources,
   })

@@ -1,5 +1,4 @@
 /** Makes the resources service of a host. */
-import { randomUUID } from 'node:crypto'
 import { actuatorCall } from '../adapters/actuator-call.ts'
 import { managedTasks } from '../adapters/managed-tasks.ts'
 import { resourceCascades } from '../adapters/resource-cascades.ts'
@@ -7,6 +6,7 @@ import { resourcesErrorBody } from '../services/resources/error-body.ts'
 import { resourcesRoutes } from '../services/resources/routes.ts'
 import { createResourcesService } from '../services/resources/service.ts'
 import { createBackgroundWork } from '../services/resources/managed-tasks/create-background-work.ts'
+import { machineTimers } from '../machine/timers.ts'
 import type { MakeService } from './service-dependencies.ts'
 
 /** Resources, their types and constraints. */
@@ -15,7 +15,7 @@ export const makeResources: MakeService = ({ storage, gauges, now, serviceRegist
   const service = createResourcesService({
     storage,
     now,
-    newId: () => randomUUID(),
+    newId: machineTimers.newId,
     logger,
     managedTasks: managedTasks(() => serviceRegistry.rules),
     actuators: actuatorCall(() => serviceRegistry.rules),

@@ -55,7 +55,7 @@ export function makeRulesWith(
       return joined(given, () => functions(tenant)())
     })
   // tasks want their answers at once; who asks for a run can wait for it, and others need not
-  const plugs = plugsWith({ clock: () => performance.now() })
+  const plugs = plugsWith({ clock: machineTimers.elapsed })
   const scriptThreads = new ScriptThreads({ later: machineTimers.later })
   const directPlugs = plugsWith({ interpreter: scriptThreads })
   const uncheckedPlugs = perTenant((tenant) => derived(plugs(tenant), (all) => all.map(unchecked)))
@@ -70,8 +70,8 @@ export function makeRulesWith(
     restMs: REST_MS,
     checkpoints,
     timed: () => {
-      const began = performance.now()
-      return () => gauges.plugTook(performance.now() - began)
+      const began = machineTimers.elapsed()
+      return () => gauges.plugTook(machineTimers.elapsed() - began)
     },
     ...(generate && { generate }),
     logger,

@@ -1,8 +1,8 @@
 /** Adds a listener for MQTT to the broker of a host. */
-import { randomUUID } from 'node:crypto'
 import type { BrokerService } from '../services/broker/contract.ts'
 import type { MqttListener } from '../services/broker/mqtt/listener.ts'
 import type { ConverterService } from '../services/converter/contract.ts'
+import { machineTimers } from '../machine/timers.ts'
 import type { HostedService } from './hosted-service.ts'
 import type { ServiceDependencies } from './service-dependencies.ts'
 
@@ -32,7 +32,7 @@ export function withMqtt(
         convert: async (caller, topic, payload) => (await converter()?.take(caller, topic, payload)) ?? false,
         host,
         port: mqtt,
-        newId: () => `reflexarc-${randomUUID()}`,
+        newId: () => `reflexarc-${machineTimers.newId()}`,
         report: (what, details) => logger.warn(what, details),
         limits: { packetBytes: limits.bodyBytes },
       })

@@ -33,7 +33,9 @@ export function watchAnswers(app: FastifyInstance, limit: number, timers: Timers
     }
   }
   const endSweeps = timers.every(Math.max(1, limit / 20), sweep)
-  app.addHook('onRequest', (_request, reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
+    // it has limits of its own
+    if (request.routeOptions.config.takesStream === true) return done()
     const held = reply as Held
     held[PLACE] = waiting.add(reply, timers.elapsed() + limit)
     done()

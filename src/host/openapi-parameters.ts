@@ -1,11 +1,12 @@
 /** What parameters of the API mean, by name; a route says it itself where it means something else by one. */
 export const PARAMETERS: Readonly<Record<string, string>> = {
-  '*': 'path of an asset',
+  '*': 'path of an asset or an object',
   after: 'those after the one with this id',
   aggregate: 'one operation on the samples of each group, such as mean',
   aggregates: 'several of them, with commas between them',
   assignee: 'who has to see to it; empty: nobody has',
   before: 'those before the one with this id',
+  bucket: 'alias or name of a bucket',
   cascade: 'what is deleted with it: alarms, measurements, tasks, with commas between them',
   customer: 'exact; may repeat',
   denormalized: 'default true: with the values of its type',

@@ -8,6 +8,7 @@ import type { Interpreter } from '../core/script/sandbox.ts'
 import { AppError } from '../kernel/errors.ts'
 import type { StartTimer } from '../kernel/start-timer.ts'
 import { scriptBegins } from '../services/rules/tools/script-work.ts'
+import { machineTimers } from '../machine/timers.ts'
 import type { ScriptAnswer, ScriptRequest, ScriptThreadData } from './script-thread.ts'
 
 /** The sources when this runs from sources, else what was built from them. */
@@ -33,7 +34,7 @@ interface Thread {
   readonly exited: Promise<void>
   isReady: boolean
   run: Run | undefined
-  /** performance.now() when the run was handed to it */
+  /** machineTimers.elapsed() when the run was handed to it */
   began: number
   /** calls off what waits: for the end of the run, or of the thread's idle time */
   callOff: () => void
@@ -102,7 +103,7 @@ export class ScriptThreads implements Interpreter {
       exited,
       isReady: false,
       run: undefined,
-      began: performance.now(),
+      began: machineTimers.elapsed(),
       callOff: () => undefined,
     }
     worker.on('message', (said: ScriptAnswer) => this.#hear(thread, said))
@@ -113,7 +114,7 @@ export class ScriptThreads implements Interpreter {
   }
 
   #hand(thread: Thread, { code, input }: Run): void {
-    thread.began = performance.now()
+    thread.began = machineTimers.elapsed()
     thread.callOff = this.#later(LONGEST_MS, () => void this.#end(thread, tooLong()))
     thread.worker.postMessage({ code, input } satisfies ScriptRequest, [])
   }
@@ -130,7 +131,7 @@ export class ScriptThreads implements Interpreter {
     thread.run = undefined
     thread.worker.unref()
     thread.callOff = this.#later(IDLE_MS, () => void this.#end(thread, closed()))
-    const took = performance.now() - thread.began
+    const took = machineTimers.elapsed() - thread.began
     if (said.kind === 'answer') {
       run.over(took)
       run.resolve(said.answer)
@@ -142,7 +143,7 @@ export class ScriptThreads implements Interpreter {
   async #end(thread: Thread, error: AppError): Promise<void> {
     if (!this.#threads.delete(thread)) return
     thread.callOff()
-    if (thread.run) fail(thread.run, performance.now() - thread.began, error)
+    if (thread.run) fail(thread.run, machineTimers.elapsed() - thread.began, error)
     thread.run = undefined
     this.#takeNext()
     await thread.worker.terminate()

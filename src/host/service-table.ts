@@ -3,6 +3,7 @@ import { makeAlarms } from './make-alarms.ts'
 import { makeBroker } from './make-broker.ts'
 import { makeFunctions } from './make-functions.ts'
 import { makeConverter } from './make-converter.ts'
+import { makeObjects } from './make-objects.ts'
 import { makeQueries } from './make-queries.ts'
 import { makeResources } from './make-resources.ts'
 import { makeRules } from './make-rules.ts'
@@ -22,4 +23,5 @@ export const SERVICES: ServiceTable = new Map<string, MakeService>([
   ['alarms', makeAlarms],
   ['converter', makeConverter],
   ['queries', makeQueries],
+  ['objects', makeObjects],
 ])

@@ -1,5 +1,5 @@
 /** Ids that lie in the order of time. */
-import { randomUUID } from 'node:crypto'
+import { machineTimers } from '../machine/timers.ts'
 
 /**
  * A UUID that begins with its time (version 7). What is made one after the other lies side by side in the store, so that
@@ -10,5 +10,5 @@ import { randomUUID } from 'node:crypto'
 export function timeOrderedId(time: number): string {
   const at = Math.max(0, Math.floor(time)).toString(16).padStart(12, '0').slice(-12)
   // The rest keeps its randomness and its variant.
-  return `${at.slice(0, 8)}-${at.slice(8)}-7${randomUUID().slice(15)}`
+  return `${at.slice(0, 8)}-${at.slice(8)}-7${machineTimers.newId().slice(15)}`
 }

@@ -8,6 +8,7 @@
  * PROCPOOL-4 a program that nobody calls has no process
  * PROCPOOL-5 calls that wait for a process are bounded in number and time
  */
+import { CpuAllowance } from '../kernel/cpu-allowance.ts'
 import { AppError } from '../kernel/errors.ts'
 import { LruCache } from '../kernel/lru-cache.ts'
 import type { StartTimer } from '../kernel/start-timer.ts'
@@ -55,6 +56,9 @@ interface Group {
   crashes: number
   lastEnd: string | undefined
   notBefore: number
+  /** ms of CPU time of its processes that are over */
+  spentMs: number
+  readonly allowance: CpuAllowance | undefined
 }
 
 interface Member {
@@ -66,9 +70,13 @@ interface Member {
   lastUsed: number
   /** ended by the pool, and not by itself */
   isLetGo: boolean
+  /** its CPU time is among that of what is over */
+  isSpent: boolean
 }
 
 const MAX_OWNERS = 10_000
+/** seconds whose CPU time a program saves up when it takes none */
+const SAVED_S = 30
 const MAX_WAITING = 1_000
 const WAIT_MS = 5_000
 const FIRST_BACKOFF_MS = 100
@@ -135,7 +143,9 @@ export class ProcessPool {
   /** ms of CPU time that the programs of an owner have taken so far; it only grows, until nobody has asked for long. */
   cpuMs(owner: string): number {
     let ms = this.#spent.get(owner) ?? 0
-    for (const { group, process } of this.#members) if (group.program.owner === owner) ms += process.cpuMs
+    for (const { group, process, isSpent } of this.#members) {
+      if (group.program.owner === owner && !isSpent) ms += process.cpuMs
+    }
     return ms
   }
 
@@ -172,6 +182,7 @@ export class ProcessPool {
   #withRoom(program: Program): Member | undefined {
     if (this.#isClosed) throw new AppError('CLOSED', 'the host shuts down: no function is called any more')
     const group = this.#group(program)
+    this.#refuseBeyondCpu(group)
     const best = leastBusy(group)
     if (best !== undefined && best.calls < BUSY_CALLS) return best
     const mayStart = group.members.size < this.#options.perProgram && this.#hasShare(program.owner)
@@ -189,8 +200,11 @@ export class ProcessPool {
   #group(program: Program): Group {
     const known = this.#groups.get(program.key)
     if (known !== undefined) return known
+    const { cpuPerSecond } = program
     const group: Group = {
       program,
+      spentMs: 0,
+      allowance: cpuPerSecond === undefined ? undefined : allowanceOf(cpuPerSecond),
       members: new Set(),
       crashes: 0,
       lastEnd: undefined,
@@ -220,14 +234,28 @@ export class ProcessPool {
     })
   }
 
+  #refuseBeyondCpu({ allowance, members, spentMs, program }: Group): void {
+    if (allowance === undefined) return
+    let taken = spentMs
+    for (const { process } of members) taken += process.cpuMs
+    const wait = allowance.waitAfter(taken, this.#options.clock())
+    if (wait === 0) return
+    const limit = `${program.cpuPerSecond} s of CPU time in a second`
+    throw new AppError('PLUG_FAILED', `it took more than its limit of ${limit}; it is called again in ${wait} s`, {
+      cause: 'held back' satisfies CallFailure,
+    })
+  }
+
   #start(group: Group): Member {
-    const { machine, limits, later, clock, answer, log } = this.#options
+    const { machine, later, clock, answer, log } = this.#options
     const { program } = group
+    const { memoryMib = this.#options.limits.memoryMib } = program
+    const limits = { ...this.#options.limits, memoryMib }
     const interpreter = machine.interpreters.get(program.language)
     if (interpreter === undefined)
       throw new AppError('PLUG_FAILED', `this host runs no functions for ${program.language}`)
     const process = new SandboxProcess({
-      launch: launchOf(program, this.#launchOptions(interpreter)),
+      launch: launchOf(program, { ...this.#launchOptions(interpreter), limits }),
       program,
       limits,
       answer: (method, params, signal) => answer(program, method, params, signal),
@@ -235,7 +263,15 @@ export class ProcessPool {
       later,
       clock,
     })
-    const member: Member = { group, process, started: clock(), calls: 0, lastUsed: clock(), isLetGo: false }
+    const member: Member = {
+      group,
+      process,
+      started: clock(),
+      calls: 0,
+      lastUsed: clock(),
+      isLetGo: false,
+      isSpent: false,
+    }
     this.#members.add(member)
     group.members.add(member)
     void process.ended.then((why) => this.#over(member, why))
@@ -250,7 +286,8 @@ export class ProcessPool {
 
   #over(member: Member, why: string): void {
     const { group } = member
-    this.#forget(member)
+    this.#spend(member)
+    this.#members.delete(member)
     group.members.delete(member)
     if (!member.isLetGo) {
       group.lastEnd = why
@@ -261,10 +298,14 @@ export class ProcessPool {
     this.#wakeAll()
   }
 
-  #forget(member: Member): void {
-    if (!this.#members.delete(member)) return
+  /** Once, when it takes no more CPU time. */
+  #spend(member: Member): void {
+    if (member.isSpent) return
+    member.isSpent = true
     const { owner } = member.group.program
-    this.#spent.set(owner, (this.#spent.get(owner) ?? 0) + member.process.cpuMs)
+    const { cpuMs } = member.process
+    member.group.spentMs += cpuMs
+    this.#spent.set(owner, (this.#spent.get(owner) ?? 0) + cpuMs)
   }
 
   /** Makes room by ending the process that was idle for longest; false when all are at work. */
@@ -277,13 +318,14 @@ export class ProcessPool {
     if (oldest === undefined) return false
     void this.#letGo(oldest, 'others needed its place')
     // its place is free at once: it is killed, and takes no calls
-    this.#forget(oldest)
+    this.#members.delete(oldest)
     return true
   }
 
   async #letGo(member: Member, why: string): Promise<void> {
     member.isLetGo = true
     member.process.end(why)
+    this.#spend(member)
     member.group.members.delete(member)
     await member.process.ended
   }
@@ -319,6 +361,10 @@ export class ProcessPool {
       this.#waiting.push(wake)
     })
   }
+}
+
+function allowanceOf(perSecond: number): CpuAllowance {
+  return new CpuAllowance({ perSecond, most: perSecond * SAVED_S })
 }
 
 function leastBusy({ members }: Group): Member | undefined {

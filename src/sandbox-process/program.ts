@@ -13,6 +13,10 @@ export interface Program {
   readonly readable: readonly string[]
   /** plain JSON, given to `start` */
   readonly argument: unknown
+  /** MiB of memory of each of its processes, in place of the host's */
+  readonly memoryMib?: number | undefined
+  /** seconds of CPU time that its processes may take in a second, all together; as much as there is when left out */
+  readonly cpuPerSecond?: number | undefined
 }
 
 /** A line that a program wrote. `stream`: by the protocol, or as output. */

@@ -3,13 +3,16 @@ export interface BlobInfo {
   readonly path: string
   /** bytes */
   readonly size: number
-  /** SHA-256 of the content in hex */
+  /** digest of the content in hex: SHA-256, unless `put` was told another */
   readonly etag: string
   readonly contentType: string
   /** epoch ms */
   readonly modified: number
   readonly metadata: Readonly<Record<string, string>>
 }
+
+/** MD5 is for those who have to show it, as S3 does: nothing relies on it against forgery. */
+export type Digest = 'sha256' | 'md5'
 
 export interface Blobs {
   /** Replaces whole or not at all. `expect`: the etag that must be there, or `'absent'`; else `CONFLICT`. */
@@ -20,6 +23,8 @@ export interface Blobs {
       readonly contentType?: string
       readonly metadata?: Readonly<Record<string, string>>
       readonly expect?: string
+      /** what the etag is made of; default `sha256` */
+      readonly digest?: Digest
     },
   ): Promise<BlobInfo>
   info(path: string): Promise<BlobInfo | undefined>
@@ -28,6 +33,8 @@ export interface Blobs {
     path: string,
     range?: { readonly from: number; readonly until?: number },
   ): Promise<{ readonly info: BlobInfo; readonly content: AsyncIterable<Uint8Array> } | undefined>
+  /** The same content under another path, whole or not at all, with the time and all else of its source; false without one. */
+  copy(source: string, target: string): Promise<boolean>
   /** By path in byte order, after a path, at most `limit` (1 to 1,000, default 1,000). */
   list(query: {
     readonly prefix?: string

@@ -1,13 +1,14 @@
 /** Paths, contents and questions of objects, checked before a medium sees them. All throw `VALIDATION` or `TOO_LARGE`. */
 import { AppError } from '../kernel/errors.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../kernel/json.ts'
-import type { Blobs } from './blobs.ts'
+import type { Blobs, Digest } from './blobs.ts'
 import { checkText, checkWhole, kindOf } from './check-text.ts'
 import { MAX_BLOB_LIST, MAX_CONTENT_TYPE, MAX_METADATA_BYTES, MAX_PATH_BYTES } from './limits.ts'
 import { Problems } from './problems.ts'
 
 const CONTROL = /[\u0000-\u001f\u007f\p{Surrogate}]/u
-const ETAG = /^[0-9a-f]{64}$/
+const ETAG = /^(?:[0-9a-f]{32}|[0-9a-f]{64})$/
+const DIGESTS: readonly string[] = ['sha256', 'md5'] satisfies readonly Digest[]
 const WHOLE = { min: 0, max: Number.MAX_SAFE_INTEGER }
 
 export interface CheckedPut {
@@ -15,6 +16,7 @@ export interface CheckedPut {
   readonly metadata: Readonly<Record<string, string>>
   /** an etag, `absent`, or nothing in particular */
   readonly expect: string | undefined
+  readonly digest: Digest
 }
 
 export interface CheckedList {
@@ -35,7 +37,7 @@ export function checkPut(path: string, content: unknown, options: Parameters<Blo
   if (!(content instanceof Uint8Array) && !isAsyncIterable(content)) {
     problems.wrong('/content', `is ${kindOf(content)}`, 'give bytes, or an async iterable of bytes')
   }
-  const { contentType = 'application/octet-stream', metadata = {}, expect } = options
+  const { contentType = 'application/octet-stream', metadata = {}, expect, digest = 'sha256' } = options
   if (typeof contentType !== 'string' || contentType === '' || CONTROL.test(contentType)) {
     problems.wrong('/contentType', `${JSON.stringify(contentType)} is no media type`, 'give one such as text/plain')
   } else if (contentType.length > MAX_CONTENT_TYPE) {
@@ -45,8 +47,11 @@ export function checkPut(path: string, content: unknown, options: Parameters<Blo
   if (expect !== undefined && expect !== 'absent' && !(typeof expect === 'string' && ETAG.test(expect))) {
     problems.wrong('/expect', `${JSON.stringify(expect)} is no etag`, 'give an etag as `info` has it, or "absent"')
   }
+  if (!DIGESTS.includes(digest)) {
+    problems.wrong('/digest', `${JSON.stringify(digest)} is no digest`, `write one of ${DIGESTS.join(', ')}`)
+  }
   problems.throwIfAny(`The object at ${JSON.stringify(path)}`)
-  return { contentType, metadata: { ...metadata }, expect }
+  return { contentType, metadata: { ...metadata }, expect, digest }
 }
 
 export function checkByteRange(range: { readonly from: number; readonly until?: number } | undefined): void {

@@ -32,6 +32,8 @@ describe('the options', () => {
       plugs: [],
       functions: 'fenced',
       maxDescendants: 1000,
+      objects: { kind: 'files' },
+      url: undefined,
       limits: { bodyBytes: 1_048_576, requestMs: 30_000, ratePerKey: 10_000 },
       issuer: undefined,
     })
@@ -59,6 +61,8 @@ describe('the options', () => {
       {},
       { store: { medium: 'postgres', url: 'postgres://me@host/db' } },
     ],
+    ['a bucket of S3', { objects: 's3://b/p?region=x' }, {}, { objects: { kind: 's3', url: 's3://b/p?region=x' } }],
+    ['where it is reached', { url: 'https://iot.example/base/' }, {}, { url: 'https://iot.example/base' }],
     ['proxies', { trustProxy: 'loopback, 10.0.0.0/8,::1' }, {}, { trustProxy: 'loopback,10.0.0.0/8,::1' }],
     ['numbers from a program', { port: 0, rateLimit: 0 }, {}, { port: 0 }],
   ])('take %s', (_what, given, env, expected) => {
@@ -106,6 +110,14 @@ describe('the options', () => {
     [
       { allowUrl: ['10.0.0.0/8', '169.254.169.254'] },
       '--allow-url: "169.254.169.254" cannot be allowed; it leads to the metadata of a cloud',
+    ],
+    [
+      { objects: 's3:bucket' },
+      '--objects: "s3:bucket" cannot be used; write files: or s3://bucket/prefix?endpoint=https://...&region=...',
+    ],
+    [
+      { url: 'iot.example' },
+      '--url: "iot.example" cannot be used; write http:// or https://, a name, and a path if there is one',
     ],
     [{ issuer: 'i' }, '--issuer and --audience: they say which tokens are good, but --jwks is not given'],
   ])('%j is refused with what would be right', (given, problem) => {

@@ -4,6 +4,7 @@ import type { Client } from '../../src/client.ts'
 import { readArchive } from '../../src/services/functions/registry/archive.ts'
 import { RUNTIMES } from '../../src/services/functions/runtimes/catalog.ts'
 import { listeningHost, type ListeningHost } from './listening-host.ts'
+import { basic } from './sample-host.ts'
 
 let host: ListeningHost
 let client: Client
@@ -38,6 +39,14 @@ describe('functions by the client', () => {
     })
     const jobs = await plugs.jobs.list({ name: 'tooWarm', version: '1.0.0' })
     expect(jobs.map(({ type: one }) => one).toSorted()).toEqual(['build', 'deploy', 'verify'])
+
+    const { key, secret } = host.credentials
+    const headers = { authorization: basic(key, secret), accept: 'text/html,*/*;q=0.8' }
+    for (const path of ['tooWarm/versions/1.0.0', 'tooWarm']) {
+      const page = await fetch(`${host.url}/registry/v2/plugs/${path}`, { headers })
+      expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+      expect(await page.text()).toContain('<h1>tooWarm 1.0.0</h1>')
+    }
 
     const assets = await plugs.assets('tooWarm', '1.0.0')
     expect(assets.map(({ path }) => path)).toEqual(['index.js', 'package.json', 'plug.json'])

@@ -662,7 +662,8 @@ describe('a rebuild', () => {
       ['forceVersion=9.0.0', undefined],
       ['upgrade=minor&forceVersion=1.0.0', undefined],
       ['upgrade=huge', undefined],
-      ['', { deploy: { limits: {} } }],
+      ['', { deploy: { secrets: [] } }],
+      ['', { deploy: { limits: { memory: '1Gi' } } }],
     ] as const) {
       expect((await rebuild(query, body)).status, query).toBe(400)
     }

@@ -104,6 +104,7 @@ const NAMES: readonly (readonly [string, Readonly<Record<string, string>>])[] = 
   ['/registry/v2/schemas', { schema: 'plugs-manifest', functionType: 'plugs', role: 'manifest' }],
   ['/registry/v2/jobs', { type: 'build' }],
   ['/api/v1/webscripts', { name: 'greet' }],
+  ['/storage/v1', { bucket: 'assets', '*': '' }],
   ['/api/v1/{', { id: 'default', '*': 'greet' }],
 ]
 const QUERIES: Readonly<Record<string, string>> = {

@@ -14,6 +14,7 @@ const PROGRAM = `export const start = (argument, host) => {
   const held = []
   return (method, params, call) => {
     if (method === 'exit') process.exit(7)
+    if (method === 'heap') return import('node:v8').then(({ getHeapStatistics }) => getHeapStatistics().heap_size_limit)
     if (method === 'work') { while (process.cpuUsage().user < 400_000); return process.cpuUsage().user }
     if (method === 'hold') return new Promise((resolve) => held.push(resolve))
     if (method === 'let go') return held.map((resolve) => resolve('held')).length
@@ -131,6 +132,28 @@ describe('a program', () => {
     await pool.release('p')
     expect(pool.cpuMs('a')).toBeGreaterThanOrEqual(worked)
     expect([pool.cpuMs('b') < 390, pool.cpuMs('c')]).toEqual([true, 0])
+  })
+
+  it('that takes more CPU time than its limit is called again when that has come back', async () => {
+    const { pool, pass } = poolOf()
+    // half a minute of it is saved up: 300 ms
+    const program = { ...programOf('p'), cpuPerSecond: 0.01 }
+    expect(await pool.call(program, 'echo', 1)).toBe(1)
+    await pool.call(program, 'work', {})
+    pass(200)
+    await expect(pool.call(program, 'echo', 1)).rejects.toThrow(
+      /limit of 0\.01 s of CPU time in a second; it is called/,
+    )
+    expect(await pool.call(programOf('q'), 'echo', 2)).toBe(2)
+    pass(60_000)
+    expect(await pool.call(program, 'echo', 3)).toBe(3)
+  })
+
+  it('has as much memory as it says', async () => {
+    const { pool } = poolOf()
+    const heapOf = async (program: Program) => Number(await pool.call(program, 'heap', {}))
+    const [own, usual] = [await heapOf({ ...programOf('p'), memoryMib: 64 }), await heapOf(programOf('q'))]
+    expect(own).toBeLessThan(usual * 0.75)
   })
 
   it('that takes too much is refused before it is sent', async () => {

@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { Report } from './report.ts'
+import { runMutants } from './run-mutants.ts'
 import { drawPlan } from './world/draw-plan.ts'
 import type { Plan } from './world/plan.ts'
 import { runPlan, type RunResult } from './world/run-plan.ts'
@@ -19,18 +20,26 @@ const OPTIONS = {
   hours: { type: 'string' },
   /** a file with a plan, with all that happened in its run; a folder of them, with findings alone */
   case: { type: 'string' },
-  /** services whose operations are drawn, with commas between */
+  /** services whose operations are drawn, with commas between; of mutants, those whose names have it */
   only: { type: 'string' },
   /** a folder for the plans of runs with findings, made smaller */
   keep: { type: 'string' },
+  /** ends with the first run that finds something */
+  first: { type: 'boolean', default: false },
+  /** puts mended faults back, and looks whether as many seeds find them */
+  mutants: { type: 'boolean', default: false },
   /** every run is done twice and must be the same */
   twice: { type: 'boolean', default: false },
 } as const
+
+/** seeds within which a fault is to be found */
+const MUTANT_SEEDS = 5000
 
 /** Ends with 1 when something was found. */
 export async function simulate(loop: VirtualLoop, args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS })
   const { seed, seeds, from, hours, only, keep, twice } = values
+  if (values.mutants) return runMutants(process.cwd(), Number(seeds ?? MUTANT_SEEDS), only) > 0 ? 1 : 0
   const draw = (name: string): Plan => drawPlan(name, only?.split(','))
   if (seed !== undefined) return showRun(await runPlan(loop, draw(seed)))
   if (values.case?.endsWith('.json') === true) return showRun(await runPlan(loop, readCase(values.case)))
@@ -40,6 +49,7 @@ export async function simulate(loop: VirtualLoop, args: string[]): Promise<numbe
     const result = await runPlan(loop, plan)
     const again = twice ? await runPlan(loop, plan) : undefined
     const isNew = report.add(name, plan, result, again)
+    if (isNew && values.first) break
     if (isNew && keep !== undefined) keepCase(keep, name, await smaller(loop, plan))
   }
   report.show()

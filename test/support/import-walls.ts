@@ -179,7 +179,7 @@ export const WALLS: readonly Wall[] = [
     pure: true,
   },
   // The machine's time and chance, for those that take them from outside
-  { from: 'src/machine/**', files: ['src/machine/**'], packages: ['node:timers'], pure: false },
+  { from: 'src/machine/**', files: ['src/machine/**'], packages: ['node:crypto', 'node:timers'], pure: false },
   // Processes for programs of others: a leaf that knows no service
   {
     from: 'src/sandbox-process/**',
@@ -311,6 +311,24 @@ export function impurities(scan: Scan): readonly string[] {
   return IMPURE.flatMap(([name, use]) => {
     // A function of the file's own may carry the name
     if (name === 'fetch' && /\bfunction fetch\b/.test(scan.code)) return []
+    const match = use.exec(scan.code)
+    return match ? [`line ${scan.code.slice(0, match.index).split('\n').length}: ${name}`] : []
+  })
+}
+
+/** What only the machine's own port may ask of the machine where clocks and chance are injected. */
+const OF_THE_MACHINE: readonly (readonly [string, RegExp])[] = [
+  ...IMPURE.filter(([name]) => ['Date.now', 'new Date() without a time', 'Math.random', 'a timer'].includes(name)),
+  ['queueMicrotask', /(?<![.\w$])queueMicrotask\b/],
+  ['performance.now', /(?<![.\w$])(?:globalThis\.)?performance\.now\b/],
+  ['process.hrtime', /\bprocess\.hrtime\b/],
+  ['AbortSignal.timeout', /\bAbortSignal\.timeout\b/],
+  ['random bytes', /\b(?:randomUUID|randomBytes|randomInt|randomFill\w*|getRandomValues)\b/],
+]
+
+/** What a file takes of the machine's clocks, timers, turns, chance and ids by itself. */
+export function machineUses(scan: Scan): readonly string[] {
+  return OF_THE_MACHINE.flatMap(([name, use]) => {
     const match = use.exec(scan.code)
     return match ? [`line ${scan.code.slice(0, match.index).split('\n').length}: ${name}`] : []
   })

@@ -1,8 +1,8 @@
 /** What one caller can do with the alarms of its tenant. */
-import { setImmediate } from 'node:timers/promises'
 import type { Caller } from '../../kernel/caller.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import { AppError } from '../../kernel/errors.ts'
+import { machineTimers } from '../../machine/timers.ts'
 import type { AlarmWriter } from './alarm-writer.ts'
 import type { AlarmRecord } from './alarm-record.ts'
 import { batchApi } from './batch-service.ts'
@@ -94,7 +94,7 @@ async function timeline(
   const items: TimelineItem[] = []
   for (const [i, alarm] of alarms.entries()) {
     for (const item of timelineOf(alarm)) if (item.timestamp >= from && item.timestamp <= to) items.push(item)
-    if (i % SLICE === SLICE - 1) await setImmediate()
+    if (i % SLICE === SLICE - 1) await machineTimers.breathe()
   }
   return items.sort((a, b) => a.timestamp - b.timestamp)
 }

@@ -1,9 +1,9 @@
 /** Operations on many alarms: queued, and followed by their status. */
-import { setImmediate } from 'node:timers/promises'
 import type { Job } from '../../jobs/contract.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/caller.ts'
+import { machineTimers } from '../../machine/timers.ts'
 import { noAlarm } from './alarm-writer.ts'
 import { itemResults } from '../../web/item-results.ts'
 import { BATCH_JOB, batchData, type BatchData } from './batch-jobs.ts'
@@ -64,7 +64,7 @@ async function selected(
     })
     const existing = new Set(there)
     for (const id of some) (existing.has(id) ? ids : missing).push(id)
-    await setImmediate()
+    await machineTimers.breathe()
   }
   return { ids, missing }
 }
@@ -83,7 +83,7 @@ async function allIds(
     for (const id of portion) found.push(id)
     afterId = portion.at(-1)
     if (portion.length < IDS_AT_ONCE || afterId === undefined) return found
-    await setImmediate()
+    await machineTimers.breathe()
   }
 }
 

@@ -2,8 +2,8 @@
  * Work on the alarms of one key goes one after the other; what waits meanwhile shares the next commit. Work of another
  * process on the same store shows as a conflict, and is then seen.
  */
-import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../kernel/errors.ts'
+import { machineTimers } from '../../machine/timers.ts'
 import type { TenantCollections } from './collections.ts'
 import type { AlarmEvent } from './contract.ts'
 import { KeyDraft } from './key-draft.ts'
@@ -83,7 +83,7 @@ export class KeyedCommitter {
         }
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'CONFLICT' || tries >= MAX_TRIES) throw error
-        await setImmediate()
+        await machineTimers.breathe()
         continue
       }
       for (const tell of settled) tell()

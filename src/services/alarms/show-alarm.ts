@@ -1,6 +1,6 @@
 /** Alarms as they are given back. */
-import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../kernel/errors.ts'
+import { machineTimers } from '../../machine/timers.ts'
 import type { AlarmRecord } from './alarm-record.ts'
 import type { TenantCollections } from './collections.ts'
 import { snoozeEnd } from './change-alarm.ts'
@@ -33,7 +33,7 @@ export async function showAll(
   }
   const all: Alarm[] = []
   for (let from = 0; from < alarms.length; from += SLICE) {
-    if (from > 0) await setImmediate()
+    if (from > 0) await machineTimers.breathe()
     const slice = alarms.slice(from, from + SLICE)
     const histories = await wholeHistories(collections, slice)
     for (const [i, alarm] of slice.entries()) all.push(shown(alarm, histories[i] ?? [], now))

@@ -3,6 +3,7 @@
  * check bodies, so that a problem is told in the same words by whatever way it comes.
  */
 import type { FastifyInstance } from 'fastify'
+import { machineTimers } from '../../machine/timers.ts'
 import type { BrokerService } from './contract.ts'
 import { PublishedMessage } from './posting/answer.ts'
 import { postRoutes } from './routes/post-routes.ts'
@@ -24,7 +25,7 @@ export interface BrokerRoutes {
 
 /** Adds every route of the broker, in a scope of its own. `request.tenant` and `request.user` say who asks. */
 export async function brokerRoutes(app: FastifyInstance, options: BrokerRoutes): Promise<void> {
-  const { service, life, frameBytes, every = everyUnheld } = options
+  const { service, life, frameBytes, every = machineTimers.every } = options
   await app.register(async (own) => {
     own.setValidatorCompiler(() => () => true)
     // the schemas of answers are for readers: nothing is left out because a schema does not know it
@@ -37,9 +38,4 @@ export async function brokerRoutes(app: FastifyInstance, options: BrokerRoutes):
     seriesRoutes(own, service)
     await streamRoutes(own, service, streaming)
   })
-}
-
-function everyUnheld(ms: number, work: () => void): () => void {
-  const timer = setInterval(work, ms).unref()
-  return () => clearInterval(timer)
 }

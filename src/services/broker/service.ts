@@ -2,6 +2,7 @@
 import { messageOf, type Issue } from '../../kernel/errors.ts'
 import { refusedBy } from '../../kernel/issues.ts'
 import type { Storage } from '../../storage/contract.ts'
+import { machineTimers } from '../../machine/timers.ts'
 import type { BrokerGauges, BrokerService, Channel, CommandOutbox, Discovery, Forwarding } from './contract.ts'
 import type { IngestLimits } from './posting/ingest-queue.ts'
 import { readCommand, readPost } from './posting/read-post.ts'
@@ -71,7 +72,7 @@ class Service implements BrokerService {
     }
     await Promise.all(Array.from({ length: AT_ONCE }, open))
     closing?.addEventListener('abort', () => this.#endStreams(), { once: true })
-    this.#stopSweeps = (this.#dependencies.every ?? everyUnheld)(SWEEP_MS, () => {
+    this.#stopSweeps = (this.#dependencies.every ?? machineTimers.every)(SWEEP_MS, () => {
       this.#sweeping ??= this.#sweep()
     })
   }
@@ -128,9 +129,4 @@ class Service implements BrokerService {
     }
     this.#sweeping = undefined
   }
-}
-
-function everyUnheld(ms: number, work: () => void): () => void {
-  const timer = setInterval(work, ms).unref()
-  return () => clearInterval(timer)
 }

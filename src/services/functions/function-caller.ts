@@ -119,6 +119,7 @@ export class FunctionCaller {
       module,
       readable: [...readable, folder],
       argument: { module: join(folder, runtime.main), env: environmentOf(record) },
+      ...limitsOf(record),
     }
   }
 }
@@ -153,9 +154,19 @@ function environmentOf({ manifest, overrides }: FunctionRecord): Readonly<Record
   return { ...manifest.deploy?.envVars, ...overrides?.envVars }
 }
 
-/** Processes with another environment are others. */
+/** As the manifest has them checked: `128Mi`, and `150m` or cores. */
+function limitsOf({ manifest, overrides }: FunctionRecord): Pick<Program, 'memoryMib' | 'cpuPerSecond'> {
+  const { memory, cpu } = { ...manifest.deploy?.limits, ...overrides?.limits }
+  const cores = cpu?.endsWith('m') === true ? Number(cpu.slice(0, -1)) / 1_000 : Number(cpu)
+  return {
+    ...(memory !== undefined && { memoryMib: Number.parseInt(memory, 10) }),
+    ...(cpu !== undefined && { cpuPerSecond: cores }),
+  }
+}
+
+/** Processes with another environment or other limits are others. */
 function keyOf(tenant: string, record: FunctionRecord, digest: string): string {
-  const environment = JSON.stringify(environmentOf(record))
-  const deployed = environment === '{}' ? '' : createHash('sha256').update(environment).digest('hex').slice(0, 16)
+  const own = JSON.stringify([environmentOf(record), limitsOf(record)])
+  const deployed = own === '[{},{}]' ? '' : createHash('sha256').update(own).digest('hex').slice(0, 16)
   return `${tenant}/${recordId(record)}/${digest}${deployed}`
 }

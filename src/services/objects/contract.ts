@@ -8,15 +8,15 @@
  * nobody refers to is found by its document and taken away. Whoever hands changes on reads the log after a position
  * that it stores with its own work: it may see a change twice, and never misses one.
  *
- * - an object is replaced, copied, moved or removed whole or not at all: readers see the old one or the new one
- * - every change of an object is an entry of the tenant's log in the same commit, at positions 1, 2, 3 ...
+ * OBJECT-1 an object is replaced, copied, moved or removed whole or not at all: readers see the old one or the new one
+ * OBJECT-2 every change of an object is an entry of the tenant's log in the same commit, at positions 1, 2, 3 ...
  *   without gaps, in the order in which the changes took effect
- * - content that no record refers to goes: what an upload left that broke off, what was replaced or removed
- * - a removal that is refused removes nothing
- * - a signed address opens one method on one path (of a form: on what begins with it) until its time is over,
+ * OBJECT-3 content that no record refers to goes: what an upload left that broke off, what was replaced or removed
+ * OBJECT-4 a removal that is refused removes nothing
+ * OBJECT-5 a signed address opens one method on one path (of a form: on what begins with it) until its time is over,
  *   and nothing else; it never opens more than whoever signed it may do
- * - the host holds a bounded part of a content, however large it is
- * - no method and no address reaches an object of another tenant
+ * OBJECT-6 the host holds a bounded part of a content, however large it is
+ * OBJECT-7 no method and no address reaches an object of another tenant
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN` (the bucket does not let the caller,
  * or a hidden path without `all`), `CONFLICT` (a folder that is not empty, an object replaced while it was read),
@@ -46,6 +46,8 @@ export interface ObjectsService {
   /** With every right on every bucket: for services of the host, which write what users only read. */
   inside(tenant: string): ObjectsApi
   changes(tenant: string): ObjectChanges
+  /** Whether the tenant has stored anything. */
+  hasTenant(tenant: string): Promise<boolean>
   /** Tenants whose log of changes has entries, for a reader that starts. */
   tenantsWithChanges(): Promise<readonly string[]>
   /**
@@ -55,6 +57,8 @@ export interface ObjectsService {
   onChanges(listener: (tenant: string) => void): () => void
   start(): Promise<void>
   stop(): Promise<void>
+  /** Resolves when contents that nobody refers to have been looked for, and no change is after that. */
+  settled(): Promise<void>
   gauges(): ObjectsGauges
 }
 
@@ -199,8 +203,10 @@ export interface RemoveOptions {
 }
 
 export interface Removed {
-  /** of objects and of the folders that were named, `.folder` left out */
+  /** of objects, `.folder` left out, and of the folder that was named; the first 1,000 */
   readonly paths: readonly string[]
+  /** how many there were */
+  readonly count: number
   readonly next?: string
 }
 
@@ -212,7 +218,7 @@ export interface SignOptions {
   readonly asAttachment?: boolean
   /** of an upload: what its content type must be */
   readonly contentType?: string
-  /** of a POST: bytes, both included */
+  /** of an upload: bytes, both included */
   readonly contentLength?: { readonly min?: number; readonly max?: number }
   /** a hidden path too */
   readonly all?: boolean

@@ -8,6 +8,7 @@ import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { Storage } from '../../storage/contract.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import { machineTimers } from '../../machine/timers.ts'
 import type { BackgroundWork, MakeBackgroundWork } from './background-work.ts'
 import { CollectionsByTenant } from './collections.ts'
 import { ChangeRecorder } from './change-recorder.ts'
@@ -219,8 +220,7 @@ class Resources implements ResourcesService {
 }
 
 function everySweep(work: () => void): () => void {
-  const timer = setInterval(work, SWEEP_MS).unref()
-  return () => clearInterval(timer)
+  return machineTimers.every(SWEEP_MS, work)
 }
 
 /** Its members as functions of their own, so that several can be taken together. */

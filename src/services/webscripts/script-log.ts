@@ -31,6 +31,13 @@ interface TenantLines {
   characters: number
 }
 
+interface Newest {
+  readonly script: string
+  readonly tenant: string
+  readonly kept: TenantLines
+  readonly own: KeptLines
+}
+
 export interface ScriptLogLimits {
   readonly ofScript: number
   readonly ofTenant: number
@@ -44,6 +51,8 @@ export class ScriptLog {
   readonly #tenants = new Map<string, TenantLines>()
   readonly #feed = new Feed<KeptLine>()
   readonly #limits: ScriptLogLimits
+  /** what was logged to last: the next line is often its, too */
+  #newest: Newest | undefined
   #characters = 0
   #last = 0
 
@@ -55,6 +64,22 @@ export class ScriptLog {
   /** `script`: what all versions of a webscript share, its tenant up to the first slash. */
   add(script: string, line: Omit<KeptLine, 'number'>): void {
     const one = { ...line, number: ++this.#last, message: cut(line.message) }
+    const { tenant, kept, own } = this.#linesOf(script)
+    own.lines.push(one)
+    this.#count(kept, own, sizeOf(one))
+    const { ofScript, ofTenant, inAll } = this.#limits
+    while (own.lines.length > MAX_LINES || own.characters > ofScript) {
+      const first = own.lines.shift()
+      if (first !== undefined) this.#count(kept, own, -sizeOf(first))
+    }
+    while (kept.characters > ofTenant && kept.scripts.size > 1) this.#dropOldest(kept)
+    if (this.#characters > inAll) this.#dropOfOthers(tenant)
+    this.#feed.publish(script, one)
+  }
+
+  /** Those of a webscript, and what holds them; both are the newest then. */
+  #linesOf(script: string): Newest {
+    if (this.#newest?.script === script) return this.#newest
     const tenant = tenantOf(script)
     const kept = this.#tenants.get(tenant) ?? { scripts: new Map<string, KeptLines>(), characters: 0 }
     const own = kept.scripts.get(script) ?? { lines: [], characters: 0 }
@@ -63,20 +88,15 @@ export class ScriptLog {
     kept.scripts.set(script, own)
     this.#tenants.delete(tenant)
     this.#tenants.set(tenant, kept)
-    own.lines.push(one)
-    this.#count(kept, own, sizeOf(one))
-    const { ofScript, ofTenant, inAll } = this.#limits
-    while (own.lines.length > MAX_LINES || own.characters > ofScript) {
-      const [first] = own.lines.splice(0, 1)
-      if (first !== undefined) this.#count(kept, own, -sizeOf(first))
-    }
-    while (kept.characters > ofTenant && kept.scripts.size > 1) this.#dropOldest(kept)
+    return (this.#newest = { script, tenant, kept, own })
+  }
+
+  #dropOfOthers(tenant: string): void {
     for (const [name, other] of this.#tenants) {
-      if (this.#characters <= inAll || name === tenant) break
-      while (other.scripts.size > 0 && this.#characters > inAll) this.#dropOldest(other)
+      if (this.#characters <= this.#limits.inAll || name === tenant) return
+      while (other.scripts.size > 0 && this.#characters > this.#limits.inAll) this.#dropOldest(other)
       if (other.scripts.size === 0) this.#tenants.delete(name)
     }
-    this.#feed.publish(script, one)
   }
 
   #count(kept: TenantLines, own: KeptLines, characters: number): void {

@@ -1,4 +1,5 @@
 /** What a tenant may call: so many in a second, so many at once, and with so much CPU time. */
+import { CpuAllowance, type CpuRate } from '../../kernel/cpu-allowance.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { LruCache } from '../../kernel/lru-cache.ts'
 
@@ -7,24 +8,12 @@ export interface CallLimits {
   readonly takeCall: (tenant: string) => number
   /** calls of a tenant at once */
   readonly mostOpen: number
-  readonly cpu: {
-    /** seconds of CPU time that a tenant has in a second */
-    readonly perSecond: number
-    /** seconds of it that are saved up */
-    readonly most: number
-  }
+  /** of a tenant */
+  readonly cpu: CpuRate
   /** ms of CPU time that the functions of a tenant have taken so far */
   readonly cpuMs: (tenant: string) => number
   /** ms of a clock that never goes back */
   readonly clock: () => number
-}
-
-/** CPU time of a tenant that is left; below 0 when one call took more than there was. */
-interface CpuAccount {
-  /** ms */
-  left: number
-  taken: number
-  at: number
 }
 
 const MAX_TENANTS = 10_000
@@ -32,7 +21,7 @@ const MAX_TENANTS = 10_000
 export class TenantCalls {
   readonly #limits: CallLimits
   readonly #open = new Map<string, number>()
-  readonly #cpu = new LruCache<string, CpuAccount>(MAX_TENANTS)
+  readonly #cpu = new LruCache<string, CpuAllowance>(MAX_TENANTS)
 
   constructor(limits: CallLimits) {
     this.#limits = limits
@@ -70,16 +59,9 @@ export class TenantCalls {
   /** s */
   #cpuWait(tenant: string): number {
     const { cpu, cpuMs, clock } = this.#limits
-    const [taken, at] = [cpuMs(tenant), clock()]
-    const account = this.#cpu.get(tenant) ?? { left: cpu.most * 1_000, taken, at }
-    const back = (at - account.at) * cpu.perSecond
-    // processes that were forgotten, as by a pool that began anew, have taken nothing back
-    const gone = Math.max(0, taken - account.taken)
-    account.left = Math.min(cpu.most * 1_000, account.left + back) - gone
-    account.taken = taken
-    account.at = at
-    this.#cpu.set(tenant, account)
-    return account.left >= 0 ? 0 : Math.max(1, Math.ceil(-account.left / (cpu.perSecond * 1_000)))
+    const allowance = this.#cpu.get(tenant) ?? new CpuAllowance(cpu)
+    this.#cpu.set(tenant, allowance)
+    return allowance.waitAfter(cpuMs(tenant), clock())
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { open, rename, unlink } from 'node:fs/promises'
+import { link, open, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../kernel/errors.ts'
 import type { BlobInfo, Blobs } from '../blobs.ts'
@@ -84,6 +84,13 @@ export class FileBlobs implements Blobs {
     return this.#host.run(() => this.#get(path, from, until))
   }
 
+  async copy(source: string, target: string): Promise<boolean> {
+    this.#host.checkOpen()
+    checkPath(source)
+    checkPath(target)
+    return this.#host.run(() => reading(`Copying ${source}`, () => this.#copy(source, target)))
+  }
+
   async list(query: Parameters<Blobs['list']>[0]): Promise<readonly BlobInfo[]> {
     this.#host.checkOpen()
     const checked = checkList(query)
@@ -136,6 +143,28 @@ export class FileBlobs implements Blobs {
     await rename(temporary, join(folder, file))
     this.#tenant.paths.changed(path, true)
     await syncFolder(folder)
+  }
+
+  /** A second name of one file: what is written is never changed in its place, so each goes its own way. */
+  async #copy(source: string, target: string): Promise<boolean> {
+    if (source === target) return (await this.#info(source)) !== undefined
+    const { folders, file } = objectNames(source)
+    const folder = await this.#folder(folders)
+    if (folder === undefined) return false
+    const temporary = join(this.#host.temporary, randomUUID())
+    try {
+      await link(join(folder, file), temporary)
+    } catch (thrown) {
+      if (codeOf(thrown) === 'ENOENT') return false
+      throw thrown
+    }
+    try {
+      await this.#tenant.mutex.run(target, () => this.#place(target, temporary, undefined))
+    } finally {
+      // a rename onto another name of the same file leaves both
+      await unlink(temporary).catch(() => undefined)
+    }
+    return true
   }
 
   async #delete(path: string): Promise<boolean> {

@@ -17,6 +17,7 @@ const END_BYTES = 4 + MARK.length
 const FIRST_READ = 4_096
 /** Metadata is bounded far below. */
 const MAX_JSON = 65_536
+/** bytes of one read of a stream; two of them are there at a time */
 const CHUNK = 65_536
 
 /** Writes an object from pieces, all of it durable. `modified` is asked for when the content is complete. */
@@ -24,15 +25,16 @@ export async function writeObject(
   handle: FileHandle,
   path: string,
   pieces: AsyncIterable<Uint8Array>,
-  { contentType, metadata }: CheckedPut,
+  { contentType, metadata, digest }: CheckedPut,
   modified: () => number,
 ): Promise<BlobInfo> {
-  const hash = createHash('sha256')
+  const hash = createHash(digest)
   let size = 0
   for await (const piece of pieces) {
+    const written = handle.writeFile(piece)
     hash.update(piece)
     size += piece.length
-    await handle.writeFile(piece)
+    await written
   }
   const known = { size, etag: hash.digest('hex'), contentType, modified: modified(), metadata }
   const json = Buffer.from(JSON.stringify(known))
@@ -67,7 +69,7 @@ export async function readInfo(handle: FileHandle, path: string): Promise<BlobIn
 
 /** Bytes from one place up to another, without the latter. */
 export async function readAt(handle: FileHandle, from: number, to: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(Math.max(0, to - from))
+  const bytes = Buffer.allocUnsafeSlow(Math.max(0, to - from))
   let filled = 0
   while (filled < bytes.length) {
     const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled, from + filled)
@@ -77,11 +79,24 @@ export async function readAt(handle: FileHandle, from: number, to: number): Prom
   return bytes.subarray(0, filled)
 }
 
-/** The same in pieces; closes the file at the end, and when its reader stops. */
+/** The same in pieces, each read while the one before is used; closes the file at the end, and when its reader stops. */
 export async function* streamAt(handle: FileHandle, from: number, to: number): AsyncIterable<Uint8Array> {
+  const readPiece = (at: number) => {
+    const piece = at < to ? readAt(handle, at, Math.min(at + CHUNK, to)) : undefined
+    // nobody waits for it while the one before is used
+    piece?.catch(() => undefined)
+    return piece
+  }
+  let next: Promise<Buffer> | undefined
   try {
-    for (let at = from; at < to; at += CHUNK) yield await readAt(handle, at, Math.min(at + CHUNK, to))
+    next = readPiece(from)
+    for (let at = from + CHUNK; next !== undefined; at += CHUNK) {
+      const piece = await next
+      next = readPiece(at)
+      yield piece
+    }
   } finally {
+    await next?.catch(() => undefined)
     await handle.close()
   }
 }

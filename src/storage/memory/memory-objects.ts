@@ -58,14 +58,14 @@ class MemoryBlobs implements Blobs {
     options?: Parameters<Blobs['put']>[2],
   ): Promise<BlobInfo> {
     this.#checkOpen()
-    const { contentType, metadata, expect } = checkPut(path, content, options)
+    const { contentType, metadata, expect, digest } = checkPut(path, content, options)
     const chunks: Uint8Array[] = []
     for await (const piece of piecesOf(content)) chunks.push(new Uint8Array(piece))
     const bytes = Buffer.concat(chunks)
     this.#checkOpen()
     const objects = this.#objects()
     checkExpectedEtag(path, expect, objects.get(path)?.info.etag)
-    const etag = createHash('sha256').update(bytes).digest('hex')
+    const etag = createHash(digest).update(bytes).digest('hex')
     const info = { path, size: bytes.length, etag, contentType, modified: this.#clock(), metadata }
     if (!objects.has(path)) this.#paths = undefined
     objects.set(path, { info, bytes })
@@ -89,6 +89,18 @@ class MemoryBlobs implements Blobs {
     // Whoever reads may write over what he got
     const part = new Uint8Array(found.bytes.subarray(range?.from ?? 0, (range?.until ?? found.bytes.length) + 1))
     return { info: copyOf(found.info), content: onePiece(part) }
+  }
+
+  async copy(source: string, target: string): Promise<boolean> {
+    this.#checkOpen()
+    checkPath(source)
+    checkPath(target)
+    const objects = this.#objects()
+    const found = objects.get(source)
+    if (found === undefined) return false
+    if (!objects.has(target)) this.#paths = undefined
+    objects.set(target, { ...found, info: { ...found.info, path: target } })
+    return true
   }
 
   async list(query: Parameters<Blobs['list']>[0]): Promise<readonly BlobInfo[]> {

@@ -54,6 +54,14 @@ function definesObjects(suite: Suite<BlobHost>): void {
     expect(await textAt(blobs, 'x')).toBe('')
   })
 
+  fact('the etag is MD5 where a put asks for that, and can be expected', async (blobs) => {
+    const md5 = '900150983cd24fb0d6963f7d28e17f72'
+    expect((await blobs.put('x', pieces('a', 'bc'), { digest: 'md5' })).etag).toBe(md5)
+    expect((await blobs.info('x'))?.etag).toBe(md5)
+    expect((await blobs.put('x', bytes('abc'), { expect: md5 })).etag).toBe(etagOf(bytes('abc')))
+    await expectCode(() => blobs.put('x', bytes('abc'), { digest: 'crc' as 'md5' }), 'VALIDATION')
+  })
+
   fact('content may come in pieces, empty ones among them', async (blobs) => {
     const info = await blobs.put('x', pieces('one ', '', 'two ', 'three'))
     expect(info).toMatchObject({ size: 13, etag: etagOf(bytes('one two three')) })
@@ -140,6 +148,28 @@ function definesObjects(suite: Suite<BlobHost>): void {
     await writing
   })
 
+  fact('a copy has what its source has, and each goes its own way', async (blobs) => {
+    const info = await blobs.put('a', bytes('same'), { contentType: 'text/plain', metadata: { k: 'v' } })
+    await blobs.put('b', bytes('other'))
+    expect([await blobs.copy('a', 'b'), await blobs.copy('a', 'c/d'), await blobs.copy('a', 'b')]).toEqual([
+      true,
+      true,
+      true,
+    ])
+    expect(await blobs.list({})).toEqual(['a', 'b', 'c/d'].map((path) => ({ ...info, path })))
+    await blobs.put('a', bytes('new'))
+    await blobs.delete('b')
+    expect([await textAt(blobs, 'a'), await textAt(blobs, 'c/d')]).toEqual(['new', 'same'])
+    expect([await blobs.copy('b', 'c/d'), await blobs.copy('x/y', 'z'), await blobs.copy('a', 'a')]).toEqual([
+      false,
+      false,
+      true,
+    ])
+    expect(await textAt(blobs, 'c/d')).toBe('same')
+    await expectCode(() => blobs.copy('a', '../b'), 'VALIDATION')
+    await expectCode(() => blobs.copy('../a', 'b'), 'VALIDATION')
+  })
+
   fact('delete says whether there was one', async (blobs) => {
     await blobs.put('a', bytes('x'))
     await blobs.put('a/b', bytes('y'))
@@ -178,6 +208,7 @@ function definesObjects(suite: Suite<BlobHost>): void {
       () => blobs.get('x'),
       () => blobs.info('x'),
       () => blobs.list({}),
+      () => blobs.copy('x', 'y'),
       () => blobs.delete('x'),
     ]) {
       await expectCode(act, 'CLOSED', String(act))

@@ -13,6 +13,11 @@ it('is read as it stands', () => {
   expect(read(GOOD)).toEqual(GOOD)
 })
 
+it('may say how much memory and CPU time its processes have', () => {
+  const limited = { ...GOOD, deploy: { limits: { memory: '64Mi', cpu: '150m' }, requests: { cpu: '0.5' } } }
+  expect(read(limited)).toEqual(limited)
+})
+
 describe('what is wrong with a manifest', () => {
   it.each<[string, unknown, RegExp]>([
     ['that is missing', undefined, /no plug\.json/],
@@ -33,6 +38,10 @@ describe('what is wrong with a manifest', () => {
       { ...GOOD, interface: { input: [{ name: 'x', dataType: 'date' }] } },
       /\/interface\/input\/0/,
     ],
+    ['with too little memory', { ...GOOD, deploy: { limits: { memory: '16Mi' } } }, /\/deploy\/limits\/memory/],
+    ['with too much memory', { ...GOOD, deploy: { limits: { memory: '513Mi' } } }, /\/deploy\/limits\/memory/],
+    ['with no CPU time', { ...GOOD, deploy: { limits: { cpu: '0' } } }, /\/deploy\/limits\/cpu/],
+    ['with secrets, of which a host has none', { ...GOOD, deploy: { secrets: ['a'] } }, /\/deploy.*additional/],
     ['with a bad range', { ...GOOD, runtimeVersion: 'new' }, /not a range/],
   ])('%s is told', (_, value, problem) => {
     expect(() => read(value)).toThrow(problem)

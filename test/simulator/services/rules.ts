@@ -23,7 +23,7 @@ function acting(kind: Kind, resource: string): JsonObject {
   if (kind === 'note') {
     return {
       name: 'note',
-      timeout: 'PT5S',
+      timeout: 'PT20S',
       retryConfig: { maxRetries: 6, minBackoff: 'PT1S', maxBackoff: 'PT4S' },
       properties: { n: '${streamdata.n}' },
     }

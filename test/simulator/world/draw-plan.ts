@@ -37,7 +37,7 @@ export function drawPlan(seed: string, only?: readonly string[]): Plan {
 
 function manners(chance: Chance): Manners {
   return {
-    writeMs: chance.of([0, 1, 20, 200, 2000]),
+    writeMs: chance.of([0, 1, 20, 200, 1000]),
     readMs: chance.of([0, 1, 10, 100]),
     refused: chance.of([0, 0, 0.01, 0.1]),
   }

@@ -14,6 +14,7 @@ export function noBlobs(): BlobMedium & { readonly closed: () => number } {
       info: async () => undefined,
       get: async () => undefined,
       list: async () => [],
+      copy: async () => false,
       delete: async () => false,
     }),
     tenants: async () => [...tenants].sort(),

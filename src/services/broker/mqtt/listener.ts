@@ -16,6 +16,7 @@
 import { createServer, type Socket } from 'node:net'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import { SparingLog } from '../../../kernel/sparing-log.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import type { BrokerMessage } from '../contract.ts'
 import { Connection } from './connection.ts'
 import { REASONS } from './reasons.ts'
@@ -93,7 +94,7 @@ class MqttServer implements MqttListener, ConnectionContext {
   }
 
   after(ms: number, work: () => void): () => void {
-    const { after = byTimers } = this.options
+    const { after = machineTimers.later } = this.options
     return after(ms, work)
   }
 
@@ -123,10 +124,4 @@ class MqttServer implements MqttListener, ConnectionContext {
     if (this.#open.size >= this.limits.connections) return void socket.destroy()
     this.#open.add(new Connection(socket, this))
   }
-}
-
-function byTimers(ms: number, work: () => void): () => void {
-  const timer = setTimeout(work, ms)
-  timer.unref()
-  return () => clearTimeout(timer)
 }

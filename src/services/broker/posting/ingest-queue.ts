@@ -17,6 +17,7 @@
 import { AppError } from '../../../kernel/errors.ts'
 import { ReorderBuffer, type Ended } from '../../../kernel/reorder-buffer.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import type { ForwardedPost, Forwarding } from '../contract.ts'
 import { routedMessageOf, type Post } from './arrival.ts'
 import { LOG, PARTITION } from './log-entry.ts'
@@ -168,7 +169,7 @@ export class IngestQueue {
   #wake(): void {
     if (this.#isWoken) return
     this.#isWoken = true
-    setImmediate(() => {
+    machineTimers.soon(() => {
       this.#isWoken = false
       this.#handOn()
     })

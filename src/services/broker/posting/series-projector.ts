@@ -7,6 +7,7 @@
  * PROJECTOR-3 an attempt is made for each batch that comes, for each reader, and by each sweep
  */
 import { AppError, messageOf } from '../../../kernel/errors.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import type { Logged, Projection } from './projection.ts'
 
 /** posts and characters that may be acknowledged and not applied */
@@ -137,16 +138,16 @@ export class SeriesProjector {
     const { restMs } = this.#limits
     if (restMs > 0 && this.#readers.length === 0 && !this.#isEnough) {
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, restMs).unref()
+        const cancel = machineTimers.later(restMs, resolve)
         this.#endRest = () => {
-          clearTimeout(timer)
+          cancel()
           resolve()
         }
       })
       this.#endRest = undefined
     }
     // what is acknowledged in the same turn goes along
-    await nextTurn()
+    await machineTimers.breathe()
   }
 
   async #next(): Promise<void> {
@@ -191,8 +192,4 @@ export class SeriesProjector {
       this.#characters += sign * size
     }
   }
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }

@@ -88,6 +88,18 @@ const Labels = Type.Optional(
     maxProperties: 50,
   }),
 )
+const CpuText = Type.String({
+  pattern: '^(?:[1-9][0-9]{1,3}m|0\\.[1-9][0-9]?|[1-9](?:\\.[0-9])?)$',
+  description: 'thousandths of a core, such as 150m, or cores, such as 0.5',
+})
+const MemoryText = Type.String({
+  pattern: '^(?:3[2-9]|[4-9][0-9]|[1-4][0-9]{2}|50[0-9]|51[0-2])Mi$',
+  description: '32Mi to 512Mi',
+})
+const amounts = (description: string) =>
+  Type.Optional(
+    Type.Object({ memory: Type.Optional(MemoryText), cpu: Type.Optional(CpuText) }, { ...closed, description }),
+  )
 export const DeploySchema = Type.Object(
   {
     envVars: Type.Optional(
@@ -98,6 +110,8 @@ export const DeploySchema = Type.Object(
     ),
     labels: Labels,
     annotations: Labels,
+    limits: amounts('memory of each process, and CPU time of all of them; half a minute of that is saved up'),
+    requests: amounts('kept and shown; nothing is set aside for a function on this host'),
   },
   { ...closed, title: 'Deployment of a function' },
 )

@@ -1,10 +1,11 @@
 /** Routes of functions by name and version: made, listed, looked at, protected and taken away. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { QueryReader } from '../../../web/query-reader.ts'
-import type { FunctionQuery, InclusionQuery } from '../contract.ts'
+import type { FunctionQuery, InclusionQuery, SingleFunction } from '../contract.ts'
 import { MAX_BYTES } from '../registry/archive.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../registry/find-functions.ts'
+import { plugPage } from './plug-page.ts'
 import {
   addList,
   ARCHIVE_TYPES,
@@ -130,10 +131,10 @@ function addReading(app: FastifyInstance, { service, type }: TypeRouting): void 
       query: { ...INCLUSION, showTags: SHOW_TAGS },
       answers: { 200: SingleSchema },
     }),
-    handle(service, async ({ api, query, param, request }) => {
+    handle(service, async ({ api, query, param, request, reply }) => {
       const asked = { ...inclusionOf(query), ...tagsIn(query) }
       query.done()
-      return singleBody(await api.latest(param('name'), asked), hrefsOf(request.tenant))
+      return shownTo({ type, request, reply }, await api.latest(param('name'), asked))
     }),
   )
   app.get(
@@ -144,12 +145,28 @@ function addReading(app: FastifyInstance, { service, type }: TypeRouting): void 
       query: { showTags: SHOW_TAGS },
       answers: { 200: SingleSchema },
     }),
-    handle(service, async ({ api, query, param, request }) => {
+    handle(service, async ({ api, query, param, request, reply }) => {
       const asked = tagsIn(query)
       query.done()
-      return singleBody(await api.get(param('name'), param('version'), asked), hrefsOf(request.tenant))
+      return shownTo({ type, request, reply }, await api.get(param('name'), param('version'), asked))
     }),
   )
+}
+
+/** A plug is a page for those who want one, as browsers do. */
+function shownTo(
+  {
+    type,
+    request,
+    reply,
+  }: Pick<TypeRouting, 'type'> & { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  one: SingleFunction,
+): unknown {
+  if (type !== 'plugs') return singleBody(one, hrefsOf(request.tenant))
+  reply.header('vary', 'accept')
+  if (request.headers.accept?.includes('text/html') !== true) return singleBody(one, hrefsOf(request.tenant))
+  reply.header('content-security-policy', "default-src 'none'").header('x-content-type-options', 'nosniff')
+  return reply.type('text/html; charset=utf-8').send(plugPage(one))
 }
 
 function addRemoval(app: FastifyInstance, { service, type }: TypeRouting): void {

@@ -8,6 +8,7 @@
  */
 import { AppError } from '../../../kernel/errors.ts'
 import type { JsonObject } from '../../../kernel/json.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import { isNumeric } from '../query/aggregations.ts'
 import { ownerOf, type ColumnPlan } from '../query/plan.ts'
 import { fill, type Cell } from '../interpolation/fill.ts'
@@ -60,12 +61,12 @@ export class Execution {
 
   async *#raw(): AsyncGenerator<RowBatch> {
     const { signal } = this.#options
-    let since = performance.now()
+    let since = machineTimers.elapsed()
     for await (const batch of rawRows(this.#options, this.points)) {
-      this.took.read += performance.now() - since
+      this.took.read += machineTimers.elapsed() - since
       signal?.throwIfAborted()
       yield batch
-      since = performance.now()
+      since = machineTimers.elapsed()
     }
   }
 
@@ -75,9 +76,9 @@ export class Execution {
     if (count * columns.length > MAX_CELLS) {
       throw new AppError('TOO_LARGE', `${count} buckets of ${columns.length} series are more than ${MAX_CELLS} values`)
     }
-    const since = performance.now()
+    const since = machineTimers.elapsed()
     const table = await readBuckets(this.#options, this.#pauses, this.points)
-    this.took.read += performance.now() - since
+    this.took.read += machineTimers.elapsed() - since
     this.#describe(table)
     await this.#fill(table)
     return table
@@ -106,7 +107,7 @@ export class Execution {
 
   async #fill({ times, cells }: RowTable): Promise<void> {
     const { columns, signal } = this.#options
-    const since = performance.now()
+    const since = machineTimers.elapsed()
     for (const [i, column] of columns.entries()) {
       if (column.interpolation === undefined) continue
       await this.#pauses.due()
@@ -116,7 +117,7 @@ export class Execution {
       const text = `Series ${seriesText(column)} cannot be interpolated: ${done.lacking}. It is left as it is`
       this.notes.push({ level: 'error', text, properties: { resource: ownerOf(column), metric: column.metric } })
     }
-    this.took.interpolate += performance.now() - since
+    this.took.interpolate += machineTimers.elapsed() - since
   }
 }
 

@@ -1,19 +1,19 @@
 /** Long work lets the loop go now and then, so that nothing else waits for it. */
-import { setImmediate } from 'node:timers/promises'
+import { machineTimers } from '../../../machine/timers.ts'
 
 /** ms of one turn */
 const MAX_MS = 3
 
 export class Pauses {
-  #since = performance.now()
+  #since = machineTimers.elapsed()
 
   /** Undefined when it is not yet time: then nobody has to wait. */
   due(): Promise<void> | undefined {
-    return performance.now() - this.#since < MAX_MS ? undefined : this.#pause()
+    return machineTimers.elapsed() - this.#since < MAX_MS ? undefined : this.#pause()
   }
 
   async #pause(): Promise<void> {
-    await setImmediate()
-    this.#since = performance.now()
+    await machineTimers.breathe()
+    this.#since = machineTimers.elapsed()
   }
 }

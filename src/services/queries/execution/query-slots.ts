@@ -5,8 +5,8 @@
  * SLOTS-1 queries begin in the order in which they came
  * SLOTS-2 a query above those that may wait is refused (`RATE_LIMITED`), and nothing waits for good
  */
-import { setImmediate } from 'node:timers/promises'
 import { AppError } from '../../../kernel/errors.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 
 const MAX_RUNNING = 2
 const MAX_WAITING = 10_000
@@ -40,7 +40,7 @@ export class QuerySlots {
 
   /** The slot goes to the next one, a turn of the loop later. */
   async #pass(): Promise<void> {
-    if (this.#waiting.length > 0) await setImmediate()
+    if (this.#waiting.length > 0) await machineTimers.breathe()
     const next = this.#waiting.shift()
     if (next === undefined) this.#taken -= 1
     else next()

@@ -3,6 +3,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import { isPlainObject, ownValue, type Json, type JsonObject } from '../../../kernel/json.ts'
 import { refuse, makeIssue } from '../../../kernel/issues.ts'
 import type { Store } from '../../../storage/contract.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import type {
   ExecuteOptions,
   Explanation,
@@ -52,7 +53,7 @@ export async function begin(
   query: unknown,
   options: ExecuteOptions,
 ): Promise<Run> {
-  const began = performance.now()
+  const began = machineTimers.elapsed()
   const { overrides, signal, now: asked, resource } = options
   const at = asked ?? now()
   const plan = readQuery({ query: aboutResource(query, resource), ...(overrides && { overrides }), now: at })
@@ -69,7 +70,7 @@ export async function begin(
   const told: readonly Note[] = [...plan.notes, ...notes].map((text) => ({ level: 'info', text }))
   const messages = (): readonly QueryMessage[] =>
     [...told, ...execution.notes].map((note) => messageOf(note, at, options.action ?? 'execute'))
-  return { plan, columns, execution, batches: reading(execution), messages, planTook: performance.now() - began }
+  return { plan, columns, execution, batches: reading(execution), messages, planTook: machineTimers.elapsed() - began }
 }
 
 function aboutResource(query: unknown, resource: string | undefined): unknown {
@@ -82,14 +83,14 @@ export async function resultOf(run: Run, isExplained: boolean): Promise<QueryRes
   const { plan, columns, execution, batches, messages, planTook } = run
   const pauses = new Pauses()
   const table = await collect(batches, columns.length)
-  const since = performance.now()
+  const since = machineTimers.elapsed()
   const windowSpec = windowSpecOf(plan.line)
   const { zone } = plan.line
   const set = await layOut(
     { columns, table: paddedTo(table, columns.length), options: plan.render, windowSpec, zone },
     pauses,
   )
-  const render = performance.now() - since
+  const render = machineTimers.elapsed() - since
   return {
     messages: messages(),
     query: plan.query,

@@ -4,6 +4,7 @@
  */
 import type { Page } from '../../../kernel/page.ts'
 import type { Condition } from '../../../storage/contract.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import type { ListQuery, ResourceEntity } from '../contract.ts'
 import type { ResourceRecord } from '../resource-record.ts'
 import type { TenantResources } from '../tenant-resources.ts'
@@ -165,13 +166,9 @@ async function* walk(
     for (const { value } of slice) yield value
     if (slice.length < limit) return
     afterId = slice.at(-1)?.id
-    await turn()
+    // a store that answers at once would keep everybody else waiting
+    await machineTimers.breathe()
   }
-}
-
-/** A store that answers at once would keep everybody else waiting. */
-function turn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
 
 async function shownAs(

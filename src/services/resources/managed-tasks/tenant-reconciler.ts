@@ -7,10 +7,10 @@
  *   no harm
  * MANAGED-3 what could not be made is stored with the step that met it, and tried again until it is made or not wanted
  */
-import { setImmediate } from 'node:timers/promises'
 import { messageOf } from '../../../kernel/errors.ts'
 import { KeyedMutex } from '../../../kernel/keyed-mutex.ts'
 import type { Collection, Store, Write } from '../../../storage/contract.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import type { ManagedTasks } from '../contract.ts'
 import type { Limit } from './limit.ts'
 import { notedChange, type NotedChange } from './noted-change.ts'
@@ -177,7 +177,7 @@ export class TenantReconciler {
             entries.map(({ body }) => notedChange(body)),
             last.position,
           )
-          await setImmediate()
+          await machineTimers.breathe()
         }
       }
     } catch (error) {
@@ -321,7 +321,7 @@ export class TenantReconciler {
         if (writes.length > 0) await this.#dependencies.store.commit(writes)
         afterId = ids.at(-1)
         if (afterId === undefined || ids.length < RETRIED) return
-        await setImmediate()
+        await machineTimers.breathe()
       }
     } catch (error) {
       this.#interrupted(error)

@@ -2,9 +2,9 @@
  * Walks along the resources of types whose templates changed: in slices by id, each stored when it is done, so that a
  * crash costs a slice. A type that changes again meanwhile is walked from the beginning, in the same operation.
  */
-import { setImmediate } from 'node:timers/promises'
 import { messageOf } from '../../../kernel/errors.ts'
 import type { Collection, Condition, Store, Write } from '../../../storage/contract.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import { OPERATIONS, type OperationRecord, type WalkOperation } from '../operations/operation-record.ts'
 import { isClosed, type Failure, type ReconcilerDocuments } from './reconcile.ts'
 import type { StartTimer } from '../../../kernel/start-timer.ts'
@@ -168,7 +168,7 @@ export class TypeWalks {
         this.#ending.delete(id)
         if (isOver) return
         if (isBusy) return void later(BUSY_MS, () => this.go())
-        await setImmediate()
+        await machineTimers.breathe()
       }
     } catch (error) {
       this.#interrupted(walk, error)

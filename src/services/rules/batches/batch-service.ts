@@ -1,8 +1,8 @@
 /** Operations on many tasks: queued and followed, or only looked at. */
-import { setImmediate } from 'node:timers/promises'
 import type { Job } from '../../../jobs/contract.ts'
 import type { JobQueue } from '../../../jobs/job-queue.ts'
 import { itemResults } from '../../../web/item-results.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import { BATCH_JOB, batchData, type BatchData } from './batch-jobs.ts'
 import type { BatchOperation, BatchRequest, BatchStatus, QueuedBatch, ReadBatch } from './batch-schema.ts'
 import type { TenantCollections } from '../collections.ts'
@@ -62,7 +62,7 @@ export function batchApi(
       const tasks: TaskPreview[] = []
       for (const { value } of found) {
         tasks.push(await preview(changes, show, collections, value, read.action))
-        if (tasks.length % 20 === 0) await setImmediate()
+        if (tasks.length % 20 === 0) await machineTimers.breathe()
       }
       return { dryRun: true, operation: operationOf(request, read), total, tasks }
     },
@@ -100,7 +100,7 @@ async function selected(
         : new Set(await collections.tasks.ids({ where: conditions, limit: NAMED_AT_ONCE }))
     for (const id of some) if (fitting.has(id)) ids.push(id)
     for (const id of some) if (!existing.has(id)) missing.push(id)
-    await setImmediate()
+    await machineTimers.breathe()
   }
   return { ids, missing }
 }
@@ -116,7 +116,7 @@ async function allIds(collections: TenantCollections, where: TaskFilter): Promis
     found.push(...portion)
     afterId = portion.at(-1)
     if (portion.length < IDS_AT_ONCE || afterId === undefined) return found
-    await setImmediate()
+    await machineTimers.breathe()
   }
 }
 

@@ -1,21 +1,23 @@
 /** Long work in pieces: after some ms the loop gets its turn. */
+import { machineTimers } from '../../../machine/timers.ts'
+
 const PIECE_MS = 10
 
 export class TimeSlicer {
-  #since = performance.now()
+  #since = machineTimers.elapsed()
 
   get isLong(): boolean {
-    return performance.now() - this.#since > PIECE_MS
+    return machineTimers.elapsed() - this.#since > PIECE_MS
   }
 
   /** Waits for a turn of the loop when this piece has been long. */
   async rest(): Promise<void> {
     if (!this.isLong) return
     await nextTurn()
-    this.#since = performance.now()
+    this.#since = machineTimers.elapsed()
   }
 }
 
 export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve))
+  return machineTimers.breathe()
 }

@@ -1,5 +1,6 @@
 /** Listens to the engine only while events are few, or somebody reads them. */
 import type { Observable, Subscription } from 'rxjs'
+import { machineTimers } from '../../../machine/timers.ts'
 import type { TenantEvent } from '../runner.ts'
 
 /** events in a second, of all tasks together */
@@ -33,7 +34,7 @@ export class AdaptiveListener {
     events$: Observable<TenantEvent>,
     take: (told: TenantEvent) => void,
     resting: () => void,
-    { most = MAX_PER_SECOND, later = byTimer }: AdaptiveListenerOptions = {},
+    { most = MAX_PER_SECOND, later = machineTimers.later }: AdaptiveListenerOptions = {},
   ) {
     this.#events$ = events$
     this.#take = take
@@ -74,10 +75,4 @@ export class AdaptiveListener {
     this.#resting()
     this.#cancel = this.#later(REST_MS, () => this.#listen())
   }
-}
-
-function byTimer(ms: number, work: () => void): () => void {
-  const timer = setTimeout(work, ms)
-  timer.unref()
-  return () => clearTimeout(timer)
 }

@@ -1,9 +1,9 @@
 /** Messages of a request over a rule, in virtual time: the events come back, nothing is stored. */
-import { randomUUID } from 'node:crypto'
 import type { EngineEvent } from '../../../core/engine/events.ts'
 import type { Rule, Template } from '../../../core/rule/rule.ts'
 import { instantOf } from '../../../core/simulate/instant.ts'
 import { AppError } from '../../../kernel/errors.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import { dryPlugs } from './dry-plugs.ts'
 import type { RunDependencies } from './template-run.ts'
 import type { Simulation, SimulationResult } from './tools-schema.ts'
@@ -41,7 +41,7 @@ export async function simulateRequest(
     const task = await run.start(rule, {
       ...settings,
       // what really happens has an id of its own, since services do the work of an id once
-      id: request.executeActuators === true ? randomUUID() : 'task',
+      id: request.executeActuators === true ? machineTimers.newId() : 'task',
       ...(resource !== undefined && { resource }),
       ...(variables && { variables: { ...settings?.variables, ...variables } }),
     })

@@ -1,5 +1,4 @@
 /** A template run once, over data given in the request, or one node of it: nothing is stored. */
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Preparer } from '../../../core/engine/prepare.ts'
 import type { Prepared } from '../../../core/engine/prepared.ts'
 import type { EngineEvent } from '../../../core/engine/events.ts'
@@ -12,6 +11,7 @@ import { isoInstant, notAnInstant } from '../../../kernel/instant.ts'
 import { AppError, validationError, type Issue } from '../../../kernel/errors.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import { makeIssue, refuse } from '../../../kernel/issues.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import { debugRule, type DebugRule } from './debug-rule.ts'
 import { dryPlugs } from './dry-plugs.ts'
 import { GO } from './go-plug.ts'
@@ -228,12 +228,18 @@ function timeOf(message: { readonly timestamp?: unknown } | undefined): number |
   return typeof time === 'number' && Number.isFinite(time) ? time : undefined
 }
 
+/** Shorter when the reader has gone; the loop sees it. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await sleep(ms, undefined, signal && { signal })
-  } catch {
-    // the reader has gone; the loop sees it
-  }
+  if (signal?.aborted === true) return
+  await new Promise<void>((resolve) => {
+    const over = (): void => {
+      cancel()
+      signal?.removeEventListener('abort', over)
+      resolve()
+    }
+    const cancel = machineTimers.later(ms, over)
+    signal?.addEventListener('abort', over)
+  })
 }
 
 /** The rule that a body brings: a template, which needs no name here, or a rule with its settings. */

@@ -2,8 +2,6 @@
  * A rule in virtual time for the length of a request: one engine on a clock of its own, stepped from outside. It
  * leaves the loop free between slices, and gives up when it has worked for longer than a request may.
  */
-import { randomUUID } from 'node:crypto'
-import { setImmediate } from 'node:timers/promises'
 import type { StartSettings, Task } from '../../../core/engine/api.ts'
 import { CoreEngine } from '../../../core/engine/engine.ts'
 import type { EngineEvent } from '../../../core/engine/events.ts'
@@ -13,6 +11,7 @@ import type { Rule, Template } from '../../../core/rule/rule.ts'
 import { VirtualClock } from '../../../core/simulate/virtual-clock.ts'
 import type { Message, Sent } from '../../../core/task/origin.ts'
 import { AppError } from '../../../kernel/errors.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import { countingScripts, type ScriptWork } from './script-work.ts'
 
 export interface VirtualRunOptions {
@@ -39,11 +38,20 @@ export class VirtualRun {
   readonly #clock: VirtualClock
   readonly #engine: CoreEngine
   readonly #signal: AbortSignal | undefined
-  #sliceEnd = performance.now() + SLICE_MS
+  #sliceEnd = machineTimers.elapsed() + SLICE_MS
   #worked = 0
   readonly #scripts: ScriptWork = { open: 0, took: 0 }
 
-  constructor({ plugs, ports, metadata = {}, from, seed = 1, id = randomUUID(), onEvent, signal }: VirtualRunOptions) {
+  constructor({
+    plugs,
+    ports,
+    metadata = {},
+    from,
+    seed = 1,
+    id = machineTimers.newId(),
+    onEvent,
+    signal,
+  }: VirtualRunOptions) {
     this.#clock = new VirtualClock(from)
     this.#signal = signal
     this.#engine = new CoreEngine({
@@ -103,15 +111,15 @@ export class VirtualRun {
     do await this.#wait()
     while (this.#engine.openCalls > 0 && this.#scripts.open > 0 && this.#signal?.aborted !== true && !this.#isOverdue)
     this.#engine.giveUp()
-    this.#sliceEnd = performance.now() + SLICE_MS
+    this.#sliceEnd = machineTimers.elapsed() + SLICE_MS
   }
 
   async #wait(): Promise<void> {
     let giveUp: () => void = () => undefined
     const patience = new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, PATIENCE_MS)
+      const cancel = machineTimers.later(PATIENCE_MS, resolve)
       giveUp = () => {
-        clearTimeout(timer)
+        cancel()
         resolve()
       }
     })
@@ -126,13 +134,13 @@ export class VirtualRun {
   }
 
   async #breathe(): Promise<void> {
-    const now = performance.now()
+    const now = machineTimers.elapsed()
     if (now < this.#sliceEnd) return
     this.#worked += now - this.#sliceEnd + SLICE_MS
     this.#requireRest()
-    await setImmediate()
+    await machineTimers.breathe()
     if (this.#signal?.aborted === true) throw new AppError('CLOSED', 'nobody waits for the answer any more')
-    this.#sliceEnd = performance.now() + SLICE_MS
+    this.#sliceEnd = machineTimers.elapsed() + SLICE_MS
   }
 
   get #isOverdue(): boolean {

@@ -2,6 +2,7 @@
 import websocket from '@fastify/websocket'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import { machineTimers } from '../../../../machine/timers.ts'
 import type { BrokerService } from '../../contract.ts'
 import { described } from '../route-parts.ts'
 import { Sockets, type SocketHandler } from './sockets.ts'
@@ -22,10 +23,10 @@ export async function streamRoutes(app: FastifyInstance, service: BrokerService,
     preClose(done) {
       const { clients } = this.websocketServer
       for (const client of clients) client.close(1001, 'the host is closing')
-      const cut = setTimeout(() => {
+      const cancel = machineTimers.later(FAREWELL_MS, () => {
         for (const client of clients) client.terminate()
-      }, FAREWELL_MS).unref()
-      this.websocketServer.close(() => clearTimeout(cut))
+      })
+      this.websocketServer.close(cancel)
       done()
     },
   })

@@ -1,0 +1,67 @@
+/** Makes the objects service of a host. */
+import { randomUUID } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import { machineTimers } from '../machine/timers.ts'
+import { BlobContents } from '../services/objects/contents/blob-contents.ts'
+import type { ContentStore } from '../services/objects/contract.ts'
+import { objectsErrorBody } from '../services/objects/error-body.ts'
+import { objectsRoutes } from '../services/objects/routes.ts'
+import { createObjectsService } from '../services/objects/service.ts'
+import { SigningKeys } from '../services/objects/signing/signing-keys.ts'
+import type { Config } from './config.ts'
+import { randomKey, secretKey } from './data-folder.ts'
+import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
+import { ownVersion } from './version.ts'
+
+/** Over storage, and the store of contents that was chosen. */
+export const makeObjects: MakeService = async (dependencies) => {
+  const { storage, gauges, logger, now, config, serviceRegistry } = dependencies
+  let server: FastifyInstance | undefined
+  const keys = new SigningKeys(signingKey(config))
+  const { later } = machineTimers
+  const service = createObjectsService({
+    storage,
+    contents: await openContents(dependencies),
+    keys,
+    now,
+    newId: randomUUID,
+    later,
+    logger,
+    origin: () => config.url ?? listeningAt(config, server),
+  })
+  serviceRegistry.objects = service
+  gauges.watchQueue('object-uploads', () => service.gauges().uploads)
+  gauges.watchTotal('objects-put', () => service.gauges().put)
+  gauges.watchTotal('objects-removed', () => service.gauges().removed)
+  return {
+    name: 'objects',
+    description: 'Files of tenants in buckets, read and written by signed addresses',
+    example: '/storage/v1/bucket',
+    errorBody: objectsErrorBody,
+    routes: (app) => {
+      server = app
+      return objectsRoutes(app, { service, keys, now, later, version: ownVersion() })
+    },
+    start: () => service.start(),
+    stop: () => service.stop(),
+  }
+}
+
+/** Only the store that was chosen is loaded. */
+async function openContents({ storage, config }: ServiceDependencies): Promise<ContentStore> {
+  if (config.objects.kind === 'files') return new BlobContents(storage)
+  const { openS3Contents, readS3Place } = await import('../services/objects/contents/s3-contents.ts')
+  return openS3Contents(readS3Place(config.objects.url))
+}
+
+function signingKey({ store, data }: Config): Uint8Array {
+  return store.medium === 'memory' ? randomKey() : secretKey(data, 'objects.key', 'addresses that it signed then end')
+}
+
+/** For whoever asks from this machine. */
+function listeningAt({ host, port }: Config, app: FastifyInstance | undefined): string {
+  const bound = app?.server.address()
+  const own = typeof bound === 'object' && bound !== null ? bound.port : port
+  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
+  return `http://${name.includes(':') ? `[${name}]` : name}:${own}${app?.prefix ?? ''}`
+}

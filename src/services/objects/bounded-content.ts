@@ -1,0 +1,30 @@
+/** Content on its way in, held to its bounds. */
+import { AppError } from '../../kernel/errors.ts'
+import { makeIssue } from '../../kernel/issues.ts'
+import { MAX_OBJECT_BYTES } from './contract.ts'
+
+/** type of the issue of a content that is shorter than it may be */
+export const TOO_SMALL = 'TOO_SMALL'
+
+export interface LengthBounds {
+  /** bytes, both included */
+  readonly min?: number
+  readonly max?: number
+}
+
+/** The same pieces; `TOO_LARGE` as soon as there are too many bytes, `VALIDATION` at the end when there are too few. */
+export async function* boundedContent(
+  content: Uint8Array | AsyncIterable<Uint8Array>,
+  { min = 0, max = MAX_OBJECT_BYTES }: LengthBounds = {},
+): AsyncIterable<Uint8Array> {
+  const most = Math.min(max, MAX_OBJECT_BYTES)
+  let size = 0
+  for await (const piece of content instanceof Uint8Array ? [content] : content) {
+    size += piece.length
+    if (size > most) throw new AppError('TOO_LARGE', `The content has more than ${most} bytes, which is the most here`)
+    yield piece
+  }
+  if (size >= min) return
+  const message = `The content has ${size} bytes; at least ${min} are wanted`
+  throw new AppError('VALIDATION', message, { issues: [makeIssue(TOO_SMALL, '/content', message)] })
+}

@@ -1,0 +1,48 @@
+/** The buckets that every tenant has. */
+import { AppError } from '../../kernel/errors.ts'
+import type { BucketRight, ObjectBucket, ObjectStore } from './contract.ts'
+
+interface BucketKind {
+  readonly alias: string
+  /** of users */
+  readonly rights: readonly BucketRight[]
+  readonly isPublic: boolean
+  readonly hasSubscriptions: boolean
+}
+
+const ALL_RIGHTS: readonly BucketRight[] = ['read', 'write', 'delete']
+
+const BUCKETS: readonly BucketKind[] = [
+  { alias: 'assets', rights: ALL_RIGHTS, isPublic: false, hasSubscriptions: true },
+  { alias: 'etl-export', rights: ['read'], isPublic: false, hasSubscriptions: false },
+  { alias: 'etl-import', rights: ALL_RIGHTS, isPublic: false, hasSubscriptions: true },
+  { alias: 'public', rights: ALL_RIGHTS, isPublic: true, hasSubscriptions: true },
+]
+
+/** What names of buckets begin with; the first part of signed addresses, so no other route may. */
+export const NAME_PREFIX = 'reflexarc-ws-'
+
+/** By alias. `isInside`: with every right. */
+export function bucketsOf(tenant: string, store: ObjectStore, isInside: boolean): readonly ObjectBucket[] {
+  return BUCKETS.map((kind) => ({
+    ...kind,
+    name: `${NAME_PREFIX}${kind.alias}-${tenant}`,
+    store,
+    rights: isInside ? ALL_RIGHTS : kind.rights,
+  }))
+}
+
+/** Whose bucket has that name; undefined when it is nobody's. */
+export function readBucketName(name: string): { readonly alias: string; readonly tenant: string } | undefined {
+  for (const { alias } of BUCKETS) {
+    const start = `${NAME_PREFIX}${alias}-`
+    if (name.startsWith(start) && name.length > start.length) return { alias, tenant: name.slice(start.length) }
+  }
+  return undefined
+}
+
+/** `FORBIDDEN` without the right. */
+export function requireRight({ alias, rights }: ObjectBucket, right: BucketRight): void {
+  if (rights.includes(right)) return
+  throw new AppError('FORBIDDEN', `The bucket ${alias} lets you ${rights.join(' and ') || 'do nothing'}, not ${right}`)
+}

@@ -1,0 +1,204 @@
+/**
+ * Contents in a bucket of S3, or of anything that speaks like it: one object for each, under `<prefix><tenant>/<id>`. A
+ * content that is small goes in one request, a larger one in parts, of which one is held at a time (OBJECT-6).
+ */
+import { createHash } from 'node:crypto'
+import type * as Sdk from '@aws-sdk/client-s3'
+import { AppError, messageOf } from '../../../kernel/errors.ts'
+import type { ByteRange, ContentStore, ObjectStore, StoredContent } from '../contract.ts'
+import { inParts } from './in-parts.ts'
+import { openedContent } from './opened-content.ts'
+
+/** bytes; S3 wants 5 MiB at least, and 10,000 parts at most */
+const PART = 8 * 1_048_576
+
+export interface S3Place {
+  readonly bucket: string
+  /** what all keys begin with; empty, or with a slash at its end */
+  readonly prefix: string
+  readonly region: string
+  /** of a server that is not Amazon's */
+  readonly endpoint?: string
+}
+
+/** Of `s3://bucket/prefix?endpoint=...&region=...`. `USAGE` for what is none. */
+export function readS3Place(text: string): S3Place {
+  const url = new URL(text)
+  const endpoint = url.searchParams.get('endpoint') ?? undefined
+  const unknown = [...url.searchParams.keys()].find((name) => name !== 'endpoint' && name !== 'region')
+  if (unknown !== undefined) throw new AppError('USAGE', `--objects has no ${unknown}; there are endpoint and region`)
+  if (endpoint !== undefined && !/^https?:\/\//.test(endpoint)) {
+    throw new AppError('USAGE', `--objects: the endpoint ${endpoint} is no address; write http:// or https://`)
+  }
+  const prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '')
+  return {
+    bucket: url.hostname,
+    prefix: prefix === '' ? '' : `${prefix}/`,
+    region: url.searchParams.get('region') ?? 'us-east-1',
+    ...(endpoint !== undefined && { endpoint }),
+  }
+}
+
+/** Credentials are found as all programs of AWS do: in the environment, or a profile. `USAGE` without the package. */
+export async function openS3Contents(place: S3Place): Promise<ContentStore> {
+  const sdk = await loadSdk()
+  const { endpoint, region } = place
+  const client = new sdk.S3Client({
+    region,
+    // checksums of a newer kind are not known everywhere
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
+  })
+  return new S3Contents(sdk, client, place)
+}
+
+async function loadSdk(): Promise<typeof Sdk> {
+  try {
+    return await import('@aws-sdk/client-s3')
+  } catch (error) {
+    throw new AppError(
+      'USAGE',
+      '--objects s3:// needs a package that is not installed: npm install @aws-sdk/client-s3',
+      {
+        cause: error,
+      },
+    )
+  }
+}
+
+class S3Contents implements ContentStore {
+  readonly shown: ObjectStore
+  readonly #sdk: typeof Sdk
+  readonly #client: Sdk.S3Client
+  readonly #place: S3Place
+
+  constructor(sdk: typeof Sdk, client: Sdk.S3Client, place: S3Place) {
+    this.#sdk = sdk
+    this.#client = client
+    this.#place = place
+    this.shown = { type: 's3', name: 's3', url: place.endpoint ?? `https://s3.${place.region}.amazonaws.com` }
+  }
+
+  async put(
+    tenant: string,
+    id: string,
+    content: AsyncIterable<Uint8Array>,
+    { contentType }: { readonly contentType: string },
+  ): Promise<StoredContent> {
+    const hash = createHash('md5')
+    const object = { ...this.#object(tenant, id), ContentType: contentType }
+    const parts = inParts(content, PART, (piece) => hash.update(piece))[Symbol.asyncIterator]()
+    // what fails before this is the sender's, and told as it is
+    const first = (await parts.next()).value ?? new Uint8Array()
+    const second = first.length < PART ? undefined : await parts.next()
+    const { PutObjectCommand } = this.#sdk
+    if (second === undefined || second.done === true) {
+      await asking('Writing', () =>
+        this.#client.send(new PutObjectCommand({ ...object, Body: first, ContentLength: first.length })),
+      )
+      return { size: first.length, etag: hash.digest('hex') }
+    }
+    const size = await this.#putParts(object, restOf(first, second.value, parts))
+    return { size, etag: hash.digest('hex') }
+  }
+
+  async open(tenant: string, id: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined> {
+    const { GetObjectCommand } = this.#sdk
+    const bytes = range && `bytes=${range.from}-${range.until ?? ''}`
+    const answer = await this.#unlessMissing('Reading', () =>
+      this.#client.send(new GetObjectCommand({ ...this.#object(tenant, id), ...(bytes && { Range: bytes }) })),
+    )
+    // a stream of Node, as everything here
+    return answer && openedContent((answer.Body ?? noContent()) as AsyncIterable<Uint8Array>)
+  }
+
+  async copy(tenant: string, source: string, target: string): Promise<boolean> {
+    const { CopyObjectCommand } = this.#sdk
+    const { Bucket, Key } = this.#object(tenant, source)
+    const from = [Bucket, ...Key.split('/')].map(encodeURIComponent).join('/')
+    const command = new CopyObjectCommand({ ...this.#object(tenant, target), CopySource: from })
+    return (await this.#unlessMissing('Copying', () => this.#client.send(command))) !== undefined
+  }
+
+  /** Also the parts of one that was never completed. */
+  async remove(tenant: string, id: string): Promise<void> {
+    const { AbortMultipartUploadCommand, DeleteObjectCommand, ListMultipartUploadsCommand } = this.#sdk
+    const object = this.#object(tenant, id)
+    await this.#unlessMissing('Removing', () => this.#client.send(new DeleteObjectCommand(object)))
+    const list = new ListMultipartUploadsCommand({ Bucket: object.Bucket, Prefix: object.Key })
+    const { Uploads = [] } = await asking('Removing', () => this.#client.send(list))
+    for (const { Key, UploadId } of Uploads) {
+      if (Key !== object.Key || UploadId === undefined) continue
+      await asking('Removing', () => this.#client.send(new AbortMultipartUploadCommand({ ...object, UploadId })))
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#client.destroy()
+  }
+
+  async #putParts(
+    object: { readonly Bucket: string; readonly Key: string; readonly ContentType: string },
+    parts: AsyncIterable<Uint8Array>,
+  ): Promise<number> {
+    const { CompleteMultipartUploadCommand, CreateMultipartUploadCommand, UploadPartCommand } = this.#sdk
+    const { UploadId } = await asking('Writing', () => this.#client.send(new CreateMultipartUploadCommand(object)))
+    const upload = { Bucket: object.Bucket, Key: object.Key, UploadId }
+    const written: { readonly PartNumber: number; readonly ETag: string | undefined }[] = []
+    let size = 0
+    for await (const part of parts) {
+      const PartNumber = written.length + 1
+      const body = { Body: part, ContentLength: part.length }
+      const { ETag } = await asking('Writing', () =>
+        this.#client.send(new UploadPartCommand({ ...upload, ...body, PartNumber })),
+      )
+      written.push({ PartNumber, ETag })
+      size += part.length
+    }
+    const whole = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: written } })
+    await asking('Writing', () => this.#client.send(whole))
+    return size
+  }
+
+  #object(tenant: string, id: string): { readonly Bucket: string; readonly Key: string } {
+    return { Bucket: this.#place.bucket, Key: `${this.#place.prefix}${tenant}/${id}` }
+  }
+
+  async #unlessMissing<T>(doing: string, ask: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await ask()
+    } catch (error) {
+      if (error instanceof Error && (error.name === 'NoSuchKey' || error.name === 'NotFound')) return undefined
+      throw storeError(doing, error)
+    }
+  }
+}
+
+async function asking<T>(doing: string, ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    throw storeError(doing, error)
+  }
+}
+
+/** What S3 refuses is for whoever runs the host; that it does not answer is over some day. */
+function storeError(doing: string, error: unknown): AppError {
+  const { $metadata: { httpStatusCode = 0 } = {} } = (error ?? {}) as { $metadata?: { httpStatusCode?: number } }
+  const code = httpStatusCode >= 400 && httpStatusCode < 500 ? 'STORE' : 'UNAVAILABLE'
+  const message = `${doing} a content in S3 failed (${messageOf(error)}): look at --objects, its credentials and the bucket`
+  return new AppError(code, message, { cause: error })
+}
+
+async function* restOf(
+  first: Uint8Array,
+  second: Uint8Array,
+  parts: AsyncIterator<Uint8Array>,
+): AsyncIterable<Uint8Array> {
+  yield first
+  yield second
+  for (let next = await parts.next(); next.done !== true; next = await parts.next()) yield next.value
+}
+
+async function* noContent(): AsyncIterable<Uint8Array> {}

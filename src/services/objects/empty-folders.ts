@@ -1,0 +1,71 @@
+/** Which folders are left without an object when some are removed (TABLE-1). */
+import type { Write } from '../../storage/contract.ts'
+import { afterAllOf, entryId, keyOf, type ObjectTable } from './object-table.ts'
+import { foldersAround } from './paths.ts'
+
+/** documents that a store gives at once */
+const READ_AT_ONCE = 1_000
+
+/**
+ * Writes that take the documents of such folders away. `gone`: paths of one bucket; `made`: those that the same commit
+ * makes. Versions are read before the look at what is in the folders: an object that is put meanwhile writes the
+ * documents anew, and the commit is refused.
+ */
+export async function foldersWithout(
+  table: ObjectTable,
+  bucket: string,
+  gone: readonly string[],
+  made: readonly string[] = [],
+): Promise<readonly Write[]> {
+  const counts = new Map<string, number>()
+  for (const path of gone) for (const folder of foldersAround(path)) counts.set(folder, (counts.get(folder) ?? 0) + 1)
+  const versions = await versionsOf(table, bucket, [...counts.keys()])
+  const isGone = new Set(gone)
+  const kept = new Set(made.flatMap(foldersAround))
+  const writes: Write[] = []
+  // innermost first: what is kept keeps all around it
+  for (const [folder, count] of [...counts].sort(([a], [b]) => b.length - a.length)) {
+    if (kept.has(folder)) continue
+    if (await hasOthers(table, bucket, folder, count, isGone)) {
+      for (const one of foldersAround(folder)) kept.add(one)
+      continue
+    }
+    const id = entryId(bucket, folder)
+    const version = versions.get(id)
+    if (version !== undefined) writes.push(table.entries.deleting(id, version))
+  }
+  return writes
+}
+
+async function versionsOf(
+  { entries }: ObjectTable,
+  bucket: string,
+  folders: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const ids = folders.map((folder) => entryId(bucket, folder))
+  const versions = new Map<string, number>()
+  for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
+    for (const { id, version } of await entries.getMany(ids.slice(at, at + READ_AT_ONCE))) versions.set(id, version)
+  }
+  return versions
+}
+
+/** Whether a folder has an object besides `count` of those that are gone. */
+async function hasOthers(
+  { entries }: ObjectTable,
+  bucket: string,
+  folder: string,
+  count: number,
+  isGone: ReadonlySet<string>,
+): Promise<boolean> {
+  const start = keyOf(bucket, folder)
+  const found = await entries.find({
+    where: [
+      { field: 'key', op: 'gte', value: start },
+      { field: 'key', op: 'lt', value: afterAllOf(start) },
+    ],
+    sort: [{ field: 'key' }],
+    limit: count + 1,
+  })
+  return found.some(({ value }) => !isGone.has(value.path))
+}

@@ -1,0 +1,253 @@
+/**
+ * How objects are written: a content is claimed and placed, and then one commit makes an object of it, with its folders,
+ * its change and what it replaced (OBJECT-1, OBJECT-2). Writers of one path wait for each other; somebody else who was
+ * faster is found out by the version, and then the commit is tried anew: the content stays where it is.
+ */
+import type { EffectDraft } from '../../effects/effect-order.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { Json } from '../../kernel/json.ts'
+import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
+import type { Stored, Write } from '../../storage/contract.ts'
+import { boundedContent } from './bounded-content.ts'
+import {
+  DEFAULT_CONTENT_TYPE,
+  type ContentStore,
+  type ObjectCause,
+  type ObjectChange,
+  type ObjectRecord,
+} from './contract.ts'
+import type { PutOptions } from './contract.ts'
+import { foldersWithout } from './empty-folders.ts'
+import type { Claim, LooseContents } from './loose-contents.ts'
+import { entryId, findObject, keyOf, PARTITION, puttingFolders, type ObjectTable } from './object-table.ts'
+import { untilCommitted } from './until-committed.ts'
+
+export interface WriterDependencies {
+  readonly contents: ContentStore
+  readonly loose: LooseContents
+  readonly mutex: KeyedMutex
+  /** epoch ms */
+  readonly now: () => number
+  /** changes were committed */
+  readonly changed: (tenant: string, changes: { readonly put: number; readonly removed: number }) => void
+}
+
+/** One object that a commit makes. */
+interface Made {
+  readonly record: ObjectRecord
+  readonly expect?: string | undefined
+  readonly cause?: ObjectCause | undefined
+  /** writes besides; changes after its own */
+  readonly writes: () => Promise<readonly Write[]>
+  readonly changes?: readonly NewChange[]
+}
+
+type NewChange = Omit<ObjectChange, 'position'>
+
+export class ObjectWriter {
+  readonly #dependencies: WriterDependencies
+  #uploads = 0
+
+  constructor(dependencies: WriterDependencies) {
+    this.#dependencies = dependencies
+  }
+
+  /** contents on their way in */
+  get uploads(): number {
+    return this.#uploads
+  }
+
+  async put(
+    table: ObjectTable,
+    bucket: string,
+    path: string,
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    options: PutOptions,
+  ): Promise<ObjectRecord> {
+    const { contentType = DEFAULT_CONTENT_TYPE, metadata, expect, length, cause } = options
+    // told before the content comes; the commit looks again
+    checkExpected(path, expect, (await findObject(table, bucket, path))?.value)
+    return this.#placing(table, async (claim) => {
+      const { contents, now } = this.#dependencies
+      const { size, etag } = await contents.put(table.tenant, claim.id, boundedContent(content, length), {
+        contentType,
+      })
+      const record: ObjectRecord = {
+        bucket,
+        path,
+        etag,
+        size,
+        contentType,
+        modified: now(),
+        ...(metadata !== undefined && Object.keys(metadata).length > 0 && { metadata }),
+        content: claim.id,
+      }
+      const ending = this.#dependencies.loose.ending(table, claim)
+      return this.#commit(table, { record, expect, cause, writes: async () => [ending] })
+    })
+  }
+
+  /** `NOT_FOUND` without the source. */
+  async copy(
+    table: ObjectTable,
+    bucket: string,
+    target: string,
+    source: string,
+    cause?: ObjectCause,
+  ): Promise<ObjectRecord> {
+    const found = await this.#source(table, bucket, source)
+    if (source === target) return found.value
+    return this.#placing(table, async (claim) => {
+      if (!(await this.#dependencies.contents.copy(table.tenant, found.value.content, claim.id))) throw replaced(source)
+      const record = { ...found.value, path: target, modified: this.#dependencies.now(), content: claim.id }
+      const ending = this.#dependencies.loose.ending(table, claim)
+      return this.#commit(table, { record, cause, writes: async () => [ending] })
+    })
+  }
+
+  /** The content changes its object. */
+  async move(
+    table: ObjectTable,
+    bucket: string,
+    target: string,
+    source: string,
+    cause?: ObjectCause,
+  ): Promise<ObjectRecord> {
+    const found = await this.#source(table, bucket, source)
+    if (source === target) return found.value
+    const time = this.#dependencies.now()
+    const record = { ...found.value, path: target, modified: time }
+    return this.#commit(table, {
+      record,
+      cause,
+      writes: async () => {
+        const now = await findObject(table, bucket, source)
+        if (now?.version !== found.version) throw replaced(source)
+        // the target is a new object in the folders around it, so those are not left
+        const left = await foldersWithout(table, bucket, [source], [target])
+        return [table.entries.deleting(entryId(bucket, source), found.version), ...left]
+      },
+      changes: [{ event: 'delete', object: found.value, time, ...(cause && { cause }) }],
+    })
+  }
+
+  /** Removes records that were just read, of one bucket and in order of path; each must be as it was. */
+  async remove(table: ObjectTable, stored: readonly Stored<ObjectRecord>[], cause?: ObjectCause): Promise<void> {
+    const [first] = stored
+    if (first === undefined) return
+    const { bucket } = first.value
+    const time = this.#dependencies.now()
+    const left = await foldersWithout(
+      table,
+      bucket,
+      stored.map(({ value }) => value.path),
+    )
+    await table.store.commit([
+      ...stored.flatMap(({ id, version, value }) => [
+        table.entries.deleting(id, version),
+        this.#dependencies.loose.letting(table, value.content),
+      ]),
+      ...left,
+      appending(
+        table,
+        stored.map(({ value }) => ({ event: 'delete', object: value, time, ...(cause && { cause }) })),
+      ),
+    ])
+    void this.#dependencies.loose.sweep(table)
+    this.#dependencies.changed(table.tenant, { put: 0, removed: stored.length })
+  }
+
+  /** One object; false when there is none. */
+  removeOne(table: ObjectTable, bucket: string, path: string, cause?: ObjectCause): Promise<boolean> {
+    return this.#dependencies.mutex.run(lockOf(table, bucket, path), () =>
+      untilCommitted(async () => {
+        const found = await findObject(table, bucket, path)
+        if (found === undefined) return false
+        await this.remove(table, [found], cause)
+        return true
+      }),
+    )
+  }
+
+  /** A content of its own; whatever is not made an object of goes. */
+  async #placing(table: ObjectTable, place: (claim: Claim) => Promise<ObjectRecord>): Promise<ObjectRecord> {
+    const { loose } = this.#dependencies
+    const claim = await loose.claim(table)
+    this.#uploads += 1
+    try {
+      const record = await place(claim)
+      if (record.content !== claim.id) await loose.drop(table, claim)
+      return record
+    } catch (error) {
+      await loose.drop(table, claim)
+      throw error
+    } finally {
+      this.#uploads -= 1
+    }
+  }
+
+  #commit(table: ObjectTable, made: Made): Promise<ObjectRecord> {
+    const { bucket, path } = made.record
+    const { mutex } = this.#dependencies
+    return mutex.run(lockOf(table, bucket, path), () => untilCommitted(() => this.#tryCommit(table, made)))
+  }
+
+  async #tryCommit(table: ObjectTable, { record, expect, cause, writes, changes = [] }: Made): Promise<ObjectRecord> {
+    const { loose, changed } = this.#dependencies
+    const { bucket, path } = record
+    const before = await findObject(table, bucket, path)
+    checkExpected(path, expect, before?.value)
+    const effects = cause && (await this.#admitted(table, bucket, path, cause))
+    if (effects === 'again' && before !== undefined) return before.value
+    const change: NewChange = { event: 'put', object: record, time: record.modified, ...(cause && { cause }) }
+    await table.store.commit([
+      table.entries.putting(entryId(bucket, path), record, before?.version ?? 'absent'),
+      ...(await writes()),
+      ...(before === undefined ? puttingFolders(table, bucket, path) : [loose.letting(table, before.value.content)]),
+      ...(effects === undefined || effects === 'again' ? [] : effects.writes()),
+      appending(table, [change, ...changes]),
+    ])
+    if (before !== undefined) void loose.sweep(table)
+    changed(table.tenant, { put: 1, removed: changes.length })
+    return record
+  }
+
+  async #admitted(
+    { effects }: ObjectTable,
+    bucket: string,
+    path: string,
+    cause: ObjectCause,
+  ): Promise<EffectDraft | 'again'> {
+    const draft = effects.draft(this.#dependencies.now())
+    const { isAgain, note } = await draft.admit([`object:${keyOf(bucket, path)}`], cause)
+    if (isAgain) return 'again'
+    note()
+    return draft
+  }
+
+  async #source(table: ObjectTable, bucket: string, path: string): Promise<Stored<ObjectRecord>> {
+    const found = await findObject(table, bucket, path)
+    if (found !== undefined) return found
+    throw new AppError('NOT_FOUND', `There is no object ${path} in the bucket ${bucket}`)
+  }
+}
+
+function appending({ changes }: ObjectTable, bodies: readonly NewChange[]): Write {
+  // records and causes are plain JSON
+  return changes.appending(PARTITION, bodies as readonly unknown[] as readonly Json[])
+}
+
+function lockOf({ tenant }: ObjectTable, bucket: string, path: string): string {
+  return `${tenant}\n${keyOf(bucket, path)}`
+}
+
+function checkExpected(path: string, expect: string | undefined, found: ObjectRecord | undefined): void {
+  if (expect === undefined || expect === (found?.etag ?? 'absent')) return
+  const is = found === undefined ? 'is not there' : `is there with etag ${found.etag}`
+  const wanted = expect === 'absent' ? 'it should not be there yet' : `etag ${expect} was expected`
+  throw new AppError('PRECONDITION', `The object ${path} ${is}, ${wanted}`)
+}
+
+function replaced(path: string): AppError {
+  return new AppError('CONFLICT', `The object ${path} was replaced or removed meanwhile; look again`)
+}

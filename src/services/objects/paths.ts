@@ -1,0 +1,88 @@
+/** Paths of objects: how they are read, and what may stand in them. */
+import { AppError } from '../../kernel/errors.ts'
+import { shown } from '../../kernel/issues.ts'
+import { isHidden, MAX_PATH_BYTES } from './contract.ts'
+
+/** Control characters cannot stand in XML, and halves of surrogate pairs nowhere in UTF-8. */
+const UNUSABLE = /[\u0000-\u001f\u007f\p{Surrogate}]/u
+const FOLDER_MARK = '.folder'
+
+/**
+ * The path of an object, or with a slash at its end of a folder: slashes at the start do not count, those at the end are
+ * one. `VALIDATION` for what is none.
+ */
+export function readPath(text: string): string {
+  const path = tidied(text)
+  check(path, path === '' ? 'is empty' : problemIn(path.endsWith('/') ? path.slice(0, -1) : path))
+  return path
+}
+
+/** The path of an object alone. */
+export function readObjectPath(text: string): string {
+  const path = readPath(text)
+  if (path.endsWith('/')) check(path, 'names a folder: an object has no slash at its end')
+  return path
+}
+
+/** What paths may begin with; empty for all of them. The last part need not be whole. */
+export function readPrefix(text: string): string {
+  const prefix = tidied(text)
+  const whole = prefix.slice(0, Math.max(0, prefix.lastIndexOf('/')))
+  check(prefix, prefix === '' ? undefined : (unusableIn(prefix) ?? (whole === '' ? undefined : problemIn(whole))))
+  return prefix
+}
+
+/** The folder that something is in: empty, or with a slash at its end. */
+export function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/', path.length - 2) + 1)
+}
+
+/** All folders around something, outermost first. */
+export function foldersAround(path: string): readonly string[] {
+  const folders: string[] = []
+  for (let at = path.indexOf('/'); at >= 0 && at < path.length - 1; at = path.indexOf('/', at + 1)) {
+    folders.push(path.slice(0, at + 1))
+  }
+  return folders
+}
+
+/** The hidden object that makes a folder which has nothing else. */
+export function folderMark(folder: string): string {
+  return folder + FOLDER_MARK
+}
+
+export function isFolderMark(path: string): boolean {
+  return path === FOLDER_MARK || path.endsWith(`/${FOLDER_MARK}`)
+}
+
+/** Whether its last part is hidden, and is not the mark of a folder: what stands in the way of a removal. */
+export function isHiddenObject(path: string): boolean {
+  return isHidden(path) && !isFolderMark(path)
+}
+
+/** Whether any part of it is hidden. */
+export function hasHiddenPart(path: string): boolean {
+  return path.startsWith('.') || path.includes('/.')
+}
+
+function tidied(text: string): string {
+  return text.replace(/^\/+/, '').replace(/\/+$/, '/')
+}
+
+function check(path: string, problem: string | undefined): void {
+  if (problem !== undefined) throw new AppError('VALIDATION', `The path ${shown(path)} ${problem}`)
+}
+
+function problemIn(path: string): string | undefined {
+  const unusable = unusableIn(path)
+  if (unusable !== undefined) return unusable
+  const odd = path.split('/').find((part) => part === '' || part === '.' || part === '..')
+  if (odd === undefined) return undefined
+  return odd === '' ? 'has two slashes in a row; join names by one' : `has a part "${odd}"; write the path without it`
+}
+
+function unusableIn(path: string): string | undefined {
+  if (UNUSABLE.test(path)) return 'has a control character, or half of a surrogate pair'
+  const bytes = Buffer.byteLength(path)
+  return bytes > MAX_PATH_BYTES ? `has ${bytes} bytes; at most ${MAX_PATH_BYTES} are possible` : undefined
+}

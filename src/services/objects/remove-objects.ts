@@ -1,0 +1,156 @@
+/**
+ * What a removal does, by what its path leads to: an object, a folder, or what begins with it. All is looked at before
+ * anything goes, so that a refusal removes nothing (OBJECT-4).
+ */
+import { AppError } from '../../kernel/errors.ts'
+import type { Stored } from '../../storage/contract.ts'
+import { folderOf } from './paths.ts'
+import { MAX_KEYS, type ObjectRecord, type Removed, type RemoveOptions } from './contract.ts'
+import { afterAllOf, entryId, isFolder, keyOf, type ObjectTable } from './object-table.ts'
+import type { ObjectWriter } from './object-writer.ts'
+import { folderMark, foldersAround, isFolderMark, isHiddenObject } from './paths.ts'
+import { untilCommitted } from './until-committed.ts'
+
+/** objects of one commit */
+const SLICE = 1_000
+/** documents of folders that one commit may take away */
+const MAX_FOLDERS = 4_000
+
+export interface Removal extends RemoveOptions {
+  readonly bucket: string
+  readonly path: string
+}
+
+export async function removeObjects(table: ObjectTable, writer: ObjectWriter, removal: Removal): Promise<Removed> {
+  const { bucket, path, recursive = false, cause } = removal
+  const isNamed = path !== '' && !path.endsWith('/')
+  if (isNamed && (await writer.removeOne(table, bucket, path, cause))) return { paths: [path], count: 1 }
+  return recursive ? removeAll(table, writer, removal) : removeFolder(table, writer, removal)
+}
+
+async function removeFolder(
+  table: ObjectTable,
+  writer: ObjectWriter,
+  { bucket, path, cause }: Removal,
+): Promise<Removed> {
+  const found = path.endsWith('/') ? await table.entries.get(entryId(bucket, path)) : undefined
+  if (found === undefined) throw nothingAt(bucket, path)
+  const inside = await objectsFrom(table, bucket, path, '', 2)
+  if (inside.some(({ value }) => value.path !== folderMark(path))) {
+    throw new AppError(
+      'CONFLICT',
+      `The folder ${path} is not empty; remove what is in it first, or ask for recursive=true`,
+    )
+  }
+  await writer.removeOne(table, bucket, folderMark(path), cause)
+  return { paths: [path], count: 1 }
+}
+
+async function removeAll(table: ObjectTable, writer: ObjectWriter, removal: Removal): Promise<Removed> {
+  const { bucket, path, all = false, maxKeys, startAfter = '' } = removal
+  if (!all) await refuseHidden(table, bucket, path)
+  const most = maxKeys === undefined ? Number.POSITIVE_INFINITY : Math.min(maxKeys, MAX_KEYS)
+  const paths: string[] = []
+  let count = 0
+  let after = startAfter
+  for (let isLeft = true; isLeft;) {
+    const wanted = Math.min(SLICE, most - count)
+    const slice = await untilCommitted(() =>
+      removeSlice(table, writer, { ...removal, startAfter: after, maxKeys: wanted }),
+    )
+    after = slice.after
+    count += slice.gone.length
+    paths.push(...slice.gone.slice(0, MAX_KEYS - paths.length))
+    isLeft = slice.isLeft
+    if (count >= most) break
+  }
+  const isMore = count >= most && (await objectsFrom(table, bucket, path, after, 1)).length > 0
+  return { paths, count, ...(isMore && { next: after }) }
+}
+
+interface RemovedSlice {
+  /** paths, without those of `.folder` */
+  readonly gone: readonly string[]
+  /** where the next slice begins */
+  readonly after: string
+  /** there may be more */
+  readonly isLeft: boolean
+}
+
+/** What one commit removes. */
+async function removeSlice(
+  table: ObjectTable,
+  writer: ObjectWriter,
+  { bucket, path, all = false, maxKeys = SLICE, startAfter = '', cause }: Removal,
+): Promise<RemovedSlice> {
+  const found = await objectsFrom(table, bucket, path, startAfter, maxKeys)
+  const some = fewEnough(found)
+  // a hidden one that came after the look stays
+  const gone = some.filter(({ value }) => all || !isInTheWay(value.path, path))
+  await writer.remove(table, gone, cause)
+  return {
+    gone: gone.map(({ value }) => value.path).filter((one) => !isFolderMark(one)),
+    after: some.at(-1)?.value.path ?? startAfter,
+    isLeft: some.length < found.length || found.length === maxKeys,
+  }
+}
+
+/** `CONFLICT` for hidden objects below a path; what is hidden in the path itself does not count. */
+async function refuseHidden({ entries }: ObjectTable, bucket: string, path: string): Promise<void> {
+  const end = afterAllOf(keyOf(bucket, path))
+  for (let after: { op: 'gt' | 'gte'; value: string } = { op: 'gte', value: keyOf(bucket, path) }; ;) {
+    const found = await entries.find({
+      where: [
+        { field: 'hidden', ...after },
+        { field: 'hidden', op: 'lt', value: end },
+      ],
+      sort: [{ field: 'hidden' }],
+      limit: SLICE,
+    })
+    const hidden = found.find(({ value }) => isInTheWay(value.path, path))
+    if (hidden !== undefined) {
+      throw new AppError(
+        'CONFLICT',
+        `${path} has hidden objects, such as ${hidden.value.path}; ask for all=true to remove them too`,
+      )
+    }
+    const last = found.at(-1)
+    if (last === undefined || found.length < SLICE) return
+    after = { op: 'gt', value: keyOf(bucket, last.value.path) }
+  }
+}
+
+function isInTheWay(path: string, prefix: string): boolean {
+  return isHiddenObject(path) && folderOf(path).length >= prefix.length
+}
+
+/** Those whose folders fit into one commit; at least one. */
+function fewEnough(found: readonly Stored<ObjectRecord>[]): readonly Stored<ObjectRecord>[] {
+  let folders = 0
+  const until = found.findIndex(({ value }) => (folders += foldersAround(value.path).length) > MAX_FOLDERS)
+  return until < 0 ? found : found.slice(0, Math.max(1, until))
+}
+
+async function objectsFrom(
+  { entries }: ObjectTable,
+  bucket: string,
+  prefix: string,
+  after: string,
+  limit: number,
+): Promise<readonly Stored<ObjectRecord>[]> {
+  const start = keyOf(bucket, prefix)
+  const found = await entries.find({
+    where: [
+      { field: 'key', op: 'gte', value: start },
+      ...(after === '' ? [] : [{ field: 'key', op: 'gt', value: keyOf(bucket, after) } as const]),
+      { field: 'key', op: 'lt', value: afterAllOf(start) },
+    ],
+    sort: [{ field: 'key' }],
+    limit,
+  })
+  return found.flatMap(({ value, ...stored }) => (isFolder(value) ? [] : [{ ...stored, value }]))
+}
+
+function nothingAt(bucket: string, path: string): AppError {
+  return new AppError('NOT_FOUND', `There is nothing at ${path} in the bucket ${bucket}`)
+}

@@ -1,0 +1,85 @@
+/** A request for a content: which object it is about, and whether it is let in (OBJECT-5). */
+import type { FastifyRequest } from 'fastify'
+import { NAME_PREFIX, readBucketName } from '../buckets.ts'
+import type { BucketRight, ObjectBucket, ObjectRecord, ObjectsApi, ObjectsService } from '../contract.ts'
+import { S3Error } from '../signing/s3-error.ts'
+import type { SigningKeys } from '../signing/signing-keys.ts'
+import { decoded, isSigned, verifyAddress, type Grant, type SentRequest } from '../signing/verify-address.ts'
+
+export interface ContentRouting {
+  readonly service: ObjectsService
+  readonly keys: SigningKeys
+  /** epoch ms */
+  readonly now: () => number
+  readonly later: (ms: number, work: () => void) => () => void
+}
+
+/** The object of an address, before anybody is let in. */
+export interface ContentAddress {
+  readonly tenant: string
+  readonly alias: string
+  readonly bucketName: string
+  /** path of the object, decoded */
+  readonly key: string
+  readonly sent: SentRequest
+}
+
+export interface AdmittedRequest extends ContentAddress {
+  readonly api: ObjectsApi
+  /** absent where anybody may read */
+  readonly grant?: Grant
+}
+
+/** Throws an S3Error for what is no bucket. `prefix`: what all paths of the host begin with. */
+export function contentAddress(request: FastifyRequest, prefix: string): ContentAddress {
+  const { raw, method, host } = request
+  const url = raw.url ?? ''
+  const at = url.indexOf('?')
+  const path = at < 0 ? url : url.slice(0, at)
+  const [bucketText = '', ...rest] = path.slice(prefix.length + 1).split('/')
+  const bucketName = decoded(bucketText)
+  const bucket = bucketName.startsWith(NAME_PREFIX) ? readBucketName(bucketName) : undefined
+  if (bucket === undefined) throw new S3Error('NoSuchBucket', 'The specified bucket does not exist')
+  const sent = { method, path, query: at < 0 ? '' : url.slice(at + 1), headers: headerPairs(raw.rawHeaders), host }
+  return { ...bucket, bucketName, key: decoded(rest.join('/')), sent }
+}
+
+/** Throws an S3Error without a signature that is good for it, unless the bucket is for everybody. */
+export async function admitRequest(
+  address: ContentAddress,
+  right: Extract<BucketRight, 'read' | 'write'>,
+  { service, keys, now }: ContentRouting,
+): Promise<AdmittedRequest> {
+  const { tenant, alias, sent } = address
+  if (isSigned(sent.query)) {
+    const grant = verifyAddress(keys, sent, now())
+    if (grant.tenant !== tenant || grant.bucket !== alias || !grant.rights.includes(right)) throw denied()
+    return { ...address, api: service.inside(tenant), grant }
+  }
+  if (right !== 'read' || !(await isPublic(service, address))) throw denied()
+  return { ...address, api: service.inside(tenant) }
+}
+
+/** Of a request that was let in: the object, or NoSuchKey. */
+export async function requestedRecord({ api, alias, key }: AdmittedRequest): Promise<ObjectRecord> {
+  const found = key === '' || key.endsWith('/') ? undefined : await api.stat(alias, key)
+  if (found === undefined || 'isFolder' in found) throw new S3Error('NoSuchKey', 'The specified key does not exist.')
+  return found
+}
+
+export function denied(): S3Error {
+  return new S3Error('AccessDenied', 'Access Denied.')
+}
+
+/** Nothing is made for a tenant that is not there. */
+async function isPublic(service: ObjectsService, { tenant, alias }: ContentAddress): Promise<boolean> {
+  if (!(await service.hasTenant(tenant))) return false
+  const bucket: ObjectBucket = await service.inside(tenant).bucket(alias)
+  return bucket.isPublic
+}
+
+function headerPairs(raw: readonly string[]): readonly (readonly [string, string])[] {
+  const pairs: (readonly [string, string])[] = []
+  for (let at = 0; at + 1 < raw.length; at += 2) pairs.push([raw[at]?.toLowerCase() ?? '', raw[at + 1] ?? ''])
+  return pairs
+}

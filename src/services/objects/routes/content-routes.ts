@@ -1,0 +1,82 @@
+/** Contents of objects by signed addresses, as any client of S3 uses them: `/<name of the bucket>/<path>`. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { NAME_PREFIX } from '../buckets.ts'
+import { s3ErrorOf, S3Error } from '../signing/s3-error.ts'
+import { admitRequest, contentAddress, type AdmittedRequest, type ContentRouting } from './content-request.ts'
+import { sendContent } from './send-content.ts'
+import { takeContent } from './take-content.ts'
+import { takeForm } from './take-form.ts'
+import { xmlText } from './xml.ts'
+
+const METHODS = 'GET, HEAD, PUT, POST, OPTIONS'
+const SHOWN_HEADERS = 'accept-ranges, content-disposition, content-range, etag, last-modified, location, x-request-id'
+/** bytes of a refused body that are read on, so that the connection can be used again */
+const MAX_LEFT = 1_048_576
+
+export function contentRoutes(app: FastifyInstance, routing: ContentRouting): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', (_request, payload, parsed) => parsed(null, payload))
+  app.setErrorHandler(refuse)
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': SHOWN_HEADERS })
+    done()
+  })
+  const url = `/${NAME_PREFIX}:bucket/*`
+  const admit = (request: FastifyRequest, right: 'read' | 'write'): Promise<AdmittedRequest> =>
+    admitRequest(contentAddress(request, app.prefix), right, routing)
+  // whoever has an address got it from the API, whose page shows how
+  const options = { config: { access: 'public', takesStream: true }, schema: { hide: true } } as const
+  app.route({
+    method: ['GET', 'HEAD'],
+    url,
+    exposeHeadRoute: false,
+    ...options,
+    handler: async (request, reply) => sendContent(request, reply, await admit(request, 'read')),
+  })
+  app.put(url, options, async (request, reply) => takeContent(request, reply, await admit(request, 'write'), routing))
+  for (const at of [url, `/${NAME_PREFIX}:bucket`]) {
+    app.post(at, options, (request, reply) => takeForm(request, reply, contentAddress(request, app.prefix), routing))
+    app.options(at, options, allow)
+  }
+}
+
+/** Browsers ask so without credentials, before they send. */
+function allow({ headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const asked = headers['access-control-request-headers']
+  return reply
+    .code(204)
+    .headers({
+      'access-control-allow-methods': METHODS,
+      'access-control-max-age': 600,
+      vary: 'access-control-request-headers',
+    })
+    .headers(typeof asked === 'string' ? { 'access-control-allow-headers': asked } : {})
+    .send()
+}
+
+/** What is wrong inside stays in the log, under the id that the answer names. */
+function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const { id, raw, method } = request
+  const known = s3ErrorOf(thrown)
+  if (known === undefined) request.log.error({ err: thrown, id }, 'request failed')
+  const error = known ?? new S3Error('InternalError', `Something went wrong inside; the log has it under id ${id}`)
+  if (error.s3Status === 503) reply.header('retry-after', 1)
+  if (!raw.complete && leftOf(request) > MAX_LEFT) {
+    // what may still come of it is not waited for
+    reply.header('connection', 'close')
+    const { socket } = raw
+    reply.raw.once('finish', () => socket.destroySoon())
+  }
+  for (const name of ['content-length', 'content-disposition', 'etag', 'last-modified', 'accept-ranges'])
+    reply.removeHeader(name)
+  reply.code(error.s3Status).type('application/xml')
+  if (method === 'HEAD') return reply.send()
+  const resource = request.url.split('?', 1)[0] ?? ''
+  return reply.send(xmlText('Error', { Code: error.s3Code, Message: error.message, Resource: resource, RequestId: id }))
+}
+
+function leftOf({ headers }: FastifyRequest): number {
+  const length = headers['content-length']
+  if (length !== undefined) return Number(length)
+  return headers['transfer-encoding'] === undefined ? 0 : Number.POSITIVE_INFINITY
+}

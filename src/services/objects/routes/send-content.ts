@@ -1,0 +1,112 @@
+/** Contents on their way out: whole or in part, or the word that the client has them already. */
+import { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../../kernel/errors.ts'
+import type { ObjectRecord } from '../contract.ts'
+import { S3Error } from '../signing/s3-error.ts'
+import { readRange, type PartOfContent } from './byte-range.ts'
+import { requestedRecord, type AdmittedRequest } from './content-request.ts'
+import { isOfKnown, refusedRead } from './preconditions.ts'
+
+/** An object may be replaced between the look and the opening, not always. */
+const MAX_TRIES = 5
+/** What a page among the objects may do: nothing with the host that it comes from. */
+const SANDBOX = 'sandbox allow-forms allow-modals allow-popups allow-scripts'
+/** Parameters of a signed address that stand for headers of the answer. */
+const OVERRIDES = [
+  'content-type',
+  'content-language',
+  'expires',
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+]
+/** what a header may have */
+const HEADER_TEXT = /^[\t -~\u0080-\u00ff]*$/
+
+export async function sendContent(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  admitted: AdmittedRequest,
+): Promise<FastifyReply> {
+  for (let tries = 1; ; tries++) {
+    const record = await requestedRecord(admitted)
+    const refused = refusedRead(request.headers, record)
+    if (refused === 412)
+      throw new S3Error('PreconditionFailed', 'At least one of the preconditions you specified did not hold.')
+    describe(reply, record, admitted)
+    if (refused === 304) return reply.code(304).send()
+    const part = isOfKnown(request.headers['if-range'], record)
+      ? readRange(request.headers.range, record.size)
+      : undefined
+    if (part === 'none') {
+      reply.header('content-range', `bytes */${record.size}`)
+      throw new S3Error('InvalidRange', 'The requested range is not satisfiable')
+    }
+    if (request.method === 'HEAD') return sendHead(reply, record, part)
+    const content = await opened(admitted, record, part, tries)
+    if (content !== undefined) return send(reply, record, part, content)
+  }
+}
+
+/** Undefined when the object was replaced and the next look may tell. */
+async function opened(
+  { api }: AdmittedRequest,
+  record: ObjectRecord,
+  part: PartOfContent | undefined,
+  tries: number,
+): Promise<AsyncIterable<Uint8Array> | undefined> {
+  try {
+    return await api.read(record, part)
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'CONFLICT' && tries < MAX_TRIES) return undefined
+    throw error
+  }
+}
+
+function describe(reply: FastifyReply, record: ObjectRecord, { grant }: AdmittedRequest): void {
+  const { etag, modified, contentType, metadata = {} } = record
+  reply.headers({
+    etag: `"${etag}"`,
+    'last-modified': new Date(modified).toUTCString(),
+    'accept-ranges': 'bytes',
+    'content-type': contentType,
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': SANDBOX,
+  })
+  for (const [name, value] of Object.entries(metadata)) reply.header(`x-amz-meta-${name}`, value)
+  for (const name of OVERRIDES) {
+    const value = grant?.parameters.get(`response-${name}`)
+    if (value === undefined) continue
+    if (!HEADER_TEXT.test(value))
+      throw new S3Error('InvalidArgument', `response-${name} has characters that no header may have`)
+    reply.header(name, value)
+  }
+}
+
+/** What the answer to a GET would have, without the content. */
+function sendHead(reply: FastifyReply, { size }: ObjectRecord, part: PartOfContent | undefined): FastifyReply {
+  sized(reply, size, part)
+  return reply.send()
+}
+
+function send(
+  reply: FastifyReply,
+  { size }: ObjectRecord,
+  part: PartOfContent | undefined,
+  content: AsyncIterable<Uint8Array>,
+): FastifyReply {
+  sized(reply, size, part)
+  return reply.send(Readable.from(content, { objectMode: false, highWaterMark: 1 }))
+}
+
+function sized(reply: FastifyReply, size: number, part: PartOfContent | undefined): void {
+  if (part === undefined) reply.header('content-length', size)
+  else {
+    const { from, until } = part
+    reply
+      .code(206)
+      .header('content-range', `bytes ${from}-${until}/${size}`)
+      .header('content-length', until - from + 1)
+  }
+}

@@ -1,0 +1,209 @@
+/** Contents on their way in, by a form: fields that a policy has signed, and at the end the file. */
+import { Readable } from 'node:stream'
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { DEFAULT_CONTENT_TYPE, type ObjectRecord } from '../contract.ts'
+import { encodedPath } from '../signing/sigv4.ts'
+import { S3Error } from '../signing/s3-error.ts'
+import { verifyForm } from '../signing/verify-form.ts'
+import { arriving } from './arriving.ts'
+import { denied, type ContentAddress, type ContentRouting } from './content-request.ts'
+import { xmlText } from './xml.ts'
+
+/** before the file: fields, and bytes of one */
+const MAX_FIELDS = 100
+const MAX_FIELD_BYTES = 20_480
+/** ms: nobody has shown a signature until then */
+const MAX_BEFORE_FILE = 30_000
+const META = 'x-amz-meta-'
+const ONE_FILE = "POST requires exactly one file, in the field 'file', as the last one of the form."
+
+export async function takeForm(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  address: ContentAddress,
+  routing: ContentRouting,
+): Promise<FastifyReply> {
+  const form = new IncomingForm(request.headers['content-type'])
+  const source = Readable.from(arriving(request.raw, routing.later), { objectMode: false })
+  // its failure is told by the form
+  source.once('error', (error) => form.fail(error)).pipe(form.parser)
+  const cancel = routing.later(MAX_BEFORE_FILE, () =>
+    form.fail(new S3Error('RequestTimeout', `The file did not begin within ${MAX_BEFORE_FILE} ms`)),
+  )
+  try {
+    const { fields, file, fileName, fileType } = await form.untilFile()
+    cancel()
+    const record = await put(address, routing, { fields, fileName, fileType, content: form.content(file) })
+    return await answer(request, reply, { fields, address, record })
+  } finally {
+    cancel()
+    source.unpipe()
+    form.parser.destroy()
+    source.destroy()
+  }
+}
+
+interface FormUpload {
+  readonly fields: ReadonlyMap<string, string>
+  readonly fileName: string
+  readonly fileType: string
+  readonly content: AsyncIterable<Uint8Array>
+}
+
+async function put(
+  { tenant, alias, bucketName }: ContentAddress,
+  { service, keys, now }: ContentRouting,
+  { fields, fileName, fileType, content }: FormUpload,
+): Promise<ObjectRecord> {
+  const given = fields.get('key')
+  if (given === undefined) throw new S3Error('InvalidArgument', "Bucket POST must contain a field named 'key'.")
+  const key = given.replaceAll('${filename}', () => fileName)
+  const grant = verifyForm(keys, { fields, bucket: bucketName, key }, now())
+  if (grant.tenant !== tenant || grant.bucket !== alias || !grant.rights.includes('write')) throw denied()
+  const metadata: Record<string, string> = {}
+  for (const [name, value] of fields) if (name.startsWith(META)) metadata[name.slice(META.length)] = value
+  const contentType = fields.get('content-type') || fileType || DEFAULT_CONTENT_TYPE
+  return service
+    .inside(tenant)
+    .put(alias, key, content, { contentType, metadata, ...(grant.length && { length: grant.length }) })
+}
+
+interface TakenForm {
+  readonly fields: ReadonlyMap<string, string>
+  readonly address: ContentAddress
+  readonly record: ObjectRecord
+}
+
+function answer(request: FastifyRequest, reply: FastifyReply, { fields, address, record }: TakenForm): FastifyReply {
+  const etag = `"${record.etag}"`
+  const { bucketName } = address
+  const location = `${request.protocol}://${request.host}${address.sent.path.replace(/\/$/, '')}/${encodedPath(record.path)}`
+  reply.header('etag', etag)
+  const redirect = fields.get('success_action_redirect') ?? fields.get('redirect')
+  if (redirect !== undefined && /^https?:\/\//i.test(redirect) && URL.canParse(redirect)) {
+    const url = new URL(redirect)
+    for (const [name, value] of Object.entries({ bucket: bucketName, key: record.path, etag }))
+      url.searchParams.append(name, value)
+    return reply.code(303).header('location', url.href).send()
+  }
+  reply.header('location', location)
+  const status = fields.get('success_action_status')
+  if (status === '201') {
+    const body = xmlText('PostResponse', { Location: location, Bucket: bucketName, Key: record.path, ETag: etag })
+    return reply.code(201).type('application/xml').send(body)
+  }
+  return reply.code(status === '200' ? 200 : 204).send()
+}
+
+interface FormFile {
+  readonly fields: ReadonlyMap<string, string>
+  readonly file: BusboyFileStream
+  readonly fileName: string
+  readonly fileType: string
+}
+
+/** The form as it comes. Whatever is wrong with it fails what waits for it: its file, or the content of that. */
+class IncomingForm {
+  readonly parser: BusboyInstance
+  readonly #fields = new Map<string, string>()
+  readonly #file: Promise<FormFile>
+  readonly #end: Promise<void>
+  #reject: (error: Error) => void = () => undefined
+  #failure: Error | undefined
+  #content: BusboyFileStream | undefined
+
+  constructor(contentType: string | undefined) {
+    this.parser = parserOf(contentType)
+    const failed = new Promise<never>((_, reject) => {
+      this.#reject = reject
+    })
+    this.#file = Promise.race([failed, this.#nextFile()])
+    this.#end = Promise.race([failed, this.#wholeForm()])
+    // one of them may not be waited for
+    for (const one of [failed, this.#file, this.#end]) one.catch(() => undefined)
+    this.parser.on('field', (name, value, nameCut, valueCut) => this.#takeField(name, value, nameCut || valueCut))
+    this.parser.on('fieldsLimit', () => this.fail(tooMuch()))
+    this.parser.on('error', () =>
+      this.fail(malformed('The body of your POST request is not well-formed multipart/form-data.')),
+    )
+  }
+
+  readonly fail = (error: Error): void => {
+    this.#failure ??= error
+    this.#reject(this.#failure)
+    // whoever reads it is told
+    this.#content?.destroy(this.#failure)
+  }
+
+  untilFile(): Promise<FormFile> {
+    return this.#file
+  }
+
+  /** It ends when the form has: what comes behind the file is refused before anything is kept. */
+  async *content(file: BusboyFileStream): AsyncIterable<Uint8Array> {
+    try {
+      for await (const piece of file) yield piece as Uint8Array
+    } catch (error) {
+      throw this.#failure ?? error
+    }
+    await this.#end
+  }
+
+  #takeField(name: string, value: string, isCut: boolean): void {
+    const lower = name.toLowerCase()
+    if (this.#content !== undefined) return this.fail(malformed("The field 'file' must be the last one of the form."))
+    if (isCut) return this.fail(tooMuch())
+    if (this.#fields.has(lower)) return this.fail(malformed(`The field ${lower.slice(0, 100)} is there twice.`))
+    this.#fields.set(lower, value)
+  }
+
+  #nextFile(): Promise<FormFile> {
+    return new Promise((resolve) => {
+      this.parser.on('file', (_name, file, fileName, _encoding, fileType) => {
+        file.on('error', () => this.fail(malformed('The file of your POST request breaks off.')))
+        if (this.#content !== undefined) {
+          file.resume()
+          return this.fail(malformed(ONE_FILE))
+        }
+        this.#content = file
+        resolve({ fields: this.#fields, file, fileName: fileName ?? '', fileType })
+      })
+    })
+  }
+
+  #wholeForm(): Promise<void> {
+    return new Promise((resolve) => {
+      this.parser.once('finish', () => {
+        if (this.#content === undefined) this.fail(malformed(ONE_FILE))
+        resolve()
+      })
+    })
+  }
+}
+
+function parserOf(contentType = ''): BusboyInstance {
+  if (!/^multipart\/form-data\b/i.test(contentType)) {
+    throw malformed('Bucket POST must be of the enclosure-type multipart/form-data.')
+  }
+  try {
+    return new Busboy({
+      headers: { 'content-type': contentType },
+      isPartAFile: (name) => name?.toLowerCase() === 'file',
+      limits: { fields: MAX_FIELDS, fieldSize: MAX_FIELD_BYTES, fieldNameSize: 200, files: 2, headerPairs: 50 },
+    })
+  } catch {
+    throw malformed('The content type of your POST request names no boundary.')
+  }
+}
+
+function tooMuch(): S3Error {
+  return new S3Error(
+    'MaxPostPreDataLengthExceeded',
+    'Your POST request fields preceding the upload file were too large.',
+  )
+}
+
+function malformed(message: string): S3Error {
+  return new S3Error('MalformedPOSTRequest', message)
+}

@@ -1,0 +1,17 @@
+/** Answers of signed addresses are XML, as those of S3 are. */
+
+/** Elements in their order, inside of one. */
+export function xmlText(root: string, elements: Readonly<Record<string, string>>): string {
+  const inside = Object.entries(elements).map(([name, value]) => `<${name}>${escaped(value)}</${name}>`)
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<${root}>${inside.join('')}</${root}>`
+}
+
+/** Control characters cannot stand in XML, not even escaped. */
+function escaped(text: string): string {
+  return text
+    .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu, '\ufffd')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+}

@@ -1,0 +1,82 @@
+/** Buckets and objects as answers have them, with the links that the caller may follow. */
+import { DEFAULT_EXPIRY, type BucketRight, type ObjectBucket, type SignedLink } from './contract.ts'
+import { isFolder, type ObjectEntry } from './object-table.ts'
+import { encodedPath, percentEncoded } from './signing/sigv4.ts'
+
+/** What every path of the service begins with. */
+export const BASE = '/storage/v1'
+
+type Wire = Readonly<Record<string, unknown>>
+/** Where an address of the service is; `path` of an object, a folder or a prefix. */
+export function bucketHref(origin: string, bucket: string, path?: string): string {
+  return `${origin}${BASE}/bucket/${percentEncoded(bucket)}${path === undefined ? '' : `/${encodedPath(path)}`}`
+}
+
+export function signHref(origin: string, bucket: string, path: string, method: SignedLink['method']): string {
+  return `${bucketHref(origin, bucket, path)}?sign=${method}&expiry_seconds=${DEFAULT_EXPIRY}`
+}
+
+/** `store`: its whole record in a list, its name alone in an answer about one bucket. */
+export function shownBucket(bucket: ObjectBucket, origin: string, store: 'record' | 'name'): Wire {
+  const { alias, name } = bucket
+  return {
+    _links: {
+      self: { href: bucketHref(origin, alias) },
+      list: { href: bucketHref(origin, alias, '') },
+      ...given(bucket, 'write', { sign_post: { href: signHref(origin, alias, '', 'POST') } }),
+      ...(bucket.hasSubscriptions && {
+        subscriptions: { href: `${origin}${BASE}/subscription/${percentEncoded(alias)}` },
+      }),
+      store: { href: `s3://${name}` },
+    },
+    alias,
+    name,
+    store: store === 'record' ? bucket.store : bucket.store.name,
+  }
+}
+
+/** `full`: with the content type, as answers about one object have it. */
+export function shownEntry(entry: ObjectEntry, bucket: ObjectBucket, origin: string, full: boolean): Wire {
+  const { alias, name } = bucket
+  const about = {
+    bucket: { _links: { self: { href: bucketHref(origin, alias) } }, alias, name },
+    name: entry.path,
+  }
+  const remove = given(bucket, 'delete', { remove: { href: bucketHref(origin, alias, entry.path), method: 'DELETE' } })
+  const self = { href: `${bucketHref(origin, alias, entry.path)}?stat=true` }
+  const sign = (method: SignedLink['method']) => ({ href: signHref(origin, alias, entry.path, method) })
+  if (isFolder(entry)) {
+    const list = { href: bucketHref(origin, alias, entry.path) }
+    const writing = given(bucket, 'write', { sign_post: sign('POST'), sign_put: sign('PUT') })
+    return { _links: { self, list, ...writing, ...remove }, ...about, etag: '', size: 0, is_dir: true }
+  }
+  return {
+    _links: {
+      self,
+      ...given(bucket, 'read', { sign_get: sign('GET') }),
+      ...given(bucket, 'write', { sign_put: sign('PUT') }),
+      ...(bucket.isPublic && { get: { href: contentHref(origin, name, entry.path) } }),
+      ...remove,
+    },
+    ...about,
+    last_modified: shownTime(entry.modified),
+    etag: entry.etag,
+    size: entry.size,
+    ...(full && { content_type: entry.contentType }),
+    is_dir: false,
+  }
+}
+
+/** Where the content of an object is, for whoever may read it without a signature. */
+export function contentHref(origin: string, bucketName: string, path: string): string {
+  return `${origin}/${percentEncoded(bucketName)}/${encodedPath(path)}`
+}
+
+/** In seconds, with an offset. */
+export function shownTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}+00:00`
+}
+
+function given<T extends object>({ rights }: ObjectBucket, right: BucketRight, links: T): T | Record<string, never> {
+  return rights.includes(right) ? links : {}
+}

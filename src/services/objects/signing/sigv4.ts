@@ -1,0 +1,104 @@
+/** Signatures of version 4 as S3 has them: of addresses, and of the policies of forms. */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
+import { LruCache } from '../../../kernel/lru-cache.ts'
+
+export const ALGORITHM = 'AWS4-HMAC-SHA256'
+export const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD'
+
+/** What a signature is good for: `<date>/<region>/s3/aws4_request`. */
+export interface Scope {
+  /** `20250101` */
+  readonly date: string
+  readonly region: string
+}
+
+export interface Signed extends Scope {
+  readonly secret: string
+}
+
+export interface CanonicalRequest {
+  readonly method: string
+  /** as it is sent, without a query */
+  readonly path: string
+  /** names and values, decoded */
+  readonly query: readonly (readonly [name: string, value: string])[]
+  /** those that are signed: names in lower case, values as they are sent */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+}
+
+export function scopeText({ date, region }: Scope): string {
+  return `${date}/${region}/s3/aws4_request`
+}
+
+/** In hex. `time`: `20250101T000000Z`. */
+export function requestSignature(request: CanonicalRequest, time: string, signed: Signed): string {
+  const digest = createHash('sha256').update(canonicalText(request)).digest('hex')
+  return signatureOf([ALGORITHM, time, scopeText(signed), digest].join('\n'), signed)
+}
+
+/** Of a form: `policy` in base64, as it is sent. */
+export function policySignature(policy: string, signed: Signed): string {
+  return signatureOf(policy, signed)
+}
+
+export function isSameSignature(a: string, b: string): boolean {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length === right.length && timingSafeEqual(left, right)
+}
+
+/** All but letters, digits and `-_.~` as `%` and two capital digits. */
+export function percentEncoded(text: string): string {
+  return encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
+/** The path of an object with every part encoded. */
+export function encodedPath(path: string): string {
+  return path.split('/').map(percentEncoded).join('/')
+}
+
+/** By name, as signatures have it, and as addresses may. */
+export function encodedQuery(query: CanonicalRequest['query']): string {
+  return query
+    .map(([name, value]) => [percentEncoded(name), percentEncoded(value)] as const)
+    .sort(([a, x], [b, y]) => compare(a, b) || compare(x, y))
+    .map(([name, value]) => `${name}=${value}`)
+    .join('&')
+}
+
+function canonicalText({ method, path, query, headers }: CanonicalRequest): string {
+  const sorted = [...headers].sort(([a], [b]) => compare(a, b))
+  return [
+    method,
+    path,
+    encodedQuery(query),
+    ...sorted.map(([name, value]) => `${name}:${value.trim().replaceAll(/ +/g, ' ')}`),
+    '',
+    sorted.map(([name]) => name).join(';'),
+    UNSIGNED_PAYLOAD,
+  ].join('\n')
+}
+
+/** Everything is ASCII by now. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b)
+}
+
+/** keys of a day and region, of which many addresses are signed */
+const keys = new LruCache<string, Buffer>(1_000)
+
+function signatureOf(text: string, signed: Signed): string {
+  return hmac(keyOf(signed), text).toString('hex')
+}
+
+function keyOf({ secret, date, region }: Signed): Buffer {
+  const name = JSON.stringify([secret, date, region])
+  const known = keys.get(name)
+  if (known !== undefined) return known
+  const key = [region, 's3', 'aws4_request'].reduce(hmac, hmac(`AWS4${secret}`, date))
+  keys.set(name, key)
+  return key
+}
+
+function hmac(key: string | Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest()
+}

@@ -1,0 +1,373 @@
+// Holds OBJECT-5
+import { request as httpRequest } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ObjectRecord } from '../../../src/services/objects/contract.ts'
+import { AppError } from '../../../src/kernel/errors.ts'
+import { BUCKET, codeOf, contentApp, type ContentApp } from './content-app.ts'
+import { bytes, otherwise, pathsIn, START, textOf } from './support.ts'
+
+let content: ContentApp
+beforeAll(async () => {
+  content = await contentApp()
+})
+afterAll(() => content.close())
+
+const put = (path: string, body: string, headers: Record<string, string> = {}, options: object = {}) =>
+  content.ask('PUT', path, { body, headers }, options)
+
+describe('a signed address', () => {
+  it('writes a content and reads it back, with its MD5, type and metadata', async () => {
+    const written = await put('a/ü b+c.txt', 'abc', { 'content-type': 'text/plain' })
+    expect([written.status, written.headers.get('etag'), await written.text()]).toEqual([
+      200,
+      '"900150983cd24fb0d6963f7d28e17f72"',
+      '',
+    ])
+    const read = await content.ask('GET', 'a/ü b+c.txt')
+    expect([read.status, await read.text()]).toEqual([200, 'abc'])
+    expect(Object.fromEntries(read.headers)).toMatchObject({
+      'content-type': 'text/plain',
+      'content-length': '3',
+      etag: '"900150983cd24fb0d6963f7d28e17f72"',
+      'last-modified': new Date(START).toUTCString(),
+      'accept-ranges': 'bytes',
+      'access-control-allow-origin': '*',
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': expect.stringContaining('sandbox') as string,
+    })
+  })
+
+  it('of an empty content has its type too', async () => {
+    expect((await put('empty', '', { 'content-type': 'text/csv' })).status).toBe(200)
+    const read = await content.ask('GET', 'empty')
+    expect([read.status, read.headers.get('content-length'), read.headers.get('content-type')]).toEqual([
+      200,
+      '0',
+      'text/csv',
+    ])
+  })
+
+  it('gives ranges of a content', async () => {
+    await put('digits', '0123456789')
+    for (const [range, status, text, told] of [
+      ['bytes=2-4', 206, '234', 'bytes 2-4/10'],
+      ['bytes=7-', 206, '789', 'bytes 7-9/10'],
+      ['bytes=-3', 206, '789', 'bytes 7-9/10'],
+      ['bytes=5-99', 206, '56789', 'bytes 5-9/10'],
+      ['bytes=-99', 206, '0123456789', 'bytes 0-9/10'],
+      ['bytes=4-2', 200, '0123456789', null],
+      ['bytes=0-1,3-4', 200, '0123456789', null],
+      ['lines=1', 200, '0123456789', null],
+    ] as const) {
+      const read = await content.ask('GET', 'digits', { headers: { range } })
+      expect([range, read.status, await read.text(), read.headers.get('content-range')]).toEqual([
+        range,
+        status,
+        text,
+        told,
+      ])
+    }
+    const behind = await content.ask('GET', 'digits', { headers: { range: 'bytes=10-' } })
+    expect([behind.headers.get('content-range'), ...(await codeOf(behind))]).toEqual([
+      'bytes */10',
+      416,
+      'InvalidRange',
+    ])
+  })
+
+  it('answers what a client has already with 304, and what it did not want with 412', async () => {
+    await put('known', 'abc')
+    const etag = '"900150983cd24fb0d6963f7d28e17f72"'
+    const [before, at] = [new Date(START - 60_000).toUTCString(), new Date(START).toUTCString()]
+    for (const [headers, status] of [
+      [{ 'if-none-match': etag }, 304],
+      [{ 'if-none-match': `"x", ${etag}` }, 304],
+      [{ 'if-none-match': '*' }, 304],
+      [{ 'if-none-match': '"x"' }, 200],
+      [{ 'if-none-match': '"x"', 'if-modified-since': at }, 200],
+      [{ 'if-modified-since': at }, 304],
+      [{ 'if-modified-since': before }, 200],
+      [{ 'if-match': etag }, 200],
+      [{ 'if-match': '"x"' }, 412],
+      [{ 'if-unmodified-since': before }, 412],
+      [{ 'if-unmodified-since': at }, 200],
+      [{ range: 'bytes=0-0', 'if-range': '"x"' }, 200],
+      [{ range: 'bytes=0-0', 'if-range': etag }, 206],
+    ] as const) {
+      const read = await content.ask('GET', 'known', { headers })
+      await read.arrayBuffer()
+      expect([headers, read.status]).toEqual([headers, status])
+    }
+  })
+
+  it('writes only where it is expected to', async () => {
+    expect((await put('once', 'a', { 'if-none-match': '*' })).status).toBe(200)
+    expect(await codeOf(await put('once', 'b', { 'if-none-match': '*' }))).toEqual([412, 'PreconditionFailed'])
+    expect(await codeOf(await put('once', 'b', { 'if-match': '"900150983cd24fb0d6963f7d28e17f72"' }))).toEqual([
+      412,
+      'PreconditionFailed',
+    ])
+    expect((await put('once', 'b', { 'if-match': '"0cc175b9c0f1b6a831c399e269772661"' })).status).toBe(200)
+  })
+
+  it('can have browsers save what it gives', async () => {
+    await put('a/report ü.pdf', 'x')
+    const read = await content.ask('GET', 'a/report ü.pdf', {}, { asAttachment: true })
+    expect(read.headers.get('content-disposition')).toBe(
+      `attachment; filename="report _.pdf"; filename*=UTF-8''report%20%C3%BC.pdf`,
+    )
+  })
+
+  it('holds an upload to its type and length', async () => {
+    const options = { contentType: 'text/csv', contentLength: { min: 2, max: 4 } }
+    const csv = { 'content-type': 'text/csv' }
+    expect((await put('limited', 'abc', csv, options)).status).toBe(200)
+    expect(await codeOf(await put('limited', 'abc', { 'content-type': 'text/html' }, options))).toEqual([
+      403,
+      'SignatureDoesNotMatch',
+    ])
+    expect(await codeOf(await put('limited', 'abcde', csv, options))).toEqual([400, 'EntityTooLarge'])
+    expect(await codeOf(await put('limited', 'a', csv, options))).toEqual([400, 'EntityTooSmall'])
+    // without a length it is counted
+    const unsaid = new ReadableStream({ start: (stream) => (stream.enqueue(bytes('abcde')), stream.close()) })
+    const init = { body: unsaid, headers: csv, duplex: 'half' } as RequestInit
+    expect(await codeOf(await content.ask('PUT', 'limited', init, options))).toEqual([400, 'EntityTooLarge'])
+    expect(await textOf(await content.api.read((await content.api.stat('assets', 'limited')) as ObjectRecord))).toBe(
+      'abc',
+    )
+  })
+
+  it.each([
+    ['of another method', (href: string) => [href, 'DELETE'], [404, undefined]],
+    ['of a GET, for HEAD', (href: string) => [href, 'HEAD'], [403, undefined]],
+    ['of a GET, for PUT', (href: string) => [href, 'PUT'], [403, 'SignatureDoesNotMatch']],
+    ['with another path', (href: string) => [href.replace('/known', '/knowm'), 'GET'], [403, 'SignatureDoesNotMatch']],
+    [
+      'with a longer path',
+      (href: string) => [href.replace('/known', '/known/x'), 'GET'],
+      [403, 'SignatureDoesNotMatch'],
+    ],
+    [
+      'of another bucket',
+      (href: string) => [href.replace('assets-acme', 'public-acme'), 'GET'],
+      [403, 'SignatureDoesNotMatch'],
+    ],
+    [
+      'of another tenant',
+      (href: string) => [href.replace('assets-acme', 'assets-other'), 'GET'],
+      [403, 'SignatureDoesNotMatch'],
+    ],
+    [
+      'of another key',
+      (href: string) => [href.replace('Credential=acme', 'Credential=other'), 'GET'],
+      [403, 'SignatureDoesNotMatch'],
+    ],
+    [
+      'of nobody',
+      (href: string) => [href.replace('Credential=acme.assets_', 'Credential=acme.assets-'), 'GET'],
+      [403, 'InvalidAccessKeyId'],
+    ],
+    [
+      'with more rights',
+      (href: string) => [href.replace('_readwritedelete', '_read'), 'GET'],
+      [403, 'SignatureDoesNotMatch'],
+    ],
+    [
+      'with a longer life',
+      (href: string) => [href.replace('Expires=300', 'Expires=301'), 'GET'],
+      [403, 'SignatureDoesNotMatch'],
+    ],
+    [
+      'with too long a life',
+      (href: string) => [href.replace('Expires=300', 'Expires=604801'), 'GET'],
+      [400, 'AuthorizationQueryParametersError'],
+    ],
+    [
+      'with no life',
+      (href: string) => [href.replace('Expires=300', 'Expires=0'), 'GET'],
+      [400, 'AuthorizationQueryParametersError'],
+    ],
+    [
+      'with another algorithm',
+      (href: string) => [href.replace('HMAC-SHA256', 'HMAC-SHA1'), 'GET'],
+      [400, 'AuthorizationQueryParametersError'],
+    ],
+    [
+      'with a parameter more',
+      (href: string) => [`${href}&response-content-type=text/html`, 'GET'],
+      [403, 'SignatureDoesNotMatch'],
+    ],
+    [
+      'with a parameter twice',
+      (href: string) => [`${href}&X-Amz-Expires=300`, 'GET'],
+      [400, 'AuthorizationQueryParametersError'],
+    ],
+    [
+      'without a parameter',
+      (href: string) => [href.replace(/&X-Amz-Date=\w+/, ''), 'GET'],
+      [400, 'AuthorizationQueryParametersError'],
+    ],
+    [
+      'with a changed signature',
+      (href: string) => [href.replace(/.$/, (last) => (last === '0' ? '1' : '0')), 'GET'],
+      [403, 'SignatureDoesNotMatch'],
+    ],
+    ['without a signature', (href: string) => [href.replace(/\?.*/, ''), 'GET'], [403, 'AccessDenied']],
+    ['of no bucket', (href: string) => [href.replace('ws-assets', 'ws-nothing'), 'GET'], [404, 'NoSuchBucket']],
+    [
+      'with a path that cannot be read',
+      (href: string) => [href.replace('/known', '/known%E4'), 'GET'],
+      [400, undefined],
+    ],
+  ] as const)('opens nothing %s', async (_name, change, expected) => {
+    await put('known', 'abc')
+    const { href } = await content.api.sign('assets', 'known', { method: 'GET', origin: content.origin })
+    const [url = '', method = ''] = change(href)
+    const [status, code] = await codeOf(await fetch(url, { method, ...(method === 'PUT' && { body: 'x' }) }))
+    expect([status, code]).toEqual([expected[0], expected[1] ?? code])
+    expect(await textOf(await content.api.read((await content.api.stat('assets', 'known')) as ObjectRecord))).toBe(
+      'abc',
+    )
+  })
+
+  it('is over when its time is, and not good before it', async () => {
+    const { href } = await content.api.sign('assets', 'known', { method: 'GET', origin: content.origin })
+    const at = async (seconds: number) => {
+      content.clock.now = START + seconds * 1_000
+      const answer = await fetch(href)
+      content.clock.now = START
+      return answer
+    }
+    expect((await at(300)).status).toBe(200)
+    const late = await at(301)
+    expect([late.status, await late.text()]).toEqual([
+      403,
+      expect.stringContaining('<Message>Request has expired</Message>'),
+    ])
+    expect((await at(-899)).status).toBe(200)
+    expect(await codeOf(await at(-901))).toEqual([403, 'AccessDenied'])
+  })
+
+  it('has no headers of its own kind that it does not sign', async () => {
+    expect(await codeOf(await put('x', 'x', { 'x-amz-meta-a': 'b' }))).toEqual([403, 'AccessDenied'])
+  })
+
+  it('tells in XML what was not found, with the request that it was', async () => {
+    const answer = await content.ask('GET', 'none & <more>')
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([404, 'application/xml'])
+    expect(await answer.text()).toMatch(
+      /^<\?xml version="1\.0" encoding="UTF-8"\?>\n<Error><Code>NoSuchKey<\/Code><Message>.*<\/Message><Resource>\/reflexarc-ws-assets-acme\/none%20%26%20%3Cmore%3E<\/Resource><RequestId>[\w-]+<\/RequestId><\/Error>$/,
+    )
+  })
+
+  it('makes a folder where its path ends in a slash and nothing is sent', async () => {
+    const { _links } = content.api.show({ bucket: 'assets', path: 'made/here/', isFolder: true }) as {
+      _links: { sign_put: { href: string } }
+    }
+    expect(_links.sign_put.href).toContain('made/here/?sign=PUT')
+    expect((await content.ask('PUT', 'made/here/')).status).toBe(200)
+    expect(await content.api.stat('assets', 'made/here/')).toMatchObject({ isFolder: true })
+    expect(await codeOf(await put('made/there/', 'x'))).toEqual([400, 'InvalidArgument'])
+  })
+
+  it.each(['a//b', 'a/', '.', 'a/%2E%2E/b', 'a%00b', 'x'.repeat(1_025)])('writes nothing at %j', async (path) => {
+    const { signedAddress } = await import('../../../src/services/objects/signing/sign-address.ts')
+    const key = { ...content.key, date: '20260101', region: 'us-east-1' }
+    const order = {
+      method: 'PUT',
+      origin: content.origin,
+      bucket: BUCKET,
+      time: '20260101T000000Z',
+      expiry: 300,
+      key,
+    } as const
+    const before = await pathsIn(content.api, 'assets')
+    const href = signedAddress({ ...order, path: decodeURIComponent(path) })
+    // fetch would tidy up dots
+    const status = await new Promise<number | undefined>((resolve, reject) => {
+      const { hostname, port } = new URL(content.origin)
+      const sending = httpRequest(
+        { hostname, port, method: 'PUT', path: href.slice(content.origin.length) },
+        (answer) => {
+          answer.resume()
+          resolve(answer.statusCode)
+        },
+      )
+      sending.once('error', reject).end('x')
+    })
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(await pathsIn(content.api, 'assets')).toEqual(before)
+  })
+})
+
+describe('a public bucket', () => {
+  it('is read by anybody, and written by nobody without a signature', async () => {
+    await content.api.put('public', 'page.html', bytes('<p>'), { contentType: 'text/html' })
+    const link = (
+      content.api.show(await content.api.stat('public', 'page.html'), content.origin)['_links'] as {
+        get: { href: string }
+      }
+    ).get.href
+    const read = await fetch(link)
+    expect([read.status, await read.text(), read.headers.get('content-type')]).toEqual([200, '<p>', 'text/html'])
+    expect((await fetch(link, { method: 'HEAD' })).headers.get('content-length')).toBe('3')
+    expect(await codeOf(await fetch(link, { method: 'PUT', body: 'x' }))).toEqual([403, 'AccessDenied'])
+    expect(await codeOf(await fetch(link.replace('-acme', '-nobody')))).toEqual([403, 'AccessDenied'])
+  })
+})
+
+describe('a browser of another page', () => {
+  it('may ask whether it may send', async () => {
+    const { href } = await content.api.sign('assets', 'x', { method: 'PUT', origin: content.origin })
+    const answer = await fetch(href, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'http://page.test',
+        'access-control-request-method': 'PUT',
+        'access-control-request-headers': 'content-type',
+      },
+    })
+    expect(answer.status).toBe(204)
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-allow-methods': 'GET, HEAD, PUT, POST, OPTIONS',
+      'access-control-allow-headers': 'content-type',
+    })
+  })
+})
+
+describe('an upload that breaks off', () => {
+  it('leaves neither an object nor a content', async () => {
+    const before = await content.contents()
+    const { href } = await content.api.sign('assets', 'half', { method: 'PUT', origin: content.origin })
+    await new Promise<void>((resolve) => {
+      const { hostname, port } = new URL(content.origin)
+      const path = href.slice(content.origin.length)
+      const sending = httpRequest({ hostname, port, method: 'PUT', path, headers: { 'content-length': '1000000' } })
+      sending.once('error', () => undefined).once('close', () => resolve())
+      sending.write(bytes('x'.repeat(100_000)), () => sending.destroy())
+    })
+    await expect.poll(() => content.service.gauges().uploads).toBe(0)
+    await content.service.settled()
+    await expect(content.api.stat('assets', 'half')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect(await content.contents()).toEqual(before)
+  })
+
+  it('because the disk is full is told, and leaves nothing', async () => {
+    const full = await contentApp({
+      contents: (own) =>
+        otherwise(own, {
+          put: (tenant, id, pieces, options) =>
+            options.contentType === 'full/disk'
+              ? Promise.reject(
+                  new AppError('STORE', 'no', { cause: Object.assign(new Error('no'), { code: 'ENOSPC' }) }),
+                )
+              : own.put(tenant, id, pieces, options),
+        }),
+    })
+    const answer = await full.ask('PUT', 'x', { body: 'x', headers: { 'content-type': 'full/disk' } })
+    expect(await codeOf(answer)).toEqual([507, 'StorageFull'])
+    expect(await pathsIn(full.api, 'assets')).toEqual([])
+    await full.close()
+  })
+})

@@ -1,0 +1,216 @@
+// Holds OBJECT-5
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ObjectRecord, SignOptions } from '../../../src/services/objects/contract.ts'
+import { policySignature } from '../../../src/services/objects/signing/sigv4.ts'
+import { BUCKET, codeOf, contentApp, type ContentApp } from './content-app.ts'
+import { pathsIn, START, textOf } from './support.ts'
+
+let content: ContentApp
+beforeAll(async () => {
+  content = await contentApp()
+})
+afterAll(() => content.close())
+
+type Fields = Readonly<Record<string, string>>
+const textAt = async (path: string) =>
+  textOf(await content.api.read((await content.api.stat('assets', path)) as ObjectRecord))
+
+const signed = async (path: string, options: Partial<SignOptions> = {}) => {
+  const { href, formData = {} } = await content.api.sign('assets', path, {
+    method: 'POST',
+    origin: content.origin,
+    ...options,
+  })
+  return { href, fields: formData }
+}
+
+async function send(
+  href: string,
+  fields: Fields,
+  file: string | null = 'abc',
+  after: Fields = {},
+  name = 'abc.txt',
+): Promise<Response> {
+  const form = new FormData()
+  for (const [field, value] of Object.entries(fields)) form.append(field, value)
+  if (file !== null) form.append('file', new Blob([file], { type: 'text/plain' }), name)
+  for (const [field, value] of Object.entries(after)) form.append(field, value)
+  return fetch(href, { method: 'POST', body: form, redirect: 'manual' })
+}
+
+/** A form with a policy of the test's own. */
+function policed(conditions: readonly unknown[], more: Fields = {}, expiration = '2026-01-01T00:05:00.000Z'): Fields {
+  const scope = { date: '20260101', region: 'eu-west-1' }
+  const fields = {
+    key: 'demo/x',
+    'x-amz-algorithm': 'AWS4-HMAC-SHA256',
+    'x-amz-credential': `${content.key.id}/20260101/eu-west-1/s3/aws4_request`,
+    'x-amz-date': '20260101T000000Z',
+    ...more,
+  }
+  const own = Object.entries(fields)
+    .filter(([name]) => name.startsWith('x-amz-'))
+    .map(([name, value]) => ({ [name]: value }))
+  const policy = Buffer.from(JSON.stringify({ expiration, conditions: [...own, ...conditions] })).toString('base64')
+  return { ...fields, policy, 'x-amz-signature': policySignature(policy, { ...scope, secret: content.key.secret }) }
+}
+
+describe('a signed form', () => {
+  it('writes a file, with a longer key too, and answers 204 without a body', async () => {
+    const { href, fields } = await signed('demo/test')
+    expect(href).toBe(`${content.origin}/${BUCKET}/`)
+    const answer = await send(href, fields)
+    expect([answer.status, answer.headers.get('etag'), await answer.text()]).toEqual([
+      204,
+      '"900150983cd24fb0d6963f7d28e17f72"',
+      '',
+    ])
+    expect((await send(href, { ...fields, key: 'demo/test/longer' }, 'longer')).status).toBe(204)
+    expect((await send(href, { ...fields, key: 'demo/test-${filename}' }, 'named')).status).toBe(204)
+    expect([await textAt('demo/test'), await textAt('demo/test/longer'), await textAt('demo/test-abc.txt')]).toEqual([
+      'abc',
+      'longer',
+      'named',
+    ])
+    expect(await content.api.stat('assets', 'demo/test')).toMatchObject({ contentType: 'text/plain' })
+  })
+
+  it('answers as its fields say', async () => {
+    const conditions = [
+      ['starts-with', '$key', 'demo/'],
+      ['starts-with', '$success_action_status', ''],
+      ['starts-with', '$success_action_redirect', ''],
+    ]
+    const href = `${content.origin}/${BUCKET}`
+    const answered = (more: Fields) =>
+      send(href, policed(conditions, { success_action_status: '', success_action_redirect: '', ...more }))
+    const created = await answered({ success_action_status: '201' })
+    expect([created.status, created.headers.get('content-type')]).toEqual([201, 'application/xml'])
+    expect(await created.text()).toContain(
+      `<PostResponse><Location>${href}/demo/x</Location><Bucket>${BUCKET}</Bucket><Key>demo/x</Key><ETag>&quot;900150983cd24fb0d6963f7d28e17f72&quot;</ETag></PostResponse>`,
+    )
+    expect((await answered({ success_action_status: '200' })).status).toBe(200)
+    expect((await answered({ success_action_status: '500' })).status).toBe(204)
+    const seen = await answered({ success_action_redirect: 'http://page.test/done?a=b' })
+    expect([seen.status, seen.headers.get('location')]).toEqual([
+      303,
+      `http://page.test/done?a=b&bucket=${BUCKET}&key=demo%2Fx&etag=%22900150983cd24fb0d6963f7d28e17f72%22`,
+    ])
+    expect((await answered({ success_action_redirect: 'javascript:alert(1)' })).status).toBe(204)
+  })
+
+  it('holds a file to its type and length', async () => {
+    const { href, fields } = await signed('limited/', { contentType: 'text/csv', contentLength: { min: 2, max: 4 } })
+    expect(fields).toMatchObject({ 'content-type': 'text/csv' })
+    expect((await send(href, { ...fields, key: 'limited/a' })).status).toBe(204)
+    expect(await codeOf(await send(href, { ...fields, key: 'limited/b', 'content-type': 'text/html' }))).toEqual([
+      403,
+      'AccessDenied',
+    ])
+    expect(await codeOf(await send(href, { ...fields, key: 'limited/b' }, 'abcde'))).toEqual([400, 'EntityTooLarge'])
+    expect(await codeOf(await send(href, { ...fields, key: 'limited/b' }, 'a'))).toEqual([400, 'EntityTooSmall'])
+    expect(await content.api.list('assets', 'limited/')).toMatchObject({
+      entries: [{ path: 'limited/a', contentType: 'text/csv' }],
+    })
+  })
+
+  it.each<[string, (fields: Fields) => Fields, string | null, Fields, number, string]>([
+    ['with another key', (fields) => ({ ...fields, key: 'demo' }), 'abc', {}, 403, 'AccessDenied'],
+    [
+      'with another policy',
+      (fields) => ({ ...fields, policy: Buffer.from('{}').toString('base64') }),
+      'abc',
+      {},
+      403,
+      'SignatureDoesNotMatch',
+    ],
+    [
+      'with another signature',
+      (fields) => ({ ...fields, 'x-amz-signature': '0'.repeat(64) }),
+      'abc',
+      {},
+      403,
+      'SignatureDoesNotMatch',
+    ],
+    [
+      'of another bucket',
+      (fields) => ({ ...fields, bucket: 'reflexarc-ws-public-acme' }),
+      'abc',
+      {},
+      403,
+      'AccessDenied',
+    ],
+    [
+      'of nobody',
+      (fields) => ({ ...fields, 'x-amz-credential': 'AK/20260101/us-east-1/s3/aws4_request' }),
+      'abc',
+      {},
+      403,
+      'InvalidAccessKeyId',
+    ],
+    ['with a field more', (fields) => ({ ...fields, acl: 'public-read' }), 'abc', {}, 403, 'AccessDenied'],
+    ['without a key', ({ key: _key, ...fields }) => fields, 'abc', {}, 400, 'InvalidArgument'],
+    ['without a policy', ({ policy: _policy, ...fields }) => fields, 'abc', {}, 403, 'AccessDenied'],
+    ['without a file', (fields) => fields, null, {}, 400, 'MalformedPOSTRequest'],
+    ['with a field after the file', (fields) => fields, 'abc', { late: 'x' }, 400, 'MalformedPOSTRequest'],
+    ['with two files', (fields) => fields, 'abc', { file: 'x' }, 400, 'MalformedPOSTRequest'],
+    [
+      'with a field that is too long',
+      (fields) => ({ 'x-ignore-a': 'x'.repeat(21_000), ...fields }),
+      'abc',
+      {},
+      400,
+      'MaxPostPreDataLengthExceeded',
+    ],
+    [
+      'with too many fields',
+      (fields) => ({ ...Object.fromEntries(Array.from({ length: 101 }, (_, i) => [`x-ignore-${i}`, 'x'])), ...fields }),
+      'abc',
+      {},
+      400,
+      'MaxPostPreDataLengthExceeded',
+    ],
+  ])('%s writes nothing', async (_name, change, file, after, status, code) => {
+    const { href, fields } = await signed('demo/y')
+    const before = [await pathsIn(content.api, 'assets'), await content.contents()]
+    expect(await codeOf(await send(href, change(fields), file, after))).toEqual([status, code])
+    await content.service.settled()
+    expect([await pathsIn(content.api, 'assets'), await content.contents()]).toEqual(before)
+  })
+
+  it('is over when its policy is, or the week of its key', async () => {
+    const href = `${content.origin}/${BUCKET}`
+    const key = ['starts-with', '$key', '']
+    const at = async (seconds: number, fields: Fields) => {
+      content.clock.now = START + seconds * 1_000
+      const answer = await send(href, fields)
+      content.clock.now = START
+      return codeOf(answer)
+    }
+    expect(await at(300, policed([key]))).toEqual([204, undefined])
+    expect(await at(301, policed([key]))).toEqual([403, 'AccessDenied'])
+    const years = policed([key], {}, '2036-01-01T00:00:00.000Z')
+    expect(await at(604_800, years)).toEqual([204, undefined])
+    expect(await at(604_801, years)).toEqual([403, 'AccessDenied'])
+  })
+
+  it('that breaks off, or is no form, writes nothing', async () => {
+    const { href, fields } = await signed('demo/z')
+    const head = Object.entries(fields).map(
+      ([name, value]) => `--b\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+    )
+    const file = '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nhalf'
+    const post = (body: string, type: string) =>
+      fetch(href, { method: 'POST', body, headers: { 'content-type': type } })
+    expect(await codeOf(await post(`${head.join('')}${file}`, 'multipart/form-data; boundary=b'))).toEqual([
+      400,
+      'MalformedPOSTRequest',
+    ])
+    expect(await codeOf(await post(`${head.join('')}${file}\r\n--b--\r\n`, 'multipart/form-data'))).toEqual([
+      400,
+      'MalformedPOSTRequest',
+    ])
+    expect(await codeOf(await post('{}', 'application/json'))).toEqual([400, 'MalformedPOSTRequest'])
+    await expect(content.api.stat('assets', 'demo/z')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+})

@@ -1,0 +1,165 @@
+/** Faults that are not there any more, or that a slip would bring: each as a text that stands once in a file, and another one. */
+
+export interface Mutant {
+  readonly name: string
+  readonly file: string
+  readonly find: string
+  readonly replace: string
+}
+
+const RULES = 'src/services/rules/durable'
+const ALARMS = 'src/services/alarms'
+
+export const MUTANTS: readonly Mutant[] = [
+  {
+    name: 'a call whose limit passed while nobody was there is given up',
+    file: 'src/core/task/execution.ts',
+    find: 'return wakeAt > from && wakeAt <= until ? until + (wakeAt - from) : wakeAt',
+    replace: 'return wakeAt',
+  },
+  {
+    name: 'a jump of the clock counts for limits',
+    file: `${RULES}/deterministic-engine.ts`,
+    find: 'this.engine.tasks.get(id)?.spareLimits(this.now, at)',
+    replace: 'void id',
+  },
+  {
+    name: 'a message on its way begins a call that is over',
+    file: `${RULES}/tenant-runner.ts`,
+    find: 'if ((isLate || this.#hasSlept(at))',
+    replace: 'if ((isLate && false || this.#hasSlept(at))',
+  },
+  {
+    name: 'a batch of alarms gives up what met an outage',
+    file: `${ALARMS}/batch-jobs.ts`,
+    find: 'error.status >= 500) throw error',
+    replace: "error.code === 'CLOSED') throw error",
+  },
+  {
+    name: 'a late answer of a handler is a warning',
+    file: 'src/host/open-answers.ts',
+    find: "reply.raw.once('finish', () => (reply.send = () => reply))",
+    replace: '',
+  },
+  {
+    name: 'the time of a host goes back with the wall clock',
+    file: 'src/host/host-clock.ts',
+    find: 'this.#time = Math.max(wall, this.#time + passed * PACE)',
+    replace: 'this.#time = wall',
+  },
+  {
+    name: 'a repeated post with a key is another one',
+    file: 'src/services/broker/posting/idempotency.ts',
+    find: "if (found.value.print === print) return { kind: 'done', at: found.value.at }",
+    replace: '',
+  },
+  {
+    name: 'an alarm forgets the effects that raised it',
+    file: `${ALARMS}/change-alarm.ts`,
+    find: 'return effect !== undefined && effects.length > 0 && effects.includes(markOf(effect))',
+    replace: 'return effect !== undefined && effects.length > 1e9',
+  },
+  {
+    name: 'an effect on a resource may come out of order',
+    file: 'src/effects/effect-order.ts',
+    find: 'if (isEarlier(order, before)) throw superseded',
+    replace: 'if (false) throw superseded',
+  },
+  {
+    name: 'calls of a task on one thing overtake each other',
+    file: 'src/core/task/execution.ts',
+    find: 'const mayBegin = effectQueues.place(execution, touches, run.model.maxWaiting)',
+    replace: 'effectQueues.place(execution, touches, run.model.maxWaiting); const mayBegin = true',
+  },
+  {
+    name: 'readers of alarm events do not get what was written while they were away',
+    file: `${ALARMS}/event-tail.ts`,
+    find: 'let seen = after === undefined ? this.#last : positionOf(after)',
+    replace: 'let seen = this.#last',
+  },
+  {
+    name: 'alarm events that overtake each other leave a hole',
+    file: `${ALARMS}/event-tail.ts`,
+    find: 'if (this.#catching === undefined && last - events.length === this.#last) {',
+    replace: 'if (this.#catching === undefined) {',
+  },
+  {
+    name: 'who writes an alarm at the same time is told of a conflict',
+    file: `${ALARMS}/keyed-committer.ts`,
+    find: "error.code !== 'CONFLICT' || tries >= MAX_TRIES",
+    replace: "error.code !== 'CONFLICT' || tries >= 1",
+  },
+  {
+    name: 'the reconciler does not look again for what came meanwhile',
+    file: 'src/services/resources/managed-tasks/tenant-reconciler.ts',
+    find: 'while (this.#isBehind && !this.#isStopped) {',
+    replace: 'if (this.#isBehind && !this.#isStopped) {',
+  },
+  {
+    name: 'what an outage kept from being reconciled is not tried again',
+    file: 'src/services/resources/managed-tasks/tenant-reconciler.ts',
+    find: 'const RETRY_MS = 60_000',
+    replace: 'const RETRY_MS = 6_000_000',
+  },
+  {
+    name: 'plugs do not wait for a store that is away',
+    file: 'src/adapters/patient.ts',
+    find: "error.code !== 'UNAVAILABLE') throw error",
+    replace: "error.code !== 'CLOSED') throw error",
+  },
+  {
+    name: 'series do not catch up with the log at start',
+    file: 'src/services/broker/tenant-broker.ts',
+    find: 'return this.#projection.open()',
+    replace: 'return Promise.resolve()',
+  },
+  {
+    name: 'series that could not be written go on with what came after',
+    file: 'src/services/broker/posting/series-projector.ts',
+    find: 'if (hadFailed) await this.#projection.follow(upTo)\n      else if',
+    replace: 'if',
+  },
+  {
+    name: 'commands of the last life are not carried out',
+    file: 'src/services/resources/commands/command-runner.ts',
+    find: 'for (const resource of waiting.keys()) this.ready(tenant, resource)',
+    replace: 'void waiting',
+  },
+  {
+    name: 'a command is forgotten before it is written down',
+    file: 'src/services/resources/commands/command-runner.ts',
+    find: 'const shown = await this.#execute(tenant, job)',
+    replace:
+      'await this.#store(tenant).collection(COMMAND_JOBS).delete(job.id)\n      const shown = await this.#execute(tenant, job)',
+  },
+  {
+    name: 'tasks that were at work are not called again after a crash',
+    file: 'src/core/task/restore.ts',
+    find: "if (phase !== 'queued' && phase !== 'called' && phase !== 'behind') return",
+    replace: "if (phase !== 'queued' && phase !== 'behind') return",
+  },
+  {
+    name: 'the log of inputs is played from its beginning without states',
+    file: `${RULES}/recovery.ts`,
+    find: 'if (record.resources.some((resource) => isLater(this.#lastOfResource.get(resource)))) return true',
+    replace: '',
+  },
+  {
+    name: 'answers in the log are asked for again and again',
+    file: `${RULES}/recovery.ts`,
+    find: 'return !this.#answers.has(key) && !withheld.has(key) && !isLater(execution, this.#later)',
+    replace: 'return !withheld.has(key) && !isLater(execution, this.#later)',
+  },
+  {
+    name: 'a raise does not see the open alarm',
+    file: `${ALARMS}/key-draft.ts`,
+    find: 'async latest(',
+    replace: 'async latest(): Promise<undefined> { return undefined }\n  async latestOfAll(',
+  },
+  {
+    name: 'a change of a resource overwrites one that came meanwhile',
+    file: 'src/services/resources/resource-writer.ts',
+    find: ': collections.resources.putting(id, record, expect)',
+    replace: ": collections.resources.putting(id, record, 'any')",
+  },
+]
