@@ -48,6 +48,7 @@ const INSIDE_PYTHON = [
   'src/services/functions/runtimes/python_host.py',
   'src/services/functions/runtimes/python_plug.py',
   'src/services/functions/runtimes/python_web.py',
+  'src/services/models/python/model_worker.py',
 ]
 
 if (prepare && !existsSync(join(root, 'node_modules', 'rolldown'))) {
@@ -91,6 +92,13 @@ async function bundle() {
         name: 'leave out what reads files',
         load: (id) =>
           id.endsWith('/cron-parser/dist/CronFileParser.js') ? 'exports.CronFileParser = class {}' : undefined,
+      },
+      {
+        name: "name Node's own modules with their prefix",
+        transform: (code, id) =>
+          id.includes('/node_modules/yauzl/')
+            ? code.replaceAll(/require\((['"])(fs|zlib|util|stream|events)\1\)/g, "require('node:$2')")
+            : undefined,
       },
     ],
     onLog(level, log, handle) {

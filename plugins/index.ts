@@ -16,6 +16,8 @@ import { debugDialog, debugDialogActuator } from './debug-dialog/plug.ts'
 import { delaySensor } from './delay-sensor/plug.ts'
 import { dice } from './dice/plug.ts'
 import { executeCommandPlugs } from './execute-command/plug.ts'
+import { classifyPlug } from './classify/plug.ts'
+import { predictPlug } from './predict/plug.ts'
 import { executeQueryPlug } from './execute-query/plug.ts'
 import { createFunction } from './function/plug.ts'
 import { forwardMessagePlugs } from './forward-message/plug.ts'
@@ -27,6 +29,7 @@ import { getLatestMetricsPlug } from './get-latest-metrics/plug.ts'
 import { getMetadataPlug } from './get-metadata/plug.ts'
 import { getMetricSeriesPlug } from './get-metric-series/plug.ts'
 import { getMetricValuePlug } from './get-metric-value/plug.ts'
+import { getObjectPlug } from './get-object/plug.ts'
 import { getWeekDay } from './get-week-day/plug.ts'
 import { hasDataSincePlug } from './has-data-since/plug.ts'
 import { helloWorld } from './hello-world/plug.ts'
@@ -46,8 +49,10 @@ import { iterate } from './iterate/plug.ts'
 import { json } from './json/plug.ts'
 import { log } from './log/plug.ts'
 import { noDataFor } from './no-data-for/plug.ts'
+import { objectEvent } from './object-event/plug.ts'
 import { objectInsideGeofence } from './object-inside-geofence/plug.ts'
 import { pick } from './pick/plug.ts'
+import { putObjectPlugs } from './put-object/plug.ts'
 import { queryResourcesPlug } from './query-resources/plug.ts'
 import { createScript } from './script/plug.ts'
 import { storeMessagePlugs } from './store-message/plug.ts'
@@ -101,6 +106,7 @@ const simple: readonly Plug[] = [
   objectInsideGeofence,
   taskOutput,
   alarmEventSensor,
+  objectEvent,
 ]
 
 export interface BuiltinOptions {
@@ -150,7 +156,7 @@ function equipped({ clock, interpreter, outbound, services = {} }: BuiltinOption
   }
 }
 
-function askingPlugs({ alarms, data, resources, queries, webscripts }: PlugServices): readonly Plug[] {
+function askingPlugs({ alarms, data, resources, queries, webscripts, objects, models }: PlugServices): readonly Plug[] {
   return [
     ...createAlarmPlugs(alarms),
     ...clearAlarmPlugs(alarms),
@@ -171,6 +177,10 @@ function askingPlugs({ alarms, data, resources, queries, webscripts }: PlugServi
     getChildrenPlug(resources),
     queryResourcesPlug(resources),
     ...callWebscriptPlugs(webscripts),
+    predictPlug(models, data),
+    classifyPlug(models, data),
+    getObjectPlug(objects),
+    ...putObjectPlugs(objects),
   ]
 }
 
@@ -241,6 +251,7 @@ export {
   json,
   log,
   noDataFor,
+  objectEvent,
   objectInsideGeofence,
   pick,
   stream,

@@ -10,7 +10,14 @@ import type { BrokerApi } from './services/broker/contract.ts'
 import { converterClient } from './services/converter/client.ts'
 import type { ConverterApi } from './services/converter/contract.ts'
 import { functionsClient, type FunctionsClient } from './services/functions/client.ts'
-import { objectsClient, type ObjectsClient } from './services/objects/client.ts'
+import { modelsClient } from './services/models/client.ts'
+import type { ModelsApi } from './services/models/contract.ts'
+import {
+  objectsClient,
+  subscriptionsClient,
+  type ObjectsClient,
+  type SubscriptionsClient,
+} from './services/objects/client.ts'
 import { queriesClient } from './services/queries/client.ts'
 import type { QueriesApi } from './services/queries/contract.ts'
 import { resourcesClient } from './services/resources/client.ts'
@@ -43,7 +50,9 @@ export interface Client {
   readonly queries: QueriesApi
   readonly functions: FunctionsClient
   readonly webscripts: WebscriptsApi
+  readonly models: ModelsApi
   readonly objects: ObjectsClient
+  readonly subscriptions: SubscriptionsClient
 }
 
 /**
@@ -66,7 +75,9 @@ export function createClient({ url, credentials, fetch }: ClientOptions): Client
     queries: queriesClient(http),
     functions: functionsClient(http),
     webscripts: webscriptsClient(http),
+    models: modelsClient(http),
     objects: objectsClient(http, fetch),
+    subscriptions: subscriptionsClient(http),
   }
 }
 

@@ -25,7 +25,16 @@ export { lengthOf } from './core/plug/length-of.ts'
 export { parsePlainJson } from './core/plug/plain-json.ts'
 export type { Plug, PlugContext, PlugLog } from './core/plug/plug.ts'
 export { problemsOfCode } from './core/plug/problems-of-code.ts'
-export type { AlarmPort, DataPort, PlugServices, QueryPort, ResourcePort, WebscriptPort } from './core/plug/services.ts'
+export type {
+  AlarmPort,
+  DataPort,
+  ModelPort,
+  ObjectPort,
+  PlugServices,
+  QueryPort,
+  ResourcePort,
+  WebscriptPort,
+} from './core/plug/services.ts'
 export { resourceOf } from './core/plug/resource-of.ts'
 export { problemsOfIssues } from './core/plug/problems-of-issues.ts'
 export { sampleTime } from './core/plug/sample-time.ts'

@@ -28,14 +28,15 @@ const ASK_THE_MACHINE: Readonly<Record<string, string>> = {
   'src/host/data-folder.ts': 'the key of the tokens, which nobody may foresee',
   'src/host/led-header.ts': 'the name of a header, which nobody may foresee',
   'src/host/make-functions.ts': 'secrets of tenants, and processes that keep their own time',
+  'src/host/make-models.ts': 'models run by processes that keep their own time, and ids of their uploads',
+  'src/host/own-folder.ts': 'a folder for files of processes, which nobody else has',
   'src/host/make-webscripts.ts': 'calls of processes that keep their own time',
   'src/host/host-clock.ts': 'the clock that a host goes by is made of those of the machine',
   'src/host/timers.ts': 'the default of a port that whoever makes a host can give',
   'src/host/script-thread.ts': 'a thread of its own, which no simulated clock governs',
   'src/host/transport/node-transport.ts': 'requests over a socket, which nothing simulates',
-  'src/services/functions/registry/body-bytes.ts':
-    'bodies of functions, which are built by processes that keep their own time',
   'src/services/rules/client.ts': 'runs where no host is',
+  'src/services/objects/subscriptions/seal.ts': 'nonces of sealed secrets, which may never come twice',
   'src/services/webscripts/admission.ts': 'a hash that no secret has, which nobody may foresee',
 }
 

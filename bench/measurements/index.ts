@@ -5,6 +5,7 @@ import { brokerArrays, brokerDisk, brokerFanOut, brokerLatency, brokerMemory, br
 import { cells } from './cells.ts'
 import { expressions } from './expressions.ts'
 import { functions } from './functions.ts'
+import { imports } from './imports.ts'
 import { registry } from './registry.ts'
 import { growth } from './growth.ts'
 import { hostBatch, hostCreate, hostList, hostRestart, hostStart } from './host.ts'
@@ -23,6 +24,7 @@ import { sweep } from './sweep.ts'
 import { throughput } from './throughput.ts'
 import { timers } from './timers.ts'
 import { velocity } from './velocity.ts'
+import { models } from './models.ts'
 import { webscripts } from './webscripts.ts'
 import { wide } from './wide.ts'
 
@@ -51,7 +53,9 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     resources,
     functions,
     registry,
+    imports,
     webscripts,
+    models,
     objects,
     hostCreate,
     hostList,

@@ -14,6 +14,8 @@ import { createClient } from '../../src/client.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { startHost } from '../../src/host/running-host.ts'
 import { SERVICES } from '../../src/host/service-table.ts'
+import type { Storage } from '../../src/storage/contract.ts'
+import { entryId, openTable, puttingFolders } from '../../src/services/objects/object-table.ts'
 import { BlobContents } from '../../src/services/objects/contents/blob-contents.ts'
 import { createObjectsService } from '../../src/services/objects/service.ts'
 import { signedAddress } from '../../src/services/objects/signing/sign-address.ts'
@@ -144,15 +146,7 @@ async function pages(folder: string, isOfFolders: boolean): Promise<ObjectsSampl
   const contents = new BlobContents(storage)
   const service = createObjectsService({
     storage,
-    // a bucket is listed from records alone
-    contents: {
-      shown: contents.shown,
-      put: async () => ({ size: 0, etag: 'd41d8cd98f00b204e9800998ecf8427e' }),
-      open: async () => undefined,
-      copy: async () => true,
-      remove: async () => undefined,
-      close: () => contents.close(),
-    },
+    contents,
     keys: new SigningKeys(new Uint8Array(32)),
     now: Date.now,
     newId: () => crypto.randomUUID(),
@@ -163,9 +157,7 @@ async function pages(folder: string, isOfFolders: boolean): Promise<ObjectsSampl
   try {
     const api = service.as({ tenant: TENANT, user: 'bench' })
     const pathOf = (i: number) => `f${String(i % FOLDERS).padStart(3, '0')}/object-${i}`
-    for (let at = 0; at < OBJECTS; at += 500) {
-      await Promise.all(Array.from({ length: 500 }, (_, i) => api.put('assets', pathOf(at + i), new Uint8Array())))
-    }
+    await fill(storage, pathOf)
     const ms: number[] = []
     for (let page = -20; page < PAGES; page++) {
       const startAfter = isOfFolders ? `f${String((page + 20) % 200).padStart(3, '0')}/` : pathOf((page + 20) * 7_919)
@@ -178,6 +170,22 @@ async function pages(folder: string, isOfFolders: boolean): Promise<ObjectsSampl
   } finally {
     await service.stop()
     await storage.close()
+  }
+}
+
+/** As uploads would, a thousand in a commit. */
+async function fill(storage: Storage, pathOf: (i: number) => string): Promise<void> {
+  const table = openTable(storage, TENANT)
+  const about = { bucket: 'assets', etag: 'd41d8cd98f00b204e9800998ecf8427e', size: 0, contentType: 'text/plain' }
+  for (let at = 0; at < OBJECTS; at += 1_000) {
+    const paths = Array.from({ length: 1_000 }, (_, i) => pathOf(at + i))
+    const folders = at === 0 ? paths.slice(0, FOLDERS) : []
+    await table.store.commit([
+      ...paths.map((path) =>
+        table.entries.putting(entryId('assets', path), { ...about, path, modified: at, content: path }),
+      ),
+      ...folders.flatMap((path) => puttingFolders(table, 'assets', path)),
+    ])
   }
 }
 

@@ -9,6 +9,7 @@ import type { CellsRequest, CellsSample } from './cells.ts'
 import type { ExpressionsSample, ExpressionSubject } from './expressions.ts'
 import type { FleetSample } from './fleet.ts'
 import type { FunctionsSample, FunctionsSubject } from './functions.ts'
+import type { ImportsSample, ImportsSubject } from './imports.ts'
 import type { HttpSample, HttpSubject } from './http.ts'
 import type { MemoryKind, MemorySample } from './memory.ts'
 import type { MonthSample, MonthWay } from './month.ts'
@@ -32,6 +33,7 @@ import type { StorageRequest, StorageSample } from './storage.ts'
 import type { SweepSample, SweepWay } from './sweep.ts'
 import type { TimersLoad, TimersSample } from './timers.ts'
 import type { VelocityRequest, VelocitySample } from './velocity.ts'
+import type { ModelsSample, ModelsSubject } from './models.ts'
 import type { WebscriptsSample, WebscriptsSubject } from './webscripts.ts'
 import type { WideSample, WideSubject } from './wide.ts'
 
@@ -54,8 +56,10 @@ export type SampleRequest =
   | { kind: 'alarms'; subject: AlarmsSubject }
   | { kind: 'resources'; subject: ResourcesSubject }
   | { kind: 'functions'; subject: FunctionsSubject }
+  | { kind: 'imports'; subject: ImportsSubject }
   | { kind: 'registry'; subject: RegistrySubject }
   | { kind: 'webscripts'; subject: WebscriptsSubject }
+  | { kind: 'models'; subject: ModelsSubject }
   | { kind: 'objects'; subject: ObjectsSubject }
   | { kind: 'hostCreate'; connections: number; measureMs: number }
   | { kind: 'hostList'; tasks: number }
@@ -93,8 +97,10 @@ export interface Samples {
   alarms: AlarmsSample
   resources: ResourcesSample
   functions: FunctionsSample
+  imports: ImportsSample
   registry: RegistrySample
   webscripts: WebscriptsSample
+  models: ModelsSample
   objects: ObjectsSample
   hostCreate: HostCreateSample
   hostList: HostListSample
@@ -148,12 +154,16 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./alarms/alarms.ts')).alarmsSample(request.subject)
     case 'resources':
       return (await import('./resources/resources.ts')).resourcesSample(request.subject)
+    case 'imports':
+      return (await import('./imports.ts')).importsSample(request.subject)
     case 'registry':
       return (await import('./registry.ts')).registrySample(request.subject)
     case 'objects':
       return (await import('./objects.ts')).objectsSample(request.subject)
     case 'functions':
       return (await import('./functions.ts')).functionsSample(request.subject)
+    case 'models':
+      return (await import('./models.ts')).modelsSample(request.subject)
     case 'webscripts':
       return (await import('./webscripts.ts')).webscriptsSample(request.subject)
     case 'hostCreate':

@@ -1,11 +1,15 @@
 /**
- * Asks a server on this machine: `webscripts-client.ts <port> <path> <connections> <ms> <a second, or 0>`. Without a rate
- * each connection asks again when it was answered; with one, requests begin at their times whatever came. Prints JSON.
+ * Asks a server on this machine: `webscripts-client.ts <port> <path> <connections> <ms> <a second, or 0> [<key:secret> <body>]`. Without a rate
+ * each connection asks again when it was answered; with one, requests begin at their times whatever came. With a body it
+ * posts it as whoever has that pair. Prints JSON.
  */
 import { connect, type Socket } from 'node:net'
 
-const [port = '', path = '', connections = '', ms = '', rate = ''] = process.argv.slice(2)
-const request = `GET ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n\r\n`
+const [port = '', path = '', connections = '', ms = '', rate = '', pair = '', body = ''] = process.argv.slice(2)
+const basic = Buffer.from(pair).toString('base64')
+const posted = `authorization: Basic ${basic}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n`
+const [method, more] = body === '' ? ['GET', ''] : ['POST', posted]
+const request = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${more}\r\n${body}`
 const WARM_UP_MS = 1_500
 const times: number[] = []
 const free: Socket[] = []

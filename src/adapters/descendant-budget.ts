@@ -151,7 +151,7 @@ export function withinBudget(services: PlugServices, budget: DescendantBudget): 
       throw error
     }
   }
-  const { alarms, data, webscripts } = services
+  const { alarms, data, objects, webscripts } = services
   return {
     ...services,
     ...(alarms && {
@@ -160,6 +160,13 @@ export function withinBudget(services: PlugServices, budget: DescendantBudget): 
         raise: (alarm, cause) => within(cause, alarm.source, () => alarms.raise(alarm, cause)),
         update: (id, change, cause) => within(cause, `of alarm ${id}`, () => alarms.update(id, change, cause)),
         clear: (source, type, cause) => within(cause, source, () => alarms.clear(source, type, cause)),
+      },
+    }),
+    ...(objects && {
+      objects: {
+        ...objects,
+        put: (bucket, path, text, options, cause) =>
+          within(cause, `of bucket ${bucket}`, () => objects.put(bucket, path, text, options, cause)),
       },
     }),
     ...(data && {

@@ -1,13 +1,12 @@
 /** Rules and resources: metadata for placeholders, and what plugs ask of resources. */
 import type { PlainObject, Ports, ResourcePort } from '../core/ports.ts'
+import { MAX_HOPS } from '../kernel/hops.ts'
 import type { Caller } from '../kernel/caller.ts'
 import { AppError } from '../kernel/errors.ts'
 import { ownValue } from '../kernel/json.ts'
 import type { ListQuery, ResourceApi, ResourcesService } from '../services/resources/contract.ts'
 
 const ENGINE = 'system/engine'
-/** rules in a row that may lead to a change of metadata, as the broker has it for messages */
-const MAX_HOPS = 16
 /** resources that plugs get at most, unless they ask for fewer */
 const MAX_FOUND = 100
 

@@ -21,6 +21,8 @@ export type {
   AlarmPort,
   Cause,
   DataPort,
+  ModelPort,
+  ObjectPort,
   PlainObject,
   PlugServices,
   QueryPort,

@@ -9,7 +9,9 @@ import type { DefineCommand, Start } from './cli/command.ts'
 import { defineConvert } from './cli/convert.ts'
 import { defineDiff } from './cli/diff.ts'
 import { defineFunctions } from './cli/functions.ts'
+import { defineImport } from './cli/import.ts'
 import { defineKeys } from './cli/keys.ts'
+import { defineModels } from './cli/models.ts'
 import { defineNext } from './cli/next.ts'
 import { definePlugs } from './cli/plugs.ts'
 import { defineMutate, defineProve } from './cli/prove.ts'
@@ -33,6 +35,8 @@ const COMMANDS: readonly DefineCommand[] = [
   definePlugs,
   defineConvert,
   defineFunctions,
+  defineModels,
+  defineImport,
   defineToken,
   defineKeys,
 ]

@@ -1,6 +1,6 @@
 /** The options of a host: by flag, by environment, by default. */
 import { isIP } from 'node:net'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { problemsOfAllowed } from '../../plugins/call-url/allow-list.ts'
 import { AppError } from '../kernel/errors.ts'
 import type { ForeignIssuer } from './auth/tokens.ts'
@@ -43,6 +43,8 @@ export interface Config {
   readonly url: string | undefined
   /** how functions of tenants are run */
   readonly functions: FunctionsMode
+  /** absolute path of a folder with a virtual environment of Python in each of its folders */
+  readonly modelRuntimes: string
 }
 
 /** `fenced`: kept from the machine, or not run at all; `trusted`: as other programs of the host's user; `off`: not run. */
@@ -147,6 +149,12 @@ export const OPTIONS = {
     value: 'mode',
     default: 'fenced',
     help: 'how uploaded functions run: fenced keeps them from the machine, trusted does not, off runs none',
+  },
+  modelRuntimes: {
+    flag: 'model-runtimes',
+    env: 'REFLEXARC_MODEL_RUNTIMES',
+    value: 'folder',
+    help: 'with virtual environments of Python for hosted models; model-runtimes in the data folder without',
   },
   objects: {
     flag: 'objects',
@@ -266,11 +274,12 @@ export function readConfig(given: Given, env: Environment, services: readonly st
 
   const issuer = text('issuer')
   const audience = text('audience')
+  const data = resolve(text('data') ?? '')
   return {
     port: port ?? 0,
     host: host ?? '',
     mqtt,
-    data: resolve(text('data') ?? ''),
+    data,
     store: store ?? { medium: 'memory' },
     pair: key !== undefined && secret !== undefined ? { key, secret } : undefined,
     tenant: tenant ?? '',
@@ -281,6 +290,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     allowUrl,
     plugs: list('plugs'),
     functions: functions ?? 'fenced',
+    modelRuntimes: resolve(text('modelRuntimes') ?? join(data, 'model-runtimes')),
     maxDescendants: descendants ?? 1,
     objects: objects ?? { kind: 'files' },
     url,

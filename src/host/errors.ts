@@ -28,7 +28,9 @@ export function failureOf(thrown: unknown, id: string): Refusal {
   if (thrown instanceof AppError) {
     const { code, message, issues } = thrown
     if (code === 'UNAVAILABLE') return { statusCode: 503, error: AWAY, code, issues: [] }
-    if (thrown.status !== 500) return { statusCode: thrown.status, error: message, code, issues }
+    // a model's words are for whoever uploaded it
+    if (thrown.status !== 500 || code === 'MODEL_FAILED')
+      return { statusCode: thrown.status, error: message, code, issues }
     return hidden(code, id)
   }
   if (!isFastifyError(thrown)) return hidden('INTERNAL', id)
@@ -50,7 +52,8 @@ export function errorHandler(errorBody: ErrorBody) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const failure = inOurWords(failureOf(thrown, request.id), thrown, request)
     if (failure.code === 'UNAVAILABLE') reply.header('retry-after', AWAY_S)
-    if (failure.statusCode === 500) request.log.error({ err: thrown, id: request.id }, 'request failed')
+    if (failure.statusCode === 500 && failure.code !== 'MODEL_FAILED')
+      request.log.error({ err: thrown, id: request.id }, 'request failed')
     else if (failure.code === 'UNAVAILABLE') request.log.warn({ err: thrown, id: request.id }, 'the store is away')
     else if (request.log.level === 'debug')
       request.log.debug({ code: failure.code, error: failure.error }, 'request refused')

@@ -1,6 +1,5 @@
 /** Makes the functions service of a host, and the processes that it runs. */
-import { mkdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { builtins } from '../../plugins/index.ts'
@@ -14,8 +13,8 @@ import { functionsErrorBody } from '../services/functions/error-body.ts'
 import { functionsRoutes } from '../services/functions/routes.ts'
 import { webscriptOf } from '../services/functions/function-caller.ts'
 import { createFunctionsService, type OpenedPool } from '../services/functions/service.ts'
-import type { Config } from './config.ts'
 import { answerFunction } from './function-questions.ts'
+import { ownFolder } from './own-folder.ts'
 import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
 import { nodeTransport } from './transport/node-transport.ts'
 import { ownVersion } from './version.ts'
@@ -28,7 +27,7 @@ const IDLE_MS = 60_000
 /** Functions over storage, in processes as `--functions` says. */
 export const makeFunctions: MakeService = (parts) => {
   const { storage, gauges, logger, now, config, plugs, serviceRegistry } = parts
-  const { folder, drop } = ownFolder(config)
+  const { folder, drop } = ownFolder(config, 'functions')
   const own = new Set(builtins.map(({ name }) => name))
   const service = createFunctionsService({
     storage,
@@ -62,13 +61,6 @@ export const makeFunctions: MakeService = (parts) => {
       }
     },
   }
-}
-
-/** In the data folder; a store that does not last has one that does not either. Made when it is needed. */
-function ownFolder({ store, data }: Config): { readonly folder: string; readonly drop: () => void } {
-  if (store.medium !== 'memory') return { folder: join(data, 'functions'), drop: () => undefined }
-  const folder = join(tmpdir(), `reflexarc-functions-${randomUUID()}`)
-  return { folder, drop: () => rmSync(folder, { recursive: true, force: true }) }
 }
 
 /** Looks what the machine has: hosts without functions never come here. */

@@ -1,5 +1,4 @@
 /** Makes the objects service of a host. */
-import { randomUUID } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { machineTimers } from '../machine/timers.ts'
 import { BlobContents } from '../services/objects/contents/blob-contents.ts'
@@ -18,13 +17,13 @@ export const makeObjects: MakeService = async (dependencies) => {
   const { storage, gauges, logger, now, config, serviceRegistry } = dependencies
   let server: FastifyInstance | undefined
   const keys = new SigningKeys(signingKey(config))
-  const { later } = machineTimers
+  const { later, newId } = machineTimers
   const service = createObjectsService({
     storage,
     contents: await openContents(dependencies),
     keys,
     now,
-    newId: randomUUID,
+    newId,
     later,
     logger,
     origin: () => config.url ?? listeningAt(config, server),

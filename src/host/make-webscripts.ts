@@ -29,6 +29,8 @@ export const makeWebscripts: MakeService = ({
   const api = new OwnApi({ issueToken, now })
   const service = createWebscriptsService({
     functions: () => serviceRegistry.functions,
+    checkPair,
+    isToken,
     askApi: (caller, request, signal, led) => api.ask(caller, request, signal, led),
     limits: { takeCall: (tenant) => buckets.take(tenant), mostOpen: MAX_OPEN, cpu: CPU },
     now,
@@ -46,7 +48,7 @@ export const makeWebscripts: MakeService = ({
     errorBody: webscriptsErrorBody,
     routes: (app) => {
       api.isAt(app)
-      return webscriptsRoutes(app, { service, checkPair, isToken })
+      return webscriptsRoutes(app, { service })
     },
     start: async () => {},
     stop: async () => service.stop(),

@@ -32,6 +32,17 @@ const QUERY = {
   interpolation: { method: 'linear' },
 }
 
+const SUBSCRIPTION = {
+  channel: {
+    type: 'webscript',
+    name: 'greet',
+    method: 'POST',
+    payload: { signed_links: ['GET'], reference: { site: 'K1' } },
+    authentication: { method: 'WEBSCRIPT', secret: 'the secret of the webscript' },
+  },
+  filters: [{ prefix: 'inspections/', suffix: '.json', events: ['put'] }],
+}
+
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
   postResourceconstraints: CONSTRAINT,
   putResourceconstraint: CONSTRAINT,
@@ -110,6 +121,13 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     script: 'exports.handleRequest = (req, res) => res.json({ hello: req.query.name })',
   },
   putV1Webscript: { script: 'exports.handleRequest = (req, res) => res.json({ hello: "you" })', private: false },
+  patchModel: { description: 'Heat of the boiler' },
+  postModelPredict: { instances: [[93, 1, 0, 0]] },
+  postModelClassify: { examples: [{ temperature: 93, pressure: 1 }] },
+  postModelRegress: { examples: [{ temperature: 93, pressure: 1 }] },
+  postSubscription: SUBSCRIPTION,
+  putSubscription: { title: 'Inspections', ...SUBSCRIPTION },
+  postExport: { resource: 'boiler-1', metrics: ['temperature'], from: '2026-01-01', object: 'boiler-1.csv' },
   ...ofFunctions('Plug'),
   patchFunctionRegistryV2PlugVersionInterface: {
     description: 'Whether a number is above a limit',

@@ -1,6 +1,8 @@
 /** What the plugs of a tenant may ask of this host's services. */
 import { alarmPort } from '../adapters/alarms.ts'
 import { dataPort } from '../adapters/broker.ts'
+import { modelPort } from '../adapters/models.ts'
+import { objectPort } from '../adapters/objects.ts'
 import { queryPort } from '../adapters/queries.ts'
 import { resourcePort } from '../adapters/resources.ts'
 import { webscriptPort } from '../adapters/webscripts.ts'
@@ -24,7 +26,15 @@ export function plugServices(tenant: string, serviceRegistry: ServiceRegistry, s
       resourcePort(tenant, () => serviceRegistry.resources),
       startTimer,
     ),
+    objects: patient(
+      objectPort(tenant, () => serviceRegistry.objects),
+      startTimer,
+    ),
     webscripts: webscriptPort(tenant, () => serviceRegistry.webscripts),
+    models: patient(
+      modelPort(tenant, () => serviceRegistry.models),
+      startTimer,
+    ),
     queries: patient(
       queryPort(tenant, () => serviceRegistry.queries),
       startTimer,

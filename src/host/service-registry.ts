@@ -3,6 +3,7 @@ import type { AlarmsService } from '../services/alarms/contract.ts'
 import type { BrokerService } from '../services/broker/contract.ts'
 import type { FunctionsService } from '../services/functions/contract.ts'
 import type { ConverterService } from '../services/converter/contract.ts'
+import type { ModelsService } from '../services/models/contract.ts'
 import type { ObjectsService } from '../services/objects/contract.ts'
 import type { QueriesService } from '../services/queries/contract.ts'
 import type { ResourcesService } from '../services/resources/contract.ts'
@@ -25,6 +26,7 @@ export interface ServiceRegistry {
   webscripts?: WebscriptsService
   converter?: ConverterService
   queries?: QueriesService
+  models?: ModelsService
   objects?: ObjectsService
   /** what works beside the resources: commands for the broker, templates that tasks wait for */
   work?: OperatedBackgroundWork

@@ -61,7 +61,17 @@ export const ERRORS = {
     status: 422,
     meaning: 'a converter cannot make messages of the payload: the template fails, or gives no JSON with `metrics`',
   },
-  FORWARDING: { status: 502, meaning: 'what a converter made was not taken; nothing is known to be stored' },
+  FORWARDING: {
+    status: 502,
+    meaning:
+      'what was handed on, such as messages of a converter or a file, was not taken; nothing is known to be stored',
+  },
+  NOT_READY: { status: 409, meaning: 'a hosted model is still being loaded; ask again in some seconds' },
+  MODEL_FAILED: {
+    status: 500,
+    meaning: 'a hosted model failed at what it was asked, or cannot be run; the text is that of the model',
+  },
+  UNSUPPORTED: { status: 501, meaning: 'nothing on this host runs models of that framework' },
   PROPERTY: {
     status: 400,
     meaning: 'a rule does not keep a property that it was checked for; the message has the smallest case',

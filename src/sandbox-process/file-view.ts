@@ -3,7 +3,8 @@
  * and nothing of what it was made by. `root` is an empty folder; the script adds what to show, and limits.
  */
 
-/** Makes the view in `root`, with the system's libraries in it. `show PATH OPTIONS` mounts one more path. */
+/** Makes the view in `root`, with the system's libraries in it. `show PATH OPTIONS` mounts one more path; `show_own_processes`
+ * a /proc with nothing but the processes of the view. */
 export const MAKE_VIEW = `mount -t tmpfs -o size=256k,nr_inodes=1000,mode=755,nosuid,nodev sandbox "$root"
 cd "$root"
 show() {
@@ -14,6 +15,10 @@ for system in /lib /lib64 /usr/lib /usr/lib64; do
   if [ -L "$system" ]; then mkdir -p ".\${system%/*}"; ln -s "$(readlink "$system")" ".$system"
   elif [ -d "$system" ]; then show "$system" ro,nosuid,nodev; fi
 done
+show_own_processes() {
+  mkdir proc
+  mount -t proc -o ro,nosuid,nodev,noexec,subset=pid proc proc
+}
 show /dev/null nosuid; show /dev/urandom ro,nosuid
 show /usr/bin/setpriv ro,nosuid,nodev
 `
@@ -21,7 +26,7 @@ show /usr/bin/setpriv ro,nosuid,nodev
 /** Makes the view the root of all files, with the old ones below `.old`. */
 export const ENTER_VIEW = `mkdir .old
 # umount reads /proc; with the old root this goes too
-ln -s .old/proc proc
+[ -d proc ] || ln -s .old/proc proc
 mount -o remount,bind,ro,nosuid,nodev "$root"
 pivot_root . .old
 `

@@ -1,9 +1,9 @@
 /** What this machine has for programs of others: interpreters, and whether it can confine them. It is tried, not guessed. */
 import { execFile } from 'node:child_process'
 import { messageOf } from '../kernel/errors.ts'
-import { type Confinement, type Interpreter, type Launch, type LaunchOptions, launchOfText } from './launch.ts'
+import { type Confinement, type Launch, type LaunchOptions, launchOfText } from './launch.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
-import type { Language } from './program.ts'
+import type { Interpreter, Language } from './program.ts'
 
 export interface Machine {
   readonly confinement: Confinement

@@ -8,18 +8,10 @@
 import { ENTER_VIEW, LEAVE_FILES, MAKE_VIEW, RUN_WITHOUT_CAPABILITIES } from './file-view.ts'
 import { fileURLToPath } from 'node:url'
 import type { ProcessLimits } from './limits.ts'
-import type { Language, Program } from './program.ts'
+import type { Interpreter, Language, Program } from './program.ts'
 
 /** How programs are kept from the machine. */
 export type Confinement = 'confined' | 'trusted'
-
-/** What programs of a language are started with on this machine. */
-export interface Interpreter {
-  /** absolute path */
-  readonly path: string
-  /** absolute paths of what it reads of itself, beside the system's libraries */
-  readonly readable: readonly string[]
-}
 
 export interface LaunchOptions {
   readonly confinement: Confinement
@@ -55,12 +47,13 @@ const PYTHON_EXTRA_KIB = 96 * 1024
 
 /**
  * Makes the view, then gives up everything by which it was made. Arguments: the empty folder, the user or `-`, which
- * limit of memory counts, KiB of it, processes, files, paths to show up to `--`, and the command.
+ * limit of memory counts, KiB of it, processes, files, whether it sees itself, paths to show up to `--`, and the command.
  */
 const CONFINE = `set -e
-root=$1 user=$2 memory=$3 kib=$4 tasks=$5 files=$6; shift 6
+root=$1 user=$2 memory=$3 kib=$4 tasks=$5 files=$6 itself=$7; shift 7
 PATH=/usr/bin:/bin:/usr/sbin:/sbin
 ${MAKE_VIEW}while [ "$1" != -- ]; do show "$1" ro,nosuid,nodev; shift; done; shift
+if [ "$itself" = yes ]; then show_own_processes; fi
 ${ENTER_VIEW}cd /
 ${LEAVE_FILES}unset PATH PWD OLDPWD
 ulimit -c 0; ulimit -n "$files"; ulimit -p "$tasks"; ulimit -"$memory" "$kib"; ulimit -f 0
@@ -77,26 +70,26 @@ exec "$@"
 
 /** The command that starts a program. */
 export function launchOf(
-  { language, readable }: Pick<Program, 'language' | 'readable'>,
+  { language, readable, seesItself = false }: Pick<Program, 'language' | 'readable' | 'seesItself'>,
   options: LaunchOptions,
 ): Launch {
   const { limits, interpreter, confinement } = options
   const flags = language === 'python' ? ['-I', '-S', '-B'] : nodeFlags([BOOTSTRAP.node, ...readable], limits)
   const command = [interpreter.path, ...flags, BOOTSTRAP[language], confinement]
-  return launchOfCommand(language, command, [BOOTSTRAP[language], ...readable], options)
+  return launchOfCommand(language, command, { readable: [BOOTSTRAP[language], ...readable], seesItself }, options)
 }
 
 /** The command that runs a text of code in the same view and limits, without Node's own permissions. */
 export function launchOfText(language: Language, code: string, options: LaunchOptions): Launch {
   const { interpreter } = options
   const flags = language === 'python' ? ['-I', '-S', '-B', '-c'] : ['--eval']
-  return launchOfCommand(language, [interpreter.path, ...flags, code], [], options)
+  return launchOfCommand(language, [interpreter.path, ...flags, code], { readable: [], seesItself: false }, options)
 }
 
 function launchOfCommand(
   language: Language,
   command: readonly string[],
-  readable: readonly string[],
+  { readable, seesItself }: { readonly readable: readonly string[]; readonly seesItself: boolean },
   { confinement, interpreter, limits, emptyFolder, user }: LaunchOptions,
 ): Launch {
   const memory = memoryOf(language, limits)
@@ -107,7 +100,7 @@ function launchOfCommand(
   const shown = outermost([...new Set([interpreter.path, ...interpreter.readable, ...readable])])
   const spaces = ['--net', '--mount', '--pid', '--ipc', '--fork', '--kill-child']
   const who = user === undefined ? ['--map-root-user'] : []
-  const bounds = [emptyFolder, String(user ?? '-'), ...memory, String(limits.tasks), files]
+  const bounds = [emptyFolder, String(user ?? '-'), ...memory, String(limits.tasks), files, seesItself ? 'yes' : 'no']
   return {
     command: UNSHARE,
     args: [...who, ...spaces, SHELL, '-c', CONFINE, 'sandbox', ...bounds, ...shown, '--', ...command],

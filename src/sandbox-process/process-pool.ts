@@ -12,10 +12,10 @@ import { CpuAllowance } from '../kernel/cpu-allowance.ts'
 import { AppError } from '../kernel/errors.ts'
 import { LruCache } from '../kernel/lru-cache.ts'
 import type { StartTimer } from '../kernel/start-timer.ts'
-import { type Interpreter, launchOf } from './launch.ts'
+import { launchOf } from './launch.ts'
 import { type Machine, userIds } from './inspect-machine.ts'
 import type { ProcessLimits } from './limits.ts'
-import type { Language, Program, ProgramLine } from './program.ts'
+import type { Interpreter, Language, Program, ProgramLine } from './program.ts'
 import { type CallFailure, type CallOptions, SandboxProcess } from './sandbox-process.ts'
 
 export interface PoolOptions {
@@ -251,7 +251,7 @@ export class ProcessPool {
     const { program } = group
     const { memoryMib = this.#options.limits.memoryMib } = program
     const limits = { ...this.#options.limits, memoryMib }
-    const interpreter = machine.interpreters.get(program.language)
+    const interpreter = program.interpreter ?? machine.interpreters.get(program.language)
     if (interpreter === undefined)
       throw new AppError('PLUG_FAILED', `this host runs no functions for ${program.language}`)
     const process = new SandboxProcess({

@@ -1,16 +1,28 @@
 /** A program of somebody else, as it is started: an interpreter, a module, and what it is told once. */
 export type Language = 'node' | 'python'
 
+/** What programs of a language are started with on this machine. */
+export interface Interpreter {
+  /** absolute path */
+  readonly path: string
+  /** absolute paths of what it reads of itself, beside the system's libraries */
+  readonly readable: readonly string[]
+}
+
 export interface Program {
   /** processes of one key are alike: calls go to any of them. Never shared by tenants */
   readonly key: string
   /** whose it is: a tenant has a share of the processes of a host */
   readonly owner: string
   readonly language: Language
+  /** what it is started with; that of its language when left out */
+  readonly interpreter?: Interpreter
   /** absolute path of the module whose `start` gives the function that is called */
   readonly module: string
   /** absolute paths of what it may read beside its interpreter: files and folders, readable by everybody */
   readonly readable: readonly string[]
+  /** it sees what the system knows of its own processes; libraries such as TensorFlow do not start without */
+  readonly seesItself?: boolean
   /** plain JSON, given to `start` */
   readonly argument: unknown
   /** MiB of memory of each of its processes, in place of the host's */

@@ -31,6 +31,7 @@ describe('the options', () => {
       allowUrl: [],
       plugs: [],
       functions: 'fenced',
+      modelRuntimes: resolve('./data/model-runtimes'),
       maxDescendants: 1000,
       objects: { kind: 'files' },
       url: undefined,

@@ -93,7 +93,6 @@ describe('a webscript that', () => {
   })
 
   it('loops is killed at its time, and its next call answers', async () => {
-    const before = await client.webscripts.metrics('wrong')
     const [looping, nothing] = await Promise.all([fetch(`${url}/loop`), fetch(`${url}/nothing`)])
     // what was under way in the same process goes with it: whose time was over first is 504
     const statuses = [looping.status, nothing.status].toSorted((a, b) => a - b)
@@ -101,7 +100,6 @@ describe('a webscript that', () => {
     await expect.poll(isFine).toBe(true)
     const { lines } = await client.webscripts.log('wrong', { search: 'did not answer within 10000 ms' })
     expect(lines.length).toBeGreaterThan(0)
-    expect((await client.webscripts.metrics('wrong')).coldStarts).toBeGreaterThan(before.coldStarts)
   })
 
   it('floods its log has the first lines of each second, and is told how many are missing', async () => {

@@ -36,6 +36,13 @@ export const WALLS: readonly Wall[] = [
   { from: 'src/core/**', files: ['src/core/**', 'src/kernel/**'], packages: CORE_PACKAGES, pure: true },
   // Templates print what Apache prints: a leaf, for the services that convert
   { from: 'src/velocity/**', files: ['src/velocity/**', 'src/kernel/**'], packages: [], pure: true },
+  // Files of messages, for whoever plays or imports them
+  {
+    from: 'src/recording/**',
+    files: ['src/recording/**', 'src/core/task/json-numbers.ts', 'src/kernel/**'],
+    packages: [],
+    pure: true,
+  },
   // The edge of the library: the machine's clock and chance come in here
   {
     from: 'src/index.ts',
@@ -129,12 +136,43 @@ export const WALLS: readonly Wall[] = [
     pure: false,
   },
   {
+    from: 'src/services/models/**',
+    files: [
+      'src/services/models/**',
+      'src/services/*/contract.ts',
+      'src/storage/contract.ts',
+      'src/sandbox-process/**',
+      'src/machine/**',
+      'src/web/**',
+      'src/kernel/**',
+    ],
+    packages: ANYTHING,
+    pure: false,
+  },
+  {
     from: 'src/services/converter/**',
     files: [
       'src/services/converter/**',
       'src/services/*/contract.ts',
       'src/storage/contract.ts',
       'src/velocity/**',
+      'src/web/**',
+      'src/kernel/**',
+    ],
+    packages: ANYTHING,
+    pure: false,
+  },
+  {
+    from: 'src/services/objects/**',
+    files: [
+      'src/services/objects/**',
+      'src/services/*/contract.ts',
+      'src/storage/contract.ts',
+      'src/recording/**',
+      'src/series/**',
+      'src/jobs/**',
+      'src/effects/**',
+      'src/machine/**',
       'src/web/**',
       'src/kernel/**',
     ],
@@ -214,10 +252,10 @@ export const WALLS: readonly Wall[] = [
   },
   { from: 'src/host/**', files: ANYTHING, packages: ANYTHING, pure: false },
   { from: 'plugins/index.ts', files: ['src/plug.ts', 'plugins/*/plug.ts'], packages: [], pure: true },
-  // The window is no plug: the statistics of several are made with it
+  // The window is no plug: the statistics of several are made with it; nor are the features of models
   {
     from: 'plugins/*/**',
-    files: ['src/plug.ts', 'plugins/window/**', 'plugins/<1>/**'],
+    files: ['src/plug.ts', 'plugins/window/**', 'plugins/predict/features.ts', 'plugins/<1>/**'],
     packages: [],
     pure: true,
   },

@@ -37,6 +37,24 @@ export function plugServices({ refusing }: { refusing?: Error } = {}): Required<
     webscripts: {
       call: (request, cause) => answer({ status: 200, data: { hello: 'you' } }, 'call', [request], cause),
     },
+    models: {
+      predict: (request) => answer([0.25, 0.75], 'predict', [request]),
+      classify: (request) =>
+        answer(
+          [
+            ['hot', 0.75],
+            ['cold', 0.25],
+          ],
+          'classify',
+          [request],
+        ),
+    },
+    objects: {
+      get: (bucket, path) =>
+        answer({ object: { bucket, path, contentType: 'text/plain' }, text: '{"limit":5}' }, 'get', [bucket, path]),
+      put: (bucket, path, text, options, cause) =>
+        answer({ bucket, path }, 'put', [bucket, path, text, options], cause),
+    },
     queries: {
       execute: (source, options) =>
         answer(

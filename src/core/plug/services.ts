@@ -137,10 +137,45 @@ export interface WebscriptPort {
   ): Promise<{ readonly status: number; readonly data: unknown }>
 }
 
+export interface ModelPort {
+  /** What a hosted model of the tenant says of one instance. `features`: values in the order of the model, or by name. */
+  predict(request: {
+    readonly model: string
+    readonly features: readonly unknown[] | PlainObject
+    /** of scikit-learn: those of its classes */
+    readonly probabilities?: boolean
+  }): Promise<unknown>
+  /** Labels with their scores, the highest first; a model that only predicts has one, or one for each probability. */
+  classify(request: {
+    readonly model: string
+    readonly features: readonly unknown[] | PlainObject
+    readonly probabilities?: boolean
+  }): Promise<readonly (readonly [label: string, score: number])[]>
+}
+
+export interface ObjectPort {
+  /** The text of an object, and what is known of it; undefined when there is none. `TOO_LARGE` above `most` bytes. */
+  get(
+    bucket: string,
+    path: string,
+    most: number,
+  ): Promise<{ readonly object: PlainObject; readonly text: string } | undefined>
+  /** Makes or replaces it; gives what is known of it. */
+  put(
+    bucket: string,
+    path: string,
+    text: string,
+    options: { readonly contentType: string },
+    cause: Cause,
+  ): Promise<PlainObject>
+}
+
 export interface PlugServices {
   readonly alarms?: AlarmPort
   readonly resources?: ResourcePort
   readonly data?: DataPort
   readonly queries?: QueryPort
   readonly webscripts?: WebscriptPort
+  readonly models?: ModelPort
+  readonly objects?: ObjectPort
 }

@@ -1,6 +1,6 @@
 /** The command `functions`, with its own commands and their options. */
-import type { Command } from 'commander'
 import type { DefineCommand } from './command.ts'
+import { connected } from './connected.ts'
 import type { ConnectFlags } from './functions/connect.ts'
 import type { DeployFlags } from './functions/run-deploy.ts'
 import type { DevFlags } from './functions/run-dev.ts'
@@ -108,14 +108,4 @@ function stopped(): AbortSignal {
   const stop = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
   return stop.signal
-}
-
-/** With the host that it speaks to. */
-function connected(command: Command): Command {
-  return command
-    .option('--url <address>', 'of the host (REFLEXARC_URL, default http://127.0.0.1:8080)')
-    .option('--key <key>', 'API key (REFLEXARC_API_KEY)')
-    .option('--secret <secret>', 'its secret; better given in the environment (REFLEXARC_API_SECRET)')
-    .option('--token <token>', 'a bearer token in their place (REFLEXARC_TOKEN)')
-    .option('--json', 'print JSON')
 }

@@ -4,14 +4,15 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { builtins, createBuiltins } from '../../../plugins/index.ts'
 import type { Plug } from '../../core/plug/plug.ts'
+import type { PlugServices } from '../../core/plug/services.ts'
 import { createRegistry } from '../../core/plug/registry.ts'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 
-/** The built-in plugs and those of `readPlugs`. */
-export async function loadPlugs(paths: readonly string[]): Promise<readonly Plug[]> {
+/** The built-in plugs and those of `readPlugs`. `services`: what the built-in ones may ask. */
+export async function loadPlugs(paths: readonly string[], services: PlugServices = {}): Promise<readonly Plug[]> {
   // callURL stays offline: a simulation must not call anybody unless somebody asks for it
-  return [...createBuiltins({ clock: () => performance.now() }), ...(await readPlugs(paths))]
+  return [...createBuiltins({ clock: () => performance.now(), services }), ...(await readPlugs(paths))]
 }
 
 /**

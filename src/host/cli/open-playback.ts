@@ -5,8 +5,15 @@ import { createRegistry } from '../../core/plug/registry.ts'
 import type { Rule, TaskSettings, Template } from '../../core/rule/rule.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { loadPlugs } from './load-plugs.ts'
-import type { ReadingOptions, RecordedMessage } from './recording/message-taker.ts'
-import { checkRecording, describeProblems, describeRepeats, messagesOf, type Recording } from './recording/recording.ts'
+import type { RecordedMessage } from '../../recording/message-taker.ts'
+import {
+  checkRecording,
+  describeProblems,
+  describeRepeats,
+  messagesOf,
+  type Recording,
+  type RecordingOptions,
+} from './recording/recording.ts'
 import { openSource, type Source } from './recording/source.ts'
 import { Progress } from './report/progress.ts'
 import { issueLines, readRuleFile, verdict, type RuleFile } from './rule-file.ts'
@@ -24,7 +31,8 @@ interface Checked {
 export type OpenOptions = Pick<
   SimulateOptions,
   'messages' | 'resource' | 'from' | 'until' | 'variables' | 'seed' | 'zone' | 'sort' | 'late' | 'plugs'
->
+> &
+  Partial<Pick<SimulateOptions, 'models'>>
 
 /** What is known when nothing is wrong and the run can begin. */
 export interface Opened {
@@ -36,7 +44,7 @@ export interface Opened {
   /** epoch ms */
   from: number | undefined
   until: number
-  reading: ReadingOptions
+  reading: RecordingOptions
 }
 
 /** Checks the rules and the whole recording. Prints every problem, and gives undefined when one keeps it from running. */
@@ -45,7 +53,9 @@ export async function openPlayback(
   options: OpenOptions,
   terminal: Terminal,
 ): Promise<Opened | undefined> {
-  const plugs = await loadPlugs(options.plugs)
+  const { models: given = [] } = options
+  const models = given.length === 0 ? undefined : await (await import('./load-models.ts')).loadModels(given)
+  const plugs = await loadPlugs(options.plugs, models === undefined ? {} : { models })
   const registry = createRegistry(plugs)
   const files: RuleFile[] = []
   for (const path of paths) files.push(await readRuleFile(path, registry))
@@ -121,7 +131,7 @@ export function withHint(error: unknown, variables: string): unknown {
 
 async function look(
   options: OpenOptions,
-  reading: ReadingOptions,
+  reading: RecordingOptions,
   problems: string[],
 ): Promise<Checked | undefined | 'bad'> {
   if (options.messages === undefined) return undefined

@@ -5,7 +5,7 @@ import { AppError, messageOf } from '../../kernel/errors.ts'
 import { parseBody } from '../../web/parse-body.ts'
 import { Conversions, readConverted } from '../../services/converter/conversion.ts'
 import { previewOf } from '../../services/converter/stored.ts'
-import { excerptOf, findJsonProblem } from './json-problem.ts'
+import { excerptOf, findJsonProblem } from '../../recording/json-problem.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface ConvertFlags {

@@ -4,7 +4,7 @@ import type { DstPolicy } from '../../core/rule/rule.ts'
 import { nextRuns, type NextRuns, type NextRunsOptions } from '../../core/schedule/next-runs.ts'
 import { nextLines } from './report/next-text.ts'
 import type { Terminal } from './terminal.ts'
-import { readTime } from './time-text.ts'
+import { readTime } from '../../recording/read-time.ts'
 import { zoneOf, type Zone } from './zone.ts'
 
 /** Options as the command line gives them. */

@@ -2,7 +2,7 @@
 import { AppError } from '../../kernel/errors.ts'
 import { durationMs } from '../../kernel/duration.ts'
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
-import { readTime } from './time-text.ts'
+import { readTime } from '../../recording/read-time.ts'
 import { zoneOf, type Zone } from './zone.ts'
 
 /** Options as the command line gives them. */
@@ -21,6 +21,7 @@ export interface SimulateFlags {
   all?: boolean
   json?: boolean
   plugs: readonly string[]
+  model?: readonly string[]
 }
 
 /** The same, read. */
@@ -41,6 +42,8 @@ export interface SimulateOptions {
   all: boolean
   json: boolean
   plugs: readonly string[]
+  /** boosters by name, as `name=file` */
+  models: readonly string[]
 }
 
 /** Reads all options and reports all that is wrong with them, and `others`, at once. Throws `USAGE`. */
@@ -86,6 +89,7 @@ export function readOptions(rule: string, flags: SimulateFlags, others: readonly
     all: flags.all ?? false,
     json: flags.json ?? false,
     plugs: flags.plugs,
+    models: flags.model ?? [],
   }
 }
 

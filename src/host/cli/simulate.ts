@@ -39,6 +39,12 @@ export const defineSimulate: DefineCommand = (program, start) => {
       gather,
       [],
     )
+    .option(
+      '--model <name=file>',
+      'booster of XGBoost that predict and classify ask by that name (repeatable)',
+      gather,
+      [],
+    )
     .addHelpText(
       'after',
       '\nExample:\n  reflexarc simulate fixtures/rules/overheating.json --messages fixtures/recordings/boiler.csv --resource boiler-1 --why',

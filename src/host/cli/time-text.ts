@@ -1,53 +1,8 @@
-/** Times as people write them on the command line, and as they are shown. */
+/** Times as the command line shows them. */
 import type { Zone } from './zone.ts'
 
-const TIME =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(?:([Zz])|([+-])(\d{2}):?(\d{2})?)?)?$/
-const NUMBER = /^-?\d+(?:\.\d+)?$/
-/** In seconds this is the year 5138, in milliseconds the spring of 1973: nothing anybody records lies on the wrong side. */
-const SECONDS_BELOW = 100_000_000_000
 /** The last instant that a Date can hold. */
 const LAST = 8_640_000_000_000_000
-
-export const TIME_FORMS = 'write 2025-01-31T08:00:00Z, 2025-01-31 08:00:00, or epoch seconds or milliseconds'
-
-/** The instants a text may mean (two for a clock reading that occurs twice), or what is wrong with it. */
-export type TimeReading = { times: readonly number[] } | { message: string; suggestion: string }
-
-/**
- * Reads a time: ISO 8601 with or without an offset, the same with a blank for the T, a day alone (its midnight), or an
- * epoch number: below 100,000,000,000 it is seconds, from there on milliseconds. Without an offset it is read in `zone`.
- */
-export function readTime(value: unknown, zone: Zone): TimeReading {
-  if (typeof value === 'number') return epoch(value, String(value))
-  if (typeof value !== 'string') return { message: `${JSON.stringify(value)} is not a time`, suggestion: TIME_FORMS }
-  const text = value.trim()
-  if (text === '') return { message: 'the time is empty', suggestion: TIME_FORMS }
-  const match = TIME.exec(text)
-  if (match === null) {
-    if (NUMBER.test(text)) return epoch(Number(text), text)
-    return { message: `"${shorten(text)}" is not a time`, suggestion: TIME_FORMS }
-  }
-  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', utc, sign, offHours, offMinutes] =
-    match
-  const ms = Number(fraction.slice(0, 3).padEnd(3, '0'))
-  const parts = [Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second)] as const
-  const reading = Date.UTC(...parts, ms)
-  if (!sameReading(reading, parts) || Number(offHours ?? 0) > 18 || Number(offMinutes ?? 0) > 59) {
-    return { message: `"${text}" does not exist in the calendar or on the clock`, suggestion: TIME_FORMS }
-  }
-  if (utc !== undefined) return { times: [reading] }
-  if (sign !== undefined) {
-    const offset = (Number(offHours) * 60 + Number(offMinutes ?? 0)) * 60_000
-    return { times: [sign === '-' ? reading + offset : reading - offset] }
-  }
-  const times = zone.instantsOf(reading)
-  if (times.length > 0) return { times }
-  return {
-    message: `"${text}" does not exist in ${zone.name}: the clocks skip it`,
-    suggestion: 'name the zone that the times were written in with --zone, or write them with their offset',
-  }
-}
 
 /** `2025-01-31T08:00:00`, with milliseconds only where there are some, as a clock in `zone` shows it. */
 export function formatTime(instant: number, zone: Zone): string {
@@ -74,27 +29,4 @@ export function formatSpan(ms: number): string {
     .slice(0, 2)
     .map(([count, unit]) => `${count} ${unit}`)
     .join(' ')
-}
-
-function epoch(value: number, text: string): TimeReading {
-  const ms = Math.abs(value) < SECONDS_BELOW ? Math.round(value * 1000) : Math.round(value)
-  if (Number.isFinite(ms) && Math.abs(ms) <= LAST) return { times: [ms] }
-  return { message: `${shorten(text)} is not a time that a calendar can hold`, suggestion: TIME_FORMS }
-}
-
-function sameReading(reading: number, parts: readonly [number, number, number, number, number, number]): boolean {
-  const date = new Date(reading)
-  const back = [
-    date.getUTCFullYear(),
-    date.getUTCMonth(),
-    date.getUTCDate(),
-    date.getUTCHours(),
-    date.getUTCMinutes(),
-    date.getUTCSeconds(),
-  ]
-  return back.every((part, index) => part === parts[index])
-}
-
-function shorten(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 57)}...` : text
 }

@@ -1,5 +1,6 @@
 /** Raising, changing and removing alarms: each one commit with its event (ALARM-1 to ALARM-3). */
 import type { EffectOfTask } from '../../effects/effect-order.ts'
+import { MAX_HOPS } from '../../kernel/hops.ts'
 import { AppError, messageOf, type ErrorCode } from '../../kernel/errors.ts'
 import { clearTime, escalationTime, keyOf, type AlarmRecord, type CauseRecord } from './alarm-record.ts'
 import {
@@ -21,7 +22,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { TenantAlarms } from './tenant-alarms.ts'
 import { readAlarm } from './read-alarm.ts'
 import type { AlarmChange } from './read-change.ts'
-import { MAX_HOPS, OCCURRED_AGAIN, RAISED, UPDATED } from './words.ts'
+import { OCCURRED_AGAIN, RAISED, UPDATED } from './words.ts'
 
 export interface AlarmWriterDependencies {
   readonly committer: KeyedCommitter

@@ -18,9 +18,6 @@ export const STATUS_CHANGE = 'io.service.alarm.change.status'
 export const SEVERITY_CHANGE = 'io.service.alarm.change.severity'
 export const ATTRIBUTE_CHANGE = 'io.service.alarm.change.attribute'
 
-/** A rule that was set off by more rules in a row than this raises and changes nothing. */
-export const MAX_HOPS = 16
-
 /** The enumerated word in any letter case, as it is stored; undefined for others. */
 export function wordIn<T extends string>(words: readonly T[], given: unknown): T | undefined {
   if (typeof given !== 'string') return undefined

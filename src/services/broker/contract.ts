@@ -3,7 +3,8 @@
  * The same over HTTP, WebSockets and MQTT, and over fetch (`client.ts`). Whatever comes from outside is read by the
  * service itself: a body may be any JSON.
  *
- * BROKER-1 nothing is acknowledged before it is in the durable log, together with what the engine was given of it
+ * BROKER-1 nothing is acknowledged before it is in the durable log, together with what the engine was given of it; what
+ *   is imported, of which the engine is given nothing, before it is in the series
  * BROKER-2 what is acknowledged is seen by every read that comes after: series, messages and current wait until series
  *   have it. A post is answered as soon as it is durable; how far series may be behind is bounded, and beyond it
  *   answers wait. After a crash the log has what series had not
@@ -21,7 +22,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
 import type { Feed, Published } from '../../kernel/feed.ts'
 import type { Json } from '../../kernel/json.ts'
-import type { Write } from '../../storage/contract.ts'
+import type { Sample, Write } from '../../storage/contract.ts'
 
 /** The service of one host. */
 export interface BrokerService {
@@ -32,12 +33,22 @@ export interface BrokerService {
    * message before its poster is answered (BROKER-2). Rejects with `STORE` as reads do.
    */
   readable(tenant: string): Promise<void>
+  /** For files of the past; see there. */
+  importing(tenant: string): SeriesImport
   /** What a post of this body, or of this command, would refuse whatever the resource is. At once, from the body alone. */
   check(channel: Channel, body: unknown): readonly Issue[]
   /** Brings series up to the log, and goes on with what was under way. The signal aborts when streams must end. */
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>
   gauges(): BrokerGauges
+}
+
+/** Samples of the past on their way into series alone: rules and subscribers do not hear of them. */
+export interface SeriesImport {
+  /** Resolves when all that was posted before is in series: where both have a time, what is imported then counts. */
+  begin(): Promise<void>
+  /** Durable and readable when it resolves. Resources that do not exist are made. At most 100,000. */
+  append(samples: readonly Sample[]): Promise<void>
 }
 
 /** Figures for /metrics; totals count since the start. */

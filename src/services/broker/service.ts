@@ -3,7 +3,15 @@ import { messageOf, type Issue } from '../../kernel/errors.ts'
 import { refusedBy } from '../../kernel/issues.ts'
 import type { Storage } from '../../storage/contract.ts'
 import { machineTimers } from '../../machine/timers.ts'
-import type { BrokerGauges, BrokerService, Channel, CommandOutbox, Discovery, Forwarding } from './contract.ts'
+import type {
+  BrokerGauges,
+  BrokerService,
+  Channel,
+  CommandOutbox,
+  Discovery,
+  Forwarding,
+  SeriesImport,
+} from './contract.ts'
 import type { IngestLimits } from './posting/ingest-queue.ts'
 import { readCommand, readPost } from './posting/read-post.ts'
 import type { LagLimits } from './posting/series-projector.ts'
@@ -55,6 +63,13 @@ class Service implements BrokerService {
 
   readable(tenant: string): Promise<void> {
     return this.#tenant(tenant).readable()
+  }
+
+  importing(tenant: string): SeriesImport {
+    return {
+      begin: () => this.readable(tenant),
+      append: (samples) => this.#tenant(tenant).append(samples),
+    }
   }
 
   check(channel: Channel, body: unknown): readonly Issue[] {

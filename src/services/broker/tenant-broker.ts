@@ -1,7 +1,7 @@
 /** The broker of one tenant: its parts, put together. */
 import { EffectLedger } from '../../effects/effect-order.ts'
 import { messageOf as textOf } from '../../kernel/errors.ts'
-import type { Store } from '../../storage/contract.ts'
+import type { Sample, Store } from '../../storage/contract.ts'
 import type { BrokerApi, CommandOutbox, Discovery, Forwarding } from './contract.ts'
 import type { Post } from './posting/arrival.ts'
 import { countOf, routedMessageOf } from './posting/arrival.ts'
@@ -120,6 +120,13 @@ export class TenantBroker {
     await this.#projector.caughtUp()
   }
 
+  /** Into series at once, without the log: whoever imports has the samples until this resolves. */
+  async append(samples: readonly Sample[]): Promise<void> {
+    await this.#dependencies.store.series.append({ samples })
+    this.#accepted += samples.length
+    await this.#discover(sightingsOf(samples))
+  }
+
   /** Lets go of what is kept no longer: log, keys and what expired. */
   async sweep(): Promise<void> {
     const now = this.#dependencies.now()
@@ -196,4 +203,16 @@ export class TenantBroker {
     }
     this.streams.tell(post)
   }
+}
+
+/** Each resource with its newest sample. */
+function sightingsOf(samples: readonly Sample[]): Parameters<Discovery['discover']>[1] {
+  const newest = new Map<string, Sample>()
+  for (const sample of samples) {
+    const known = newest.get(sample.resource)
+    if (known === undefined || sample.time > known.time) newest.set(sample.resource, sample)
+  }
+  return [...newest].map(([resource, { metric, time, value }]) => {
+    return { resource, time, message: { resource, timestamp: time, [metric]: value } }
+  })
 }

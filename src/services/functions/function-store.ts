@@ -6,7 +6,7 @@ import { CHANGES, FunctionIndex, type IndexChange, type Indexed, PARTITION } fro
 import { type AssetRecord, type FunctionId, FUNCTIONS, type FunctionRecord, recordId } from './function-record.ts'
 import { type FunctionType, TYPE_NAMES } from './function-type.ts'
 import type { Assets } from './registry/archive.ts'
-import { partsOf } from './registry/body-bytes.ts'
+import { partsOf } from '../../web/body-bytes.ts'
 import { TAGS, type TagRecord } from './registry/tags.ts'
 
 const TRIES = 10

@@ -2,6 +2,8 @@
 import { AppError } from '../../kernel/errors.ts'
 import { pathOf, typed, type Http } from '../../web/client/http.ts'
 
+export { subscriptionsClient, type SubscriptionsClient } from './client/subscriptions-client.ts'
+
 const BASE = '/storage/v1/bucket'
 
 export interface ObjectLink {

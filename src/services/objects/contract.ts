@@ -25,6 +25,7 @@
  */
 import type { EffectOfTask } from '../../effects/effect-order.ts'
 import type { Caller } from '../../kernel/caller.ts'
+import type { Write } from '../../storage/contract.ts'
 
 /** bytes of one content */
 export const MAX_OBJECT_BYTES = 5 * 1_073_741_824
@@ -95,6 +96,12 @@ export interface ObjectChange {
   readonly time: number
   /** of a change that rules made */
   readonly cause?: ObjectCause
+}
+
+/** What whoever hands changes on asks of the engine. */
+export interface ObjectForwarding {
+  /** Commits the writes whole with the inputs of the tasks that hear of the change; without such tasks the writes alone. */
+  receive(tenant: string, change: ObjectChange, writes: readonly Write[]): Promise<unknown>
 }
 
 /** The rule behind a change. */

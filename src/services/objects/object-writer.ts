@@ -42,6 +42,12 @@ interface Made {
   readonly changes?: readonly NewChange[]
 }
 
+/** What came of a commit: of an effect that was made before, `isMade` is false. */
+interface Outcome {
+  readonly record: ObjectRecord
+  readonly isMade: boolean
+}
+
 type NewChange = Omit<ObjectChange, 'position'>
 
 export class ObjectWriter {
@@ -117,7 +123,7 @@ export class ObjectWriter {
     if (source === target) return found.value
     const time = this.#dependencies.now()
     const record = { ...found.value, path: target, modified: time }
-    return this.#commit(table, {
+    const outcome = await this.#commit(table, {
       record,
       cause,
       writes: async () => {
@@ -129,6 +135,7 @@ export class ObjectWriter {
       },
       changes: [{ event: 'delete', object: found.value, time, ...(cause && { cause }) }],
     })
+    return outcome.record
   }
 
   /** Removes records that were just read, of one bucket and in order of path; each must be as it was. */
@@ -170,13 +177,13 @@ export class ObjectWriter {
   }
 
   /** A content of its own; whatever is not made an object of goes. */
-  async #placing(table: ObjectTable, place: (claim: Claim) => Promise<ObjectRecord>): Promise<ObjectRecord> {
+  async #placing(table: ObjectTable, place: (claim: Claim) => Promise<Outcome>): Promise<ObjectRecord> {
     const { loose } = this.#dependencies
     const claim = await loose.claim(table)
     this.#uploads += 1
     try {
-      const record = await place(claim)
-      if (record.content !== claim.id) await loose.drop(table, claim)
+      const { record, isMade } = await place(claim)
+      if (!isMade) await loose.drop(table, claim)
       return record
     } catch (error) {
       await loose.drop(table, claim)
@@ -186,30 +193,31 @@ export class ObjectWriter {
     }
   }
 
-  #commit(table: ObjectTable, made: Made): Promise<ObjectRecord> {
+  #commit(table: ObjectTable, made: Made): Promise<Outcome> {
     const { bucket, path } = made.record
     const { mutex } = this.#dependencies
     return mutex.run(lockOf(table, bucket, path), () => untilCommitted(() => this.#tryCommit(table, made)))
   }
 
-  async #tryCommit(table: ObjectTable, { record, expect, cause, writes, changes = [] }: Made): Promise<ObjectRecord> {
+  async #tryCommit(table: ObjectTable, { record, expect, cause, writes, changes = [] }: Made): Promise<Outcome> {
     const { loose, changed } = this.#dependencies
     const { bucket, path } = record
     const before = await findObject(table, bucket, path)
     checkExpected(path, expect, before?.value)
     const effects = cause && (await this.#admitted(table, bucket, path, cause))
-    if (effects === 'again' && before !== undefined) return before.value
+    // what it made may be gone since: it is not made anew
+    if (effects === 'again') return { record: before?.value ?? record, isMade: false }
     const change: NewChange = { event: 'put', object: record, time: record.modified, ...(cause && { cause }) }
     await table.store.commit([
       table.entries.putting(entryId(bucket, path), record, before?.version ?? 'absent'),
       ...(await writes()),
       ...(before === undefined ? puttingFolders(table, bucket, path) : [loose.letting(table, before.value.content)]),
-      ...(effects === undefined || effects === 'again' ? [] : effects.writes()),
+      ...(effects?.writes() ?? []),
       appending(table, [change, ...changes]),
     ])
     if (before !== undefined) void loose.sweep(table)
     changed(table.tenant, { put: 1, removed: changes.length })
-    return record
+    return { record, isMade: true }
   }
 
   async #admitted(

@@ -1,7 +1,7 @@
 /**
  * Webscripts: functions of a tenant that are called over HTTP, at an address of the host.
  *
- * WEBSCRIPT-1 a private webscript is called only with a secret of its own, or with a key of its tenant
+ * WEBSCRIPT-1 a private webscript is called only with a secret of its own, or with a key or, from inside, a token of its tenant
  * WEBSCRIPT-2 a draft is called only by its version
  * WEBSCRIPT-3 credentials that let a call in do not reach the webscript, and tokens of the API never do
  * WEBSCRIPT-4 the host holds a bounded part of an answer, however long it is
@@ -19,8 +19,15 @@ export interface WebscriptsService {
   find(address: string): ScriptAddress | undefined
   /** The version that is asked for: exact, a range, or `latest`. Undefined when there is none. */
   choose(address: Pick<ScriptAddress, 'tenant' | 'name'>, version: string | undefined): DeployedWebscript | undefined
-  /** Secrets that open it: its own, and those of its published versions, so that a new version locks nobody out. */
-  secretsOf(script: DeployedWebscript): readonly string[]
+  /**
+   * Lets a call in, whether the webscript is there or not: `NOT_FOUND`, `UNAUTHORIZED` (nothing was shown), `FORBIDDEN`,
+   * `RATE_LIMITED`. Tells whether the header was for the host, and is not for the webscript. A secret of another published
+   * version opens it too, so that a new version locks nobody out.
+   */
+  authenticate(
+    script: DeployedWebscript | undefined,
+    shown: ShownCredentials,
+  ): Promise<{ readonly isHeaderOurs: boolean }>
   /** To be asked before each call, and before its body is read. `RATE_LIMITED`, whose `cause` is the seconds to wait. */
   admit(script: Pick<DeployedWebscript, 'tenant'>): void
   call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer>
@@ -33,6 +40,17 @@ export interface WebscriptsService {
   ): Promise<unknown>
   gauges(): { readonly open: number; readonly calls: number; readonly errors: number }
   stop(): void
+}
+
+/** What a call shows of who it is. */
+export interface ShownCredentials {
+  readonly authorization: string | undefined
+  /** of the query, decoded; a plus may have become a blank */
+  readonly secret?: string | undefined
+  /** of the client */
+  readonly address: string
+  /** whose platform token was shown, of a call that comes from the host itself */
+  readonly tokenOf?: string
 }
 
 export interface ScriptAddress {

@@ -13,7 +13,7 @@ import {
   PIECE_BYTES,
   type WebCallParams,
 } from '../functions/contract.ts'
-import { noWebscript } from './admission.ts'
+import { admit as letIn, noWebscript, type AdmissionOptions } from './admission.ts'
 import { headOf } from './answer-head.ts'
 import { fits } from './choose-version.ts'
 import type {
@@ -22,6 +22,7 @@ import type {
   ScriptAnswer,
   ScriptLogQuery,
   ScriptRequest,
+  ShownCredentials,
   WebscriptsApi,
   WebscriptsService,
 } from './contract.ts'
@@ -31,7 +32,7 @@ import { ScriptFigures } from './script-figures.ts'
 import { ScriptLog } from './script-log.ts'
 import { type CallLimits, TenantCalls } from './tenant-calls.ts'
 
-export interface WebscriptsOptions {
+export interface WebscriptsOptions extends AdmissionOptions {
   readonly functions: () => FunctionsService | undefined
   /** Asks the API of this host as a tenant; `led`: by which rules. */
   readonly askApi: (
@@ -118,7 +119,14 @@ class Webscripts implements WebscriptsService {
     )
   }
 
-  secretsOf({ tenant, name, secret }: DeployedWebscript): readonly string[] {
+  authenticate(
+    script: DeployedWebscript | undefined,
+    shown: ShownCredentials,
+  ): Promise<{ readonly isHeaderOurs: boolean }> {
+    return letIn(script, script === undefined ? [] : this.#secretsOf(script), shown, this.#options)
+  }
+
+  #secretsOf({ tenant, name, secret }: DeployedWebscript): readonly string[] {
     if (secret === undefined) return []
     const others = (this.#functions()?.webscripts(tenant, name) ?? []).filter((one) => !one.draft && one.isRunning)
     return [secret, ...others.flatMap((one) => one.secret ?? [])]

@@ -240,6 +240,11 @@ describe('changes', () => {
       code: 'SUPERSEDED',
     })
     expect(await changes()).toMatchObject([{ position: 1, cause: { hops: 1, root: 'r' } }])
+    // also when what it made is gone
+    await api.remove('assets', 'x')
+    await api.put('assets', 'x', bytes('two, again'), { cause: cause(2) })
+    await expect(api.stat('assets', 'x')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    expect(await changes()).toMatchObject([{ event: 'put' }, { event: 'delete' }])
   })
 })
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { DeployedWebscript } from '../../../src/services/functions/contract.ts'
-import { admit, type Shown } from '../../../src/services/webscripts/admission.ts'
+import { admit } from '../../../src/services/webscripts/admission.ts'
+import type { ShownCredentials } from '../../../src/services/webscripts/contract.ts'
 
 const SECRET = 'a+b/c+d=='
 const script: DeployedWebscript = {
@@ -21,7 +22,7 @@ const pair = (key: string): string => `Basic ${Buffer.from(`${key}:s`).toString(
 async function codeOf(
   one: DeployedWebscript | undefined,
   secrets: readonly string[],
-  shown: Partial<Shown>,
+  shown: Partial<ShownCredentials>,
 ): Promise<{ readonly code: string; readonly asked: readonly string[] }> {
   const asked: string[] = []
   const checkPair = async (key: string) => {
@@ -30,7 +31,7 @@ async function codeOf(
   }
   const all = { authorization: undefined, secret: undefined, address: '::1', ...shown }
   try {
-    await admit(one, secrets, all, checkPair)
+    await admit(one, secrets, all, { checkPair, isToken: async () => false })
     return { code: 'in', asked }
   } catch (error) {
     return { code: error instanceof AppError ? error.code : String(error), asked }
@@ -39,7 +40,7 @@ async function codeOf(
 
 // Holds WEBSCRIPT-1
 describe('a private webscript', () => {
-  it.each<[string, Partial<Shown>, string]>([
+  it.each<[string, Partial<ShownCredentials>, string]>([
     ['nothing', {}, 'UNAUTHORIZED'],
     ['its secret in the header', { authorization: `hmac-sha256 ${SECRET}` }, 'in'],
     ['its secret in the query', { secret: SECRET }, 'in'],
@@ -51,6 +52,8 @@ describe('a private webscript', () => {
     ['a key of another tenant', { authorization: pair('umbrella') }, 'FORBIDDEN'],
     ['a wrong key', { authorization: pair('wrong') }, 'FORBIDDEN'],
     ['no pair', { authorization: 'Basic eA==' }, 'FORBIDDEN'],
+    ['a token of its tenant', { authorization: 'Bearer t', tokenOf: 'acme' }, 'in'],
+    ['a token of another tenant', { authorization: 'Bearer t', tokenOf: 'umbrella' }, 'FORBIDDEN'],
     ['a header that is no credentials', { authorization: 'x' }, 'FORBIDDEN'],
   ])('for %s', async (_, shown, code) => {
     expect((await codeOf(script, [SECRET], shown)).code).toBe(code)

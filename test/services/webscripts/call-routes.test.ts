@@ -3,6 +3,7 @@ import Fastify from 'fastify'
 import { afterAll, describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { DeployedWebscript } from '../../../src/services/functions/contract.ts'
+import { admit } from '../../../src/services/webscripts/admission.ts'
 import type { ScriptRequest, WebscriptsService } from '../../../src/services/webscripts/contract.ts'
 import { callRoutes } from '../../../src/services/webscripts/routes/call-routes.ts'
 
@@ -14,7 +15,11 @@ const service: Partial<WebscriptsService> = {
     return { tenant, name, path: '/' }
   },
   choose: ({ tenant, name }) => ({ tenant, name, isPrivate: name === 'private' }) as DeployedWebscript,
-  secretsOf: () => ['s3cret'],
+  authenticate: (script, shown) =>
+    admit(script, ['s3cret'], shown, {
+      checkPair: () => Promise.resolve(undefined),
+      isToken: (token) => Promise.resolve(token === 'of-the-host'),
+    }),
   admit: ({ tenant }) => {
     if (tenant === 'busy') throw new AppError('RATE_LIMITED', 'go on in 7 s', { cause: 7 })
   },
@@ -23,11 +28,7 @@ const service: Partial<WebscriptsService> = {
     return Promise.resolve({ requestId: '1', status: 200, headers: [], body: '' })
   },
 }
-callRoutes(app, {
-  service: service as WebscriptsService,
-  checkPair: () => Promise.resolve(undefined),
-  isToken: (token) => Promise.resolve(token === 'of-the-host'),
-})
+callRoutes(app, { service: service as WebscriptsService })
 afterAll(() => app.close())
 
 async function handedOn(name: string, query: string, authorization?: string) {

@@ -228,9 +228,14 @@ class Tasks {
       for (const second of certain) {
         if ((first.ackedAt ?? Infinity) >= second.sentAt) continue
         const [before, after] = [done.get(first.n), done.get(second.n)]
-        if (before !== undefined && after !== undefined && before > after) world_order(this.#world, task, first, second)
+        if (before !== undefined && after !== undefined && before > after) this.#tellOrder(task, first, second)
       }
     }
+  }
+
+  #tellOrder(task: KnownTask, { n: before }: SentMessage, { n: after }: SentMessage): void {
+    const text = `task ${task.id} acted on message ${after} before ${before}, which was acknowledged before the other was sent`
+    this.#world.find('order', text)
   }
 
   async #verifyAlarms(task: KnownTask): Promise<void> {
@@ -312,11 +317,4 @@ class Tasks {
         `last-${task.resource} of ${task.tenant} is ${last}, and a message that was sent after that was acknowledged wrote too`,
       )
   }
-}
-
-function world_order(world: World, task: KnownTask, first: SentMessage, second: SentMessage): void {
-  world.find(
-    'order',
-    `task ${task.id} acted on message ${second.n} before ${first.n}, which was acknowledged before the other was sent`,
-  )
 }

@@ -2,8 +2,9 @@
 import { AppError } from '../../../kernel/errors.ts'
 import { formatSpan, formatTime } from '../time-text.ts'
 import { visible } from '../visible.ts'
-import type { LineProblem, MessageTaker, ReadingOptions, RecordedMessage } from './message-taker.ts'
-import { readMessages, type RecordingFormat } from './read-messages.ts'
+import type { Zone } from '../zone.ts'
+import type { LineProblem, MessageTaker, ReadingOptions, RecordedMessage } from '../../../recording/message-taker.ts'
+import { readMessages, type RecordingFormat } from '../../../recording/read-messages.ts'
 import type { Source } from './source.ts'
 
 const MAX_SHOWN = 20
@@ -41,6 +42,11 @@ export interface Repeats {
   count: number
 }
 
+/** How a recording is read, and in which zone its times are told. */
+export interface RecordingOptions extends ReadingOptions {
+  readonly zone: Zone
+}
+
 export interface OrderOptions {
   /** bring the messages into order, which keeps them in memory */
   sort?: boolean
@@ -54,7 +60,7 @@ export interface OrderOptions {
  */
 export async function checkRecording(
   source: Source,
-  options: ReadingOptions,
+  options: RecordingOptions,
   { sort = false, late = false }: OrderOptions = {},
 ): Promise<Recording> {
   const problems: LineProblem[] = []
@@ -89,7 +95,7 @@ export async function checkRecording(
       else moreProblems++
     },
   }
-  const reading = readMessages(source, options, taker)
+  const reading = readMessages(source.open(), options, taker)
   let step = await reading.next()
   while (step.done !== true) step = await reading.next()
   if (messages === 0 && problems.length === 0) taker.problem(nothing(step.value))
@@ -121,7 +127,7 @@ export async function* messagesOf(source: Source, options: ReadingOptions): Asyn
       throw new AppError('BAD_RECORDING', `${source.name}:${line}: ${message}; the file changed while it was read`)
     },
   }
-  for await (const _ of readMessages(source, options, taker)) {
+  for await (const _ of readMessages(source.open(), options, taker)) {
     yield* batch
     batch = []
   }
@@ -137,7 +143,7 @@ export function describeProblems(recording: Recording): string[] {
 }
 
 /** For people: the repeated stretch, and what is done about it. */
-export function describeRepeats({ name, repeats }: Recording, { zone }: ReadingOptions): string | undefined {
+export function describeRepeats({ name, repeats }: Recording, { zone }: RecordingOptions): string | undefined {
   if (repeats === undefined) return undefined
   const before = repeats.known ? ', which was recorded before' : ''
   const back = `goes back ${formatSpan(repeats.previous - repeats.time)} to ${formatTime(repeats.time, zone)}${before}`
@@ -164,7 +170,7 @@ class RecentTimes {
   }
 }
 
-function outOfOrder(line: number, time: number, previous: number, { zone }: ReadingOptions): LineProblem {
+function outOfOrder(line: number, time: number, previous: number, { zone }: RecordingOptions): LineProblem {
   const back = formatSpan(previous - time)
   const message = `${formatTime(time, zone)} is ${back} before the line above (${formatTime(previous, zone)})`
   return { line, message, suggestion: 'lines go forward in time; --sort sorts them, --late takes them as they come' }

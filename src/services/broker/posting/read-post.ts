@@ -1,4 +1,5 @@
 /** Reads the body and the options of a post; every problem is told at once, at its place. */
+import { MAX_HOPS } from '../../../kernel/hops.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { isTooLongForId, MAX_ID_BYTES } from '../../../kernel/ids.ts'
 import { isoInstant, notAnInstant } from '../../../kernel/instant.ts'
@@ -25,7 +26,6 @@ const MAX_LIST = 900_000
 const MAX_LEVELS = 90
 /** epoch ms, either way */
 const LAST_TIME = 8_640_000_000_000_000
-const MAX_HOPS = 16
 const MAX_ISSUES = 100
 /** NUL, or half of a surrogate pair: no medium keeps it */
 const UNSTORABLE = /[\0\p{Surrogate}]/u

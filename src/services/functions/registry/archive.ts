@@ -7,7 +7,7 @@ import { createGunzip, gzip } from 'node:zlib'
 import { Readable } from 'node:stream'
 import { createTarDecoder, packTar, type ParsedTarEntry } from 'modern-tar'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
-import { partsOf } from './body-bytes.ts'
+import { partsOf } from '../../../web/body-bytes.ts'
 import { FORBIDDEN_KEYS } from '../../../kernel/json.ts'
 
 /** Assets by path, as bytes. */

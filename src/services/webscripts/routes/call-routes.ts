@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, ERRORS } from '../../../kernel/errors.ts'
 import { Type } from 'typebox'
 import type { CallFailure } from '../../functions/contract.ts'
-import { admit, noWebscript } from '../admission.ts'
+import { noWebscript } from '../admission.ts'
 import { etagOf, isKnown } from '../answer-head.ts'
 import type { ScriptAddress, ScriptAnswer, ScriptRequest } from '../contract.ts'
 import type { DeployedWebscript } from '../../functions/contract.ts'
@@ -36,10 +36,10 @@ interface Admitted {
   /** without what let the call in */
   readonly query: string
   /** its `authorization` is for the host */
-  readonly isByHeader: boolean
+  readonly isHeaderOurs: boolean
 }
 
-export function callRoutes(app: FastifyInstance, { service, checkPair, isToken }: WebscriptsRouting): void {
+export function callRoutes(app: FastifyInstance, { service }: WebscriptsRouting): void {
   const admitted = new WeakMap<FastifyRequest, Admitted>()
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY }, (_request, body, parsed) =>
@@ -58,9 +58,9 @@ export function callRoutes(app: FastifyInstance, { service, checkPair, isToken }
     const script = address && service.choose(address, typeof version === 'string' ? version.trim() : undefined)
     const secret = new URLSearchParams(query).get('secret') ?? undefined
     const { authorization } = headers
+    let isHeaderOurs: boolean
     try {
-      const secrets = script === undefined ? [] : service.secretsOf(script)
-      await admit(script, secrets, { authorization, secret, address: request.ip }, checkPair)
+      ;({ isHeaderOurs } = await service.authenticate(script, { authorization, secret, address: request.ip }))
       if (script !== undefined) service.admit(script)
     } catch (error) {
       if (error instanceof AppError && error.code === 'UNAUTHORIZED') {
@@ -76,7 +76,7 @@ export function callRoutes(app: FastifyInstance, { service, checkPair, isToken }
       script,
       address,
       query: script.isPrivate ? withoutSecret(query) : query,
-      isByHeader: authorization !== undefined && (script.isPrivate || (await isOfHost(authorization, isToken))),
+      isHeaderOurs,
     })
     return undefined
   }
@@ -131,13 +131,13 @@ export function callRoutes(app: FastifyInstance, { service, checkPair, isToken }
 
 function requestOf(
   { raw, headers, body, method }: FastifyRequest,
-  { address, query, isByHeader }: Admitted,
+  { address, query, isHeaderOurs }: Admitted,
   signal: AbortSignal,
 ): ScriptRequest {
   const pairs: [string, string][] = []
   for (let at = 0; at < raw.rawHeaders.length; at += 2) {
     const name = raw.rawHeaders[at]?.toLowerCase() ?? ''
-    if (OF_THE_CONNECTION.has(name) || (isByHeader && name === 'authorization')) continue
+    if (OF_THE_CONNECTION.has(name) || (isHeaderOurs && name === 'authorization')) continue
     // a content type without content was taken away before
     if (headers[name] === undefined) continue
     pairs.push([name, raw.rawHeaders[at + 1] ?? ''])
@@ -223,12 +223,6 @@ function allow({ headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
     .header('vary', 'access-control-request-headers')
     .headers(typeof asked === 'string' ? { 'access-control-allow-headers': asked } : {})
     .send()
-}
-
-/** What asks the API from inside has a token of the host with it, wherever it leads. */
-async function isOfHost(authorization: string, isToken: WebscriptsRouting['isToken']): Promise<boolean> {
-  const [, token] = /^bearer +(\S+) *$/i.exec(authorization) ?? []
-  return token !== undefined && (await isToken(token))
 }
 
 /** Names may be escaped. */

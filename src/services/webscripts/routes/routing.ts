@@ -1,5 +1,4 @@
 /** What the routes of webscripts go by. */
-import type { CheckPair } from '../admission.ts'
 import type { WebscriptsService } from '../contract.ts'
 
 /** What every address of the service begins with. */
@@ -9,7 +8,4 @@ export const CALL_BASES = [BASE, '/functions/v1'] as const
 
 export interface WebscriptsRouting {
   readonly service: WebscriptsService
-  readonly checkPair: CheckPair
-  /** whether it is a bearer token of this host */
-  readonly isToken: (token: string) => Promise<boolean>
 }

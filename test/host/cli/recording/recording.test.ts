@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { RecordedMessage } from '../../../../src/host/cli/recording/message-taker.ts'
+import type { RecordedMessage } from '../../../../src/recording/message-taker.ts'
 import { checkRecording, describeProblems, messagesOf } from '../../../../src/host/cli/recording/recording.ts'
 import type { Source } from '../../../../src/host/cli/recording/source.ts'
 import { zoneOf } from '../../../../src/host/cli/zone.ts'

@@ -1,0 +1,48 @@
+/** A sensor that shows what happened to an object of its bucket. */
+import { AppError, definePlug, isPlainObject, ownValue, problemsOfCode, textList } from '../../src/plug.ts'
+
+/** Hears the objects of the bucket that is its resource. */
+export const objectEvent = definePlug({
+  name: 'objectEvent',
+  version: '1.0.0',
+  kind: 'sensor',
+  description:
+    'What happened to an object of the bucket that is its resource. Events that do not fit its filters leave it as it is.',
+  category: 'Objects',
+  channel: 'object',
+  parameters: ['event', 'object'],
+  states: ['Put', 'Deleted'],
+  input: {
+    prefix: { type: 'string', description: 'what the path begins with', example: 'reports/' },
+    suffix: { type: 'string', description: 'what the path ends with', example: '.json' },
+    events: {
+      type: 'any',
+      description: 'put or delete, a text with commas or a list; both when left out',
+      example: 'put',
+    },
+  },
+  output: {
+    event: { type: 'string', description: 'put or delete' },
+    object: { type: 'object', description: 'bucket, path, etag, size, contentType, modified and metadata' },
+  },
+  check: ({ events }) => problemsOfCode('events', events, eventsOf),
+  prepare: ({ events }) => eventsOf(events),
+  execute(context) {
+    const event = context.streamValue('event')
+    const object = context.streamValue('object')
+    const path = ownValue(object, 'path')
+    if (typeof event !== 'string' || typeof path !== 'string' || !isPlainObject(object)) return undefined
+    const { prefix = '', suffix = '' } = context.properties
+    const wanted = context.prepared
+    if (wanted.length > 0 && !wanted.includes(event)) return undefined
+    if (!path.startsWith(prefix) || !path.endsWith(suffix)) return undefined
+    return { state: event === 'delete' ? 'Deleted' : 'Put', rawData: { event, object } }
+  },
+})
+
+function eventsOf(given: unknown): readonly string[] {
+  const events = textList(given).map((event) => event.toLowerCase())
+  const odd = events.find((event) => event !== 'put' && event !== 'delete')
+  if (odd !== undefined) throw new AppError('VALIDATION', `"${odd}" is no event of objects; write put or delete`)
+  return events
+}

@@ -1,0 +1,52 @@
+/** A sensor and an actuator that write an object. */
+import { actingPlugs, AppError, causeOf, type ObjectPort, type Plug, requireService, touching } from '../../src/plug.ts'
+
+/** characters of a content */
+const MAX_CHARACTERS = 1_000_000
+
+/** A sensor and an actuator that make an object of a bucket, or replace it. */
+export function putObjectPlugs(objects?: ObjectPort): readonly Plug[] {
+  return actingPlugs({
+    name: 'putObject',
+    version: '1.0.0',
+    category: 'Objects',
+    description: 'Makes an object of a bucket, or replaces it',
+    input: {
+      path: {
+        type: 'string',
+        mandatory: true,
+        description: 'the path in the bucket',
+        example: 'reports/boiler-1.json',
+      },
+      bucket: { type: 'string', defaultValue: 'assets', description: 'the bucket', example: 'assets' },
+      content: {
+        type: 'any',
+        mandatory: true,
+        description: 'what it has: text, or anything else as JSON',
+        example: { hot: true },
+      },
+      contentType: {
+        type: 'string',
+        description: 'application/json when the content is no text, else text/plain in UTF-8',
+        example: 'text/csv',
+      },
+    },
+    touches: ({ bucket, path }) => touching('object', path === undefined ? undefined : `${bucket}/${path}`),
+    output: { object: { type: 'object', description: 'bucket, path, etag, size, contentType and modified' } },
+    async perform(context) {
+      const { path, bucket, content, contentType } = context.properties
+      const isText = typeof content === 'string'
+      const text = isText ? content : JSON.stringify(content)
+      if (text.length > MAX_CHARACTERS) {
+        throw new AppError(
+          'PLUG_FAILED',
+          `the content has ${text.length} characters, and at most ${MAX_CHARACTERS} are written`,
+        )
+      }
+      const type = contentType ?? (isText ? 'text/plain; charset=utf-8' : 'application/json')
+      const port = requireService(objects, 'objects')
+      const object = await port.put(bucket, path, text, { contentType: type }, causeOf(context))
+      return { message: `wrote ${path} of ${bucket}`, rawData: { object } }
+    },
+  })
+}

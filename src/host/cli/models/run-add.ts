@@ -1,0 +1,50 @@
+/** What `models add` does. */
+import { setTimeout as wait } from 'node:timers/promises'
+import { AppError } from '../../../kernel/errors.ts'
+import type { Framework, ModelInfo, ModelsApi } from '../../../services/models/contract.ts'
+import { connect, type ConnectFlags } from '../functions/connect.ts'
+import type { Terminal } from '../terminal.ts'
+import { readModelFile } from './model-file.ts'
+
+export interface AddFlags extends ConnectFlags {
+  framework?: Framework
+  description?: string
+}
+
+/** ms between two looks, and how often it is looked */
+const PAUSE = 200
+const LOOKS = 900
+
+/** 1 when it cannot be loaded, or is not ready after three minutes. */
+export async function runAdd(name: string, path: string, flags: AddFlags, terminal: Terminal): Promise<0 | 1> {
+  const { models } = connect(flags, process.env)
+  const { framework, zip } = await readModelFile(path, flags.framework)
+  const upload = { framework, file: zip, ...(flags.description !== undefined && { description: flags.description }) }
+  await ((await exists(models, name)) ? models.replace(name, upload) : models.create({ name, ...upload }))
+  const info = await loaded(models, name)
+  if (flags.json === true) terminal.out(`${JSON.stringify(info)}\n`)
+  else if (info.ready)
+    terminal.out(`${name} is ready: ${framework} ${info.framework_version ?? ''}, version ${info.version}\n`)
+  for (const warning of info.warnings ?? []) terminal.err(`warning: ${warning}\n`)
+  if (info.ready) return 0
+  terminal.err(`error: ${name} is not ready: ${info.failure ?? 'it is still being loaded'}\n`)
+  return 1
+}
+
+async function exists(models: ModelsApi, name: string): Promise<boolean> {
+  try {
+    await models.get(name)
+    return true
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'NOT_FOUND') return false
+    throw error
+  }
+}
+
+async function loaded(models: ModelsApi, name: string): Promise<ModelInfo> {
+  for (let look = 1; ; look++) {
+    const info = await models.get(name)
+    if (info.ready || info.failure !== undefined || look === LOOKS) return info
+    await wait(PAUSE)
+  }
+}

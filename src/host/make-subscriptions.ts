@@ -1,0 +1,79 @@
+/** Makes the subscriptions of a host, and what its buckets for imports and exports do by themselves. */
+import { objectForwarding } from '../adapters/objects.ts'
+import { AppError } from '../kernel/errors.ts'
+import { machineTimers } from '../machine/timers.ts'
+import type { ObjectsService } from '../services/objects/contract.ts'
+import { objectsErrorBody } from '../services/objects/error-body.ts'
+import { exportHandler } from '../services/objects/etl/export-jobs.ts'
+import { importHandler } from '../services/objects/etl/import-jobs.ts'
+import { transferRoutes } from '../services/objects/etl/routes.ts'
+import { IMPORT_SUBSCRIPTION, Transfers } from '../services/objects/etl/transfers.ts'
+import { subscriptionsRoutes } from '../services/objects/subscriptions/routes.ts'
+import { Seal } from '../services/objects/subscriptions/seal.ts'
+import { Subscriptions } from '../services/objects/subscriptions/service.ts'
+import type { Config } from './config.ts'
+import { randomKey, secretKey } from './data-folder.ts'
+import type { MakeService } from './service-dependencies.ts'
+
+/** Over the objects of the host, which are made before; rules, webscripts, broker and queries as far as they are served. */
+export const makeSubscriptions: MakeService = ({
+  storage,
+  gauges,
+  logger,
+  now,
+  config,
+  serviceRegistry,
+  checkPair,
+}) => {
+  const objects = (): ObjectsService => {
+    if (serviceRegistry.objects === undefined) throw new AppError('CLOSED', 'this host serves no objects')
+    return serviceRegistry.objects
+  }
+  const { later, newId } = machineTimers
+  const broker = () => serviceRegistry.broker
+  const queries = () => serviceRegistry.queries
+  const transfers = new Transfers({
+    storage,
+    queue: (tenant) => service.queue(tenant),
+    queries,
+    now,
+    newId,
+  })
+  const service: Subscriptions = new Subscriptions({
+    storage,
+    objects,
+    webscripts: () => serviceRegistry.webscripts,
+    seal: new Seal(sealKey(config)),
+    checkPair,
+    engine: () => serviceRegistry.runner && objectForwarding(serviceRegistry.runner.intake),
+    system: [{ record: IMPORT_SUBSCRIPTION, take: (tenant, change) => transfers.take(tenant, change) }],
+    handlers: [importHandler({ objects, broker, now }), exportHandler({ objects, queries, broker, now })],
+    now,
+    newId,
+    timers: machineTimers,
+    later,
+    logger,
+  })
+  gauges.watchQueue('object-deliveries', () => service.gauges().openDeliveries)
+  gauges.watchTotal('object-deliveries-made', () => service.gauges().delivered)
+  gauges.watchTotal('object-deliveries-failed', () => service.gauges().failed)
+  return {
+    name: 'subscriptions',
+    description: 'Who is told of changes of objects; imports of files into series, and exports',
+    errorBody: objectsErrorBody,
+    routes: async (app) => {
+      await subscriptionsRoutes(app, { service, objects })
+      await transferRoutes(app, transfers)
+    },
+    start: async () => {
+      // a host of other services alone
+      if (serviceRegistry.objects !== undefined) await service.start()
+    },
+    stop: () => service.stop(),
+  }
+}
+
+function sealKey({ store, data }: Config): Uint8Array {
+  const loss = 'secrets of subscriptions have to be given again'
+  return (store.medium === 'memory' ? randomKey() : secretKey(data, 'subscriptions.key', loss)).slice(0, 32)
+}

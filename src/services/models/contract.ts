@@ -1,0 +1,129 @@
+/**
+ * Hosted models: zips of four frameworks under a name of the tenant, and what they predict.
+ *
+ * MODEL-1 a model says `ready` only after a driver has loaded it; before that it is not asked
+ * MODEL-2 an upload that is refused leaves the model as it was
+ * MODEL-3 the answer has one entry for each instance, in their order, whoever else was in the same batch
+ * MODEL-4 no method reaches a model of another tenant
+ * MODEL-5 what a model does harms no other one
+ *
+ * Errors are AppErrors: `VALIDATION`, `TOO_LARGE`, `NOT_FOUND`, `CONFLICT`, `NOT_READY` (it is still being loaded),
+ * `MODEL_FAILED` (it failed, in its own words), `UNSUPPORTED` (no driver of this host runs it), `CLOSED`.
+ */
+import type { Caller } from '../../kernel/caller.ts'
+import type { Json, JsonObject } from '../../kernel/json.ts'
+
+export const FRAMEWORKS = ['sklearn', 'xgboost', 'pytorch', 'tensorflow'] as const
+export type Framework = (typeof FRAMEWORKS)[number]
+
+export const OPERATIONS = ['predict', 'classify', 'regress'] as const
+export type ModelOperation = (typeof OPERATIONS)[number]
+
+/** The service of one host. */
+export interface ModelsService {
+  as(caller: Caller): ModelsApi
+  start(): Promise<void>
+  stop(): Promise<void>
+  gauges(): ModelsGauges
+}
+
+/** Totals since the start; `loaded`: models that are in memory or have a process. */
+export interface ModelsGauges {
+  readonly loaded: number
+  readonly calls: number
+  readonly instances: number
+  readonly failed: number
+}
+
+/** What one caller can do with the models of its tenant. */
+export interface ModelsApi {
+  /** By name; those whose name has that text in it. */
+  list(query?: { readonly name?: string }): Promise<readonly ModelInfo[]>
+  get(name: string): Promise<ModelInfo>
+  /** `CONFLICT` when the name is taken. */
+  create(upload: ModelUpload): Promise<ModelInfo>
+  /** `NOT_FOUND` without one. */
+  replace(name: string, upload: Omit<ModelUpload, 'name'>): Promise<ModelInfo>
+  /** Of what is known about it, not of its files: its version stays. `NOT_FOUND` without one. */
+  patch(name: string, body: unknown): Promise<ModelInfo>
+  /** Gives what was removed. */
+  remove(name: string): Promise<ModelInfo>
+  /** The zip, as it was uploaded. */
+  content(name: string): Promise<ModelContent>
+  /** Bodies that can be sent as they are, one for each signature. */
+  examples(name: string): Promise<readonly ModelExample[]>
+  predict(name: string, body: unknown): Promise<Predicted>
+  /** Of TensorFlow alone, as `regress`. */
+  classify(name: string, body: unknown): Promise<Classified>
+  regress(name: string, body: unknown): Promise<Regressed>
+  /** What models of each framework are run by on this host. */
+  frameworks(): Promise<readonly FrameworkInfo[]>
+}
+
+export interface ModelUpload {
+  readonly name: string
+  /** one of FRAMEWORKS, or the name by which people know it, such as `scikit-learn` */
+  readonly framework: string
+  readonly description?: string
+  /** a zip */
+  readonly file: Uint8Array
+}
+
+export interface ModelInfo {
+  readonly name: string
+  readonly framework: Framework
+  /** of the library that runs it, as far as that is known */
+  readonly framework_version?: string
+  readonly description: string
+  /** counts the uploads of the name, from 1 */
+  readonly version: string
+  readonly ready: boolean
+  /** why it is not, and will not be */
+  readonly failure?: string
+  /** what the driver had to say, such as that another version of the library wrote it */
+  readonly warnings?: readonly string[]
+  /** empty until it is ready */
+  readonly supported_endpoints: readonly ModelOperation[]
+  readonly createdBy: string
+  /** ISO 8601 */
+  readonly createdOn: string
+  readonly updatedBy: string
+  readonly updatedOn: string
+}
+
+export interface ModelContent {
+  /** bytes */
+  readonly size: number
+  readonly content: AsyncIterable<Uint8Array>
+}
+
+export interface ModelExample {
+  readonly endpoint: ModelOperation
+  readonly payload: JsonObject
+}
+
+/** `outputs` when columns were asked with: `inputs` in place of `instances`. */
+export type Predicted = { readonly predictions: readonly Json[] } | { readonly outputs: Json }
+/** For each example its labels with their scores. */
+export interface Classified {
+  readonly result: readonly (readonly (readonly [label: string, score: number])[])[]
+}
+export interface Regressed {
+  readonly result: readonly number[]
+}
+
+export interface FrameworkInfo {
+  readonly framework: Framework
+  /** of the libraries that are there */
+  readonly versions: readonly string[]
+  readonly runtimes: readonly RuntimeInfo[]
+}
+
+/** What runs models: a driver, and the library that it runs them with. */
+export interface RuntimeInfo {
+  readonly name: string
+  readonly driver: string
+  readonly framework: Framework
+  readonly framework_version: string
+  readonly python_version?: string
+}

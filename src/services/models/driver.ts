@@ -1,0 +1,75 @@
+/**
+ * The port of the models service: what runs models. A driver is asked for a model with all of its files, and gives what
+ * answers calls.
+ *
+ * Not in here: names, tenants' rights, storage, HTTP, the forms in which calls come. A call has instances by row, and
+ * its answer a value for each.
+ *
+ * DRIVER-1 an answer has one value for each instance, in their order, plain JSON without NaN or infinities
+ * DRIVER-2 what is wrong with an instance is `VALIDATION`, and says where; what the model fails at is `MODEL_FAILED`
+ * DRIVER-3 calls of several callers that come at once do not change each other's answers, nor does one that is refused
+ */
+import type { Json } from '../../kernel/json.ts'
+import type { Framework, ModelOperation, RuntimeInfo } from './contract.ts'
+
+export interface ModelDriver {
+  readonly name: string
+  /** Why it does not run that model: a sentence. Undefined: it does. */
+  refuses(model: ModelPackage): Promise<string | undefined>
+  /** Loads it. `VALIDATION` for files that it cannot read, `MODEL_FAILED` for a model that cannot be loaded. */
+  open(model: ModelPackage): Promise<OpenModel>
+  /** What it runs models with. */
+  runtimes(): Promise<readonly RuntimeInfo[]>
+  /** Lets everything go. */
+  close(): Promise<void>
+}
+
+export interface ModelPackage {
+  readonly tenant: string
+  readonly name: string
+  readonly framework: Framework
+  /** the same for the same files of a tenant, and for no others */
+  readonly digest: string
+  /** by their paths in the zip */
+  readonly files: ReadonlyMap<string, Uint8Array>
+}
+
+export interface OpenModel {
+  readonly signatures: readonly Signature[]
+  /** of the library that runs it */
+  readonly frameworkVersion?: string
+  /** what its owner should know: a sentence each */
+  readonly warnings: readonly string[]
+  call(call: ModelCall): Promise<readonly Json[]>
+  /** Lets go of what it holds; a call after it is refused. */
+  close(): Promise<void>
+}
+
+/** What can be asked of a model, and with what. */
+export interface Signature {
+  /** absent: the model has none with names */
+  readonly name?: string
+  readonly operation: ModelOperation
+  /** one without a name: each instance is its value. Empty: nobody knows */
+  readonly inputs: readonly SignatureInput[]
+}
+
+export interface SignatureInput {
+  readonly name?: string
+  readonly type: 'number' | 'integer' | 'text' | 'boolean'
+  /** of one instance; null: any length */
+  readonly shape: readonly (number | null)[]
+}
+
+export interface ModelCall {
+  readonly operation: ModelOperation
+  /** name of the one to use */
+  readonly signature?: string
+  /** never empty */
+  readonly instances: readonly Json[]
+  /** of scikit-learn: probabilities of classes in place of the class */
+  readonly probabilities?: boolean
+}
+
+/** The `cause` of an error after which a model is not tried any more. */
+export const GAVE_UP = 'gave up'

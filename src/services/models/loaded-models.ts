@@ -1,0 +1,116 @@
+/** The models of a host that are loaded: each once, those that were not asked for longest let go when there are many. */
+import { AppError } from '../../kernel/errors.ts'
+import type { ModelDriver, ModelPackage, OpenModel } from './driver.ts'
+
+/** models of a host that are loaded at once */
+const MAX_LOADED = 200
+
+export interface LoadedModel {
+  readonly driver: string
+  readonly model: OpenModel
+}
+
+interface Entry {
+  readonly loading: Promise<LoadedModel>
+  /** calls that are open */
+  uses: number
+  /** nobody else gets it, and it is closed with its last call */
+  isDropped: boolean
+}
+
+export class LoadedModels {
+  readonly #drivers: readonly ModelDriver[]
+  /** by tenant and digest, in the order of their last use */
+  readonly #entries = new Map<string, Entry>()
+  #isClosed = false
+
+  /** The first driver that takes a model runs it. */
+  constructor(drivers: readonly ModelDriver[]) {
+    this.#drivers = drivers
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  /** Does something with a model, which is loaded first when it is not there. */
+  async use<T>(
+    { tenant, digest }: Pick<ModelPackage, 'tenant' | 'digest'>,
+    packageOf: () => Promise<ModelPackage>,
+    work: (loaded: LoadedModel) => Promise<T>,
+  ): Promise<T> {
+    if (this.#isClosed) throw new AppError('CLOSED', 'the host is stopping')
+    const key = `${tenant}/${digest}`
+    const entry = this.#entries.get(key) ?? { loading: this.#load(packageOf), uses: 0, isDropped: false }
+    // the last one used comes last
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    entry.uses++
+    try {
+      return await work(await entry.loading)
+    } catch (error) {
+      // one that could not be loaded is tried again by the next call
+      entry.loading.catch(() => this.#forget(key, entry))
+      throw error
+    } finally {
+      entry.uses--
+      if (entry.isDropped && entry.uses === 0) void closed(entry)
+      this.#evict()
+    }
+  }
+
+  /** Lets go of a model when its last call is over. */
+  drop({ tenant, digest }: Pick<ModelPackage, 'tenant' | 'digest'>): void {
+    const key = `${tenant}/${digest}`
+    const entry = this.#entries.get(key)
+    if (entry === undefined) return
+    this.#entries.delete(key)
+    entry.isDropped = true
+    if (entry.uses === 0) void closed(entry)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const entries = [...this.#entries.values()]
+    this.#entries.clear()
+    // whatever is still being loaded ends with its driver
+    await Promise.all(this.#drivers.map((driver) => driver.close()))
+    await Promise.all(entries.map(closed))
+  }
+
+  async #load(packageOf: () => Promise<ModelPackage>): Promise<LoadedModel> {
+    const model = await packageOf()
+    const reasons: string[] = []
+    for (const driver of this.#drivers) {
+      const reason = await driver.refuses(model)
+      if (reason === undefined) return { driver: driver.name, model: await driver.open(model) }
+      reasons.push(`${driver.name}: ${reason}`)
+    }
+    throw new AppError(
+      'UNSUPPORTED',
+      `no driver of this host runs this model of ${model.framework}: ${reasons.join('; ')}`,
+    )
+  }
+
+  #forget(key: string, entry: Entry): void {
+    if (this.#entries.get(key) === entry) this.#entries.delete(key)
+  }
+
+  #evict(): void {
+    if (this.#entries.size <= MAX_LOADED) return
+    for (const [key, entry] of this.#entries) {
+      if (entry.uses > 0) continue
+      this.#entries.delete(key)
+      void closed(entry)
+      return
+    }
+  }
+}
+
+async function closed(entry: Entry): Promise<void> {
+  try {
+    await (await entry.loading).model.close()
+  } catch {
+    // what was never loaded holds nothing, and who loaded it was told
+  }
+}

@@ -1,0 +1,70 @@
+/** A hosted model as it is stored, and as it is shown. */
+import type { CollectionSpec } from '../../storage/contract.ts'
+import type { Framework, ModelInfo, ModelOperation } from './contract.ts'
+import type { Signature } from './driver.ts'
+
+export interface ModelRecord {
+  readonly name: string
+  readonly framework: Framework
+  readonly description: string
+  /** counts uploads, from 1 */
+  readonly version: number
+  /** of its files */
+  readonly digest: string
+  /** never the same for two uploads */
+  readonly upload: string
+  /** of the zip */
+  readonly size: number
+  readonly state: ModelState
+  readonly createdBy: string
+  /** epoch ms */
+  readonly createdOn: number
+  readonly updatedBy: string
+  readonly updatedOn: number
+}
+
+export type ModelState =
+  | { readonly kind: 'loading' }
+  | {
+      readonly kind: 'ready'
+      readonly driver: string
+      readonly frameworkVersion?: string
+      readonly signatures: readonly Signature[]
+      readonly warnings: readonly string[]
+    }
+  | { readonly kind: 'failed'; readonly reason: string }
+  /** no driver of the host took it; another one may */
+  | { readonly kind: 'unsupported'; readonly reason: string }
+
+export const MODELS: CollectionSpec<ModelRecord> = {
+  name: 'models',
+  version: 1,
+  fields: {
+    name: { type: 'text', of: ({ name }) => name },
+    state: { type: 'text', of: ({ state }) => state.kind },
+  },
+}
+
+export function infoOf(record: ModelRecord): ModelInfo {
+  const { name, framework, description, version, state, createdBy, createdOn, updatedBy, updatedOn } = record
+  const isReady = state.kind === 'ready'
+  return {
+    name,
+    framework,
+    ...(isReady && state.frameworkVersion !== undefined && { framework_version: state.frameworkVersion }),
+    description,
+    version: String(version),
+    ready: isReady,
+    ...('reason' in state && { failure: state.reason }),
+    ...(isReady && state.warnings.length > 0 && { warnings: state.warnings }),
+    supported_endpoints: isReady ? endpointsOf(state.signatures) : [],
+    createdBy,
+    createdOn: new Date(createdOn).toISOString(),
+    updatedBy,
+    updatedOn: new Date(updatedOn).toISOString(),
+  }
+}
+
+function endpointsOf(signatures: readonly Signature[]): readonly ModelOperation[] {
+  return [...new Set(['predict' as const, ...signatures.map(({ operation }) => operation)])]
+}

@@ -1,0 +1,107 @@
+/** The hosted models of one tenant in its store: records by name, and the zips as objects of their own. */
+import { AppError } from '../../kernel/errors.ts'
+import type { Collection, Store, Stored } from '../../storage/contract.ts'
+import { partsOf } from '../../web/body-bytes.ts'
+import type { ModelContent } from './contract.ts'
+import { type ModelRecord, type ModelState, MODELS } from './model-record.ts'
+
+/** models of one tenant */
+const MAX_MODELS = 1_000
+/** of a change that others come before */
+const MAX_TRIES = 10
+
+export class ModelStore {
+  readonly #store: Store
+  readonly #records: Collection<ModelRecord>
+
+  constructor(store: Store) {
+    this.#store = store
+    this.#records = store.collection(MODELS)
+  }
+
+  async find(name: string): Promise<Stored<ModelRecord> | undefined> {
+    return this.#records.get(name)
+  }
+
+  /** `NOT_FOUND` */
+  async get(name: string): Promise<Stored<ModelRecord>> {
+    const found = await this.find(name)
+    if (found === undefined) throw new AppError('NOT_FOUND', 'Model does not exist')
+    return found
+  }
+
+  /** By name. `text`: a part of it. */
+  async list(text: string | undefined): Promise<readonly ModelRecord[]> {
+    const where = text === undefined ? [] : [{ field: 'name', op: 'contains', value: text } as const]
+    return (await this.#records.find({ where, limit: MAX_MODELS })).map(({ value }) => value)
+  }
+
+  /** Those that were being loaded when a host stopped, or that no driver took. */
+  async unloaded(): Promise<readonly ModelRecord[]> {
+    const where = [{ field: 'state', op: 'in', values: ['loading', 'unsupported'] }] as const
+    return (await this.#records.find({ where, limit: MAX_MODELS })).map(({ value }) => value)
+  }
+
+  /** Keeps a zip and then its record; the zip of the former record goes. `CONFLICT`: another one was faster. */
+  async put(record: ModelRecord, zip: Uint8Array, former: Stored<ModelRecord> | undefined): Promise<void> {
+    if (former === undefined && (await this.#records.count()) >= MAX_MODELS) {
+      throw new AppError('TOO_LARGE', `there are ${MAX_MODELS} models already; delete one first`)
+    }
+    await this.#store.blobs.put(pathOf(record), partsOf(zip), { contentType: 'application/zip' })
+    try {
+      await this.#records.put(record.name, record, former?.version ?? 'absent')
+    } catch (error) {
+      await this.#store.blobs.delete(pathOf(record))
+      throw error
+    }
+    if (former !== undefined) await this.#store.blobs.delete(pathOf(former.value))
+  }
+
+  /** What became of loading it; of an upload that is still the one there is. */
+  async tell({ name, upload }: ModelRecord, state: ModelState): Promise<void> {
+    await this.change(name, (record) => (record.upload === upload ? { ...record, state } : undefined))
+  }
+
+  /** Changes what there is, whoever else does meanwhile. Undefined: there is none, or nothing is to be changed. */
+  async change(
+    name: string,
+    change: (record: ModelRecord) => ModelRecord | undefined,
+  ): Promise<ModelRecord | undefined> {
+    for (let tries = 1; ; tries++) {
+      const found = await this.find(name)
+      const changed = found && change(found.value)
+      if (found === undefined || changed === undefined) return undefined
+      try {
+        await this.#records.put(name, changed, found.version)
+        return changed
+      } catch (error) {
+        // an upload came, or it was loaded: what is there now is changed
+        if (!(error instanceof AppError) || error.code !== 'CONFLICT' || tries === MAX_TRIES) throw error
+      }
+    }
+  }
+
+  async remove(name: string): Promise<ModelRecord> {
+    const { value, version } = await this.get(name)
+    await this.#records.delete(name, version)
+    await this.#store.blobs.delete(pathOf(value))
+    return value
+  }
+
+  async content(record: ModelRecord): Promise<ModelContent> {
+    const found = await this.#store.blobs.get(pathOf(record))
+    if (found === undefined) throw new AppError('NOT_FOUND', 'Model does not exist')
+    return { size: found.info.size, content: found.content }
+  }
+
+  async zip(record: ModelRecord): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = []
+    for await (const piece of (await this.content(record)).content) pieces.push(piece)
+    return Buffer.concat(pieces)
+  }
+}
+
+/** Uploads of one name never share an object. */
+function pathOf({ name, upload }: ModelRecord): string {
+  return `models/${name}/${upload}.zip`
+}

@@ -1,0 +1,261 @@
+/**
+ * The driver that runs models in Python: a confined process for each model, with the runtime that has its framework. A
+ * model that nobody asks has no process; one whose process ends is started again after a while, and given up when it
+ * ends three times in a minute.
+ */
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { AppError, messageOf } from '../../../kernel/errors.ts'
+import { isPlainObject, type Json } from '../../../kernel/json.ts'
+import { LruCache } from '../../../kernel/lru-cache.ts'
+import type { StartTimer } from '../../../kernel/start-timer.ts'
+import type { PoolOptions, ProcessPool } from '../../../sandbox-process/process-pool.ts'
+import type { Program } from '../../../sandbox-process/program.ts'
+import type { CallFailure } from '../../../sandbox-process/sandbox-process.ts'
+import { FRAMEWORKS, type RuntimeInfo } from '../contract.ts'
+import {
+  GAVE_UP,
+  type ModelCall,
+  type ModelDriver,
+  type ModelPackage,
+  type OpenModel,
+  type Signature,
+} from '../driver.ts'
+import { mainFileOf } from '../layouts.ts'
+import { CallBatcher } from './call-batcher.ts'
+import type { PythonRuntime, PythonRuntimes } from './python-runtimes.ts'
+import { readSignatures } from './read-signatures.ts'
+
+const WORKER = fileURLToPath(new URL('./model_worker.py', import.meta.url))
+/** ends of a process within them after which a model is given up */
+const MAX_ENDS = 3
+const ENDS_MS = 60_000
+/** waits for a process that is held back, before a call is refused */
+const MAX_WAITS = 5
+
+export interface PythonDriverOptions {
+  /** Asked when the first model is to be run; undefined: none is run here. Made for models alone: closed with the driver. */
+  readonly pool: (log: PoolOptions['log']) => Promise<ProcessPool | undefined>
+  readonly runtimes: PythonRuntimes
+  /** absolute path of a folder for the files of models, of this host alone */
+  readonly folder: string
+  readonly later: StartTimer
+  /** ms of a clock that never goes back */
+  readonly clock: () => number
+  /** Resolves when others had their turn. */
+  readonly breathe: () => Promise<void>
+}
+
+export function pythonDriver(options: PythonDriverOptions): ModelDriver {
+  const { pool, runtimes } = options
+  let opened: Promise<ProcessPool | undefined> | undefined
+  const written = new LastLines()
+  const start = async (): Promise<ProcessPool | undefined> => {
+    // what an earlier run of this host unpacked
+    await rm(options.folder, { recursive: true, force: true })
+    return pool(({ key }, { text }) => written.add(key, text))
+  }
+  const openPool = (): Promise<ProcessPool | undefined> => (opened ??= start())
+  return {
+    name: 'python',
+    refuses: async ({ framework }) => {
+      if (!FRAMEWORKS.includes(framework)) return 'it runs models of other frameworks'
+      if ((await runtimes.of(framework)) === undefined) {
+        return `no runtime of Python with ${framework} is there; reflexarc models runtime add ${framework} makes one`
+      }
+      const isThere = (await openPool())?.runs('python') === true
+      return isThere ? undefined : 'this host runs no programs in Python; /health says why'
+    },
+    open: async (model) => {
+      const [found, runtime] = await Promise.all([openPool(), runtimes.of(model.framework)])
+      if (found === undefined || runtime === undefined)
+        throw new AppError('UNSUPPORTED', 'there is no Python for the model')
+      return openModel({ ...options, written }, found, runtime, model)
+    },
+    runtimes: async () => (await runtimes.all()).flatMap(infosOf),
+    close: async () => (await opened)?.close(),
+  }
+}
+
+function infosOf({ name, version, frameworks }: PythonRuntime): readonly RuntimeInfo[] {
+  return FRAMEWORKS.flatMap((framework) => {
+    const found = frameworks[framework]
+    if (found === undefined) return []
+    return [{ name, driver: 'python', framework, framework_version: found, python_version: version }]
+  })
+}
+
+async function openModel(
+  options: OpenOptions,
+  pool: ProcessPool,
+  runtime: PythonRuntime,
+  model: ModelPackage,
+): Promise<OpenModel> {
+  const { tenant, framework } = model
+  const folder = await unpacked(options.folder, model)
+  const program: Program = {
+    // the same files loaded anew are another program: the end of one is not that of the other
+    key: `${tenant}/models/${basename(folder)}`,
+    owner: tenant,
+    language: 'python',
+    interpreter: runtime.interpreter,
+    module: WORKER,
+    readable: [WORKER, folder],
+    seesItself: framework === 'tensorflow',
+    argument: { paths: runtime.paths, framework, file: join(folder, mainFileOf(framework)) },
+  }
+  const process = new ModelProcess(options, pool, program)
+  const drop = async (): Promise<void> => {
+    await pool.release(program.key)
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    const { version, signatures, warnings } = described(await pool.call(program, 'describe', null))
+    const batcher = new CallBatcher({ send: (call) => process.call(call), breathe: options.breathe })
+    return {
+      signatures,
+      frameworkVersion: version,
+      warnings,
+      call: (call) => batcher.call(call),
+      close: drop,
+    }
+  } catch (error) {
+    await drop()
+    throw error instanceof AppError && error.code === 'PLUG_FAILED'
+      ? new AppError(
+          'MODEL_FAILED',
+          `the model could not be loaded: ${error.message}${options.written.of(program.key)}`,
+        )
+      : error
+  }
+}
+
+/** What processes wrote last, for whoever has to find out why one ended. */
+class LastLines {
+  readonly #lines = new LruCache<string, readonly string[]>(MAX_WRITERS)
+
+  add(key: string, text: string): void {
+    this.#lines.set(key, [...(this.#lines.get(key) ?? []), text.slice(0, MAX_LINE)].slice(-LINES))
+  }
+
+  /** As the end of a sentence. */
+  of(key: string): string {
+    const lines = this.#lines.get(key)
+    return lines === undefined ? '' : `; it wrote last: ${lines.join(' | ')}`
+  }
+}
+
+const MAX_WRITERS = 1_000
+const MAX_LINE = 200
+const LINES = 3
+
+interface OpenOptions extends PythonDriverOptions {
+  readonly written: LastLines
+}
+
+/** The calls of one model's process. */
+class ModelProcess {
+  readonly #options: OpenOptions
+  readonly #pool: ProcessPool
+  readonly #program: Program
+  /** when its process ended, ms of the clock */
+  #ends: number[] = []
+  #gaveUp: AppError | undefined
+
+  constructor(options: OpenOptions, pool: ProcessPool, program: Program) {
+    this.#options = options
+    this.#pool = pool
+    this.#program = program
+  }
+
+  async call(call: ModelCall): Promise<readonly Json[]> {
+    const { operation, signature = null, probabilities = false, instances } = call
+    for (let waits = 0; ; waits++) {
+      if (this.#gaveUp !== undefined) throw this.#gaveUp
+      try {
+        const params = { operation, signature, probabilities, instances }
+        return valuesOf(await this.#pool.call(this.#program, 'call', params), operation)
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'PLUG_FAILED') throw error
+        const cause = error.cause as CallFailure
+        if (cause !== 'held back') throw this.#failed(error, cause)
+        if (waits === MAX_WAITS) throw new AppError('NOT_READY', `Model not ready yet: ${error.message}`)
+        await this.#wait()
+      }
+    }
+  }
+
+  /** Until its process may be started again. */
+  #wait(): Promise<void> {
+    const { startsIn } = this.#pool.state(this.#program.key)
+    return new Promise((resolve) => void this.#options.later(startsIn + 1, resolve))
+  }
+
+  #failed(error: AppError, cause: CallFailure): AppError {
+    if (cause === 'answered') return new AppError('MODEL_FAILED', `the model failed: ${error.message}`)
+    const message = error.message + this.#options.written.of(this.#program.key)
+    const now = this.#options.clock()
+    this.#ends = [...this.#ends.filter((time) => now - time < ENDS_MS), now]
+    if (this.#ends.length < MAX_ENDS) return new AppError('MODEL_FAILED', `the process of the model ended: ${message}`)
+    const text = `its process ended ${MAX_ENDS} times in a minute, last because ${message}`
+    this.#gaveUp = new AppError('MODEL_FAILED', text, { cause: GAVE_UP })
+    return this.#gaveUp
+  }
+}
+
+interface Described {
+  readonly version: string
+  readonly signatures: readonly Signature[]
+  readonly warnings: readonly string[]
+}
+
+const MAX_WARNINGS = 5
+const MAX_WARNING = 1_000
+const MAX_VERSION = 50
+
+/** The worker is ours, what it says may be of the model. */
+function described(answer: unknown): Described {
+  if (!isPlainObject(answer))
+    throw new AppError('MODEL_FAILED', 'the model could not be loaded: it does not say what it takes')
+  const { version, signatures, warnings } = answer
+  const texts: readonly unknown[] = Array.isArray(warnings) ? warnings.slice(0, MAX_WARNINGS) : []
+  return {
+    version: String(version).slice(0, MAX_VERSION),
+    signatures: readSignatures(signatures),
+    warnings: texts.map((text) => String(text).slice(0, MAX_WARNING)),
+  }
+}
+
+function valuesOf(answer: unknown, operation: ModelCall['operation']): readonly Json[] {
+  if (isPlainObject(answer)) {
+    const { values, wrong, index, failed } = answer
+    if (Array.isArray(values)) return values as readonly Json[]
+    const list = operation === 'predict' ? 'instances' : 'examples'
+    if (typeof wrong === 'string') {
+      throw new AppError('VALIDATION', typeof index === 'number' ? `/${list}/${index} <- ${wrong}` : wrong)
+    }
+    if (typeof failed === 'string') throw new AppError('MODEL_FAILED', `the model failed: ${failed}`)
+  }
+  throw new AppError('MODEL_FAILED', 'the model failed: it gave no values')
+}
+
+/** Its files in a folder of their own, which its process may read. */
+async function unpacked(parent: string, { files }: ModelPackage): Promise<string> {
+  try {
+    await mkdir(parent, { recursive: true })
+    const folder = await mkdtemp(join(parent, 'model-'))
+    await chmod(folder, 0o755)
+    for (const [path, content] of files) {
+      const file = join(folder, path)
+      await mkdir(dirname(file), { recursive: true })
+      await writeFile(file, content)
+      // processes run as users of their own, whatever this one leaves to others
+      await chmod(file, 0o644)
+      for (let own = dirname(file); own !== folder; own = dirname(own)) await chmod(own, 0o755)
+    }
+    return folder
+  } catch (error) {
+    throw new AppError('STORE', `a model could not be unpacked: ${messageOf(error)}`, { cause: error })
+  }
+}

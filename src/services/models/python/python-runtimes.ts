@@ -1,0 +1,107 @@
+/** The Pythons of this host that have a framework: virtual environments in a folder, each with its packages. */
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Interpreter } from '../../../sandbox-process/program.ts'
+import type { Framework } from '../contract.ts'
+
+export interface PythonRuntime {
+  readonly name: string
+  /** of Python */
+  readonly version: string
+  readonly interpreter: Interpreter
+  /** absolute paths where its packages lie */
+  readonly paths: readonly string[]
+  /** versions of the frameworks that it has */
+  readonly frameworks: Readonly<Partial<Record<Framework, string>>>
+}
+
+/** A package of Python by any of its names, for each framework. */
+const PACKAGES: Readonly<Record<Framework, readonly string[]>> = {
+  sklearn: ['scikit-learn'],
+  xgboost: ['xgboost', 'xgboost-cpu'],
+  pytorch: ['torch'],
+  tensorflow: ['tensorflow', 'tensorflow-cpu'],
+}
+
+const TELL = `import importlib.metadata as metadata, json, os, sys
+def version(names):
+    for name in names:
+        try:
+            return metadata.version(name)
+        except metadata.PackageNotFoundError:
+            pass
+paths = [one for one in sys.path if one.endswith("-packages") and os.path.isdir(one)]
+found = {key: version(names) for key, names in json.loads(sys.argv[1]).items()}
+print(json.dumps([os.path.realpath(sys.executable), sys.base_prefix, sys.version.split()[0], paths, found]))`
+const ALTERNATIVES = '/etc/alternatives'
+const TELL_MS = 20_000
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,60}$/
+
+export class PythonRuntimes {
+  readonly #folder: string
+  /** by name; undefined: it is none */
+  readonly #known = new Map<string, Promise<PythonRuntime | undefined>>()
+
+  /** `folder`: absolute path, with a virtual environment in each folder */
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  /** By name. What was made since the last time is found; a folder that has no Python is left out. */
+  async all(): Promise<readonly PythonRuntime[]> {
+    const names = (await readdir(this.#folder).catch(() => [])).filter((name) => NAME.test(name)).sort()
+    const found = await Promise.all(names.map((name) => this.#look(name)))
+    return found.filter((one) => one !== undefined)
+  }
+
+  /** The first one that has a framework. */
+  async of(framework: Framework): Promise<PythonRuntime | undefined> {
+    return (await this.all()).find(({ frameworks }) => frameworks[framework] !== undefined)
+  }
+
+  #look(name: string): Promise<PythonRuntime | undefined> {
+    const known = this.#known.get(name)
+    if (known !== undefined) return known
+    const looking = lookAt(name, join(this.#folder, name))
+    this.#known.set(name, looking)
+    // one that is being made is looked at again
+    void looking.then((found) => {
+      if (found === undefined) this.#known.delete(name)
+    })
+    return looking
+  }
+}
+
+type Told = readonly [
+  path: string,
+  prefix: string,
+  version: string,
+  paths: readonly string[],
+  found: Readonly<Partial<Record<Framework, string | null>>>,
+]
+
+async function lookAt(name: string, folder: string): Promise<PythonRuntime | undefined> {
+  try {
+    const [path, prefix, version, paths, found] = await tell(join(folder, 'bin', 'python'))
+    const frameworks = Object.fromEntries(Object.entries(found).filter(([, one]) => one !== null))
+    if (Object.keys(frameworks).length === 0) return undefined
+    // the system's libraries are shown anyway; links of Debian's lead over its alternatives
+    const own = prefix !== '/usr' ? [prefix] : existsSync(ALTERNATIVES) ? [ALTERNATIVES] : []
+    const readable = [...own, ...paths.filter((one) => !one.startsWith('/usr/lib/'))]
+    return { name, version, interpreter: { path, readable }, paths, frameworks }
+  } catch {
+    return undefined
+  }
+}
+
+function tell(python: string): Promise<Told> {
+  return new Promise((resolve, reject) => {
+    const args = ['-I', '-c', TELL, JSON.stringify(PACKAGES)]
+    execFile(python, args, { env: {}, timeout: TELL_MS, killSignal: 'SIGKILL' }, (error, output) => {
+      if (error !== null) reject(new Error(error.message))
+      else resolve(JSON.parse(output) as Told)
+    })
+  })
+}

@@ -1,0 +1,59 @@
+/** The form in which a model is uploaded. */
+import { AppError } from '../../kernel/errors.ts'
+import { Issues } from '../../kernel/issues.ts'
+import { formEntries } from '../../web/form-entries.ts'
+import type { ModelUpload } from './contract.ts'
+import { MAX_ZIP } from './read-zip.ts'
+
+/** bytes of a form: the zip and some texts */
+export const MAX_FORM = MAX_ZIP + 65_536
+
+/** What later clients send too; nothing follows from it. */
+const IGNORED: ReadonlySet<string> = new Set(['framework_version', 'metadata'])
+
+/** The parts of a form as a body: texts, and the zip. */
+export class ModelForm {
+  readonly texts: ReadonlyMap<string, string>
+  readonly file: Uint8Array
+
+  constructor(texts: ReadonlyMap<string, string>, file: Uint8Array) {
+    this.texts = texts
+    this.file = file
+  }
+}
+
+/** `VALIDATION` lists the parts that are unknown or there twice. */
+export async function readModelForm(type: string, bytes: Uint8Array): Promise<ModelForm> {
+  const issues = new Issues('FORM', 20)
+  const texts = new Map<string, string>()
+  let file: Uint8Array | undefined
+  for (const [name, value] of await formEntries(type, bytes)) {
+    const shown = `/${name.slice(0, 80)}`
+    if (name === 'file') {
+      if (file !== undefined) issues.wrong(shown, 'is there twice')
+      file = typeof value === 'string' ? new TextEncoder().encode(value) : new Uint8Array(await value.arrayBuffer())
+    } else if (!PARTS.has(name) && !IGNORED.has(name)) {
+      issues.wrong(shown, 'is unknown', `send ${[...PARTS].join(', ')} and file`)
+    } else if (texts.has(name)) issues.wrong(shown, 'is there twice')
+    else texts.set(name, typeof value === 'string' ? value : await value.text())
+  }
+  issues.throwIfAny('The form')
+  return new ModelForm(texts, file ?? new Uint8Array())
+}
+
+const PARTS: ReadonlySet<string> = new Set(['name', 'framework', 'description'])
+
+/** The upload of a body. `name`: that of the path, which the form need not repeat. */
+export function uploadOf(body: unknown, name?: string): ModelUpload {
+  if (!(body instanceof ModelForm)) {
+    throw new AppError('VALIDATION', 'there is no form: send multipart/form-data with file, framework and name')
+  }
+  const { texts, file } = body
+  const description = texts.get('description')
+  return {
+    name: name ?? texts.get('name') ?? '',
+    framework: texts.get('framework') ?? '',
+    ...(description !== undefined && { description }),
+    file,
+  }
+}

@@ -1,0 +1,61 @@
+/** Reads what a model is uploaded with: names, the framework, and the zip itself. */
+import { createHash } from 'node:crypto'
+import { Issues, shown } from '../../kernel/issues.ts'
+import { FRAMEWORKS, type Framework, type ModelUpload } from './contract.ts'
+import { readZip } from './read-zip.ts'
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/
+const MAX_DESCRIPTION = 10_000
+
+/** As people write them. */
+const ALIASES: ReadonlyMap<string, Framework> = new Map([
+  ...FRAMEWORKS.map((one) => [one, one] as const),
+  ['scikit-learn', 'sklearn'],
+  ['scikitlearn', 'sklearn'],
+  ['torch', 'pytorch'],
+  ['torchscript', 'pytorch'],
+  ['tf', 'tensorflow'],
+])
+
+export interface ReadUpload {
+  readonly name: string
+  readonly framework: Framework
+  readonly description: string
+  readonly digest: string
+  readonly files: ReadonlyMap<string, Uint8Array>
+}
+
+/** `VALIDATION` lists all that is wrong with the fields, then with the zip; `TOO_LARGE`. */
+export async function readUpload({ name, framework, description = '', file }: ModelUpload): Promise<ReadUpload> {
+  const issues = new Issues('UPLOAD', 20)
+  if (!NAME.test(name)) {
+    issues.wrong('/name', `is ${shown(name)}`, 'write 1 to 100 letters, digits and . _ -, a letter or digit first')
+  }
+  const known = frameworkOf(framework)
+  if (known === undefined) issues.wrong('/framework', `is ${shown(framework)}`, `write one of ${FRAMEWORKS.join(', ')}`)
+  checkDescription(description, '/description', issues)
+  if (file.length === 0) issues.wrong('/file', 'is missing', 'send the model as a zip')
+  issues.throwIfAny('The upload')
+  // known: else it was thrown
+  const chosen = known ?? 'sklearn'
+  const files = await readZip(chosen, file)
+  return { name, framework: chosen, description, digest: digestOf(chosen, files), files }
+}
+
+export function checkDescription(text: string, path: string, issues: Issues): void {
+  if (text.length <= MAX_DESCRIPTION) return
+  issues.wrong(path, `has ${text.length} characters`, `write at most ${MAX_DESCRIPTION}`)
+}
+
+/** Undefined for a text that names none. */
+export function frameworkOf(text: string): Framework | undefined {
+  return ALIASES.get(text.trim().toLowerCase())
+}
+
+function digestOf(framework: Framework, files: ReadonlyMap<string, Uint8Array>): string {
+  const hash = createHash('sha256').update(framework)
+  for (const [path, content] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    hash.update(JSON.stringify([path, content.length])).update(content)
+  }
+  return hash.digest('hex')
+}

@@ -1,0 +1,106 @@
+/** The shapes of the service for its API page. */
+import { Type } from 'typebox'
+import { FRAMEWORKS, OPERATIONS } from '../contract.ts'
+
+const Text = Type.String()
+const FrameworkName = Type.Enum([...FRAMEWORKS])
+const Operation = Type.Enum([...OPERATIONS])
+
+export const ErrorSchema = Type.Object(
+  { error: Text, code: Text, statusCode: Type.Integer(), details: Type.Optional(Type.Array(Text)) },
+  { title: 'ModelError' },
+)
+export const ModelSchema = Type.Object(
+  {
+    name: Text,
+    framework: FrameworkName,
+    framework_version: Type.Optional(Type.String({ description: 'of the library that runs it' })),
+    description: Text,
+    version: Type.String({ description: 'counts the uploads of the name' }),
+    ready: Type.Boolean(),
+    failure: Type.Optional(Type.String({ description: 'why it is not ready, and will not be' })),
+    warnings: Type.Optional(Type.Array(Text)),
+    supported_endpoints: Type.Array(Operation, { description: 'empty until it is ready' }),
+    createdBy: Text,
+    createdOn: Text,
+    updatedBy: Text,
+    updatedOn: Text,
+  },
+  { title: 'HostedModel' },
+)
+export const ModelsSchema = Type.Object({ available_models: Type.Array(ModelSchema) }, { title: 'HostedModels' })
+export const ChangedModelSchema = Type.Object(
+  { message: Text, name: Text, framework: FrameworkName, description: Text, version: Text },
+  { title: 'ChangedModel' },
+)
+const File = Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary', description: 'a zip with the model' })
+const Fields = {
+  file: File,
+  framework: Type.String({ description: `one of ${FRAMEWORKS.join(', ')}` }),
+  description: Type.Optional(Text),
+}
+export const UploadSchema = Type.Object({ name: Text, ...Fields }, { title: 'ModelUpload' })
+export const ReplacementSchema = Type.Object({ name: Type.Optional(Text), ...Fields }, { title: 'ModelReplacement' })
+export const PatchSchema = Type.Object(
+  {
+    description: Type.Optional(Text),
+    metadata: Type.Optional(Type.Object({ description: Text }, { description: 'the same, as later clients send it' })),
+  },
+  { title: 'ModelChange' },
+)
+export const Zip = Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary' })
+
+const Members = Type.Object({}, { additionalProperties: true })
+export const ExamplesSchema = Type.Array(Type.Object({ endpoint: Operation, payload: Members }), {
+  title: 'ModelExamples',
+})
+
+const Signature = Type.Optional(Type.String({ description: 'of a model of tensorflow; default serving_default' }))
+export const PredictSchema = Type.Object(
+  {
+    instances: Type.Optional(
+      Type.Array(Type.Unknown(), {
+        description: 'a list of numbers each; of xgboost and tensorflow also named features',
+      }),
+    ),
+    inputs: Type.Optional(Type.Unknown({ description: 'the same by column, in the place of instances' })),
+    signature_name: Signature,
+    probabilities: Type.Optional(Type.Boolean({ description: 'of a model of sklearn: those of its classes' })),
+  },
+  { title: 'PredictRequest' },
+)
+export const PredictedSchema = Type.Object(
+  { predictions: Type.Optional(Type.Array(Type.Unknown())), outputs: Type.Optional(Type.Unknown()) },
+  { title: 'Predicted' },
+)
+export const ExamplesRequestSchema = Type.Object(
+  {
+    examples: Type.Array(Members, { description: 'named features each' }),
+    context: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'features that all share' })),
+    signature_name: Signature,
+  },
+  { title: 'ModelExamplesRequest' },
+)
+export const ClassifiedSchema = Type.Object(
+  { result: Type.Array(Type.Array(Type.Array(Type.Unknown(), { description: 'a label and its score' }))) },
+  { title: 'Classified' },
+)
+export const RegressedSchema = Type.Object({ result: Type.Array(Type.Number()) }, { title: 'Regressed' })
+
+const Runtime = Type.Object({
+  name: Text,
+  driver: Text,
+  framework: FrameworkName,
+  framework_version: Text,
+  python_version: Type.Optional(Text),
+})
+export const FrameworkSchema = Type.Object(
+  {
+    framework: FrameworkName,
+    versions: Type.Array(Text),
+    default_runtime: Type.Optional(Runtime),
+    runtimes: Type.Array(Runtime),
+  },
+  { title: 'ModelFramework' },
+)
+export const FrameworksSchema = Type.Object({ frameworks: Type.Array(FrameworkSchema) }, { title: 'ModelFrameworks' })

@@ -1,0 +1,159 @@
+/** The driver that evaluates boosters of XGBoost itself: no Python, no process. */
+import { AppError, messageOf } from '../../../kernel/errors.ts'
+import { isPlainObject, type Json } from '../../../kernel/json.ts'
+import { Issues, shown } from '../../../kernel/issues.ts'
+import type { ModelCall, ModelDriver, ModelPackage, OpenModel, Signature } from '../driver.ts'
+import { mainFileOf } from '../layouts.ts'
+import { type Booster, marginsOf } from './booster.ts'
+import { readBinary } from './read-binary.ts'
+import { readDocument } from './read-document.ts'
+import { readUbjson } from './ubjson.ts'
+
+/** bytes of a booster: it is read at once */
+const MAX_BYTES = 33_554_432
+/** nodes that are walked before others have their turn */
+const TURN = 500_000
+const OPEN_OBJECT = 0x7b
+const MAX_ISSUES = 20
+
+export interface XgboostDriverOptions {
+  /** Resolves when others had their turn. */
+  readonly breathe: () => Promise<void>
+}
+
+export function xgboostDriver({ breathe }: XgboostDriverOptions): ModelDriver {
+  return {
+    name: 'xgboost',
+    refuses: ({ framework, files }) => {
+      if (framework !== 'xgboost') return Promise.resolve('it evaluates boosters of XGBoost')
+      const size = files.get(mainFileOf('xgboost'))?.length ?? 0
+      return Promise.resolve(
+        size > MAX_BYTES ? `a booster larger than ${MAX_BYTES} bytes is not evaluated here` : undefined,
+      )
+    },
+    open: async (model) => openBooster(readBooster(model), breathe),
+    runtimes: async () => [
+      { name: 'xgboost', driver: 'xgboost', framework: 'xgboost', framework_version: 'saved by 0.x to 3.x' },
+    ],
+    close: () => Promise.resolve(),
+  }
+}
+
+function readBooster({ files }: ModelPackage): Booster {
+  const bytes = files.get(mainFileOf('xgboost')) ?? new Uint8Array()
+  const [first, second] = bytes
+  if (first !== OPEN_OBJECT) return readBinary(bytes)
+  // in JSON a quote or a blank follows, in UBJSON the type of a length
+  const isText = second === 0x22 || second === 0x20 || second === 0x0a || second === 0x0d
+  return readDocument(isText ? jsonOf(bytes) : readUbjson(bytes))
+}
+
+function jsonOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch (error) {
+    throw new AppError('VALIDATION', `the booster cannot be read: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+function openBooster(booster: Booster, breathe: () => Promise<void>): OpenModel {
+  const { featureNames, features, model, version, objective, groups } = booster
+  const columns = new Map(featureNames.map((name, at) => [name, at]))
+  const signature: Signature = { operation: 'predict', inputs: [{ type: 'number', shape: [features] }] }
+  const walked = model.kind === 'linear' ? features * groups : model.trees.length * 8
+  const rowsOfTurn = Math.max(1, Math.floor(TURN / Math.max(1, walked)))
+  return {
+    signatures: [signature],
+    ...(version !== undefined && { frameworkVersion: version }),
+    warnings: [],
+    call: async ({ instances }: ModelCall) => {
+      const rows = rowsOf(instances, features, columns)
+      const values: Json[] = []
+      for (const [at, row] of rows.entries()) {
+        if (at > 0 && at % rowsOfTurn === 0) await breathe()
+        values.push(checked(objective.predictionOf(marginsOf(booster, row)), at))
+      }
+      return values
+    },
+    close: () => Promise.resolve(),
+  }
+}
+
+/** JSON has no infinities. */
+function checked(value: number | readonly number[], at: number): Json {
+  const isGood = typeof value === 'number' ? Number.isFinite(value) : value.every(Number.isFinite)
+  if (isGood) return value
+  throw new AppError(
+    'MODEL_FAILED',
+    `the model gave ${JSON.stringify(String(value))} for instance ${at}, which is no number`,
+  )
+}
+
+/** Missing features are NaN. `VALIDATION` lists what is wrong. */
+function rowsOf(
+  instances: readonly Json[],
+  features: number,
+  columns: ReadonlyMap<string, number>,
+): readonly Float32Array[] {
+  const issues = new Issues('INSTANCE', MAX_ISSUES)
+  const rows = instances.map((instance, at) => {
+    const path = `/instances/${at}`
+    if (isPlainObject(instance)) return namedRow(instance, path, { features, columns, issues })
+    if (Array.isArray(instance)) return listedRow(instance, path, { features, issues })
+    issues.wrong(path, `is ${shown(instance)}`, `send a list of ${features} numbers`)
+    return new Float32Array()
+  })
+  issues.throwIfAny('The request')
+  return rows
+}
+
+function listedRow(
+  instance: readonly Json[],
+  path: string,
+  { features, issues }: { readonly features: number; readonly issues: Issues },
+): Float32Array {
+  if (instance.length !== features) {
+    issues.wrong(path, `has ${instance.length} values`, `send ${features}, with null for one that is missing`)
+  }
+  return Float32Array.from(instance, (value, place) => numberOf(value, `${path}/${place}`, issues))
+}
+
+function namedRow(
+  instance: Readonly<Record<string, unknown>>,
+  path: string,
+  {
+    features,
+    columns,
+    issues,
+  }: {
+    readonly features: number
+    readonly columns: ReadonlyMap<string, number>
+    readonly issues: Issues
+  },
+): Float32Array {
+  const row = new Float32Array(features).fill(Number.NaN)
+  if (columns.size === 0) {
+    issues.wrong(
+      path,
+      'has named features, and the booster was saved without names',
+      `send a list of ${features} numbers`,
+    )
+    return row
+  }
+  for (const [name, value] of Object.entries(instance)) {
+    const at = columns.get(name)
+    if (at === undefined) {
+      const known = [...columns.keys()].slice(0, 20).join(', ')
+      issues.wrong(`${path}/${name}`, 'is no feature of the model', `it has ${known}${columns.size > 20 ? ' ...' : ''}`)
+    } else row[at] = numberOf(value, `${path}/${name}`, issues)
+  }
+  return row
+}
+
+function numberOf(value: unknown, path: string, issues: Issues): number {
+  if (value === null) return Number.NaN
+  if (typeof value === 'number') return value
+  if (typeof value === 'boolean') return Number(value)
+  issues.wrong(path, `is ${shown(value)}`, 'send a number, or null when it is missing')
+  return Number.NaN
+}

@@ -1,0 +1,130 @@
+/** Exports: the answer of a query, or the history of a resource, is written as CSV into the bucket `etl-export`. */
+import { AppError } from '../../../kernel/errors.ts'
+import type { JobContext, JobHandler } from '../../../jobs/contract.ts'
+import type { CollectionSpec, Stored } from '../../../storage/contract.ts'
+import type { BrokerService } from '../../broker/contract.ts'
+import type { QueriesService } from '../../queries/contract.ts'
+import type { ObjectsService } from '../contract.ts'
+import { historyCsv } from './history-csv.ts'
+import { MAX_METRICS, type ExportRequest } from './read-export.ts'
+import { ATTEMPTS, attempted, BACKOFF, type Transfer } from './transfer.ts'
+
+export interface ExportRecord extends Transfer {
+  readonly request: ExportRequest
+  /** who asked for it */
+  readonly user: string
+  /** bytes of the file */
+  readonly size?: number
+}
+
+export const EXPORTS: CollectionSpec<ExportRecord> = {
+  name: 'object_exports',
+  version: 1,
+  fields: {
+    object: { type: 'text', of: ({ object }) => object },
+    state: { type: 'text', of: ({ state }) => state },
+    created: { type: 'number', of: ({ created }) => created },
+  },
+}
+
+export const EXPORT_JOB = 'objects.export'
+export const EXPORT_BUCKET = 'etl-export'
+const CSV = 'text/csv; charset=utf-8'
+/** epoch ms, either way */
+const LAST_TIME = 8_640_000_000_000_000
+/** exports of one host at once */
+const CONCURRENCY = 2
+
+export interface ExportJobsOptions {
+  readonly objects: () => ObjectsService
+  readonly queries: () => QueriesService | undefined
+  readonly broker: () => BrokerService | undefined
+  /** epoch ms */
+  readonly now: () => number
+}
+
+export function exportHandler(options: ExportJobsOptions): JobHandler {
+  return {
+    type: EXPORT_JOB,
+    attempts: ATTEMPTS,
+    backoff: BACKOFF,
+    concurrency: CONCURRENCY,
+    run: async (context) => {
+      const records = context.store.collection(EXPORTS)
+      const { id } = context.job.data as { readonly id: string }
+      let stored = await records.get(id)
+      if (stored === undefined || stored.value.ended !== undefined) return { kind: 'completed' }
+      const note = async (change: Partial<ExportRecord>, done: number): Promise<void> => {
+        if (stored === undefined) return
+        const value = { ...stored.value, ...change }
+        await context.progress({ done, total: 1 }, [records.putting(id, value, stored.version)])
+        stored = { id, value, version: stored.version + 1 }
+      }
+      const write = async (): Promise<{ readonly kind: 'completed' }> => {
+        await note({ state: 'running', started: options.now() }, 0)
+        const size = await writeFile(options, context, stored as Stored<ExportRecord>)
+        await note({ state: 'completed', ended: options.now(), size }, 1)
+        return { kind: 'completed' }
+      }
+      return attempted(context, write, {
+        isFinal,
+        fail: (error) => note({ state: 'failed', ended: options.now(), error }, 1),
+      })
+    },
+  }
+}
+
+/** What the query says is refused the next time, too. */
+function isFinal(error: unknown): boolean {
+  return error instanceof AppError && error.status < 500 && error.code !== 'RATE_LIMITED'
+}
+
+/** Bytes of the file. */
+async function writeFile(
+  options: ExportJobsOptions,
+  context: JobContext,
+  { value: { request, object, user } }: Stored<ExportRecord>,
+): Promise<number> {
+  const { tenant, signal } = context
+  const content =
+    request.kind === 'history'
+      ? await historyOf(options, context, request)
+      : encoded(await answerOf(options, tenant, user, request, signal))
+  const put = { contentType: CSV }
+  const { size } = await options.objects().inside(tenant).put(EXPORT_BUCKET, object, content, put)
+  return size
+}
+
+async function historyOf(
+  { broker }: ExportJobsOptions,
+  { tenant, store, signal }: JobContext,
+  { resource, metrics, from = -LAST_TIME, until = LAST_TIME }: Extract<ExportRequest, { kind: 'history' }>,
+): Promise<AsyncIterable<Uint8Array>> {
+  // what was posted before is exported
+  await broker()?.readable(tenant)
+  const known = metrics ?? (await store.series.latest(resource)).map(({ metric }) => metric)
+  if (known.length === 0) throw new AppError('NOT_FOUND', `there are no series of ${resource}`)
+  if (known.length > MAX_METRICS) {
+    throw new AppError('TOO_LARGE', `${resource} has ${known.length} metrics; name at most ${MAX_METRICS} of them`)
+  }
+  return historyCsv(store.series, { resource, metrics: known, from, until }, signal)
+}
+
+async function answerOf(
+  { queries }: ExportJobsOptions,
+  tenant: string,
+  user: string,
+  request: Exclude<ExportRequest, { kind: 'history' }>,
+  signal: AbortSignal,
+): Promise<AsyncIterable<string | Uint8Array>> {
+  const service = queries()
+  if (service === undefined) throw new AppError('CLOSED', 'this host serves no queries')
+  const source = request.kind === 'query' ? { query: request.query } : { stored: request.name }
+  const opened = await service.as({ tenant, user }).open(source, { format: 'csv', signal, action: 'POST /export' })
+  return opened.parts
+}
+
+async function* encoded(parts: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder()
+  for await (const part of parts) yield typeof part === 'string' ? encoder.encode(part) : part
+}

@@ -1,0 +1,179 @@
+/** A recording as batches of samples, with what of it was refused and how far it was read. */
+import { createGunzip } from 'node:zlib'
+import { pipeline, Readable } from 'node:stream'
+import { isTooLongForId, MAX_ID_BYTES } from '../../../kernel/ids.ts'
+import type { LineProblem, MessageTaker, RecordedMessage } from '../../../recording/message-taker.ts'
+import { readMessages } from '../../../recording/read-messages.ts'
+import { UTC } from '../../../recording/read-time.ts'
+import type { Sample, SampleValue } from '../../../storage/contract.ts'
+
+/** What stands between two positions of a recording. */
+export interface ImportBatch {
+  readonly samples: readonly Sample[]
+  /** lines that gave samples, or were read and had none */
+  readonly messages: number
+  readonly refused: readonly LineProblem[]
+  /** the last line that is behind it: it is in no batch after this one */
+  readonly line: number
+}
+
+export interface BatchOptions {
+  /** lines up to this one were taken before; default 0 */
+  readonly after?: number
+  /** samples of a batch, about; default 20,000 */
+  readonly size?: number
+}
+
+const SIZE = 20_000
+/** bytes of a text */
+const MAX_TEXT = 65_536
+/** NUL, or half of a surrogate pair: no medium keeps it */
+const UNSTORABLE = /[\0\p{Surrogate}]/u
+/** as other programs write it */
+const INFINITE = /^\s*[+-]?inf\s*$/i
+/** names of metrics and resources that are known to be good */
+const MAX_KNOWN = 100_000
+
+/**
+ * CSV in either form, or NDJSON; packed by gzip or not. Times without an offset are UTC. The last batch may be empty. Rejects
+ * when the content does, and for bytes that gzip cannot unpack.
+ */
+export async function* importBatches(
+  content: AsyncIterable<Uint8Array>,
+  { after = 0, size = SIZE }: BatchOptions = {},
+): AsyncGenerator<ImportBatch> {
+  const taker = new SampleTaker(after)
+  for await (const _ of readMessages(
+    await unpacked(content),
+    { zone: UTC, resource: undefined, everyProblem: true },
+    taker,
+  )) {
+    if (taker.size >= size) yield taker.batch()
+  }
+  yield taker.batch()
+}
+
+/** The content itself, or what gzip packed in it. */
+async function unpacked(content: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const chunks = content[Symbol.asyncIterator]()
+  const first = await chunks.next()
+  const whole = joined(first, chunks)
+  const isPacked = first.done !== true && first.value[0] === 0x1f && first.value[1] === 0x8b
+  if (!isPacked) return whole
+  // what goes wrong in either comes out of the reader of the second
+  return pipeline(Readable.from(whole, { objectMode: false }), createGunzip(), () => undefined)
+}
+
+async function* joined(
+  first: IteratorResult<Uint8Array, unknown>,
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for (let next = first; next.done !== true; next = await rest.next()) yield next.value
+  } finally {
+    await rest.return?.()
+  }
+}
+
+class SampleTaker implements MessageTaker {
+  readonly #after: number
+  #samples: Sample[] = []
+  #refused: LineProblem[] = []
+  #messages = 0
+  #line: number
+  /** names that are good: each is one text wherever it stands, so that who groups by them finds them fast */
+  readonly #names = new Map<string, string>()
+
+  constructor(after: number) {
+    this.#after = after
+    this.#line = after
+  }
+
+  get size(): number {
+    return this.#samples.length + this.#refused.length
+  }
+
+  batch(): ImportBatch {
+    const batch = { samples: this.#samples, messages: this.#messages, refused: this.#refused, line: this.#line }
+    this.#samples = []
+    this.#refused = []
+    this.#messages = 0
+    return batch
+  }
+
+  problem(problem: LineProblem): void {
+    if (problem.line <= this.#after) return
+    this.#line = problem.line
+    this.#refused.push(problem)
+  }
+
+  message(message: RecordedMessage, line: number): void {
+    if (line <= this.#after) return
+    this.#line = line
+    const { timestamp: time } = message
+    const before = this.#samples.length
+    const resource = this.#nameOf(message.resource, 'the resource')
+    const fault = typeof resource === 'string' ? this.#take(message, resource, time) : resource
+    if (fault === undefined) {
+      this.#messages++
+      return
+    }
+    // a line is taken whole or not at all
+    this.#samples.length = before
+    const [text, suggestion] = fault
+    this.#refused.push({ line, message: text, suggestion })
+  }
+
+  #take(message: RecordedMessage, resource: string, time: number): Fault | undefined {
+    for (const name of Object.keys(message)) {
+      if (name === 'resource' || name === 'timestamp') continue
+      const value = message[name]
+      if (value === null || value === undefined || Number.isNaN(value)) continue
+      const metric = this.#nameOf(name, 'the metric')
+      if (typeof metric !== 'string') return metric
+      const fault = valueFault(metric, value)
+      if (fault !== undefined) return fault
+      this.#samples.push({ resource, metric, time, value: value as SampleValue })
+    }
+    return undefined
+  }
+
+  #nameOf(name: string, what: string): string | Fault {
+    const known = this.#names.get(name)
+    if (known !== undefined) return known
+    if (name === '') return [`${what} has no name`, 'name it']
+    if (isTooLongForId(name)) return [`the name of ${what} has more than ${MAX_ID_BYTES} bytes`, 'shorten it']
+    if (UNSTORABLE.test(name)) return [`the name of ${what} has a NUL or half of a surrogate pair`, 'rename it']
+    if (this.#names.size >= MAX_KNOWN) this.#names.clear()
+    this.#names.set(name, name)
+    return name
+  }
+}
+
+type Fault = readonly [message: string, suggestion: string]
+
+function beyond(metric: string): Fault {
+  return [`${metric} is beyond 1.8e308`, 'leave it empty']
+}
+
+function valueFault(metric: string, value: unknown): Fault | undefined {
+  switch (typeof value) {
+    case 'number':
+      return Number.isFinite(value) ? undefined : beyond(metric)
+    case 'boolean':
+      return undefined
+    case 'string':
+      if (Math.abs(Number(value)) === Number.POSITIVE_INFINITY || INFINITE.test(value)) return beyond(metric)
+      if (value.length * 3 > MAX_TEXT && Buffer.byteLength(value) > MAX_TEXT) {
+        return [`${metric} has ${Buffer.byteLength(value)} bytes`, `a text has at most ${MAX_TEXT}`]
+      }
+      return UNSTORABLE.test(value)
+        ? [`${metric} has a NUL or half of a surrogate pair`, 'write text that is valid Unicode']
+        : undefined
+    default:
+      return [
+        `${metric} is ${Array.isArray(value) ? 'a list' : 'an object'}`,
+        'series keep numbers, texts, true and false: name each value by itself',
+      ]
+  }
+}

@@ -1,0 +1,201 @@
+/**
+ * Imports: what is put under `upload/` of the bucket `etl-import` becomes series, batch by batch, in the order in which it
+ * was put. How far an import is stands in its record, in a commit that comes after the samples are durable: after a crash
+ * it goes on behind the last batch that was noted, and what was in series already is written over with itself.
+ *
+ * Not in here: reading of files (`import-batches.ts`), and how changes of objects come (`subscriptions/`).
+ */
+import { AppError } from '../../../kernel/errors.ts'
+import type { JobContext, JobHandler, JobOutcome } from '../../../jobs/contract.ts'
+import type { LineProblem } from '../../../recording/message-taker.ts'
+import type { Collection, CollectionSpec, Stored } from '../../../storage/contract.ts'
+import type { BrokerService } from '../../broker/contract.ts'
+import type { ObjectRecord, ObjectsService } from '../contract.ts'
+import { importBatches, type ImportBatch } from './import-batches.ts'
+import { ATTEMPTS, attempted, BACKOFF, type Transfer } from './transfer.ts'
+
+export interface ImportRecord extends Transfer {
+  /** as it was when it was put */
+  readonly source: ObjectRecord
+  /** of the file that were read */
+  readonly bytes?: number
+  /** up to which lines were taken or refused */
+  readonly line: number
+  /** lines that were taken */
+  readonly messages: number
+  readonly points: number
+  /** lines that were refused, and the first of them */
+  readonly refusedCount: number
+  readonly refused: readonly LineProblem[]
+}
+
+export const IMPORTS: CollectionSpec<ImportRecord> = {
+  name: 'object_imports',
+  version: 1,
+  fields: {
+    object: { type: 'text', of: ({ object }) => object },
+    state: { type: 'text', of: ({ state }) => state },
+    created: { type: 'number', of: ({ created }) => created },
+  },
+}
+
+export const IMPORT_JOB = 'objects.import'
+export const IMPORT_BUCKET = 'etl-import'
+/** what names of reports end with: those are not imported */
+export const REPORT_SUFFIX = '.report.json'
+/** lines that a report names */
+export const MAX_REFUSED = 1_000
+/** batches that are on their way into series at once */
+const WINDOW = 2
+/** imports of one host at once; of a tenant one after the other */
+const CONCURRENCY = 2
+
+export interface ImportJobsOptions {
+  readonly objects: () => ObjectsService
+  readonly broker: () => BrokerService | undefined
+  /** epoch ms */
+  readonly now: () => number
+}
+
+export function importHandler(options: ImportJobsOptions): JobHandler {
+  return {
+    type: IMPORT_JOB,
+    attempts: ATTEMPTS,
+    backoff: BACKOFF,
+    isSerial: true,
+    concurrency: CONCURRENCY,
+    run: async (context) => {
+      const records = context.store.collection(IMPORTS)
+      const { id } = context.job.data as { readonly id: string }
+      const stored = await records.get(id)
+      if (stored === undefined || stored.value.ended !== undefined) return { kind: 'completed' }
+      const run = new ImportRun(options, context, records, stored)
+      return attempted(context, () => run.run(), { isFinal, fail: (error) => run.end('failed', error) })
+    },
+  }
+}
+
+/** The object is gone, or gzip cannot unpack it: it will not be better the next time. */
+function isFinal(error: unknown): boolean {
+  if (error instanceof AppError) return error.code === 'CONFLICT' || error.code === 'NOT_FOUND'
+  return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
+}
+
+interface Appending {
+  readonly batch: ImportBatch
+  readonly appended: Promise<void>
+}
+
+class ImportRun {
+  readonly #options: ImportJobsOptions
+  readonly #context: JobContext
+  readonly #records: Collection<ImportRecord>
+  #stored: Stored<ImportRecord>
+  #bytes = 0
+
+  constructor(
+    options: ImportJobsOptions,
+    context: JobContext,
+    records: Collection<ImportRecord>,
+    stored: Stored<ImportRecord>,
+  ) {
+    this.#options = options
+    this.#context = context
+    this.#records = records
+    this.#stored = stored
+  }
+
+  async run(): Promise<JobOutcome> {
+    const { tenant, signal } = this.#context
+    const broker = this.#options.broker()
+    if (broker === undefined) throw new AppError('CLOSED', 'this host serves no broker')
+    const { source, line } = this.#stored.value
+    const content = await this.#options.objects().inside(tenant).read(source)
+    const importing = broker.importing(tenant)
+    await importing.begin()
+    await this.#note({ state: 'running', started: this.#stored.value.started ?? this.#options.now() })
+    const open: Appending[] = []
+    for await (const batch of importBatches(this.#counted(content), { after: line })) {
+      if (signal.aborted) return { kind: 'released' }
+      const appended = batch.samples.length === 0 ? Promise.resolve() : importing.append(batch.samples)
+      // whoever waits for an earlier one hears of it later
+      appended.catch(() => undefined)
+      open.push({ batch, appended })
+      if (open.length >= WINDOW) await this.#take(open.shift())
+      await this.#context.breathe()
+    }
+    while (open.length > 0) await this.#take(open.shift())
+    const { messages, refusedCount } = this.#stored.value
+    await this.end('completed', messages + refusedCount === 0 ? 'there is no message in it' : undefined)
+    return { kind: 'completed' }
+  }
+
+  /** The report first: an import that has ended has one. */
+  async end(state: 'completed' | 'failed', error?: string): Promise<void> {
+    const record = { ...this.#stored.value, state, ended: this.#options.now(), ...(error !== undefined && { error }) }
+    const unreported = await this.#report(record)
+    await this.#note({ ...record, ...(unreported !== undefined && { error: unreported }) })
+  }
+
+  /** Why there can be no report, such as a path that is too long with what it adds. */
+  async #report(record: ImportRecord): Promise<string | undefined> {
+    const text = `${JSON.stringify(reportOf(record), null, 2)}\n`
+    const api = this.#options.objects().inside(this.#context.tenant)
+    const options = { contentType: 'application/json' }
+    try {
+      await api.put(IMPORT_BUCKET, record.object + REPORT_SUFFIX, new TextEncoder().encode(text), options)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'VALIDATION') throw error
+      return [record.error, `it has no report: ${error.message}`].filter((one) => one !== undefined).join('; ')
+    }
+  }
+
+  async #take(appending: Appending | undefined): Promise<void> {
+    if (appending === undefined) return
+    await appending.appended
+    const { samples, messages, refused, line } = appending.batch
+    const before = this.#stored.value
+    await this.#note({
+      line,
+      messages: before.messages + messages,
+      points: before.points + samples.length,
+      refusedCount: before.refusedCount + refused.length,
+      refused: [...before.refused, ...refused.slice(0, MAX_REFUSED - before.refused.length)],
+    })
+  }
+
+  async #note(change: Partial<ImportRecord>): Promise<void> {
+    const { id, value: before, version } = this.#stored
+    const value = { ...before, ...change, bytes: this.#bytes }
+    const progress = { done: this.#bytes, total: before.source.size }
+    await this.#context.progress(progress, [this.#records.putting(id, value, version)])
+    this.#stored = { id, value, version: version + 1 }
+  }
+
+  async *#counted(content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const piece of content) {
+      this.#bytes += piece.length
+      yield piece
+    }
+  }
+}
+
+/** What the object beside an imported one says. */
+export function reportOf(record: ImportRecord): object {
+  const { state, object, source, started, ended, messages, points, refusedCount, refused, error } = record
+  return {
+    object,
+    etag: source.etag,
+    size: source.size,
+    state,
+    ...(started !== undefined && { started: new Date(started).toISOString() }),
+    ...(ended !== undefined && { ended: new Date(ended).toISOString() }),
+    messages,
+    points,
+    refused: refusedCount,
+    ...(refusedCount > refused.length && { named: refused.length }),
+    lines: refused,
+    ...(error !== undefined && { error }),
+  }
+}

@@ -1,0 +1,50 @@
+/** What imports and exports have in common: a record that tells how far they are, and jobs that end with it. */
+import { messageOf } from '../../../kernel/errors.ts'
+import type { JobContext, JobOutcome } from '../../../jobs/contract.ts'
+import type { Collection } from '../../../storage/contract.ts'
+
+export const TRANSFER_STATES = ['waiting', 'running', 'completed', 'failed'] as const
+export type TransferState = (typeof TRANSFER_STATES)[number]
+
+/** Times are epoch ms. */
+export interface Transfer {
+  readonly state: TransferState
+  /** path of the object */
+  readonly object: string
+  readonly created: number
+  readonly started?: number
+  readonly ended?: number
+  /** why it failed, or why its last attempt did */
+  readonly error?: string
+}
+
+/** how often one is tried */
+export const ATTEMPTS = 10
+export const BACKOFF = { delay: 1_000, most: 60_000 }
+const DAY_MS = 86_400_000
+/** ms for which it can be looked up what became of it */
+export const KEPT_MS = 30 * DAY_MS
+const SWEPT_AT_ONCE = 100
+const MAX_MESSAGE = 2_000
+
+/** An attempt that fails is noted in the record; after the last one, and for what no attempt would mend, `fail` ends it. */
+export async function attempted(
+  { job, signal }: Pick<JobContext, 'job' | 'signal'>,
+  work: () => Promise<JobOutcome>,
+  { isFinal, fail }: { readonly isFinal: (error: unknown) => boolean; readonly fail: (error: string) => Promise<void> },
+): Promise<JobOutcome> {
+  try {
+    return await work()
+  } catch (error) {
+    if (signal.aborted || (!isFinal(error) && job.attemptsMade + 1 < ATTEMPTS)) throw error
+    await fail(messageOf(error).slice(0, MAX_MESSAGE))
+    return { kind: 'completed' }
+  }
+}
+
+/** Lets go of some that were made long ago. */
+export async function sweepTransfers<T extends Transfer>(records: Collection<T>, now: number): Promise<void> {
+  const where = [{ field: 'created', op: 'lte', value: now - KEPT_MS }] as const
+  const old = await records.ids({ where, limit: SWEPT_AT_ONCE })
+  await Promise.all(old.map((id) => records.delete(id)))
+}

@@ -1,0 +1,158 @@
+/** Imports and exports of one host: begun, and looked at. */
+import type { AddedJobs, JobQueue } from '../../../jobs/job-queue.ts'
+import type { Caller } from '../../../kernel/caller.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import type { Json } from '../../../kernel/json.ts'
+import type { Collection, CollectionSpec, Condition, Storage, Write } from '../../../storage/contract.ts'
+import type { QueriesService } from '../../queries/contract.ts'
+import { DEFAULT_KEYS, MAX_KEYS, type ObjectChange } from '../contract.ts'
+import type { SubscriptionRecord } from '../subscriptions/subscription-record.ts'
+import type { ExportInfo, ImportInfo, ImportQuery, TransferInfo, TransfersApi, TransfersService } from './contract.ts'
+import { EXPORT_JOB, EXPORTS, type ExportRecord } from './export-jobs.ts'
+import { IMPORT_BUCKET, IMPORT_JOB, IMPORTS, REPORT_SUFFIX, type ImportRecord } from './import-jobs.ts'
+import { readExport, type ExportRequest } from './read-export.ts'
+import { sweepTransfers, type Transfer } from './transfer.ts'
+
+export interface TransfersOptions {
+  readonly storage: Storage
+  readonly queue: (tenant: string) => JobQueue
+  readonly queries: () => QueriesService | undefined
+  /** epoch ms */
+  readonly now: () => number
+  /** never the same twice */
+  readonly newId: () => string
+}
+
+/** Files that were put there are imported. */
+const UPLOADS = 'upload/'
+
+/** The subscription that every tenant has: what it tells begins an import. */
+export const IMPORT_SUBSCRIPTION: SubscriptionRecord = {
+  id: 'import',
+  title: 'Import of series',
+  description: `CSV and NDJSON under ${UPLOADS} become series`,
+  bucket: IMPORT_BUCKET,
+  since: 0,
+  channel: {
+    type: 'system',
+    name: 'import',
+    method: 'POST',
+    expiry: { seconds: 300 },
+    payload: { signed_links: [] },
+    authentication: { method: 'NONE' },
+  },
+  filters: [{ prefix: UPLOADS, events: ['put'], queue: `objects:${IMPORT_BUCKET}:import:0` }],
+}
+
+export class Transfers implements TransfersService {
+  readonly #options: TransfersOptions
+
+  constructor(options: TransfersOptions) {
+    this.#options = options
+  }
+
+  /** Queues an import of what was put, once for each content. */
+  async take(tenant: string, { object }: ObjectChange): Promise<void> {
+    if (object.path.endsWith(REPORT_SUFFIX)) return
+    const { storage, now, queue } = this.#options
+    const records = storage.tenant(tenant).collection(IMPORTS)
+    if ((await records.get(object.content)) !== undefined) return
+    const record: ImportRecord = {
+      state: 'waiting',
+      object: object.path,
+      source: object,
+      created: now(),
+      line: 0,
+      messages: 0,
+      points: 0,
+      refusedCount: 0,
+      refused: [],
+    }
+    const added = await queue(tenant).adding({ type: IMPORT_JOB, data: { id: object.content } })
+    await this.#add(tenant, added, [records.putting(object.content, record, 'absent')])
+    await sweepTransfers(records, now())
+  }
+
+  as({ tenant, user }: Caller): TransfersApi {
+    const { storage, queries, now, newId, queue } = this.#options
+    const store = storage.tenant(tenant)
+    const imports = store.collection(IMPORTS)
+    const exports = store.collection(EXPORTS)
+    return {
+      imports: async (query) => (await newest(imports, query)).map(({ id, value }) => importInfo(id, value)),
+      import: async (id) => {
+        const record = await found(imports, id, 'import')
+        return { ...importInfo(id, record), lines: record.refused }
+      },
+      exports: async (query) => (await newest(exports, query)).map(({ id, value }) => exportInfo(id, value)),
+      export: async (id) => exportInfo(id, await found(exports, id, 'export')),
+      startExport: async (body) => {
+        const { request, object } = readExport(body, (query) => queries()?.check(query) ?? [])
+        const [id, created] = [newId(), now()]
+        const record: ExportRecord = {
+          state: 'waiting',
+          object: object ?? `${nameOf(request)}-${new Date(created).toISOString().replace(/[:.]/g, '-')}.csv`,
+          created,
+          request,
+          user,
+        }
+        const added = await queue(tenant).adding({ type: EXPORT_JOB, data: { id }, user })
+        await this.#add(tenant, added, [exports.putting(id, record, 'absent')])
+        await sweepTransfers(exports, created)
+        return exportInfo(id, record)
+      },
+    }
+  }
+
+  async #add(tenant: string, added: AddedJobs, writes: readonly Write[]): Promise<void> {
+    const { storage, queue } = this.#options
+    await storage.tenant(tenant).commit([...writes, ...added.writes])
+    queue(tenant).added(added)
+  }
+}
+
+type Records<T extends Transfer> = Pick<Collection<T>, 'find' | 'get'> & { readonly spec: CollectionSpec<T> }
+
+function newest<T extends Transfer>(records: Records<T>, { object, state, maxKeys = DEFAULT_KEYS }: ImportQuery = {}) {
+  const where: Condition[] = [
+    ...(object === undefined ? [] : [{ field: 'object', op: 'eq', value: object } as const]),
+    ...(state === undefined ? [] : [{ field: 'state', op: 'eq', value: state } as const]),
+  ]
+  return records.find({ where, sort: [{ field: 'created', descending: true }], limit: Math.min(maxKeys, MAX_KEYS) })
+}
+
+async function found<T extends Transfer>(records: Records<T>, id: string, what: string): Promise<T> {
+  const stored = await records.get(id)
+  if (stored === undefined) throw new AppError('NOT_FOUND', `There is no ${what} ${id.slice(0, 100)}`)
+  return stored.value
+}
+
+function transferInfo(id: string, { state, object, created, started, ended, error }: Transfer): TransferInfo {
+  return {
+    id,
+    state,
+    object,
+    created: new Date(created).toISOString(),
+    ...(started !== undefined && { started: new Date(started).toISOString() }),
+    ...(ended !== undefined && { ended: new Date(ended).toISOString() }),
+    ...(error !== undefined && { error }),
+  }
+}
+
+function importInfo(id: string, record: ImportRecord): ImportInfo {
+  const { source, messages, points, refusedCount, bytes = 0 } = record
+  const { etag, size } = source
+  return { ...transferInfo(id, record), etag, size, read: bytes, messages, points, refused: refusedCount }
+}
+
+function exportInfo(id: string, record: ExportRecord): ExportInfo {
+  const { request, size } = record
+  const asked: Json = request
+  return { ...transferInfo(id, record), request: asked, ...(size !== undefined && { size }) }
+}
+
+/** What the name of a file begins with, unless one is given. */
+function nameOf(request: ExportRequest): string {
+  const name = request.kind === 'history' ? request.resource : request.kind === 'stored' ? request.name : 'query'
+  return name.replace(/[^\w-]+/g, '-').slice(0, 100) || 'export'
+}

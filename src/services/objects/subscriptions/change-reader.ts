@@ -1,0 +1,145 @@
+/**
+ * Hands the changes of a tenant on, in their order: to the rules, and as deliveries to subscriptions. What follows of a
+ * change is one commit with the position up to which changes were handed on, so that each is handed on once, whenever the
+ * host dies.
+ */
+import { messageOf } from '../../../kernel/errors.ts'
+import type { Logger } from '../../../kernel/logger.ts'
+import type { StartTimer } from '../../../kernel/start-timer.ts'
+import type { CollectionSpec, Store, Stored, Write } from '../../../storage/contract.ts'
+import { isHidden, type ObjectChange, type ObjectChanges, type ObjectForwarding } from '../contract.ts'
+import { isConflict, type Outbox } from './outbox.ts'
+import { isAbout, MAX_SUBSCRIPTIONS, SUBSCRIPTIONS, type SubscriptionRecord } from './subscription-record.ts'
+
+interface Cursor {
+  /** the last change that was handed on */
+  readonly position: number
+}
+
+const CURSORS: CollectionSpec<Cursor> = { name: 'object_change_cursors', version: 1, fields: {} }
+const CURSOR = 'changes'
+const PAGE = 500
+/** changes that stay in the log after they were handed on */
+const KEPT = 1_000
+/** of one change, when lanes change meanwhile */
+const MAX_TRIES = 20
+/** ms until it is tried again */
+const AGAIN_MS = 2_000
+/** buckets of a tenant that have subscriptions */
+const MAX_BUCKETS = 10
+
+export interface ChangeReaderOptions {
+  readonly tenant: string
+  readonly store: Store
+  readonly changes: ObjectChanges
+  readonly outbox: Outbox
+  readonly system: readonly SubscriptionRecord[]
+  /** asked for each change: rules may be served later, or not at all */
+  readonly engine: () => ObjectForwarding | undefined
+  readonly later: StartTimer
+  readonly logger: Logger
+}
+
+export class ChangeReader {
+  readonly #options: ChangeReaderOptions
+  #isAsked = false
+  #isStopped = false
+  #reading: Promise<void> | undefined
+  #callOff: () => void = () => undefined
+
+  constructor(options: ChangeReaderOptions) {
+    this.#options = options
+  }
+
+  /** There may be changes. Never waits. */
+  wake(): void {
+    if (this.#isStopped) return
+    this.#isAsked = true
+    this.#reading ??= this.#readOn()
+  }
+
+  /** Resolves when what was committed before is handed on, or cannot be now. */
+  async idle(): Promise<void> {
+    while (this.#reading !== undefined) await this.#reading
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#callOff()
+    await this.idle()
+  }
+
+  async #readOn(): Promise<void> {
+    try {
+      while (this.#isAsked && !this.#isStopped) {
+        this.#isAsked = false
+        await this.#read()
+      }
+    } catch (error) {
+      const { tenant, logger, later } = this.#options
+      if (!this.#isStopped) {
+        logger.error(`changes of objects of tenant ${tenant} wait: ${messageOf(error)}; they go on later`)
+        this.#callOff = later(AGAIN_MS, () => this.wake())
+      }
+    } finally {
+      this.#reading = undefined
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { store, changes } = this.#options
+    const cursors = store.collection(CURSORS)
+    for (let cursor = await cursors.get(CURSOR); !this.#isStopped;) {
+      const page = await changes.read(cursor?.value.position ?? 0, PAGE)
+      if (page.length === 0) return
+      const subscriptions = await this.#subscriptions()
+      for (const change of page) {
+        if (this.#isStopped) return
+        cursor = await this.#handOn(change, subscriptions, cursor)
+      }
+      const last = cursor?.value.position ?? 0
+      if (last > KEPT) await changes.trim(last - KEPT)
+    }
+  }
+
+  /** Gives the new place; of another host that was quicker, that one's. */
+  async #handOn(
+    change: ObjectChange,
+    subscriptions: readonly (readonly [key: string, record: SubscriptionRecord])[],
+    cursor: Stored<Cursor> | undefined,
+  ): Promise<Stored<Cursor> | undefined> {
+    const { store, outbox } = this.#options
+    const cursors = store.collection(CURSORS)
+    if (change.position <= (cursor?.value.position ?? 0)) return cursor
+    const keys = subscriptions.flatMap(([key, record]) => (isAbout(record, change) ? [key] : []))
+    const value = { position: change.position }
+    for (let tries = 1; ; tries++) {
+      const added = await outbox.adding(change, keys)
+      const place = cursors.putting(CURSOR, value, cursor?.version ?? 'absent')
+      try {
+        await this.#commit(change, [place, ...added.writes])
+        outbox.added(added)
+        return { id: CURSOR, version: (cursor?.version ?? 0) + 1, value }
+      } catch (error) {
+        if (!isConflict(error) || tries >= MAX_TRIES) throw error
+        const now = await cursors.get(CURSOR)
+        // a lane was changed meanwhile, or somebody else handed it on
+        if ((now?.value.position ?? 0) >= change.position) return now
+        cursor = now
+      }
+    }
+  }
+
+  #commit(change: ObjectChange, writes: readonly Write[]): Promise<unknown> {
+    const { tenant, store, engine } = this.#options
+    const forwarding = isHidden(change.object.path) ? undefined : engine()
+    return forwarding === undefined ? store.commit(writes) : forwarding.receive(tenant, change, writes)
+  }
+
+  async #subscriptions(): Promise<readonly (readonly [string, SubscriptionRecord])[]> {
+    const { store, system } = this.#options
+    const found = await store.collection(SUBSCRIPTIONS).find({ limit: MAX_SUBSCRIPTIONS * MAX_BUCKETS })
+    const own = system.map((record) => [`${record.bucket}/${record.id}`, record] as const)
+    return [...own, ...found.map(({ id, value }) => [id, value] as const)]
+  }
+}

@@ -1,0 +1,203 @@
+/** Subscriptions of one host put together: what they are, who hands changes on, and who delivers. */
+import { JobRunner } from '../../../jobs/job-runner.ts'
+import type { JobHandler, JobTimers } from '../../../jobs/contract.ts'
+import type { JobQueue } from '../../../jobs/job-queue.ts'
+import type { Caller } from '../../../kernel/caller.ts'
+import { messageOf } from '../../../kernel/errors.ts'
+import { KeyedMutex } from '../../../kernel/keyed-mutex.ts'
+import type { Logger } from '../../../kernel/logger.ts'
+import type { StartTimer } from '../../../kernel/start-timer.ts'
+import type { Storage } from '../../../storage/contract.ts'
+import type { ObjectForwarding } from '../contract.ts'
+import { ChangeReader } from './change-reader.ts'
+import type { SubscriptionsApi, SubscriptionsService } from './contract.ts'
+import { deliveryHandler, type DeliveryOf } from './delivery-jobs.ts'
+import { Outbox } from './outbox.ts'
+import type { Seal } from './seal.ts'
+import { keyOf, type SubscriptionRecord } from './subscription-record.ts'
+import { TenantSubscriptions } from './tenant-subscriptions.ts'
+import { callWebscript, type WebscriptChannelOptions } from './webscript-channel.ts'
+
+export interface SubscriptionsOptions extends WebscriptChannelOptions {
+  readonly storage: Storage
+  readonly seal: Seal
+  readonly engine: () => ObjectForwarding | undefined
+  /** those that the host has by itself, and what takes their deliveries: at once, and the same one again as often as it comes */
+  readonly system: readonly SystemSubscription[]
+  /** jobs of the neighbours that share the runner */
+  readonly handlers: readonly JobHandler[]
+  /** epoch ms */
+  readonly now: () => number
+  /** never the same twice */
+  readonly newId: () => string
+  readonly timers: JobTimers
+  readonly later: StartTimer
+  readonly logger: Logger
+}
+
+export interface SystemSubscription {
+  readonly record: SubscriptionRecord
+  take(tenant: string, change: DeliveryOf['change']): Promise<void>
+}
+
+/** ms between two looks for changes of hosts that died */
+const LOOK_MS = 15_000
+/** ms between two looks for what is kept no longer, and for what nobody carries out */
+const SWEEP_MS = 600_000
+
+export class Subscriptions implements SubscriptionsService {
+  readonly #options: SubscriptionsOptions
+  readonly #system: ReadonlyMap<string, SystemSubscription>
+  readonly #records: ReadonlyMap<string, SubscriptionRecord>
+  readonly #jobs: JobRunner
+  readonly #outboxes = new Map<string, Outbox>()
+  readonly #readers = new Map<string, ChangeReader>()
+  readonly #mutex = new KeyedMutex()
+  #unlisten: () => void = () => undefined
+  #stopSweeps: () => void = () => undefined
+  #stopLooking: () => void = () => undefined
+  #looking: Promise<void> = Promise.resolve()
+  #sweeping: Promise<void> = Promise.resolve()
+  #isStopped = false
+  #delivered = 0
+  #failed = 0
+
+  constructor(options: SubscriptionsOptions) {
+    this.#options = options
+    const { storage, now, newId, timers, logger, system } = options
+    this.#system = new Map(system.map((one) => [keyOf(one.record.bucket, one.record.id), one]))
+    this.#records = new Map([...this.#system].map(([key, { record }]) => [key, record]))
+    const handler = deliveryHandler({
+      outbox: (tenant) => this.#outbox(tenant),
+      system: this.#records,
+      deliver: (tenant, id, of, signal) => this.#deliver(tenant, id, of, signal),
+      ended: (state) => {
+        if (state === 'delivered') this.#delivered++
+        else this.#failed++
+      },
+      now,
+    })
+    this.#jobs = new JobRunner({ storage, handlers: [handler, ...options.handlers], now, newId, timers, logger })
+  }
+
+  as({ tenant, user }: Caller): SubscriptionsApi {
+    const { storage, objects, seal, newId } = this.#options
+    return new TenantSubscriptions({
+      tenant,
+      store: storage.tenant(tenant),
+      objects: objects(),
+      api: objects().as({ tenant, user }),
+      outbox: this.#outbox(tenant),
+      seal,
+      system: this.#records,
+      newId,
+      mutex: this.#mutex,
+    })
+  }
+
+  /** The jobs of a tenant, for the neighbours whose handlers these are. */
+  queue(tenant: string): JobQueue {
+    return this.#jobs.queue(tenant)
+  }
+
+  async start(): Promise<void> {
+    const { objects, timers } = this.#options
+    this.#unlisten = objects().onChanges((tenant) => this.#reader(tenant).wake())
+    await this.#jobs.start()
+    await this.#look()
+    const sweep = (): void => {
+      this.#sweeping = this.#sweep()
+      this.#stopSweeps = timers.later(SWEEP_MS, sweep)
+    }
+    sweep()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#unlisten()
+    this.#stopSweeps()
+    this.#stopLooking()
+    await this.#looking
+    await Promise.all([...this.#readers.values()].map((reader) => reader.stop()))
+    await this.#sweeping
+    await this.#jobs.stop()
+    await this.#mutex.idle()
+  }
+
+  /** Resolves when every change that was committed is handed on and no job of this host can be carried out now. */
+  async idle(): Promise<void> {
+    await Promise.all([...this.#readers.values()].map((reader) => reader.idle()))
+    await this.#jobs.idle()
+  }
+
+  gauges(): ReturnType<SubscriptionsService['gauges']> {
+    return { openDeliveries: this.#jobs.open, delivered: this.#delivered, failed: this.#failed }
+  }
+
+  async #deliver(tenant: string, id: string, of: DeliveryOf, signal: AbortSignal): Promise<void> {
+    const { bucket, id: name } = of.subscription
+    const own = this.#system.get(keyOf(bucket, name))
+    if (own !== undefined) return own.take(tenant, of.change)
+    return callWebscript(this.#options, tenant, id, of, signal)
+  }
+
+  /** For changes that nobody told of: of an earlier session, and where hosts share the store of those that died since. */
+  async #look(): Promise<void> {
+    const { objects, storage, timers } = this.#options
+    for (const tenant of await objects().tenantsWithChanges()) this.#reader(tenant).wake()
+    // whoever's: all stores of a medium go by one clock
+    const { session } = await storage.tenant('default').now()
+    if (session === undefined && !this.#isStopped) this.#stopLooking = timers.later(LOOK_MS, () => this.#lookAgain())
+  }
+
+  #lookAgain(): void {
+    this.#looking = this.#look().catch((error: unknown) => {
+      if (this.#isStopped) return
+      this.#options.logger.warn(`changes of objects of other hosts could not be looked for: ${messageOf(error)}`)
+      this.#stopLooking = this.#options.timers.later(LOOK_MS, () => this.#lookAgain())
+    })
+  }
+
+  /** What is kept no longer goes, and deliveries that wait for nobody end. Never rejects. */
+  async #sweep(): Promise<void> {
+    const { storage } = this.#options
+    try {
+      for (const tenant of await storage.tenants()) {
+        if (this.#isStopped) return
+        const outbox = this.#outbox(tenant)
+        await outbox.repair((writes) => storage.tenant(tenant).commit(writes))
+        await outbox.sweep()
+      }
+    } catch (error) {
+      if (!this.#isStopped) this.#options.logger.warn(`old deliveries stay until later: ${messageOf(error)}`)
+    }
+  }
+
+  #outbox(tenant: string): Outbox {
+    let outbox = this.#outboxes.get(tenant)
+    if (outbox === undefined) {
+      outbox = new Outbox(this.#options.storage.tenant(tenant), this.#jobs.queue(tenant), this.#options.now)
+      this.#outboxes.set(tenant, outbox)
+    }
+    return outbox
+  }
+
+  #reader(tenant: string): ChangeReader {
+    let reader = this.#readers.get(tenant)
+    if (reader === undefined) {
+      const { storage, objects, engine, later, logger } = this.#options
+      reader = new ChangeReader({
+        tenant,
+        store: storage.tenant(tenant),
+        changes: objects().changes(tenant),
+        outbox: this.#outbox(tenant),
+        system: [...this.#records.values()],
+        engine,
+        later,
+        logger,
+      })
+      this.#readers.set(tenant, reader)
+    }
+    return reader
+  }
+}

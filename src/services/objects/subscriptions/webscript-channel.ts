@@ -1,0 +1,113 @@
+/** Calls the webscript of a channel, and shows what the channel has to show. */
+import { AppError } from '../../../kernel/errors.ts'
+import type { StartTimer } from '../../../kernel/start-timer.ts'
+import type { ScriptAnswer, ShownCredentials, WebscriptsService } from '../../webscripts/contract.ts'
+import type { ObjectsService } from '../contract.ts'
+import type { Channel } from './contract.ts'
+import { Refused, type DeliveryOf } from './delivery-jobs.ts'
+import { notificationOf, queryOf } from './notification.ts'
+import type { Seal } from './seal.ts'
+import { keyOf } from './subscription-record.ts'
+
+export interface WebscriptChannelOptions {
+  readonly objects: () => ObjectsService
+  readonly webscripts: () => WebscriptsService | undefined
+  readonly seal: Seal
+  /** Whose that key pair is; undefined when it is wrong. */
+  readonly checkPair: (key: string, secret: string, address: string) => Promise<{ readonly tenant: string } | undefined>
+  readonly later: StartTimer
+}
+
+/** ms for a call */
+const CALL_MS = 60_000
+/** characters of an answer that the last error shows */
+const SHOWN = 500
+/** Of a network for documents: wrong secrets of channels hold up nobody else. */
+const INSIDE = '192.0.2.2'
+
+/** Rejects with `Refused` unless the webscript answers with a status from 200 to 299. */
+export async function callWebscript(
+  options: WebscriptChannelOptions,
+  tenant: string,
+  id: string,
+  { subscription, change }: DeliveryOf,
+  signal: AbortSignal,
+): Promise<void> {
+  const { channel } = subscription
+  const webscripts = options.webscripts()
+  if (webscripts === undefined) throw new AppError('CLOSED', 'this host serves no webscripts')
+  const script = webscripts.choose({ tenant, name: channel.name }, channel.version)
+  const shown = await credentialsOf(options, tenant, keyOf(subscription.bucket, subscription.id), channel)
+  const { isHeaderOurs } = await webscripts.authenticate(script, shown)
+  if (script === undefined) throw new AppError('NOT_FOUND', `There is no webscript ${channel.name}`)
+  webscripts.admit(script)
+  const isGet = channel.method === 'GET'
+  const message = isGet ? '' : JSON.stringify(await notificationOf(options.objects(), tenant, change, channel))
+  const { authorization } = shown
+  const { cause } = change
+  const over = new AbortController()
+  const callOff = options.later(CALL_MS, () => over.abort())
+  try {
+    const answer = await webscripts.call(script, {
+      method: channel.method,
+      path: '/',
+      query: isGet ? queryOf(change).toString() : '',
+      headers: [
+        ...(isGet ? [] : [['content-type', 'application/json'] as const]),
+        ['idempotency-key', id],
+        ...(authorization === undefined || isHeaderOurs ? [] : [['authorization', authorization] as const]),
+      ],
+      body: new TextEncoder().encode(message),
+      signal: AbortSignal.any([signal, over.signal]),
+      ...(cause && { led: { hops: cause.hops, ...(cause.root !== undefined && { root: cause.root }) } }),
+    })
+    const text = await beginningOf(answer)
+    if (answer.status < 200 || answer.status > 299) {
+      throw new Refused(answer.status, `${channel.name} answered with status ${answer.status}: ${text}`)
+    }
+  } finally {
+    callOff()
+  }
+}
+
+/** What the call shows, by the method of the channel. `FORBIDDEN` for a pair that is none of the tenant's. */
+async function credentialsOf(
+  { seal, checkPair }: WebscriptChannelOptions,
+  tenant: string,
+  place: string,
+  { authentication }: Channel,
+): Promise<ShownCredentials> {
+  const { method, key = '', secret: sealed } = authentication
+  const secret = sealed === undefined ? '' : seal.open(sealed, `${tenant}/${place}`)
+  const by = (authorization: string | undefined): ShownCredentials => ({ authorization, address: INSIDE })
+  switch (method) {
+    case 'NONE':
+      return by(undefined)
+    case 'API_KEY':
+      return by(`Basic ${Buffer.from(`${key}:${secret}`).toString('base64')}`)
+    case 'TOKEN':
+      return by(`Bearer ${secret}`)
+    case 'WEBSCRIPT':
+      return by(`hmac-sha256 ${secret}`)
+    case 'SERVICE_TOKEN': {
+      const caller = await checkPair(key, secret, INSIDE)
+      if (caller?.tenant !== tenant)
+        throw new AppError('FORBIDDEN', 'key and secret of the channel are none of this tenant')
+      // the token that they stand for would not reach the webscript: it need not be made
+      return { ...by(undefined), tokenOf: tenant }
+    }
+  }
+}
+
+/** Of a stream no more is read than is shown; leaving the loop lets the rest go. */
+async function beginningOf({ body }: ScriptAnswer): Promise<string> {
+  if (typeof body === 'string') return body.slice(0, SHOWN)
+  if (body instanceof Uint8Array) return new TextDecoder().decode(body.subarray(0, SHOWN))
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const piece of body) {
+    text += decoder.decode(piece, { stream: true })
+    if (text.length >= SHOWN) break
+  }
+  return text.slice(0, SHOWN)
+}

@@ -1,0 +1,238 @@
+/** Hosted models over HTTP, in a whole host: a booster from its upload to its predictions, and what is refused. */
+import { readFileSync } from 'node:fs'
+import { fastify, type FastifyInstance, type InjectOptions } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createClient } from '../../src/client.ts'
+import { host } from '../../src/host/index.ts'
+import { zipOf } from '../services/models/zip.ts'
+import { until } from '../support/until.ts'
+import { basic } from './sample-host.ts'
+
+interface Golden {
+  readonly name: string
+  readonly rows: readonly (readonly (number | null)[])[]
+  readonly predictions: readonly number[]
+  readonly json: object
+}
+const place = new URL('../../fixtures/models/boosters/golden-3.2.0.json', import.meta.url)
+const { cases } = JSON.parse(readFileSync(place, 'utf8')) as { readonly cases: readonly Golden[] }
+const GOLDEN = cases.find(({ name }) => name === 'regression')
+const ZIP = zipOf({ 'model.bst': JSON.stringify(GOLDEN?.json) })
+
+let app: FastifyInstance
+beforeAll(async () => {
+  app = fastify()
+  await app.register(host, { store: 'memory:', key: 'k', secret: 's' })
+  await upload('POST', '/models', { name: 'booster', framework: 'xgboost', description: 'first', file: ZIP })
+  await ready('booster')
+})
+afterAll(() => app.close())
+
+const ask = async ({ headers = {}, ...options }: InjectOptions) => {
+  const { statusCode, payload, body } = await app.inject({
+    ...options,
+    headers: { authorization: basic('k', 's'), ...headers },
+  })
+  return { status: statusCode, text: payload, body: body === '' ? undefined : (JSON.parse(body) as unknown) }
+}
+const predict = (payload: unknown, name = 'booster') =>
+  ask({ method: 'POST', url: `/models/${name}/predict`, payload: payload as object })
+
+async function upload(method: 'POST' | 'PUT', url: string, parts: Readonly<Record<string, string | Uint8Array>>) {
+  const form = new FormData()
+  for (const [name, value] of Object.entries(parts)) {
+    if (typeof value === 'string') form.append(name, value)
+    else form.append(name, new Blob([new Uint8Array(value)], { type: 'application/zip' }), 'model.zip')
+  }
+  const sent = new Response(form)
+  const type = sent.headers.get('content-type') ?? ''
+  return ask({ method, url, payload: Buffer.from(await sent.arrayBuffer()), headers: { 'content-type': type } })
+}
+
+async function ready(name: string): Promise<void> {
+  await until(async () => ((await ask({ url: `/models/${name}` })).body as { readonly ready: boolean }).ready)
+}
+
+describe('a hosted model', () => {
+  it('is uploaded, shown, overwritten, downloaded and deleted', async () => {
+    const parts = { name: 'm', framework: 'xgboost', description: 'one', file: ZIP }
+    expect(await upload('POST', '/models', parts)).toMatchObject({
+      status: 201,
+      body: {
+        message: 'Model successfully uploaded',
+        name: 'm',
+        framework: 'xgboost',
+        description: 'one',
+        version: '1',
+      },
+    })
+    await ready('m')
+    expect((await ask({ url: '/models/m' })).body).toMatchObject({
+      name: 'm',
+      framework: 'xgboost',
+      framework_version: '3.2.0',
+      description: 'one',
+      ready: true,
+      version: '1',
+      supported_endpoints: ['predict'],
+      createdOn: expect.stringMatching(/^\d{4}-.*Z$/) as string,
+    })
+    for (const [method, version] of [
+      ['POST', '2'],
+      ['PUT', '3'],
+    ] as const) {
+      const answer = await upload(method, '/models/m', { framework: 'XGBoost', description: 'two', file: ZIP })
+      expect(answer).toMatchObject({ status: 200, body: { description: 'two', version } })
+    }
+    const content = await app.inject({ url: '/models/m/content', headers: { authorization: basic('k', 's') } })
+    expect(content.headers['content-type']).toBe('application/zip')
+    expect(content.rawPayload.equals(ZIP)).toBe(true)
+    expect((await ask({ url: '/models' })).body).toMatchObject({
+      available_models: [{ name: 'booster' }, { name: 'm' }],
+    })
+    expect((await ask({ url: '/models?name=boo' })).body).toMatchObject({ available_models: [{ name: 'booster' }] })
+    expect((await ask({ method: 'DELETE', url: '/models/m' })).body).toMatchObject({
+      message: 'Model successfully deleted',
+    })
+    expect(await ask({ url: '/models/m' })).toMatchObject({ status: 404, body: { error: 'Model does not exist' } })
+  })
+
+  it('predicts what its library predicts, of lists and of named features', async () => {
+    const instances = GOLDEN?.rows ?? []
+    const { status, body } = await predict({ instances })
+    expect(status).toBe(200)
+    const { predictions } = body as { readonly predictions: readonly number[] }
+    predictions.forEach((value, at) => expect(value).toBeCloseTo(GOLDEN?.predictions[at] ?? 0, 5))
+    const named = instances.map(([a, b, c, d]) => ({ a, b, c, ...(d !== null && { d }) }))
+    expect((await predict({ instances: named })).body).toEqual(body)
+  })
+
+  it('gives examples that can be sent as they are', async () => {
+    const { body } = await ask({ url: '/models/booster/examples' })
+    expect(body).toEqual([{ endpoint: 'predict', payload: { instances: [[0, 0, 0, 0]] } }])
+    const [{ payload }] = body as [{ readonly payload: object }]
+    expect((await predict(payload)).status).toBe(200)
+  })
+
+  it('is run by what /frameworks tells', async () => {
+    expect((await ask({ url: '/frameworks' })).body).toMatchObject({
+      frameworks: expect.arrayContaining([expect.objectContaining({ framework: 'xgboost' })]) as unknown[],
+    })
+    expect((await ask({ url: '/frameworks/xgboost' })).body).toMatchObject({ default_runtime: { driver: 'xgboost' } })
+    expect((await ask({ url: '/frameworks/weka' })).status).toBe(404)
+  })
+})
+
+describe('a call that cannot be answered', () => {
+  it.each<[string, unknown, number, RegExp]>([
+    ['no object', [1], 400, /Unrecognized request format/],
+    ['no instances', {}, 400, /\/instances <- is missing/],
+    ['instances that are no list', { instances: 1 }, 400, /\/instances <- is 1, and must be a list/],
+    ['no instance at all', { instances: [] }, 400, /\/instances <- is empty/],
+    ['both forms', { instances: [[0, 0, 0, 0]], inputs: [[0, 0, 0, 0]] }, 400, /send one of them/],
+    ['another key', { instances: [[0, 0, 0, 0]], foo: 1 }, 400, /\/foo <- is unknown/],
+    ['too few values', { instances: [[1, 2]] }, 400, /\/instances\/0 <- has 2 values \(send 4/],
+    ['a text', { instances: [[1, 'two', 3, 4]] }, 400, /\/instances\/0\/1 <- is "two"/],
+    [
+      'a feature that there is not',
+      { instances: [{ a: 1, depth: 2 }] },
+      400,
+      /\/instances\/0\/depth <- is no feature.*a, b, c, d/,
+    ],
+    ['probabilities of a booster', { instances: [[0, 0, 0, 0]], probabilities: true }, 400, /for models of sklearn/],
+    ['more than are taken', { instances: Array.from({ length: 10_001 }, () => []) }, 400, /at most 10000/],
+    ['columns of several lengths', { inputs: { a: [1], b: [1, 2] } }, 400, /\/inputs\/b <- has 2 values, and a has 1/],
+  ])('%s', async (_title, body, status, error) => {
+    const answer = await predict(body)
+    expect(answer).toMatchObject({ status, body: { error: expect.stringMatching(error) as string } })
+  })
+
+  it('is told by its status what is wrong with it', async () => {
+    expect(await predict({ instances: [[1]] }, 'none')).toMatchObject({
+      status: 404,
+      body: { error: 'Model does not exist' },
+    })
+    const classify = await ask({ method: 'POST', url: '/models/booster/classify', payload: { examples: [{}] } })
+    expect(classify).toMatchObject({
+      status: 400,
+      body: { error: expect.stringContaining('models of tensorflow') as string },
+    })
+    expect((await app.inject({ url: '/models' })).statusCode).toBe(401)
+  })
+})
+
+describe('an upload that is refused', () => {
+  const parts = { name: 'bad', framework: 'xgboost', file: ZIP }
+  it.each<[string, Readonly<Record<string, string | Uint8Array>>, number, RegExp]>([
+    ['a name that leads elsewhere', { ...parts, name: '../x' }, 400, /\/name/],
+    [
+      'no framework that is known',
+      { ...parts, framework: 'weka' },
+      400,
+      /\/framework <- is "weka" \(write one of sklearn/,
+    ],
+    ['no file', { name: 'bad', framework: 'xgboost' }, 400, /\/file <- is missing/],
+    ['everything at once', { name: '', framework: '' }, 400, /\/name.*\/framework.*\/file/],
+    ['a part that is unknown', { ...parts, flavour: 'x' }, 400, /\/flavour <- is unknown/],
+    ['no zip', { ...parts, file: new TextEncoder().encode('PK?') }, 400, /the zip cannot be read/],
+    ['a name that is taken', { ...parts, name: 'booster' }, 409, /already/],
+  ])('%s', async (_title, given, status, error) => {
+    expect(await upload('POST', '/models', given)).toMatchObject({
+      status,
+      body: { error: expect.stringMatching(error) as string },
+    })
+  })
+
+  it('is no form', async () => {
+    expect(await ask({ method: 'POST', url: '/models', payload: { name: 'x' } })).toMatchObject({
+      status: 400,
+      body: { error: expect.stringContaining('multipart/form-data') as string },
+    })
+    expect((await upload('PUT', '/models/none', parts)).status).toBe(404)
+  })
+
+  it.each([
+    ['text', 'hello, I am no booster'],
+    ['JSON of something else', '{"learner": {}}'],
+    ['a tree that leads back', JSON.stringify(GOLDEN?.json).replace('"left_children":[1', '"left_children":[0')],
+    ['an objective of its own', JSON.stringify(GOLDEN?.json).replace('reg:squarederror', 'custom:mine')],
+    ['UBJSON without an end', '{L\u0000\u0000'],
+  ])('is seen when it is loaded: %s', async (title, booster) => {
+    const name = `broken-${title.replaceAll(' ', '-')}`
+    await upload('POST', '/models', { name, framework: 'xgboost', file: zipOf({ 'model.bst': booster }) })
+    await until(async () => (await predict({ instances: [[0, 0, 0, 0]] }, name)).status !== 409)
+    expect((await ask({ url: `/models/${name}` })).body).toMatchObject({
+      ready: false,
+      failure: expect.stringMatching(/^the (booster|objective)/) as string,
+    })
+    expect((await predict({ instances: [[0, 0, 0, 0]] }, name)).status).toBe(500)
+    expect((await predict({ instances: [[0, 0, 0, 0]] })).status).toBe(200)
+  })
+})
+
+it('does the same by the client', async () => {
+  const url = await app.listen({ port: 0, host: '127.0.0.1' })
+  const { models } = createClient({ url, credentials: { key: 'k', secret: 's' } })
+  expect(await models.create({ name: 'mine', framework: 'xgboost', description: 'd', file: ZIP })).toMatchObject({
+    name: 'mine',
+  })
+  await until(async () => (await models.get('mine')).ready)
+  expect(await models.predict('mine', { instances: [[0, 0, 0, 0]] })).toHaveProperty('predictions')
+  expect((await models.examples('mine')).map(({ endpoint }) => endpoint)).toEqual(['predict'])
+  const { size, content } = await models.content('mine')
+  expect(await bytesOf(content)).toHaveLength(size)
+  expect(await models.patch('mine', { description: 'new' })).toMatchObject({ description: 'new', version: '1' })
+  expect(await models.replace('mine', { framework: 'xgboost', file: ZIP })).toMatchObject({ version: '2' })
+  expect(await models.remove('mine')).toMatchObject({ name: 'mine' })
+  await expect(models.get('mine')).rejects.toMatchObject({ code: 'NOT_FOUND', message: 'Model does not exist' })
+  expect((await models.frameworks()).map(({ framework }) => framework)).toContain('xgboost')
+  await expect(models.classify('booster', { examples: [{}] })).rejects.toMatchObject({ code: 'VALIDATION' })
+  await expect(models.regress('booster', { examples: [{}] })).rejects.toMatchObject({ code: 'VALIDATION' })
+  expect((await models.list({ name: 'boost' })).map(({ name }) => name)).toEqual(['booster'])
+})
+
+async function bytesOf(content: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  for await (const piece of content) pieces.push(piece)
+  return Buffer.concat(pieces)
+}

@@ -1,0 +1,30 @@
+import { expect, it } from 'vitest'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { brokerBench, NOON, TakingEngine } from './support/bench-of-broker.ts'
+
+// Holds BROKER-1
+it('what is imported is in series alone, over what was posted before, and makes its resources', async () => {
+  const seen: string[] = []
+  const storage = openMemory({ clock: () => NOON })
+  const engine = new TakingEngine(storage)
+  await using broker = await brokerBench({
+    storage,
+    engine: () => engine,
+    resources: () => ({ discover: async (_tenant, all) => void seen.push(...all.map(({ resource }) => resource)) }),
+  })
+  await broker.api.posting.events('a', { n: 1, timestamp: NOON }, { forward: false })
+  const importing = broker.service.importing('acme')
+  await importing.begin()
+  await importing.append([
+    { resource: 'a', metric: 'n', time: NOON, value: 2 },
+    { resource: 'b', metric: 'n', time: NOON - 1, value: 3 },
+    { resource: 'b', metric: 'n', time: NOON, value: 4 },
+  ])
+  const { series } = storage.tenant('acme')
+  expect(await series.range({ resources: ['a'], metric: 'n' })).toMatchObject([{ value: 2 }])
+  expect(await broker.api.series.list('b')).toEqual([{ metric: 'n', time: NOON, value: 4 }])
+  expect(await broker.api.messages.last('b')).toEqual([])
+  expect(engine.taken).toEqual([])
+  expect(seen).toEqual(['a', 'a', 'b'])
+  expect((await storage.tenant('acme').log('broker').bounds(0)).last).toBe(1)
+})

@@ -1,0 +1,111 @@
+/** The Pythons with frameworks that tests use where they are there, in a cache outside of the checkout. */
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import type { Json } from '../../../../src/kernel/json.ts'
+import { machineTimers } from '../../../../src/machine/timers.ts'
+import { inspectMachine } from '../../../../src/sandbox-process/inspect-machine.ts'
+import { DEFAULT_LIMITS } from '../../../../src/sandbox-process/limits.ts'
+import { type PoolOptions, ProcessPool } from '../../../../src/sandbox-process/process-pool.ts'
+import type { Framework } from '../../../../src/services/models/contract.ts'
+import type { ModelDriver, ModelPackage } from '../../../../src/services/models/driver.ts'
+import { pythonDriver } from '../../../../src/services/models/python/python-driver.ts'
+import { type PythonRuntime, PythonRuntimes } from '../../../../src/services/models/python/python-runtimes.ts'
+
+/** One virtual environment for each framework; `REFLEXARC_FRAMEWORKS` names another place. */
+export const FRAMEWORKS_FOLDER = process.env['REFLEXARC_FRAMEWORKS'] ?? join(homedir(), '.cache/reflexarc-frameworks')
+
+const LIMITS = {
+  ...DEFAULT_LIMITS,
+  startMs: 120_000,
+  memoryMib: 8_192,
+  tasks: 64,
+  openFiles: 256,
+}
+
+export interface TestDriver extends AsyncDisposable {
+  readonly driver: ModelDriver
+  readonly pool: ProcessPool | undefined
+}
+
+/** Says loudly what is not there: then nothing is tested with it. */
+export async function installedRuntime(framework: Framework): Promise<PythonRuntime | undefined> {
+  const found = await new PythonRuntimes(FRAMEWORKS_FOLDER).of(framework)
+  if (found === undefined) {
+    process.stderr.write(`*** NOT TESTED: models of ${framework}: no Python with it is in ${FRAMEWORKS_FOLDER}\n`)
+  }
+  return found
+}
+
+export async function testDriver(options: Partial<PoolOptions> = {}): Promise<TestDriver> {
+  const folder = mkdtempSync(join(tmpdir(), 'models-'))
+  const emptyFolder = join(folder, 'empty')
+  mkdirSync(emptyFolder)
+  const machine = await inspectMachine({ confinement: 'confined', emptyFolder, environment: process.env })
+  let pool: ProcessPool | undefined
+  const { later, breathe } = machineTimers
+  const clock = (): number => performance.now()
+  const driver = pythonDriver({
+    pool: async (log) => {
+      const limits = { ...LIMITS, ...options.limits }
+      pool = new ProcessPool({
+        machine,
+        emptyFolder,
+        processes: 4,
+        perProgram: 1,
+        idleMs: 60_000,
+        later,
+        clock,
+        answer: () => Promise.reject(new Error('nothing is answered')),
+        log,
+        ...options,
+        limits,
+      })
+      return pool
+    },
+    runtimes: new PythonRuntimes(FRAMEWORKS_FOLDER),
+    folder: join(folder, 'unpacked'),
+    later,
+    clock,
+    breathe,
+  })
+  return {
+    driver,
+    get pool() {
+      return pool
+    },
+    [Symbol.asyncDispose]: async () => {
+      await driver.close()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+/** What fixtures/models/train.py wrote down. */
+export interface Recorded {
+  readonly version: string
+  readonly instances: readonly Json[]
+  readonly predictions: readonly Json[]
+  readonly probabilities?: readonly Json[]
+}
+
+const FIXTURES = join(import.meta.dirname, '../../../../fixtures/models')
+
+/** The files of the model in fixtures/models, and what its library predicts. */
+export function fixtureOf(framework: Framework): { readonly model: ModelPackage; readonly record: Recorded } {
+  const folder = join(FIXTURES, framework)
+  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+  const files = new Map(paths.map((path) => [relative(folder, path), new Uint8Array(readFileSync(path))]))
+  const record = JSON.parse(readFileSync(`${folder}.json`, 'utf8')) as Recorded
+  return { model: packageOf(framework, files), record }
+}
+
+export function packageOf(
+  framework: Framework,
+  files: ModelPackage['files'],
+  digest: string = framework,
+): ModelPackage {
+  return { tenant: 'acme', name: 'm', framework, digest, files }
+}

@@ -1,0 +1,236 @@
+/** The models service over a driver that tests tell what to do. */
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/kernel/errors.ts'
+import type { ModelsApi, ModelsService } from '../../../src/services/models/contract.ts'
+import { GAVE_UP, type ModelCall, type ModelDriver, type OpenModel } from '../../../src/services/models/driver.ts'
+import { createModelsService } from '../../../src/services/models/service.ts'
+import type { Storage } from '../../../src/storage/contract.ts'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { deferred } from '../../support/deferred.ts'
+import { until } from '../../support/until.ts'
+import { zipOf } from './zip.ts'
+
+const file = zipOf({ 'model.bst': 'x' })
+const UPLOAD = { name: 'm', framework: 'xgboost', file }
+
+/** Gives what each instance is, unless a test says otherwise. */
+class TestDriver implements ModelDriver {
+  readonly name = 'test'
+  opened = 0
+  open_: () => Promise<void> = () => Promise.resolve()
+  call_: (call: ModelCall) => Promise<ModelCall['instances']> = ({ instances }) => Promise.resolve(instances)
+  refusal: string | undefined
+
+  refuses(): Promise<string | undefined> {
+    return Promise.resolve(this.refusal)
+  }
+  async open(): Promise<OpenModel> {
+    this.opened++
+    await this.open_()
+    const inputs = [{ type: 'number', shape: [2] }] as const
+    return {
+      signatures: [{ operation: 'predict', inputs }],
+      warnings: [],
+      call: (call) => this.call_(call),
+      close: () => Promise.resolve(),
+    }
+  }
+  runtimes(): Promise<[]> {
+    return Promise.resolve([])
+  }
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+}
+
+let ids = 0
+function serviceOf(driver: ModelDriver, storage: Storage = openMemory()): ModelsService {
+  return createModelsService({ storage, drivers: [driver], now: () => 1_000, newId: () => `id${ids++}` })
+}
+const asked = (service: ModelsService, tenant = 'acme'): ModelsApi => service.as({ tenant, user: 'users/1' })
+const ready = (api: ModelsApi, name = 'm'): Promise<void> => until(async () => (await api.get(name)).ready)
+
+describe('a model', () => {
+  // Holds MODEL-1
+  it('is not asked before it is loaded', async () => {
+    const driver = new TestDriver()
+    const loaded = deferred<void>()
+    driver.open_ = () => loaded.promise
+    const api = asked(serviceOf(driver))
+    expect(await api.create(UPLOAD)).toMatchObject({ ready: false, supported_endpoints: [], version: '1' })
+    const early = api.predict('m', { instances: [1] })
+    await expect(early).rejects.toMatchObject({ code: 'NOT_READY', message: 'Model not ready yet' })
+    loaded.resolve()
+    await ready(api)
+    expect(await api.predict('m', { instances: [1, 2] })).toEqual({ predictions: [1, 2] })
+    expect(driver.opened).toBe(1)
+  })
+
+  // Holds MODEL-2
+  it('stays as it was when an upload is refused', async () => {
+    const api = asked(serviceOf(new TestDriver()))
+    await api.create(UPLOAD)
+    await ready(api)
+    const before = await api.get('m')
+    for (const bad of [zipOf({ other: 'x' }), new Uint8Array()]) {
+      await expect(api.replace('m', { ...UPLOAD, file: bad })).rejects.toMatchObject({ code: 'VALIDATION' })
+    }
+    await expect(api.create(UPLOAD)).rejects.toMatchObject({ code: 'CONFLICT' })
+    expect(await api.get('m')).toEqual(before)
+    expect(await api.predict('m', { instances: [1] })).toEqual({ predictions: [1] })
+  })
+
+  it('is of whoever replaced it last, also when the former one is loaded later', async () => {
+    const driver = new TestDriver()
+    const first = deferred<void>()
+    driver.open_ = () => (driver.opened === 1 ? first.promise : Promise.resolve())
+    const api = asked(serviceOf(driver))
+    await api.create(UPLOAD)
+    await api.replace('m', { ...UPLOAD, file: zipOf({ 'model.bst': 'y' }), description: 'new' })
+    await ready(api)
+    first.reject(new AppError('VALIDATION', 'the first one cannot be read'))
+    expect(await api.get('m')).toMatchObject({ version: '2', description: 'new', ready: true })
+    expect(await api.predict('m', { instances: [1] })).toEqual({ predictions: [1] })
+  })
+
+  // Holds MODEL-4
+  it("is nobody else's", async () => {
+    const service = serviceOf(new TestDriver())
+    await asked(service).create(UPLOAD)
+    await ready(asked(service))
+    const other = asked(service, 'other')
+    for (const ask of [
+      () => other.get('m'),
+      () => other.predict('m', { instances: [1] }),
+      () => other.remove('m'),
+      () => other.content('m'),
+    ]) {
+      await expect(ask()).rejects.toMatchObject({ code: 'NOT_FOUND', message: 'Model does not exist' })
+    }
+    expect(await other.list()).toEqual([])
+  })
+
+  it('that cannot be loaded says why, and is not asked', async () => {
+    const driver = new TestDriver()
+    driver.open_ = () => Promise.reject(new AppError('VALIDATION', 'it is no booster'))
+    const api = asked(serviceOf(driver))
+    await api.create(UPLOAD)
+    await until(async () => (await api.get('m')).failure !== undefined)
+    expect(await api.get('m')).toMatchObject({ ready: false, failure: 'it is no booster' })
+    await expect(api.predict('m', { instances: [1] })).rejects.toMatchObject({ code: 'MODEL_FAILED' })
+  })
+
+  it('that no driver runs is told so, until a host has one', async () => {
+    const storage = openMemory()
+    const driver = new TestDriver()
+    driver.refusal = 'it has no Python'
+    const api = asked(serviceOf(driver, storage))
+    await api.create(UPLOAD)
+    await until(async () => (await api.get('m')).failure !== undefined)
+    const refused = api.predict('m', { instances: [1] })
+    await expect(refused).rejects.toMatchObject({
+      code: 'UNSUPPORTED',
+      message: expect.stringContaining('no Python') as string,
+    })
+    const next = serviceOf(new TestDriver(), storage)
+    await next.start()
+    await ready(asked(next))
+  })
+
+  // Holds MODEL-5
+  it('that its driver gave up is failed for good, and others are not', async () => {
+    const driver = new TestDriver()
+    const api = asked(serviceOf(driver))
+    for (const name of ['m', 'good']) await api.create({ ...UPLOAD, name, file: zipOf({ 'model.bst': name }) })
+    for (const name of ['m', 'good']) await ready(api, name)
+    driver.call_ = () => Promise.reject(new AppError('MODEL_FAILED', 'it ended its worker 3 times', { cause: GAVE_UP }))
+    await expect(api.predict('m', { instances: [1] })).rejects.toMatchObject({ code: 'MODEL_FAILED' })
+    driver.call_ = ({ instances }) => Promise.resolve(instances)
+    const failed = api.predict('m', { instances: [1] })
+    await expect(failed).rejects.toMatchObject({ message: 'the model cannot be used: it ended its worker 3 times' })
+    expect(await api.predict('good', { instances: [1] })).toEqual({ predictions: [1] })
+  })
+
+  // Holds MODEL-3
+  it('that gives fewer values than it was asked for has failed', async () => {
+    const driver = new TestDriver()
+    const api = asked(serviceOf(driver))
+    await api.create(UPLOAD)
+    await ready(api)
+    driver.call_ = () => Promise.resolve([1])
+    const short = api.predict('m', { instances: [1, 2] })
+    await expect(short).rejects.toMatchObject({
+      code: 'MODEL_FAILED',
+      message: 'the model gave 1 values for 2 instances',
+    })
+  })
+
+  it('may be described anew, while it is loaded and after, without another version', async () => {
+    const driver = new TestDriver()
+    const loaded = deferred<void>()
+    driver.open_ = () => loaded.promise
+    let now = 1_000
+    const service = createModelsService({ storage: openMemory(), drivers: [driver], now: () => now, newId: () => 'id' })
+    await asked(service).create(UPLOAD)
+    now = 2_000
+    const other = service.as({ tenant: 'acme', user: 'users/2' })
+    const info = { description: 'new', version: '1', createdBy: 'users/1', updatedBy: 'users/2' }
+    expect(await other.patch('m', { description: 'new' })).toMatchObject({ ...info, ready: false })
+    // all change the record at once
+    loaded.resolve()
+    const newer = () => other.patch('m', { metadata: { description: 'newer' } })
+    await Promise.all([newer(), newer(), ready(other)])
+    expect(await other.get('m')).toMatchObject({
+      ...info,
+      description: 'newer',
+      ready: true,
+      updatedOn: '1970-01-01T00:00:02.000Z',
+    })
+    expect(driver.opened).toBe(1)
+    await expect(other.patch('none', { description: '' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  it.each<[string, unknown, RegExp]>([
+    ['nothing', {}, /\/description <- is missing/],
+    ['no object', 'new', /the change is "new": send/],
+    ['what an upload has', { framework: 'sklearn', description: '' }, /\/framework <- cannot be changed/],
+    ['a description that is no text', { description: 7 }, /\/description <- is 7, and must be a text/],
+    ['one that is too long', { description: 'x'.repeat(10_001) }, /has 10001 characters/],
+    ['two of them', { description: 'a', metadata: { description: 'b' } }, /\/metadata\/description <- is there twice/],
+    ['metadata of its own', { metadata: { flavour: 'x' } }, /\/metadata\/flavour <- cannot be changed/],
+    ['metadata that are none', { metadata: [] }, /\/metadata <- is \[\], and must be an object/],
+  ])('is not changed by %s', async (_title, body, message) => {
+    const api = asked(serviceOf(new TestDriver()))
+    await api.create(UPLOAD)
+    await ready(api)
+    const before = await api.get('m')
+    await expect(api.patch('m', body)).rejects.toMatchObject({
+      code: 'VALIDATION',
+      message: expect.stringMatching(message) as string,
+    })
+    expect(await api.get('m')).toEqual(before)
+  })
+
+  it('is loaded again after a restart, when it is asked', async () => {
+    const storage = openMemory()
+    const before = serviceOf(new TestDriver(), storage)
+    await asked(before).create(UPLOAD)
+    await ready(asked(before))
+    const driver = new TestDriver()
+    const service = serviceOf(driver, storage)
+    await service.start()
+    expect(driver.opened).toBe(0)
+    expect(await asked(service).predict('m', { instances: [1] })).toEqual({ predictions: [1] })
+  })
+})
+
+describe('what is asked by column', () => {
+  it('is answered by column', async () => {
+    const driver = new TestDriver()
+    const api = asked(serviceOf(driver))
+    await api.create(UPLOAD)
+    await ready(api)
+    expect(await api.predict('m', { inputs: { a: [1, 2], b: [3, 4] } })).toEqual({ outputs: { a: [1, 2], b: [3, 4] } })
+    expect(await api.predict('m', { inputs: [[1], [2]] })).toEqual({ outputs: [[1], [2]] })
+  })
+})

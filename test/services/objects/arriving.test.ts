@@ -1,0 +1,51 @@
+import { PassThrough } from 'node:stream'
+import type { IncomingMessage } from 'node:http'
+import { describe, expect, it } from 'vitest'
+import { arriving } from '../../../src/services/objects/routes/arriving.ts'
+import { bytes, textOf } from './support.ts'
+
+/** A body, and the looks at it that wait for their time. */
+function sent() {
+  const body = new PassThrough()
+  const looks: (() => void)[] = []
+  const pieces = arriving(body as unknown as IncomingMessage, (_ms, look) => {
+    looks.push(look)
+    return () => void looks.splice(looks.indexOf(look), 1)
+  })
+  return { body, looks, pieces }
+}
+
+describe('a body', () => {
+  it('comes for as long as something of it comes, and leaves no timer', async () => {
+    const { body, looks, pieces } = sent()
+    const reading = textOf(pieces)
+    for (const text of ['a', 'b', 'c']) {
+      body.write(bytes(text))
+      await new Promise((resolve) => setImmediate(resolve))
+      looks.shift()?.()
+    }
+    body.end()
+    expect([await reading, looks.length]).toEqual(['abc', 0])
+  })
+
+  it('is given up when nothing of it came between two looks', async () => {
+    const { body, looks, pieces } = sent()
+    const reading = textOf(pieces)
+    await new Promise((resolve) => setImmediate(resolve))
+    looks.shift()?.()
+    await expect(reading).rejects.toMatchObject({ s3Code: 'RequestTimeout' })
+    expect(body.destroyed).toBe(true)
+  })
+
+  it('is not given up because its reader is slow', async () => {
+    const { body, looks, pieces } = sent()
+    body.write(bytes('a'))
+    const iterator = pieces[Symbol.asyncIterator]()
+    expect((await iterator.next()).done).toBe(false)
+    looks.shift()?.()
+    looks.shift()?.()
+    expect(body.destroyed).toBe(false)
+    await iterator.return?.()
+    expect(looks).toEqual([])
+  })
+})

@@ -1,0 +1,143 @@
+import { gzipSync } from 'node:zlib'
+import { describe, expect, it } from 'vitest'
+import {
+  importBatches,
+  type BatchOptions,
+  type ImportBatch,
+} from '../../../../src/services/objects/etl/import-batches.ts'
+
+async function* chunksOf(bytes: Uint8Array, size = 7): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
+}
+
+async function batches(content: string | Uint8Array, options: BatchOptions = {}): Promise<readonly ImportBatch[]> {
+  const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
+  const all: ImportBatch[] = []
+  for await (const batch of importBatches(chunksOf(bytes), options)) all.push(batch)
+  return all
+}
+
+/** All batches as one: `resource metric time value` of each sample, and `line: message` of what was refused. */
+async function read(content: string | Uint8Array, options: BatchOptions = {}) {
+  const all = await batches(content, options)
+  return {
+    samples: all.flatMap(({ samples }) => samples.map((s) => [s.resource, s.metric, s.time, s.value].join(' '))),
+    refused: all.flatMap(({ refused }) => refused.map(({ line, message }) => `${line}: ${message}`)),
+    messages: all.reduce((sum, { messages }) => sum + messages, 0),
+    line: all.at(-1)?.line,
+  }
+}
+
+const WIDE = `resource,timestamp,temperature,mode
+boiler-1,2026-01-01T00:00:00.000Z,93.5,on
+boiler-2,1767225600,,"off, for now"
+`
+
+// Holds IMPORT-1, IMPORT-3
+describe('importBatches', () => {
+  it('reads a column a metric, and leaves empty cells out', async () => {
+    expect(await read(WIDE)).toEqual({
+      samples: [
+        'boiler-1 temperature 1767225600000 93.5',
+        'boiler-1 mode 1767225600000 on',
+        'boiler-2 mode 1767225600000 off, for now',
+      ],
+      refused: [],
+      messages: 2,
+      line: 3,
+    })
+  })
+
+  it('reads a value a row', async () => {
+    const { samples } = await read(
+      'metric,resource,value,timestamp\ntemperature,boiler-1,93.5,2026-01-01\nhumidity,boiler-1,,2026-01-01\n',
+    )
+    expect(samples).toEqual(['boiler-1 temperature 1767225600000 93.5'])
+  })
+
+  it('reads a message a line of JSON', async () => {
+    const { samples } = await read('{"resource":"a","timestamp":0,"on":true,"gone":null}\n')
+    expect(samples).toEqual(['a on 0 true'])
+  })
+
+  it('unpacks gzip, and fails for what gzip cannot unpack', async () => {
+    expect(await read(gzipSync(WIDE))).toEqual(await read(WIDE))
+    const torn = gzipSync(WIDE)
+    await expect(read(torn.subarray(0, torn.length - 9))).rejects.toThrow('unexpected end of file')
+  })
+
+  it('names each line that is refused, and takes a line whole or not at all', async () => {
+    const { samples, refused } = await read(
+      [
+        'resource,timestamp,a,b',
+        'x,yesterday,1,2',
+        ',0,1,2',
+        ',0,1,2',
+        'x,0,1,1e999',
+        `x,0,1,${'é'.repeat(32_769)}`,
+        'x,0,1',
+        `${'x'.repeat(513)},0,1,2`,
+        'x,0,1,a\0b',
+        'x,0,-inf,2',
+        'x,0,NaN,2',
+      ].join('\n'),
+    )
+    expect(samples).toEqual(['x b 0 2'])
+    expect(refused).toEqual([
+      '2: "yesterday" is not a time',
+      '3: the message names no resource',
+      '4: the message names no resource',
+      '5: b is beyond 1.8e308',
+      '6: b has 65538 bytes',
+      '7: 3 cells, but the header has 4',
+      '8: the name of the resource has more than 512 bytes',
+      '9: b has a NUL or half of a surrogate pair',
+      '10: a is beyond 1.8e308',
+    ])
+  })
+
+  it('refuses metrics of the long form that have no name or one that reaches a prototype', async () => {
+    const { samples, refused } = await read(
+      'resource,metric,timestamp,value\na,,0,1\na,__proto__,0,1\na,timestamp,0,1\na,ok,0,1\n',
+    )
+    expect(samples).toEqual(['a ok 0 1'])
+    expect(refused).toEqual([
+      '2: the row names no metric',
+      '3: a metric cannot be named "__proto__"',
+      '4: a metric cannot be named "timestamp"',
+    ])
+  })
+
+  it('refuses what series do not keep', async () => {
+    const { refused } = await read(
+      '{"resource":"a","timestamp":0,"at":{"lat":1}}\n{"resource":"a","timestamp":0,"l":[]}',
+    )
+    expect(refused).toEqual(['1: at is an object', '2: l is a list'])
+  })
+
+  it('goes on behind any line as if it had never stopped', async () => {
+    const rows = Array.from({ length: 40 }, (_, n) =>
+      n % 7 === 3 ? `r,never,${n}` : n % 5 === 1 ? `"r\nr",${n},${n}` : `r,${n},${n}`,
+    )
+    const text = `resource,timestamp,v\n${rows.join('\n')}\n`
+    const whole = await read(text)
+    for (const cut of await batches(text, { size: 1 })) {
+      const before = await batches(text, { size: 1 })
+      const taken = before.slice(0, before.indexOf(before.find(({ line }) => line === cut.line) as ImportBatch) + 1)
+      const first = {
+        samples: taken.flatMap(({ samples }) => samples.map((s) => [s.resource, s.metric, s.time, s.value].join(' '))),
+        refused: taken.flatMap(({ refused }) => refused.map(({ line, message }) => `${line}: ${message}`)),
+      }
+      const rest = await read(text, { after: cut.line })
+      expect([...first.samples, ...rest.samples]).toEqual(whole.samples)
+      expect([...first.refused, ...rest.refused]).toEqual(whole.refused)
+    }
+  })
+
+  it('holds a batch at a time', async () => {
+    const text = `resource,timestamp,v\n${Array.from({ length: 500 }, (_, n) => `r,${n},1`).join('\n')}\n`
+    const sizes = (await batches(text, { size: 10 })).map(({ samples }) => samples.length)
+    expect(Math.max(...sizes)).toBeLessThan(20)
+    expect(sizes.reduce((a, b) => a + b)).toBe(500)
+  })
+})

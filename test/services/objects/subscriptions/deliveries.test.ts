@@ -1,0 +1,279 @@
+/** What becomes of a change: to whom it is told, in which order, and what happens when nobody takes it. */
+import { describe, expect, it } from 'vitest'
+import { MAX_STALLS } from '../../../../src/jobs/job-change.ts'
+import { deferred } from '../../../support/deferred.ts'
+import { SECRET, START, subscriptionOf, SubscriptionsWorld, TENANT, type Told } from './world.ts'
+
+const pathOf = ({ body }: Told): unknown => (body?.['object'] as { readonly name: string } | undefined)?.name
+const sizeOf = (body: Told['body']): unknown => (body?.['object'] as { readonly size: number } | undefined)?.size
+const headerOf = ({ headers }: Told, name: string): string | undefined => headers.find(([key]) => key === name)?.[1]
+
+// Holds SUBSCRIBE-1 to SUBSCRIBE-5
+describe('a change', () => {
+  it('is told to whoever subscribed to it, with the object as the API shows it', async () => {
+    const world = new SubscriptionsWorld()
+    const host = await world.host()
+    const payload = { signed_links: ['GET', 'PUT'], reference: { site: 7 } }
+    await host.api.create('assets', subscriptionOf({}, { payload, expiry: { hours: 1, seconds: 30 } }))
+    await host.put('a/b.txt')
+    await host.settled()
+    const [told] = world.told
+    expect(told?.body).toMatchObject({
+      event: 'put',
+      event_time: new Date(START).toISOString(),
+      reference: { site: 7 },
+      tenant: TENANT,
+      store: 'files',
+      object: {
+        name: 'a/b.txt',
+        size: 7,
+        bucket: { alias: 'assets' },
+        metadata: { 'content-type': 'binary/octet-stream' },
+        _links: {
+          get_object: { href: expect.stringContaining('X-Amz-Expires=3630') as unknown },
+          put_object: { method: 'PUT', href: expect.stringContaining('a/b.txt') as unknown },
+        },
+      },
+    })
+    await host.stop()
+  })
+
+  it('of an object that is gone says so, and is told without a body where the method has none', async () => {
+    const world = new SubscriptionsWorld()
+    const host = await world.host()
+    await host.api.create('assets', subscriptionOf({ filters: [{ events: ['delete'] }] }))
+    await host.api.create('assets', subscriptionOf({ filters: [{ events: ['delete'] }] }, { method: 'GET' }))
+    await host.put('x')
+    await host.objects.inside(TENANT).remove('assets', 'x')
+    await host.settled()
+    const [got, posted] = world.told.toSorted((one, other) => one.method.localeCompare(other.method))
+    expect(posted?.body).toMatchObject({ event: 'delete', object: { name: 'x', delete_marker: true } })
+    expect(got).toMatchObject({ method: 'GET', body: undefined })
+    expect(Object.fromEntries(new URLSearchParams(got?.query))).toMatchObject({
+      event: 'delete',
+      bucket: 'assets',
+      object: 'x',
+    })
+    await host.stop()
+  })
+
+  it.each<[string, object, readonly string[]]>([
+    ['everything that is put', {}, ['a/1.csv', 'a/2.txt', 'b/3.csv']],
+    ['a prefix', { prefix: 'a/' }, ['a/1.csv', 'a/2.txt']],
+    ['a suffix', { suffix: '.csv' }, ['a/1.csv', 'b/3.csv']],
+    ['both', { prefix: 'a/', suffix: '.csv' }, ['a/1.csv']],
+    ['removals alone', { events: ['delete'] }, []],
+  ])('is about %s, and never about what is hidden', async (_, filter, paths) => {
+    const world = new SubscriptionsWorld()
+    const host = await world.host()
+    await host.put('before.csv')
+    await host.api.create('assets', subscriptionOf({ filters: [filter] }))
+    for (const path of ['a/1.csv', 'a/2.txt', 'b/3.csv', '.hidden.csv']) await host.put(path)
+    await host.settled()
+    expect(new Set(world.told.map(pathOf))).toEqual(new Set(paths))
+    expect(world.told).toHaveLength(paths.length)
+    expect(world.heard.map(({ object }) => object.path)).toEqual(['before.csv', 'a/1.csv', 'a/2.txt', 'b/3.csv'])
+    await host.stop()
+  })
+
+  it('that is not taken is told again, with longer and longer pauses, until it is', async () => {
+    const world = new SubscriptionsWorld()
+    const at: number[] = []
+    world.answering = () => {
+      at.push(world.now - START)
+      return at.length < 4 ? 503 : 204
+    }
+    const host = await world.host()
+    const { id } = await host.api.create('assets', subscriptionOf())
+    await host.put('x')
+    await world.advance(60_000, host)
+    expect(at).toEqual([0, 1_000, 3_000, 7_000])
+    expect(new Set(world.told.map((told) => headerOf(told, 'idempotency-key'))).size).toBe(1)
+    expect((await host.api.deliveries('assets', id)).deliveries).toMatchObject([
+      { state: 'delivered', attempts: 4, object: 'x', lastError: { status: 503 } },
+    ])
+    await host.stop()
+  })
+
+  it('that nobody ever takes ends after ten attempts, with the last error, and the next one goes on', async () => {
+    const world = new SubscriptionsWorld()
+    world.answering = ({ body }) => (JSON.stringify(body).includes('first') ? 500 : 200)
+    const host = await world.host()
+    const { id } = await host.api.create('assets', subscriptionOf({}, { payload: { signed_links: [] } }))
+    await host.put('x', 'first')
+    world.answering = (told) => (world.told.indexOf(told) < 10 ? 500 : 200)
+    await host.put('x', 'second')
+    await world.advance(600_000, host)
+    expect(world.told).toHaveLength(11)
+    const { deliveries } = await host.api.deliveries('assets', id)
+    expect(deliveries).toMatchObject([
+      { state: 'delivered', attempts: 1 },
+      {
+        state: 'failed',
+        attempts: 10,
+        lastError: { status: 500, message: 'public answered with status 500: what it said' },
+      },
+    ])
+    expect((await host.api.deliveries('assets', id, { state: 'failed' })).deliveries).toHaveLength(1)
+    const page = await host.api.deliveries('assets', id, { maxKeys: 1 })
+    expect(await host.api.deliveries('assets', id, { before: page.next })).toMatchObject({
+      deliveries: [{ state: 'failed' }],
+    })
+    await host.stop()
+  })
+
+  it('of one object waits for the earlier ones of that object, and for nothing else', async () => {
+    const world = new SubscriptionsWorld()
+    const gate = deferred<number>()
+    world.answering = ({ body }) => (sizeOf(body) === 1 ? gate.promise : 200)
+    const host = await world.host()
+    await host.api.create('assets', subscriptionOf())
+    await host.put('x', '1')
+    await host.put('x', '22')
+    await host.put('x', '333')
+    await host.put('y', '22')
+    const sizes = (): unknown[] => world.told.map(({ body }) => sizeOf(body))
+    while (world.told.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    expect(sizes()).toEqual([1, 2])
+    gate.resolve(200)
+    await host.settled()
+    expect(sizes()).toEqual([1, 2, 2, 3])
+    await host.stop()
+  })
+
+  it('that the host was told when it died is told once more after the next start, and then no more', async () => {
+    const world = new SubscriptionsWorld()
+    const gate = deferred<number>()
+    world.answering = () => gate.promise
+    const dying = await world.host()
+    await dying.api.create('assets', subscriptionOf())
+    await dying.put('x')
+    while (world.told.length < 1) await new Promise((resolve) => setImmediate(resolve))
+    await dying.kill()
+    gate.resolve(200)
+    world.answering = () => 200
+    const host = await world.host()
+    await host.settled()
+    expect(world.told.map(pathOf)).toEqual(['x', 'x'])
+    await host.stop()
+    const later = await world.host()
+    await later.settled()
+    expect(world.told).toHaveLength(2)
+    expect(world.heard).toHaveLength(1)
+    await later.stop()
+  })
+
+  it('that was committed when nobody was there to hand it on is handed on after the next start', async () => {
+    const world = new SubscriptionsWorld()
+    const first = await world.host()
+    await first.api.create('assets', subscriptionOf())
+    await first.service.stop()
+    await first.put('x')
+    await first.kill()
+    const host = await world.host()
+    await host.settled()
+    expect(world.told.map(pathOf)).toEqual(['x'])
+    expect(world.heard).toHaveLength(1)
+    await host.stop()
+  })
+
+  it('under which the host dies again and again is given up, and the next one goes on', async () => {
+    const world = new SubscriptionsWorld()
+    world.answering = () => new Promise(() => undefined)
+    const first = await world.host()
+    const { id } = await first.api.create('assets', subscriptionOf())
+    await first.put('x', '1')
+    await first.put('x', '22')
+    for (let deaths = 1, host = first; deaths <= MAX_STALLS + 1; deaths++) {
+      if (deaths > 1) host = await world.host()
+      while (world.told.length < deaths) await new Promise((resolve) => setImmediate(resolve))
+      await host.kill()
+    }
+    world.answering = () => 200
+    const host = await world.host()
+    await world.advance(600_000, host)
+    expect(world.told).toHaveLength(MAX_STALLS + 2)
+    expect((await host.api.deliveries('assets', id)).deliveries).toMatchObject([
+      { state: 'delivered' },
+      { state: 'failed', lastError: { message: expect.stringContaining('its host died') as unknown } },
+    ])
+    await host.stop()
+  })
+
+  it('that waits behind a thousand others of its object makes the oldest of them give way', async () => {
+    const world = new SubscriptionsWorld()
+    const gate = deferred<number>()
+    world.answering = () => gate.promise
+    const host = await world.host()
+    const { id } = await host.api.create('assets', subscriptionOf())
+    for (let n = 0; n < 1_003; n++) await host.put('x', `${n}`)
+    const waiting = async () =>
+      (await host.api.deliveries('assets', id, { state: 'waiting', maxKeys: 1_000 })).deliveries
+    while ((await waiting()).at(-1)?.position !== 4) await new Promise((resolve) => setImmediate(resolve))
+    expect(await waiting()).toHaveLength(1_000)
+    expect((await host.api.deliveries('assets', id, { state: 'failed' })).deliveries).toMatchObject([
+      { position: 3, attempts: 0, lastError: { message: expect.stringContaining('gave way') as unknown } },
+      { position: 2 },
+    ])
+    gate.resolve(200)
+    await host.stop()
+  })
+
+  it('is given up when its subscription is removed', async () => {
+    const world = new SubscriptionsWorld()
+    world.answering = () => 500
+    const host = await world.host()
+    const { id } = await host.api.create('assets', subscriptionOf())
+    await host.put('x')
+    await host.settled()
+    await host.api.remove('assets', id)
+    await world.advance(600_000, host)
+    expect(world.told).toHaveLength(1)
+    await host.stop()
+  })
+})
+
+describe('a webscript', () => {
+  it.each<[string, object, string, number, string | undefined]>([
+    ['nothing', { method: 'NONE' }, 'public', 1, undefined],
+    ['nothing', { method: 'NONE' }, 'private', 0, undefined],
+    ['its secret', { method: 'WEBSCRIPT', secret: SECRET }, 'private', 1, undefined],
+    ['another secret', { method: 'WEBSCRIPT', secret: 'wrong' }, 'private', 0, undefined],
+    ['a key of its tenant', { method: 'API_KEY', key: TENANT, secret: 'right' }, 'private', 1, undefined],
+    ['a key of another tenant', { method: 'API_KEY', key: 'umbrella', secret: 'right' }, 'private', 0, undefined],
+    ['a token of its tenant', { method: 'SERVICE_TOKEN', key: TENANT, secret: 'right' }, 'private', 1, undefined],
+    [
+      'a token of another tenant',
+      { method: 'SERVICE_TOKEN', key: 'umbrella', secret: 'right' },
+      'private',
+      0,
+      undefined,
+    ],
+    ['a token of its own', { method: 'TOKEN', secret: 'abc' }, 'public', 1, 'Bearer abc'],
+    ['a token of the host', { method: 'TOKEN', secret: 'of-the-host' }, 'public', 1, undefined],
+    ['what it checks by itself', { method: 'WEBSCRIPT', secret: 'abc' }, 'public', 1, 'hmac-sha256 abc'],
+  ])('is shown %s: %j, %s', async (_, authentication, name, calls, authorization) => {
+    const world = new SubscriptionsWorld()
+    const host = await world.host()
+    const { id } = await host.api.create('assets', subscriptionOf({}, { name, authentication }))
+    await host.put('x')
+    await host.settled()
+    expect(world.told).toHaveLength(calls)
+    if (calls > 0) expect(headerOf(world.told[0] as Told, 'authorization')).toBe(authorization)
+    const { deliveries } = await host.api.deliveries('assets', id)
+    expect(deliveries).toMatchObject([{ state: calls > 0 ? 'delivered' : 'active', attempts: 1 }])
+    await host.stop()
+  })
+
+  it('that is not there, or answers that it failed, is called again', async () => {
+    const world = new SubscriptionsWorld()
+    const host = await world.host()
+    const { id } = await host.api.create('assets', subscriptionOf({}, { name: 'none' }))
+    await host.put('x')
+    await host.settled()
+    expect((await host.api.deliveries('assets', id)).deliveries).toMatchObject([
+      { state: 'active', attempts: 1, lastError: { message: 'There is no such webscript' } },
+    ])
+    await host.stop()
+  })
+})

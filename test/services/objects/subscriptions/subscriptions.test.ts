@@ -1,0 +1,180 @@
+/** Subscriptions as documents: what they may be, how their secrets are kept, who may change them. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Seal } from '../../../../src/services/objects/subscriptions/seal.ts'
+import { SUBSCRIPTIONS } from '../../../../src/services/objects/subscriptions/subscription-record.ts'
+import { type SubscriptionsHost, subscriptionOf, SubscriptionsWorld, TENANT } from './world.ts'
+
+let host: SubscriptionsHost
+beforeAll(async () => {
+  host = await new SubscriptionsWorld().host()
+})
+afterAll(() => host.stop())
+
+describe('a subscription', () => {
+  it('has what was left out filled in, and an id', async () => {
+    const made = await host.api.create('assets', subscriptionOf())
+    expect(made).toEqual({
+      id: expect.stringMatching(/^id-/) as unknown,
+      channel: {
+        type: 'webscript',
+        name: 'public',
+        method: 'POST',
+        expiry: { seconds: 300 },
+        payload: { signed_links: [] },
+        authentication: { method: 'NONE' },
+      },
+      filters: [{ events: ['put'], queue: `objects:assets:${made.id}:0` }],
+    })
+    expect(await host.api.get('assets', made.id)).toEqual(made)
+    await host.api.remove('assets', made.id)
+    await expect(host.api.get('assets', made.id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  it('keeps its id, which is refused when it is taken', async () => {
+    await host.api.create('assets', subscriptionOf({ id: 'mine' }))
+    await expect(host.api.create('assets', subscriptionOf({ id: 'mine' }))).rejects.toMatchObject({ code: 'CONFLICT' })
+    await host.api.create('public', subscriptionOf({ id: 'mine' }))
+    const replaced = await host.api.put('assets', 'mine', subscriptionOf({ id: 'other', title: 'Mine' }))
+    expect(replaced).toMatchObject({ id: 'mine', title: 'Mine' })
+    await host.api.put('assets', 'new', subscriptionOf())
+    expect((await host.api.list('assets')).subscriptions.map(({ id }) => id)).toEqual(['mine', 'new'])
+    expect(await host.api.removeAll('assets')).toEqual({ ids: ['mine', 'new'] })
+    await host.api.removeAll('public')
+  })
+
+  it('tells everything that is wrong with it at once', async () => {
+    const wrong = host.api.create('assets', {
+      title: 5,
+      color: 'red',
+      channel: {
+        type: 'system',
+        name: '',
+        method: 'PATCH',
+        expiry: { days: 8, hours: -1 },
+        payload: { signed_links: ['HEAD'], reference: JSON.parse('{"__proto__":1}') as unknown },
+        authentication: { method: 'API_KEY', key: 'k\n' },
+      },
+      filters: [{ prefix: 5, events: [] }, 'x'],
+    })
+    const error = await wrong.then(
+      () => expect.fail('it was taken'),
+      (refused: { issues: readonly { path: string }[] }) => refused,
+    )
+    expect(error.issues.map(({ path }) => path)).toEqual([
+      '/color',
+      '/title',
+      '/channel/type',
+      '/channel/name',
+      '/channel/method',
+      '/channel/expiry/hours',
+      '/channel/expiry',
+      '/channel/payload/signed_links/0',
+      '/channel/payload/reference',
+      '/channel/authentication/key',
+      '/channel/authentication/secret',
+      '/filters/0/prefix',
+      '/filters/0/events',
+      '/filters/1',
+    ])
+  })
+
+  it.each([
+    ['nothing', undefined, ''],
+    ['no channel', { filters: [{}] }, '/channel'],
+    ['no filters', { ...subscriptionOf(), filters: [] }, '/filters'],
+    ['no payload', subscriptionOf({}, { payload: undefined }), '/channel/payload'],
+    ['no method', subscriptionOf({}, { method: undefined }), '/channel/method'],
+    ['no authentication', subscriptionOf({}, { authentication: undefined }), '/channel/authentication'],
+    ['a secret for nothing', subscriptionOf({}, { authentication: { secret: 'x' } }), '/channel/authentication/secret'],
+    ['an expiry of no time', subscriptionOf({}, { expiry: { seconds: 0 } }), '/channel/expiry'],
+    ['an id that is a way', subscriptionOf({ id: '../x' }), '/id'],
+  ])('with %s is refused', async (_, body, path) => {
+    await expect(host.api.create('assets', body)).rejects.toMatchObject({
+      code: 'VALIDATION',
+      issues: expect.arrayContaining([expect.objectContaining({ path })]) as unknown,
+    })
+  })
+
+  it('takes the old name of a method, and an expiry of exactly seven days', async () => {
+    const channel = { authentication: { method: 'WAYLAY_TOKEN', key: 'k', secret: 's' }, expiry: { days: 7 } }
+    const { id, channel: made } = await host.api.create('assets', subscriptionOf({}, channel))
+    expect(made).toMatchObject({ authentication: { method: 'SERVICE_TOKEN', key: 'k' }, expiry: { days: 7 } })
+    await host.api.remove('assets', id)
+  })
+
+  it('is only of buckets that users write', async () => {
+    await expect(host.api.create('etl-export', subscriptionOf())).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(host.api.list('none')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  it('of the host itself is shown, and stays', async () => {
+    const { subscriptions } = await host.api.list('etl-import')
+    expect(subscriptions).toMatchObject([{ id: 'import', channel: { type: 'system' } }])
+    await expect(host.api.remove('etl-import', 'import')).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    await expect(host.api.put('etl-import', 'import', subscriptionOf())).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    await expect(host.api.create('etl-import', subscriptionOf({ id: 'import' }))).rejects.toMatchObject({
+      code: 'CONFLICT',
+    })
+    expect(await host.api.removeAll('etl-import')).toEqual({ ids: [] })
+  })
+
+  it.each([
+    [{ prefix: 'a/b' }, ['a', 'csv']],
+    [{ prefix: 'b/' }, ['csv']],
+    [{ suffix: 'x.csv' }, ['a', 'csv']],
+    [{ suffix: '.txt' }, ['a']],
+    [{ eventType: 'delete' }, ['csv']],
+    [{ channelId: 'ubl' }, ['a', 'csv']],
+    [{ channelType: 'system' }, []],
+    [{ maxKeys: 1 }, ['a']],
+    [{ startAfter: 'a' }, ['csv']],
+  ] as const)('is found by %j', async (query, ids) => {
+    await host.api.put('public', 'a', subscriptionOf({ filters: [{ prefix: 'a/' }] }))
+    await host.api.put('public', 'csv', subscriptionOf({ filters: [{ suffix: '.csv', events: ['put', 'delete'] }] }))
+    const page = await host.api.list('public', query)
+    expect(page.subscriptions.map(({ id }) => id)).toEqual(ids)
+    expect(page.next).toBe('maxKeys' in query ? 'a' : undefined)
+  })
+})
+
+// Holds SUBSCRIBE-4
+describe('a secret', () => {
+  const authentication = { method: 'TOKEN', secret: 'open sesame' }
+
+  it('is stored and shown sealed, and stays when what was shown comes back', async () => {
+    const made = await host.api.create('assets', subscriptionOf({ id: 's' }, { authentication }))
+    const { secret = '' } = made.channel.authentication
+    expect(secret).toMatch(/^enc:[A-Za-z0-9+/=]{40,}$/)
+    const stored = await host.storage.tenant(TENANT).collection(SUBSCRIPTIONS).get('assets/s')
+    expect(JSON.stringify(stored)).not.toContain('sesame')
+    const again = await host.api.put('assets', 's', made)
+    expect(again.channel.authentication.secret).toBe(secret)
+    const other = await host.api.put('assets', 's', subscriptionOf({}, { authentication }))
+    expect(other.channel.authentication.secret).not.toBe(secret)
+  })
+
+  it('that is sealed and not the one that was shown is refused', async () => {
+    const channel = { authentication: { method: 'TOKEN', secret: 'enc:AAAA' } }
+    await expect(host.api.create('assets', subscriptionOf({}, channel))).rejects.toMatchObject({
+      issues: [{ path: '/channel/authentication/secret' }],
+    })
+  })
+
+  it('opens with its key, for what it belongs to, and only whole', () => {
+    const seal = new Seal(new Uint8Array(32).fill(1))
+    const closed = seal.close('ü secret', 'acme/assets/1')
+    expect(seal.open(closed, 'acme/assets/1')).toBe('ü secret')
+    expect(seal.close('ü secret', 'acme/assets/1')).not.toBe(closed)
+    const bytes = Buffer.from(closed.slice(4), 'base64')
+    bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1
+    for (const open of [
+      () => new Seal(new Uint8Array(32)).open(closed, 'acme/assets/1'),
+      () => seal.open(closed, 'acme/assets/2'),
+      () => seal.open(`enc:${bytes.toString('base64')}`, 'acme/assets/1'),
+      () => seal.open('enc:', 'acme/assets/1'),
+      () => seal.open(closed.slice(0, -8), 'acme/assets/1'),
+    ]) {
+      expect(open).toThrow(/cannot be opened/)
+    }
+  })
+})
