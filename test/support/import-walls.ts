@@ -216,6 +216,13 @@ export const WALLS: readonly Wall[] = [
     packages: [],
     pure: true,
   },
+  // Which of several hosts has what; time and chance come in from outside
+  {
+    from: 'src/cluster/**',
+    files: ['src/cluster/**', 'src/storage/contract.ts', 'src/kernel/**'],
+    packages: [],
+    pure: true,
+  },
   // The machine's time and chance, for those that take them from outside
   { from: 'src/machine/**', files: ['src/machine/**'], packages: ['node:crypto', 'node:timers'], pure: false },
   // Processes for programs of others: a leaf that knows no service

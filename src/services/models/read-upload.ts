@@ -1,7 +1,7 @@
 /** Reads what a model is uploaded with: names, the framework, and the zip itself. */
-import { createHash } from 'node:crypto'
 import { Issues, shown } from '../../kernel/issues.ts'
 import { FRAMEWORKS, type Framework, type ModelUpload } from './contract.ts'
+import { digestOf } from './read-files.ts'
 import { readZip } from './read-zip.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/
@@ -50,12 +50,4 @@ export function checkDescription(text: string, path: string, issues: Issues): vo
 /** Undefined for a text that names none. */
 export function frameworkOf(text: string): Framework | undefined {
   return ALIASES.get(text.trim().toLowerCase())
-}
-
-function digestOf(framework: Framework, files: ReadonlyMap<string, Uint8Array>): string {
-  const hash = createHash('sha256').update(framework)
-  for (const [path, content] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    hash.update(JSON.stringify([path, content.length])).update(content)
-  }
-  return hash.digest('hex')
 }

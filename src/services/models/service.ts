@@ -17,15 +17,18 @@ import {
   type ModelUpload,
   type Regressed,
 } from './contract.ts'
-import { GAVE_UP, type ModelDriver, type ModelPackage } from './driver.ts'
+import type { FunctionsService } from '../functions/contract.ts'
+import { GAVE_UP, type ModelDriver } from './driver.ts'
 import { examplesOf } from './examples.ts'
 import { LoadedModels } from './loaded-models.ts'
+import { ModelLoader } from './model-loader.ts'
 import { infoOf, type ModelRecord, type ModelState } from './model-record.ts'
 import { ModelStore } from './model-store.ts'
 import { byColumn, readCall } from './read-call.ts'
 import { readPatch } from './read-patch.ts'
 import { readUpload } from './read-upload.ts'
-import { readZip } from './read-zip.ts'
+import { RegisteredUploads } from './registered-uploads.ts'
+import { Releases } from './releases.ts'
 
 export interface ModelsOptions {
   readonly storage: Storage
@@ -35,6 +38,8 @@ export interface ModelsOptions {
   readonly now: () => number
   /** never the same twice */
   readonly newId: () => string
+  /** where uploads become versions; asked at each of them */
+  readonly registry?: () => FunctionsService | undefined
   readonly logger?: Logger
 }
 
@@ -46,8 +51,11 @@ class Models implements ModelsService {
   readonly #options: ModelsOptions
   readonly #loaded: LoadedModels
   readonly #storeOf: (tenant: string) => ModelStore
-  /** what is being loaded for its first time, by tenant and upload */
-  readonly #loading = new Map<string, Promise<void>>()
+  readonly #loader: ModelLoader
+  readonly #registered: RegisteredUploads
+  readonly releases: Releases
+  #adopting: Promise<void> | undefined
+  #isClosing = false
   #calls = 0
   #instances = 0
   #failed = 0
@@ -55,7 +63,12 @@ class Models implements ModelsService {
   constructor(options: ModelsOptions) {
     this.#options = options
     this.#loaded = new LoadedModels(options.drivers)
-    this.#storeOf = perTenant((tenant) => new ModelStore(options.storage.tenant(tenant)))
+    const storeOf = perTenant((tenant) => new ModelStore(options.storage.tenant(tenant)))
+    const { now, newId, logger, registry = () => undefined } = options
+    this.#storeOf = storeOf
+    this.#loader = new ModelLoader({ loaded: this.#loaded, storeOf, logger })
+    this.#registered = new RegisteredUploads(registry)
+    this.releases = new Releases({ storeOf, loader: this.#loader, loaded: this.#loaded, now, newId })
   }
 
   as(caller: Caller): ModelsApi {
@@ -84,14 +97,15 @@ class Models implements ModelsService {
           updatedOn: this.#options.now(),
         }))
         if (changed === undefined) throw new AppError('NOT_FOUND', 'Model does not exist')
+        await this.#registered.describe(caller, changed)
         return infoOf(changed)
       },
-      remove: async (name) => {
-        const removed = await store.remove(name)
-        this.#loaded.drop({ tenant, digest: removed.digest })
-        return infoOf(removed)
+      remove: (name) => this.#remove(caller, name),
+      content: async (name) => {
+        const found = await record(name)
+        await this.#registered.checkReadable(caller, found)
+        return store.content(found)
       },
-      content: async (name) => store.content(await record(name)),
       examples: async (name) => {
         const { state } = this.#requireReady(tenant, await record(name))
         return examplesOf(state.signatures)
@@ -113,13 +127,20 @@ class Models implements ModelsService {
   async start(): Promise<void> {
     const { storage } = this.#options
     for (const tenant of await storage.tenants()) {
-      for (const record of await this.#storeOf(tenant).unloaded()) this.#load(tenant, record)
+      for (const record of await this.#storeOf(tenant).unloaded()) this.#loader.load(tenant, record)
+    }
+    if (this.#registered.isThere) {
+      this.#adopting = this.#adopt().catch((error: unknown) => {
+        this.#options.logger?.error(`models could not be told to the function registry: ${messageOf(error)}`)
+      })
     }
   }
 
   async stop(): Promise<void> {
+    this.#isClosing = true
+    await this.#adopting
     await this.#loaded.close()
-    await Promise.all(this.#loading.values())
+    await this.#loader.idle()
   }
 
   gauges(): ModelsGauges {
@@ -132,13 +153,15 @@ class Models implements ModelsService {
   }
 
   async #upload(caller: Caller, upload: ModelUpload, former: Stored<ModelRecord> | undefined): Promise<ModelInfo> {
-    const { tenant, user } = caller
+    const { user } = caller
     const { files, ...read } = await readUpload(upload)
+    const release = await this.#registered.publish(caller, { ...read, files })
     const now = this.#options.now()
     const { createdBy = user, createdOn = now, version = 0 } = former?.value ?? {}
     const record: ModelRecord = {
       ...read,
       version: version + 1,
+      ...(release !== undefined && { release }),
       upload: this.#options.newId(),
       size: upload.file.length,
       state: { kind: 'loading' },
@@ -147,50 +170,66 @@ class Models implements ModelsService {
       updatedBy: user,
       updatedOn: now,
     }
-    await this.#storeOf(tenant).put(record, upload.file, former)
-    if (former !== undefined && former.value.digest !== record.digest) {
-      this.#loaded.drop({ tenant, digest: former.value.digest })
-    }
-    this.#load(tenant, record, files)
-    return infoOf(record)
+    const placed = await this.#place(caller, record, upload.file, former)
+    this.#loader.load(caller.tenant, placed, files)
+    return infoOf(placed)
   }
 
-  /** Tries it once, in the background; what came of it is in its record. */
-  #load(tenant: string, record: ModelRecord, files?: ModelPackage['files']): void {
-    const key = `${tenant}/${record.upload}`
-    if (this.#loading.has(key)) return
-    const { name, framework, digest } = record
-    const loading = this.#tell(tenant, record, async () => {
-      const packageOf = (): Promise<ModelPackage> =>
-        files === undefined
-          ? this.#packageOf(tenant, record)
-          : Promise.resolve({ tenant, name, framework, digest, files })
-      return this.#loaded.use({ tenant, digest }, packageOf, async ({ driver, model }) => {
-        const { frameworkVersion, signatures, warnings } = model
-        const known = frameworkVersion === undefined ? {} : { frameworkVersion }
-        return { kind: 'ready', driver, ...known, signatures, warnings } as const
-      })
-    })
-    this.#loading.set(key, loading)
-    void loading.finally(() => this.#loading.delete(key))
-  }
-
-  async #tell(tenant: string, record: ModelRecord, load: () => Promise<ModelState>): Promise<void> {
-    const { logger } = this.#options
+  /** Under its name. `CONFLICT` when another upload was faster; the registry may have put this very one there. */
+  async #place(
+    caller: Caller,
+    record: ModelRecord,
+    zip: Uint8Array,
+    former: Stored<ModelRecord> | undefined,
+  ): Promise<ModelRecord> {
+    const { tenant } = caller
+    const { name, release, digest } = record
     try {
-      await this.#storeOf(tenant).tell(record, await load().catch(failedState))
+      await this.#storeOf(tenant).put(record, zip, former)
     } catch (error) {
-      // it stays as it is, and is loaded at the next start, or when it is asked
-      if (!(error instanceof AppError) || error.code !== 'CLOSED') {
-        logger?.error(`model ${record.name} of tenant ${tenant} could not be loaded: ${messageOf(error)}`)
+      const now = await this.#storeOf(tenant).find(name)
+      // what became of loading it was told meanwhile
+      const isSame = now !== undefined && now.value.upload === former?.value.upload
+      if (isSame && now.version !== former?.version) return this.#place(caller, record, zip, now)
+      if (release === undefined) throw error
+      if (now?.value.release === release) return now.value
+      await this.#registered.retract(caller, name, release)
+      throw error
+    }
+    if (former !== undefined) {
+      if (former.value.digest !== digest) this.#loaded.drop({ tenant, digest: former.value.digest })
+      await this.#registered.supersede(caller, former.value)
+    }
+    return record
+  }
+
+  async #remove(caller: Caller, name: string): Promise<ModelInfo> {
+    const { tenant } = caller
+    const store = this.#storeOf(tenant)
+    const { value: found } = await store.get(name)
+    await this.#registered.remove(caller, found)
+    this.#loaded.drop({ tenant, digest: found.digest })
+    try {
+      return infoOf(await store.remove(name))
+    } catch (error) {
+      // the registry was as fast
+      if (error instanceof AppError && error.code === 'NOT_FOUND') return infoOf(found)
+      throw error
+    }
+  }
+
+  /** Models that have no version in the registry yet get one. */
+  async #adopt(): Promise<void> {
+    for (const tenant of await this.#options.storage.tenants()) {
+      const store = this.#storeOf(tenant)
+      for (const record of await store.list(undefined)) {
+        const { name, description, updatedBy: user, release } = record
+        if (this.#isClosing || release !== undefined || (await this.#registered.knows({ tenant, user }, name))) continue
+        const { framework, files } = await this.#loader.packageOf(tenant, record)
+        const made = await this.#registered.publish({ tenant, user }, { name, framework, description, files })
+        if (made !== undefined) await store.release(record, made)
       }
     }
-  }
-
-  async #packageOf(tenant: string, record: ModelRecord): Promise<ModelPackage> {
-    const { name, framework, digest } = record
-    const files = await readZip(framework, await this.#storeOf(tenant).zip(record))
-    return { tenant, name, framework, digest, files }
   }
 
   #requireReady(tenant: string, record: ModelRecord): ReadyRecord {
@@ -198,7 +237,7 @@ class Models implements ModelsService {
     if (state.kind === 'ready') return { ...record, state }
     if (state.kind === 'failed') throw new AppError('MODEL_FAILED', `the model cannot be used: ${state.reason}`)
     // a runtime may be there by now, or the host that loaded it may have stopped
-    this.#load(tenant, record)
+    this.#loader.load(tenant, record)
     if (state.kind === 'unsupported') throw new AppError('UNSUPPORTED', state.reason)
     throw new AppError('NOT_READY', 'Model not ready yet')
   }
@@ -216,7 +255,7 @@ class Models implements ModelsService {
     try {
       const values = await this.#loaded.use(
         { tenant, digest: record.digest },
-        () => this.#packageOf(tenant, record),
+        () => this.#loader.packageOf(tenant, record),
         ({ model }) => model.call(call),
       )
       if (values.length !== call.instances.length) {
@@ -259,14 +298,3 @@ class Models implements ModelsService {
 }
 
 type ReadyRecord = ModelRecord & { readonly state: Extract<ModelState, { kind: 'ready' }> }
-
-/** Why it could not be loaded, for its owner. What says nothing about the model is thrown on. */
-function failedState(error: unknown): ModelState {
-  if (!(error instanceof AppError)) throw error
-  const { code, message: reason } = error
-  if (code === 'UNSUPPORTED') return { kind: 'unsupported', reason }
-  if (!ABOUT_MODEL.has(code)) throw error
-  return { kind: 'failed', reason }
-}
-
-const ABOUT_MODEL: ReadonlySet<string> = new Set(['VALIDATION', 'MODEL_FAILED', 'TOO_LARGE'])
