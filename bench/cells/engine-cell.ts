@@ -193,7 +193,7 @@ function readWhy({ trigger, sensors, gates, input }: Why): number {
 function kept(engine: Engine): Listener {
   return {
     beginCheck: () => undefined,
-    finish: () => requireLast(engine, (id) => engine.history(id)),
+    finish: () => requireLast(engine, (id) => engine.history(id).events),
   }
 }
 

@@ -132,14 +132,15 @@ export class RowRecords implements MessageRecords, EpochOwner {
     this.#gates = new Int16Array(rows.table.length)
     const { sensors, resets } = this.#totals
     const least = 1 + (resets ? 2 : 1) * sensors
-    const kept = Math.ceil(host.keepsEvents / least)
-    this.history = kept > 0 ? new RowHistory(rows, kept, (row) => this.#givenBy(row)) : undefined
+    const { keeps } = host
+    const kept = keeps && { perRow: Math.ceil(keeps.perTask / least), inAll: keeps.inAll }
+    this.history = kept && new RowHistory(rows, kept, (row) => this.#givenBy(row))
   }
 
-  /** The row is another task's, or its task has gone on elsewhere. */
-  forget(row: number): void {
+  /** The row is another task's, or its task has gone on elsewhere, `count` messages of the row long. */
+  forget(row: number, count = 0): void {
     this.#tasks[row] = undefined
-    this.history?.forget(row)
+    this.history?.forget(row, count)
     if (row === this.#row) this.#row = -1
   }
 
@@ -186,7 +187,9 @@ export class RowRecords implements MessageRecords, EpochOwner {
   handOver(row: number, last: number): void {
     const { history } = this
     if (history === undefined) return
-    for (const { message, number, time, before, after, given, earlier, answers } of history.take(row, last)) {
+    const { taken, isWhole } = history.take(row, last)
+    if (!isWhole) this.#host.events.skipRecords((this.#tasks[row] ?? this.#newTask(row)).model.id)
+    for (const { message, number, time, before, after, given, earlier, answers } of taken) {
       const record = this.#make(row, message, number, time, before, after, given, earlier)
       const { task, model } = record.of
       if (earlier !== undefined) {

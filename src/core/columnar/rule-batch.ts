@@ -565,7 +565,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     handle.failed.length = 0
     handle.unknownAt = this.#unknown.placeIn(task.state, handle.materializedCount)
     this.#events.forget(row)
-    this.#records.forget(row)
+    this.#records.forget(row, handle.materializedCount)
     this.#rows.fill(row, task.state, fit.constants, handle.materializedCount, this.#rows.time(row))
   }
 

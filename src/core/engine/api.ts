@@ -12,7 +12,7 @@ import type { SavedState } from '../task/saved.ts'
 import type { Execution, TaskStatus } from '../task/state.ts'
 import type { EventBatch } from './event-batch.ts'
 import type { EventFilter } from './event-filter.ts'
-import type { HistoryOptions } from './event-history.ts'
+import type { HistoryOptions, TaskHistory } from './event-history.ts'
 import type { EngineEvent, FiredEvent, RareEvent } from './events.ts'
 import type { Journal } from './journal.ts'
 import type { EngineStats } from './stats.ts'
@@ -111,10 +111,10 @@ export interface Engine {
   stats(): EngineStats
   /**
    * The last events of a task, oldest first, when `EngineOptions.history` asks for it: as `events$` tells them, made when this
-   * is called. Empty for a task that is removed, or in which nothing happened for longest when too much was kept. In the
-   * midst of an input what that does in the task may be missing.
+   * is called. `after`: only newer ones, by the `last` of an earlier call. None for a task that is removed, or in which
+   * nothing happened for longest when too much was kept. In the midst of an input what that does in the task may be missing.
    */
-  history(task: string): readonly EngineEvent[]
+  history(task: string, after?: number): TaskHistory
   /** Those of one type: what fired, as `events({ types: ['fired'] })`. */
   readonly fired$: Observable<FiredEvent>
   /**

@@ -21,11 +21,11 @@ import { Clocks } from './clocks.ts'
 import type { Counting, Counts } from './counts.ts'
 import { Delays } from './delays.ts'
 import { ACCEPTED, NOT_ACCEPTED, type Accepted, type Executor, type MessageSource } from './executor.ts'
-import { EventHistory } from './event-history.ts'
+import { EventHistory, type TaskHistory } from './event-history.ts'
 import { EventSubscriptions } from './event-subscriptions.ts'
 import type { EventFilter } from './event-filter.ts'
 import { guarded } from './event-stream.ts'
-import type { EngineEvent, FiredEvent } from './events.ts'
+import type { FiredEvent } from './events.ts'
 import { LiveTask, type TaskHost } from './live-task.ts'
 import { isOne, messagesByTask } from './messages.ts'
 import { newExecutor } from './new-executor.ts'
@@ -106,7 +106,7 @@ export class CoreEngine implements Engine {
       open: this.#open,
       enqueue: (work) => this.#enqueue(work),
       why: options.why ?? true,
-      keepsEvents: options.history?.perTask ?? 0,
+      keeps: this.#history,
       events: this.#events,
     })
     this.#scheduler = options.scheduler
@@ -158,10 +158,9 @@ export class CoreEngine implements Engine {
     return this.#events.batches(filter)
   }
 
-  history(task: string): readonly EngineEvent[] {
-    const known = this.#tasks.get(task)
-    known?.executor.handOver()
-    return known === undefined ? [] : (this.#history?.of(task) ?? [])
+  history(task: string, after?: number): TaskHistory {
+    this.#tasks.get(task)?.executor.handOver()
+    return this.#history?.of(task, after) ?? { events: [], last: 0, isWhole: true }
   }
 
   /** What was done so far. */

@@ -13,7 +13,7 @@ import type { EngineEvent } from './events.ts'
 export interface HistoryOptions {
   /** events that are kept of each task */
   readonly perTask: number
-  /** default 100,000; events and messages that are kept of all tasks, beside the last ones of those that are rows: above it tasks are forgotten */
+  /** default 100,000; events of all tasks, and beside them messages of all tasks of one form: above it tasks are forgotten, or fewer kept of each */
   readonly inAll?: number
 }
 
@@ -21,14 +21,35 @@ const IN_ALL = 100_000
 /** of the tasks, so many go when too much is kept */
 const FORGOTTEN = 1 / 4
 
+/** The last events of a task, as `Engine.history` gives them. */
+export interface TaskHistory {
+  /** oldest first */
+  readonly events: readonly EngineEvent[]
+  /** number of the newest event of the task: numbers rise, with gaps */
+  readonly last: number
+  /** whether all that happened since the number that was asked for is there */
+  readonly isWhole: boolean
+}
+
 /** The last parts of one task. */
 class Kept {
   parts: EventPart[] = []
+  /** of the last event of each part */
+  numbers: number[] = []
   /** place of the oldest of them */
   first = 0
   events = 0
-  /** rises with what is noted of whatever task */
-  newest = 0
+  /** number of the newest event that is not kept */
+  lost: number
+
+  constructor(lost: number) {
+    this.lost = lost
+  }
+
+  /** of the newest event */
+  get last(): number {
+    return this.numbers.at(-1) ?? this.lost
+  }
 
   get size(): number {
     return this.parts.length - this.first
@@ -37,12 +58,15 @@ class Kept {
 
 export class EventHistory {
   readonly perTask: number
-  readonly #inAll: number
+  readonly inAll: number
   /** types that are told at all */
   readonly #types: number
   readonly #tasks = new Map<string, Kept>()
   #kept = 0
-  #noted = 0
+  /** number of the newest event of all tasks */
+  #last = 0
+  /** the same of those that were forgotten whole */
+  #lost = 0
 
   /** `detail`: as `EngineOptions.detail`. `VALIDATION` */
   constructor({ perTask, inAll = IN_ALL }: HistoryOptions, detail: boolean) {
@@ -53,7 +77,7 @@ export class EventHistory {
       )
     }
     this.perTask = perTask
-    this.#inAll = inAll
+    this.inAll = inAll
     this.#types = detail ? ALL_TYPES : ALL_TYPES & ~DETAIL_TYPES
   }
 
@@ -69,14 +93,24 @@ export class EventHistory {
     if (events > 0) this.#add(task, record, events)
   }
 
-  /** Oldest first. */
-  of(task: string): readonly EngineEvent[] {
+  /** Something happened in a task that was not kept. */
+  skip(task: string): void {
+    this.#kept -= this.#tasks.get(task)?.size ?? 0
+    this.#tasks.set(task, new Kept(++this.#last))
+  }
+
+  /** Those after a number, or all. */
+  of(task: string, after = 0): TaskHistory {
     const kept = this.#tasks.get(task)
-    if (kept === undefined) return []
-    const all = kept.parts.slice(kept.first).flatMap((part) => {
-      return part.type === 'record' ? part.events().filter(({ type }) => (typeBit(type) & this.#types) !== 0) : [part]
-    })
-    return all.slice(-this.perTask)
+    if (kept === undefined) return { events: [], last: this.#lost, isWhole: after >= this.#lost }
+    const events: EngineEvent[] = []
+    for (let i = placeAfter(kept, after); i < kept.parts.length; i++) {
+      const part = kept.parts[i] as EventPart
+      if (part.type !== 'record') events.push(part)
+      else events.push(...part.events().filter(({ type }) => (typeBit(type) & this.#types) !== 0))
+    }
+    const isWhole = after >= kept.lost && events.length <= this.perTask
+    return { events: events.slice(-this.perTask), last: kept.last, isWhole }
   }
 
   forget(task: string): void {
@@ -84,27 +118,30 @@ export class EventHistory {
     if (kept === undefined) return
     this.#tasks.delete(task)
     this.#kept -= kept.size
+    this.#lost = Math.max(this.#lost, kept.last)
   }
 
   #add(task: string, part: EventPart, events: number): void {
     let kept = this.#tasks.get(task)
-    if (kept === undefined) this.#tasks.set(task, (kept = new Kept()))
+    if (kept === undefined) this.#tasks.set(task, (kept = new Kept(this.#lost)))
     kept.parts.push(part)
+    kept.numbers.push((this.#last += events))
     kept.events += events
-    kept.newest = ++this.#noted
     this.#kept++
     for (;;) {
       const oldest = this.#countOf(kept.parts[kept.first] as EventPart)
       if (kept.events - oldest < this.perTask || kept.size === 1) break
+      kept.lost = kept.numbers[kept.first] as number
       kept.first++
       kept.events -= oldest
       this.#kept--
     }
     if (kept.first > kept.size) {
       kept.parts = kept.parts.slice(kept.first)
+      kept.numbers = kept.numbers.slice(kept.first)
       kept.first = 0
     }
-    if (this.#kept > this.#inAll) this.#forgetQuietest()
+    if (this.#kept > this.inAll) this.#forgetQuietest()
   }
 
   #countOf(part: EventPart): number {
@@ -112,8 +149,15 @@ export class EventHistory {
   }
 
   #forgetQuietest(): void {
-    const newest = Float64Array.from([...this.#tasks.values()], (kept) => kept.newest).sort()
+    const newest = Float64Array.from([...this.#tasks.values()], (kept) => kept.last).sort()
     const until = newest[(newest.length * FORGOTTEN) | 0] ?? 0
-    for (const [task, kept] of this.#tasks) if (kept.newest <= until) this.forget(task)
+    for (const [task, kept] of this.#tasks) if (kept.last <= until) this.forget(task)
   }
+}
+
+/** Of the oldest part that is newer than a number. */
+function placeAfter({ numbers, first }: Kept, after: number): number {
+  let place = numbers.length
+  while (place > first && (numbers[place - 1] as number) > after) place--
+  return place
 }

@@ -193,6 +193,10 @@ export class EventSubscriptions {
     this.#history?.keep(task, record)
   }
 
+  skipRecords(task: string): void {
+    this.#history?.skip(task)
+  }
+
   /** What a row's message did, for those who take records. */
   record(record: EventRecord): void {
     for (const listener of this.#all.recorded) this.#addRecord(listener, record)

@@ -13,6 +13,7 @@ import type { TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { Caller, Outcome } from './call-plug.ts'
 import type { Counting, Counts } from './counts.ts'
+import type { HistoryOptions } from './event-history.ts'
 import type { EventRecord } from './event-batch.ts'
 import type { EngineEvent } from './events.ts'
 import type { OpenCount } from './open-count.ts'
@@ -130,8 +131,8 @@ export interface ExecutorHost {
   enqueue(work: (now: number) => void): void
   /** whether `fired` events carry their why */
   readonly why: boolean
-  /** so many events of each task are kept; 0: none */
-  readonly keepsEvents: number
+  /** undefined: no events are kept */
+  readonly keeps: Required<HistoryOptions> | undefined
   readonly events: HeardEvents
 }
 
@@ -157,6 +158,8 @@ export interface HeardEvents {
   record(record: EventRecord): void
   /** What a message did, for the history of a task. */
   keepRecord(task: string, record: EventRecord): void
+  /** Of messages of a task there will be no record in its history. */
+  skipRecords(task: string): void
   /** What a message fired, when that is told in records. */
   recordFirings(record: EventRecord): void
   /** An event of a message of which there will be no record, for those who take records. */

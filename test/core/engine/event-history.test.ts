@@ -58,7 +58,7 @@ describe('the history of a task', () => {
       listened.send(part)
       send(part)
       for (const [i, all] of heard.entries()) {
-        expect(engine.history(`t${i}`).map((event) => JSON.stringify(event))).toEqual(all.slice(-60))
+        expect(engine.history(`t${i}`).events.map((event) => JSON.stringify(event))).toEqual(all.slice(-60))
       }
     }
     const { rows, vectorized } = engine.stats()
@@ -66,15 +66,46 @@ describe('the history of a task', () => {
     await Promise.all([engine.close(), listened.engine.close()])
   })
 
+  it.each([
+    ['one row', 1, 50],
+    ['many rows in one pass', 20, 50],
+    ['rows that have room for two messages', 20, 1],
+  ])('goes on where it was asked before, or says that something is missing: %s', async (_, tasks, each) => {
+    const { engine, send } = await engineOf(tasks, { history: { perTask: 60, inAll: tasks * each + 20 } })
+    const listened = await engineOf(tasks, { latency: () => 0 })
+    const heard: string[] = []
+    listened.engine.events({ tasks: ['t0'] }).subscribe((event) => void heard.push(JSON.stringify(event)))
+    let after = engine.history('t0').last
+    let wasMissing = 0
+    let told: string[] = []
+    for (let from = 0, size = 1; from < MESSAGES.length; from += size, size = (size * 2) % 61) {
+      send(MESSAGES.slice(from, from + size))
+      listened.send(MESSAGES.slice(from, from + size))
+      const { events, last, isWhole } = engine.history('t0', after)
+      const all = events.map((event) => JSON.stringify(event))
+      if (!isWhole) {
+        wasMissing++
+        told = heard.slice(0, heard.length - all.length)
+      }
+      told.push(...all)
+      expect(told).toEqual(heard)
+      expect(last).toBeGreaterThan(after)
+      after = last
+      expect(engine.history('t0', after)).toEqual({ events: [], last, isWhole: true })
+    }
+    expect(wasMissing).toBeGreaterThan(0)
+    await Promise.all([engine.close(), listened.engine.close()])
+  })
+
   it('is empty when nobody asked for it, and of a task that is removed', async () => {
     const without = await engineOf(1, {})
     without.send(MESSAGES)
-    expect(without.engine.history('t0')).toEqual([])
+    expect(without.engine.history('t0')).toEqual({ events: [], last: 0, isWhole: true })
     const { engine, send } = await engineOf(1, { history: { perTask: 10 } })
     send(MESSAGES)
-    expect(engine.history('t0')).toHaveLength(10)
+    expect(engine.history('t0').events).toHaveLength(10)
     await engine.remove('t0', { force: true })
-    expect(engine.history('t0')).toEqual([])
+    expect(engine.history('t0').events).toEqual([])
     await Promise.all([engine.close(), without.engine.close()])
   })
 
@@ -85,7 +116,7 @@ describe('the history of a task', () => {
   it('tells of what is told alone, without the details of each message', async () => {
     const { engine, send } = await engineOf(1, { detail: false, history: { perTask: 500 } })
     send(MESSAGES)
-    const types = new Set(engine.history('t0').map(({ type }) => type))
+    const types = new Set(engine.history('t0').events.map(({ type }) => type))
     expect([...types].toSorted()).toEqual(['fired', 'result', 'started'])
     await engine.close()
   })
@@ -96,7 +127,7 @@ describe('the history of a task', () => {
       await engine.start({ ...rule(15), task: { resource: `r${i}` } }, { id: `t${i}` })
       engine.receive({ resource: 'r', a: 1, b: 1 })
     }
-    const kept = [...engine.tasks.keys()].filter((id) => engine.history(id).length > 0)
+    const kept = [...engine.tasks.keys()].filter((id) => engine.history(id).events.length > 0)
     expect(kept.length).toBeLessThan(40)
     expect(kept).toContain('t39')
     expect(kept).not.toContain('t0')
