@@ -1,9 +1,10 @@
 /** The engine in one of the cells: its rules, who listens to it, and what must be true of what they heard. */
-import { EMPTY, map } from 'rxjs'
+import { EMPTY } from 'rxjs'
 import { builtins } from '../../plugins/index.ts'
 import { createEngine, definePlug, type EngineEvent, type EventType, type Why } from '../../src/index.ts'
 import type { Engine } from '../../src/core/engine/api.ts'
 import type { Rule } from '../../src/core/rule/rule.ts'
+import { KEPT_EVENTS } from '../../src/services/rules/durable/durable-runner.ts'
 import { TaskEventHistory } from '../../src/services/rules/tasks/task-event-history.ts'
 import { START_MS, STEP_MS, type Clock } from '../events.ts'
 import { chainRule, thresholdRule } from '../subjects/bench-rules.ts'
@@ -12,17 +13,13 @@ import { clockScheduler } from '../subjects/clock-scheduler.ts'
 import type { Workload } from '../workload.ts'
 import { Firings, stampOf, weightOf } from '../../src/bench/firings.ts'
 import type { OddEvent } from './odd-events.ts'
-import { PLANS, type Answer, type CellRow, type Keeper, type Time, type Told } from './targets.ts'
-
-/** events of each task that the engine keeps, about as many as the host */
-const KEPT = 100
+import { PLANS, type Answer, type CellRow, type Time, type Told } from './targets.ts'
 
 export interface CellParts {
   readonly row: CellRow
   readonly answer: Answer
   readonly time: Time
   readonly told: Told
-  readonly keeper?: Keeper | undefined
   readonly clock: Clock
   readonly firings: Firings
 }
@@ -41,7 +38,7 @@ export async function engineCell(workload: Workload, parts: CellParts): Promise<
   const engine = createEngine({
     plugs: [...builtins, chainStep, countPlug(parts)],
     ...(time === 'variable' && { scheduler }),
-    ...(parts.keeper === 'engine' && { history: { perTask: KEPT } }),
+    ...(parts.row === 'history' && { history: KEPT_EVENTS }),
   })
   for (const [i, { rule, resource }] of rulesOf(workload).entries()) {
     await engine.start(rule, { id: `task-${i}`, resource })
@@ -113,7 +110,7 @@ function listenTo(engine: Engine, workload: Workload, parts: CellParts): Listene
     case 'why':
       return subscriber(engine, workload, parts, { types: ['fired'], why: true })
     case 'history':
-      return parts.keeper === 'engine' ? kept(engine) : history(engine, parts.clock)
+      return history(engine, parts.clock)
   }
 }
 
@@ -189,41 +186,28 @@ function readWhy({ trigger, sensors, gates, input }: Why): number {
   return read + (input.values === undefined ? 0 : 1)
 }
 
-/** As the engine keeps it. */
-function kept(engine: Engine): Listener {
-  return {
-    beginCheck: () => undefined,
-    finish: () => requireLast(engine, (id) => engine.history(id).events),
-  }
-}
-
-/** Throws unless the history of each task ends with its last message. */
-function requireLast(engine: Engine, historyOf: (id: string) => readonly EngineEvent[]): void {
-  const tasks = [...engine.tasks.values()].filter(({ id }) => historyOf(id).length > 0)
-  if (tasks.length === 0) throw new Error('the history knows of no task')
-  for (const task of tasks) {
-    const last = historyOf(task.id).at(-1)?.time
-    const { lastExecutionTime } = task.info()
-    if (last !== lastExecutionTime)
-      throw new Error(`${task.id}: last at ${lastExecutionTime}, its history ends at ${last}`)
-  }
-}
-
-/** As a host keeps it, and never at rest. */
+/** As a host keeps it. */
 function history(engine: Engine, clock: Clock): Listener {
   const tenant = 'bench'
   const reports = {
-    events$: engine.events$.pipe(map((event) => ({ tenant, event }))),
+    history: ({ id }: { readonly id: string }, after: number) => engine.history(id, after),
     rare$: EMPTY,
     ended$: EMPTY,
     watch: () => EMPTY,
   }
-  const own = new TaskEventHistory(reports, 'bench', () => clock.now, { most: Number.POSITIVE_INFINITY })
+  const kept = new TaskEventHistory(reports, 'bench', () => clock.now)
   return {
     beginCheck: () => undefined,
     finish() {
-      requireLast(engine, (id) => own.events({ tenant, id }).map(({ event }) => event))
-      own.close()
+      const tasks = [...engine.tasks.values()].filter(({ id }) => kept.events({ tenant, id }).length > 0)
+      if (tasks.length === 0) throw new Error('the history knows of no task')
+      for (const task of tasks) {
+        const last = kept.events({ tenant, id: task.id }).at(-1)?.event.time
+        const { lastExecutionTime } = task.info()
+        if (last !== lastExecutionTime)
+          throw new Error(`${task.id}: last at ${lastExecutionTime}, its history ends at ${last}`)
+      }
+      kept.close()
     },
   }
 }

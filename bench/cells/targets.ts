@@ -18,9 +18,6 @@ export type Time = 'variable' | 'machine'
 /** How a subscriber is told: what an input did together, or each event as it happens. */
 export type Told = 'together' | 'each'
 
-/** Who keeps the events of each task. */
-export type Keeper = 'engine' | 'host'
-
 export interface Variant {
   /** as `--only <workload>/<row>/<variant>` takes it; undefined: the row has no other */
   readonly name: string | undefined
@@ -28,8 +25,6 @@ export interface Variant {
   readonly answer: Answer
   readonly time: Time
   readonly told: Told
-  /** of the row `history` alone */
-  readonly keeper?: Keeper
   /** false: it is shown, and is no part of the verdict */
   readonly isJudged: boolean
 }
@@ -81,12 +76,6 @@ export function variantsOf(workload: CellWorkload, row: CellRow): readonly Varia
   if (row === 'odd') {
     const odd = ['extra', 'missing', 'orders', 'carried', 'nulls'] as const
     return odd.map((data) => ({ ...smooth, name: data, data }))
-  }
-  if (row === 'history') {
-    return [
-      { ...smooth, name: 'host', keeper: 'host' },
-      { ...smooth, name: 'engine', keeper: 'engine', isJudged: false },
-    ]
   }
   if (row === 'why') return [{ ...smooth, name: undefined, told: 'each' }]
   if (row === 'fired') {

@@ -75,9 +75,9 @@ class LineBook {
   }
 
   engine(workload: CellWorkload, row: CellRow, variant: Variant): CellLine {
-    const { data, answer, time, told, keeper, name } = variant
+    const { data, answer, time, told, name } = variant
     const title = [workload, row, ...(name === undefined ? [] : [name])].join('/')
-    return this.#line(title, { workload, who: 'reflexarc', row, data, answer, time, told, keeper })
+    return this.#line(title, { workload, who: 'reflexarc', row, data, answer, time, told })
   }
 
   limits(workload: CellWorkload, data: Data, time: Time): readonly CellLine[] {

@@ -65,7 +65,7 @@ export class EventHistory {
   #kept = 0
   /** number of the newest event of all tasks */
   #last = 0
-  /** the same of those that were forgotten whole */
+  /** the same of those that were forgotten because too much was kept */
   #lost = 0
 
   /** `detail`: as `EngineOptions.detail`. `VALIDATION` */
@@ -113,12 +113,12 @@ export class EventHistory {
     return { events: events.slice(-this.perTask), last: kept.last, isWhole }
   }
 
+  /** The task is gone. */
   forget(task: string): void {
     const kept = this.#tasks.get(task)
     if (kept === undefined) return
     this.#tasks.delete(task)
     this.#kept -= kept.size
-    this.#lost = Math.max(this.#lost, kept.last)
   }
 
   #add(task: string, part: EventPart, events: number): void {
@@ -152,6 +152,7 @@ export class EventHistory {
     const newest = Float64Array.from([...this.#tasks.values()], (kept) => kept.last).sort()
     const until = newest[(newest.length * FORGOTTEN) | 0] ?? 0
     for (const [task, kept] of this.#tasks) if (kept.last <= until) this.forget(task)
+    this.#lost = until
   }
 }
 
