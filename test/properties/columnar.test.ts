@@ -462,7 +462,7 @@ class Run {
       this.engine.receive(given.messages)
     } else if (given.kind === 'look') {
       this.calls.push(JSON.stringify([task?.info(), task?.node('s0'), task?.explain('a0')]))
-      this.calls.push(JSON.stringify(this.engine.history(task?.id ?? '')))
+      this.calls.push(JSON.stringify(this.engine.history(task?.id ?? '').events))
     } else if (given.kind === 'push' && task?.status === 'running') {
       task.push('s0', { rawData: { pushed: true } })
     } else if (given.kind === 'answer') {
@@ -503,7 +503,7 @@ async function play(run: Run, { rules, steps }: Case, looksAlways: boolean): Pro
     if (looksAlways) run.look()
   }
   run.look()
-  for (const id of run.engine.tasks.keys()) run.calls.push(JSON.stringify(run.engine.history(id)))
+  for (const id of run.engine.tasks.keys()) run.calls.push(JSON.stringify(run.engine.history(id).events))
   run.listening.end()
   const counts = JSON.stringify(run.engine.counts)
   await run.engine.close()

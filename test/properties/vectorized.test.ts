@@ -290,7 +290,7 @@ class Run {
       }
     } else if (step.kind === 'look') {
       this.calls.push(JSON.stringify([task?.info(), task?.node('s0'), task?.explain('a')]))
-      this.calls.push(JSON.stringify(this.engine.history(task?.id ?? '')))
+      this.calls.push(JSON.stringify(this.engine.history(task?.id ?? '').events))
     } else if (step.kind === 'push' && task?.status === 'running') {
       task.push('s0', { rawData: { pushed: true } })
     } else if (step.kind === 'listen for one message') {
@@ -322,7 +322,7 @@ async function play(run: Run, given: Case): Promise<readonly string[]> {
     await run.answerAll()
   }
   run.look()
-  for (const id of run.engine.tasks.keys()) run.calls.push(JSON.stringify(run.engine.history(id)))
+  for (const id of run.engine.tasks.keys()) run.calls.push(JSON.stringify(run.engine.history(id).events))
   run.listening.end()
   const counts = JSON.stringify(run.engine.counts)
   await run.engine.close()
