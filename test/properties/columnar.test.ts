@@ -540,6 +540,35 @@ describe('listening changes nothing', () => {
   it.each([
     ['with generated code', true],
     ['without generated code', false],
+  ])(
+    'an actuator that looks at its task sees what came before a message with a part of the fields, %s',
+    async (_, generates) => {
+      const rule: Rule = {
+        sensors: [
+          { label: 's0', resource: 'r', name: 'streamingDataSensor', properties: { parameter: 'a', threshold: 0 } },
+          { label: 's1', resource: 'r', name: 'condition', properties: { condition: 'on' } },
+        ],
+        actuators: [{ label: 'a0', name: 'act' }],
+        triggers: [{ sourceLabel: 's1', destinationLabel: 'a0' }],
+      }
+      const messages: readonly Message[] = [
+        { resource: 'r', a: 10, on: true, act: 'quiet' },
+        { resource: 'r', a: 20, on: true, act: 'quiet' },
+        { resource: 'r', a: 0, on: false, act: 'quiet' },
+        { resource: 'r', on: false, act: 'look' },
+      ]
+      const given: Case = {
+        rules: [rule],
+        steps: messages.map((message) => ({ kind: 'message', message, wait: 0, hops: 0 })),
+      }
+      const calls = await play(new Run('nobody', generates), given, false)
+      expect(calls).toEqual(await play(new Run('no rows', generates), given, false))
+    },
+  )
+
+  it.each([
+    ['with generated code', true],
+    ['without generated code', false],
   ])('who listens hears what there is to hear without rows, %s', async (_, generates) => {
     await fc.assert(
       fc.asyncProperty(evenCases, async (given) => {

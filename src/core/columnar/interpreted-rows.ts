@@ -79,7 +79,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     const list = rows.followings[rows.known(row, what)] ?? []
     batch.records?.follows(row, list, earlierOf(rows, row))
     batch.history?.follows(row)
-    if ((list[0]?.position ?? shape.sensors.length) < shape.sensors.length - 1) rows.keepPast(row)
+    if (shape.early && (list[0]?.position ?? shape.sensors.length) < shape.sensors.length - 1) rows.keepPast(row)
     for (const [i, { trigger, actuator, policyMs, position }] of list.entries()) {
       const isNext = batch.tells && list[i - 1]?.position !== position
       if (isNext && !batch.tellFirings(row, list, i)) return
