@@ -11,6 +11,7 @@ import { growth } from './growth.ts'
 import { hostBatch, hostCreate, hostList, hostRestart, hostStart } from './host.ts'
 import { http } from './http.ts'
 import { fleet, memory } from './memory.ts'
+import { cluster } from './cluster.ts'
 import { objects } from './objects.ts'
 import { queries } from './queries.ts'
 import { month, simulations } from './recordings.ts'
@@ -57,6 +58,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     webscripts,
     models,
     objects,
+    cluster,
     hostCreate,
     hostList,
     hostStart,

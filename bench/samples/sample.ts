@@ -21,6 +21,7 @@ import type { HostCreateSample } from './host/create.ts'
 import type { HostListSample } from './host/list.ts'
 import type { HostRestartSample } from './host/restart.ts'
 import type { HostStartSample } from './host/start.ts'
+import type { ClusterSample, ClusterSubject } from './cluster.ts'
 import type { ObjectsSample, ObjectsSubject } from './objects.ts'
 import type { QueriesSample, QuerySubject } from './queries.ts'
 import type { QueryServiceSample, QueryServiceSubject } from './query-service.ts'
@@ -61,6 +62,7 @@ export type SampleRequest =
   | { kind: 'webscripts'; subject: WebscriptsSubject }
   | { kind: 'models'; subject: ModelsSubject }
   | { kind: 'objects'; subject: ObjectsSubject }
+  | { kind: 'cluster'; subject: ClusterSubject }
   | { kind: 'hostCreate'; connections: number; measureMs: number }
   | { kind: 'hostList'; tasks: number }
   | { kind: 'hostStart'; tasks: number }
@@ -102,6 +104,7 @@ export interface Samples {
   webscripts: WebscriptsSample
   models: ModelsSample
   objects: ObjectsSample
+  cluster: ClusterSample
   hostCreate: HostCreateSample
   hostList: HostListSample
   hostStart: HostStartSample
@@ -160,6 +163,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./registry.ts')).registrySample(request.subject)
     case 'objects':
       return (await import('./objects.ts')).objectsSample(request.subject)
+    case 'cluster':
+      return (await import('./cluster.ts')).clusterSample(request.subject)
     case 'functions':
       return (await import('./functions.ts')).functionsSample(request.subject)
     case 'models':

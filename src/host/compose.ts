@@ -6,7 +6,7 @@ import { HOST_TENANT } from './auth/host-tenant.ts'
 import { KEY_RECORDS, ApiKeys } from './auth/api-keys.ts'
 import { Tokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
-import { openDataFolder, randomKey, spaceTrouble, tokenKey, type SpaceStats } from './data-folder.ts'
+import { openDataFolder, randomKey, setTokenKey, spaceTrouble, tokenKey, type SpaceStats } from './data-folder.ts'
 import { HostClock } from './host-clock.ts'
 import { HostLog } from './host-log.ts'
 import { Metrics } from './metrics.ts'
@@ -68,6 +68,8 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const isMember = config.cluster !== undefined
     const secret = isMember ? await deploymentSecret(storage.tenant(HOST_TENANT), ownSecret) : ownSecret
     if (isMember) await checkSharedFolder(storage.tenant(HOST_TENANT), config.blobs ?? config.data)
+    // those of `reflexarc token` are good at all hosts
+    if (secret !== ownSecret) setTokenKey(config.data, secret)
     const tokens = new Tokens(secret, now, config.issuer)
     const tryWriting = writeProbe(storage, now)
     const metrics = new Metrics()

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
   rmdirSync,
   statfsSync,
@@ -81,6 +82,18 @@ function isFolder(path: string): boolean {
 /** The secret key of this host's bearer tokens, from the data folder; made there when it has none. `STORE`. */
 export function tokenKey(folder: string): Uint8Array {
   return secretKey(folder, 'token.key', 'tokens of the old one then end')
+}
+
+/** From here on it is this one, which several hosts have: whoever may read the folder can make tokens of theirs. */
+export function setTokenKey(folder: string, key: Uint8Array): void {
+  const path = join(folder, 'token.key')
+  try {
+    const draft = `${path}.new`
+    writeFileSync(draft, Buffer.from(key).toString('base64url'), { mode: 0o600, flush: true })
+    renameSync(draft, path)
+  } catch (error) {
+    throw unusable(folder, error)
+  }
 }
 
 /** The same of a key of another name. `loss`: what ends with it. */

@@ -1,22 +1,10 @@
-/**
- * A PostgreSQL server of a test's own: new data in a temporary folder, reached over a socket file in it, gone with the
- * test, also when the process that tests is killed. `fsync` is on, because durability is what the tests are about.
- */
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
-import { accessSync, chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+/** Facts that need a PostgreSQL server of their own, and a way to it that can be cut. */
 import { createServer, connect, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { describe, it } from 'vitest'
+import { OLDEST_MAJOR, postgresBinaries, startPostgres, type PostgresServer } from './start-postgres.ts'
 
-export interface PostgresServer {
-  readonly url: string
-  /** Ends the server at once, without a checkpoint, as a fall of the machine would; its data stays. */
-  crash(): Promise<void>
-  start(): Promise<void>
-  /** Ends the server and removes its data. */
-  stop(): Promise<void>
-}
+export type { PostgresServer } from './start-postgres.ts'
 
 /** A way to the server that can be cut. */
 export interface CuttableWay {
@@ -35,24 +23,6 @@ export interface CuttableWay {
   close(): Promise<void>
 }
 
-const OLDEST_MAJOR = 15
-
-/** The folder of `initdb` and `postgres`; undefined where no PostgreSQL of at least version 15 is installed. */
-function postgresBinaries(): string | undefined {
-  const debian = '/usr/lib/postgresql'
-  const installed = existsSync(debian)
-    ? readdirSync(debian)
-        .filter((version) => Number(version) >= OLDEST_MAJOR)
-        .sort((a, b) => Number(b) - Number(a))
-        .map((version) => join(debian, version, 'bin'))
-    : []
-  const onPath = (process.env['PATH'] ?? '').split(delimiter)
-  return [...installed, ...onPath.filter((folder) => folder !== '')].find(
-    (folder) =>
-      existsSync(join(folder, 'initdb')) && existsSync(join(folder, 'postgres')) && majorOf(folder) >= OLDEST_MAJOR,
-  )
-}
-
 /** Facts that need a server: left out, with a word on stderr that nobody overlooks, where none is installed. */
 export function describeWithPostgres(title: string, define: (start: () => Promise<PostgresServer>) => void): void {
   const binaries = postgresBinaries()
@@ -65,61 +35,6 @@ export function describeWithPostgres(title: string, define: (start: () => Promis
       skip(reason)
     })
   })
-}
-
-async function startPostgres(binaries: string): Promise<PostgresServer> {
-  const owner = serverUser()
-  const folder = mkdtempSync(join(tmpdir(), 'pg-'))
-  if (owner !== undefined) chownSync(folder, owner.uid, owner.gid)
-  const data = join(folder, 'data')
-  try {
-    execFileSync(
-      join(binaries, 'initdb'),
-      ['-D', data, '-U', 'tester', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'],
-      { ...owner, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
-    )
-  } catch (error) {
-    rmSync(folder, { recursive: true, force: true })
-    throw error
-  }
-
-  let watchdog: ChildProcess | undefined
-  const start = async (): Promise<void> => {
-    // The shell ends the server and clears up when its own input ends, which happens however this process dies
-    const script =
-      'folder=$0; "$@" & server=$!; read -r word; kill -QUIT $server; wait $server; [ "$word" = keep ] || rm -rf "$folder"'
-    const settings = { listen_addresses: '', unix_socket_directories: folder, fsync: 'on', max_connections: '60' }
-    const options = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-    const child = spawn('/bin/sh', ['-c', script, folder, join(binaries, 'postgres'), '-D', data, ...options], {
-      ...owner,
-      cwd: folder,
-      stdio: ['pipe', 'ignore', 'pipe'],
-    })
-    watchdog = child
-    await ready(child)
-  }
-  const end = async (lastWord: string): Promise<void> => {
-    const child = watchdog
-    watchdog = undefined
-    if (child === undefined || child.exitCode !== null) return
-    const ended = new Promise((resolve) => child.once('exit', resolve))
-    child.stdin?.end(lastWord)
-    await ended
-  }
-  const crash = async (): Promise<void> => {
-    await end('keep\n')
-  }
-  const stop = async (): Promise<void> => {
-    await end('')
-    rmSync(folder, { recursive: true, force: true })
-  }
-  try {
-    await start()
-  } catch (error) {
-    await stop()
-    throw error
-  }
-  return { url: `postgresql:///postgres?host=${encodeURIComponent(folder)}&user=tester`, crash, start, stop }
 }
 
 /** A loopback port that leads to the server's socket file. */
@@ -190,37 +105,5 @@ export async function cuttableWay(server: PostgresServer): Promise<CuttableWay> 
       for (const socket of stranded) socket.destroy()
       await new Promise((resolve) => listener.close(resolve))
     },
-  }
-}
-
-function ready(child: ChildProcess): Promise<void> {
-  return new Promise((resolve, reject) => {
-    let said = ''
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      said = (said + text).slice(-10_000)
-      if (said.includes('database system is ready to accept connections')) resolve()
-    })
-    child.once('error', reject)
-    child.once('exit', () => reject(new Error(`PostgreSQL did not start:\n${said}`)))
-  })
-}
-
-/** PostgreSQL refuses to run as root; then it runs as the user that Debian made for it, or as nobody. */
-function serverUser(): { readonly uid: number; readonly gid: number } | undefined {
-  if (process.getuid?.() !== 0) return undefined
-  const users = readFileSync('/etc/passwd', 'utf8').split('\n')
-  const fields = ['postgres', 'nobody'].map((name) => users.find((line) => line.startsWith(`${name}:`))).find(Boolean)
-  const [, , uid, gid] = (fields ?? '').split(':')
-  if (uid === undefined || gid === undefined) throw new Error('no user postgres or nobody to run PostgreSQL as')
-  return { uid: Number(uid), gid: Number(gid) }
-}
-
-function majorOf(folder: string): number {
-  try {
-    accessSync(join(folder, 'postgres'))
-    const text = execFileSync(join(folder, 'postgres'), ['--version'], { encoding: 'utf8' })
-    return Number(/\d+/.exec(text)?.[0] ?? 0)
-  } catch {
-    return 0
   }
 }

@@ -20,12 +20,12 @@ export interface HostProcess {
   stop(): Promise<void>
 }
 
-/** Rejects with what the process said when it ends before it is ready. */
-export async function startHostProcess(folder: string): Promise<HostProcess> {
+/** `more`: options of `serve`. Rejects with what the process said when it ends before it is ready. */
+export async function startHostProcess(folder: string, more: readonly string[] = []): Promise<HostProcess> {
   const started = performance.now()
   const child = spawn(
     process.execPath,
-    ['--expose-gc', '--import', WATCH, CLI, 'serve', '--port', '0', '--data', folder, '--empty', ...QUIETLY],
+    ['--expose-gc', '--import', WATCH, CLI, 'serve', '--port', '0', '--data', folder, '--empty', ...QUIETLY, ...more],
     { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] },
   )
   const gone = once(child, 'close')
