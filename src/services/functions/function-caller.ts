@@ -29,6 +29,8 @@ export class FunctionCaller {
   /** by key of the program, in the order of their last line */
   readonly #logs = new Map<string, LogLine[]>()
   readonly #listeners: ((line: FunctionLine) => void)[] = []
+  /** of records whose build is there; one that changes is another record */
+  readonly #programs = new WeakMap<FunctionRecord, Program>()
 
   constructor(dependencies: CallerDependencies) {
     this.#dependencies = dependencies
@@ -36,10 +38,7 @@ export class FunctionCaller {
 
   /** Why functions of that runtime cannot be run here; undefined: they can. */
   async problem(runtime: Runtime): Promise<string | undefined> {
-    const pool = await this.#dependencies.pool()
-    if (pool === undefined) return 'functions are off on this host'
-    if (runtime.harness === undefined) return `nothing on this host runs functions for ${runtime.name}`
-    return pool.runs(runtime.language) ? undefined : `this host runs no functions for ${runtime.name}; /health says why`
+    return problemOf(runtime, await this.#dependencies.pool())
   }
 
   /** Calls a version that was built. `PLUG_FAILED`. */
@@ -52,13 +51,13 @@ export class FunctionCaller {
   ): Promise<unknown> {
     const pool = await this.#dependencies.pool()
     const runtime = runtimeOf(record)
-    const problem = await this.problem(runtime)
+    const problem = problemOf(runtime, pool)
     if (pool === undefined || problem !== undefined) throw new AppError('PLUG_FAILED', problem ?? 'functions are off')
     const { digest } = record.build ?? {}
     if (digest === undefined) throw new AppError('PLUG_FAILED', 'it was not built yet')
     if (!this.#dependencies.builder.has(digest)) await this.ensureBuilt(tenant, record)
-    const program = this.#programOf(tenant, record, runtime, digest)
-    if (onStart !== undefined && pool.state(program.key).processes === 0) onStart()
+    const program = this.#programs.get(record) ?? this.#programOf(tenant, record, runtime, digest)
+    if (onStart !== undefined && !pool.has(program)) onStart()
     return pool.call(program, method, params, { signal, timer })
   }
 
@@ -112,7 +111,7 @@ export class FunctionCaller {
   #programOf(tenant: string, record: FunctionRecord, runtime: Runtime, digest: string): Program {
     const folder = this.#dependencies.builder.folderOf(digest)
     const { module, readable } = harnessOf(runtime)
-    return {
+    const program: Program = {
       key: keyOf(tenant, record, digest),
       owner: tenant,
       language: runtime.language,
@@ -121,7 +120,15 @@ export class FunctionCaller {
       argument: { module: join(folder, runtime.main), env: environmentOf(record) },
       ...limitsOf(record),
     }
+    this.#programs.set(record, program)
+    return program
   }
+}
+
+function problemOf(runtime: Runtime, pool: ProcessPool | undefined): string | undefined {
+  if (pool === undefined) return 'functions are off on this host'
+  if (runtime.harness === undefined) return `nothing on this host runs functions for ${runtime.name}`
+  return pool.runs(runtime.language) ? undefined : `this host runs no functions for ${runtime.name}; /health says why`
 }
 
 function harnessOf({ name, harness }: Runtime): NonNullable<Runtime['harness']> {
