@@ -15,7 +15,7 @@ import type {
 import { showDelivery } from './delivery-record.ts'
 import type { Outbox } from './outbox.ts'
 import { checkId, namedId, readSubscription } from './read-subscription.ts'
-import { SEALED, type Seal } from './seal.ts'
+import { SEALED, type Seal } from '../../../machine/seal.ts'
 import { isAsked, keyOf, MAX_SUBSCRIPTIONS, SUBSCRIPTIONS, type SubscriptionRecord } from './subscription-record.ts'
 
 export interface TenantSubscriptionsOptions {

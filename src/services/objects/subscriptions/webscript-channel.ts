@@ -6,7 +6,7 @@ import type { ObjectsService } from '../contract.ts'
 import type { Channel } from './contract.ts'
 import { Refused, type DeliveryOf } from './delivery-jobs.ts'
 import { notificationOf, queryOf } from './notification.ts'
-import type { Seal } from './seal.ts'
+import type { Seal } from '../../../machine/seal.ts'
 import { keyOf } from './subscription-record.ts'
 
 export interface WebscriptChannelOptions {

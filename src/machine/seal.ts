@@ -1,6 +1,6 @@
-/** Secrets of channels, sealed by AES-256-GCM under a key of the host: stored and shown like that, opened for a call. */
+/** Secrets that are stored sealed, by AES-256-GCM under a key of the host, and opened when they are used. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError } from '../kernel/errors.ts'
 
 const ALGORITHM = 'aes-256-gcm'
 const NONCE_BYTES = 12
@@ -36,7 +36,7 @@ export class Seal {
     } catch (error) {
       throw new AppError(
         'STORE',
-        'the secret cannot be opened: the key of the data folder is another one; put the subscription with its secret again',
+        'the secret cannot be opened: the key of the data folder is another one; give the secret again',
         { cause: error },
       )
     }
