@@ -36,7 +36,7 @@ const ASK_THE_MACHINE: Readonly<Record<string, string>> = {
   'src/host/script-thread.ts': 'a thread of its own, which no simulated clock governs',
   'src/host/transport/node-transport.ts': 'requests over a socket, which nothing simulates',
   'src/services/rules/client.ts': 'runs where no host is',
-  'src/services/objects/subscriptions/seal.ts': 'nonces of sealed secrets, which may never come twice',
+  'src/machine/seal.ts': 'nonces of sealed secrets, which may never come twice',
   'src/services/webscripts/admission.ts': 'a hash that no secret has, which nobody may foresee',
 }
 

@@ -10,11 +10,15 @@ import { type PoolOptions, ProcessPool } from '../sandbox-process/process-pool.t
 import { modelsErrorBody } from '../services/models/error-body.ts'
 import { pythonDriver } from '../services/models/python/python-driver.ts'
 import { PythonRuntimes } from '../services/models/python/python-runtimes.ts'
+import { remoteDriver } from '../services/models/remote/remote-driver.ts'
 import { modelsRoutes } from '../services/models/routes.ts'
 import { createModelsService } from '../services/models/service.ts'
 import { xgboostDriver } from '../services/models/xgboost/xgboost-driver.ts'
+import { sealOf } from './data-folder.ts'
 import { ownFolder } from './own-folder.ts'
 import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
+import { nodeTransport } from './transport/node-transport.ts'
+import { remoteModels } from './transport/remote-models.ts'
 
 /** Processes of models of one host at once: one of TensorFlow has half a gigabyte. */
 const PROCESSES = 8
@@ -32,7 +36,7 @@ const LIMITS: ProcessLimits = {
   unansweredBytes: 67_108_864,
 }
 
-/** Models over storage, run as `--functions` says. */
+/** Models over storage, run as `--functions` says; servers of models are called as `--allow-url` says. */
 export const makeModels: MakeService = (parts) => {
   const { storage, gauges, logger, now, config, serviceRegistry } = parts
   const { folder, drop } = ownFolder(config, 'models')
@@ -45,11 +49,18 @@ export const makeModels: MakeService = (parts) => {
     clock: () => performance.now(),
     breathe,
   })
+  const remote = remoteDriver({
+    transport: remoteModels(nodeTransport({ allow: config.allowUrl })),
+    later,
+    clock: () => performance.now(),
+    breathe,
+  })
   const service = createModelsService({
     storage,
-    drivers: [xgboostDriver({ breathe }), python],
+    drivers: [remote, xgboostDriver({ breathe }), python],
     now,
     newId: () => randomUUID(),
+    seal: sealOf(config, 'models'),
     logger,
   })
   serviceRegistry.models = service
@@ -59,7 +70,7 @@ export const makeModels: MakeService = (parts) => {
   gauges.watchTotal('models-failed', () => service.gauges().failed)
   return {
     name: 'models',
-    description: 'Machine-learning models of tenants: uploaded as zips, asked for predictions',
+    description: 'Machine-learning models of tenants: uploaded as zips or on other servers, asked for predictions',
     errorBody: modelsErrorBody,
     routes: (app) => modelsRoutes(app, { service }),
     start: () => service.start(),

@@ -9,10 +9,8 @@ import { importHandler } from '../services/objects/etl/import-jobs.ts'
 import { transferRoutes } from '../services/objects/etl/routes.ts'
 import { IMPORT_SUBSCRIPTION, Transfers } from '../services/objects/etl/transfers.ts'
 import { subscriptionsRoutes } from '../services/objects/subscriptions/routes.ts'
-import { Seal } from '../services/objects/subscriptions/seal.ts'
 import { Subscriptions } from '../services/objects/subscriptions/service.ts'
-import type { Config } from './config.ts'
-import { randomKey, secretKey } from './data-folder.ts'
+import { sealOf } from './data-folder.ts'
 import type { MakeService } from './service-dependencies.ts'
 
 /** Over the objects of the host, which are made before; rules, webscripts, broker and queries as far as they are served. */
@@ -43,7 +41,7 @@ export const makeSubscriptions: MakeService = ({
     storage,
     objects,
     webscripts: () => serviceRegistry.webscripts,
-    seal: new Seal(sealKey(config)),
+    seal: sealOf(config, 'subscriptions'),
     checkPair,
     engine: () => serviceRegistry.runner && objectForwarding(serviceRegistry.runner.intake),
     system: [{ record: IMPORT_SUBSCRIPTION, take: (tenant, change) => transfers.take(tenant, change) }],
@@ -71,9 +69,4 @@ export const makeSubscriptions: MakeService = ({
     },
     stop: () => service.stop(),
   }
-}
-
-function sealKey({ store, data }: Config): Uint8Array {
-  const loss = 'secrets of subscriptions have to be given again'
-  return (store.medium === 'memory' ? randomKey() : secretKey(data, 'subscriptions.key', loss)).slice(0, 32)
 }

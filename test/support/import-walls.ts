@@ -217,7 +217,12 @@ export const WALLS: readonly Wall[] = [
     pure: true,
   },
   // The machine's time and chance, for those that take them from outside
-  { from: 'src/machine/**', files: ['src/machine/**'], packages: ['node:crypto', 'node:timers'], pure: false },
+  {
+    from: 'src/machine/**',
+    files: ['src/machine/**', 'src/kernel/**'],
+    packages: ['node:crypto', 'node:timers'],
+    pure: false,
+  },
   // Processes for programs of others: a leaf that knows no service
   {
     from: 'src/sandbox-process/**',

@@ -2,8 +2,9 @@
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { perTenant } from '../../kernel/by-tenant.ts'
-import type { Json } from '../../kernel/json.ts'
+import { type Json, ownValue } from '../../kernel/json.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import { SEALED, type Seal } from '../../machine/seal.ts'
 import type { Storage, Stored } from '../../storage/contract.ts'
 import {
   FRAMEWORKS,
@@ -15,16 +16,17 @@ import {
   type ModelsGauges,
   type ModelsService,
   type ModelUpload,
+  type RemoteUpload,
   type Regressed,
 } from './contract.ts'
-import { GAVE_UP, type ModelDriver, type ModelPackage } from './driver.ts'
+import { GAVE_UP, type ModelDriver, type ModelPackage, type PackageOfFiles } from './driver.ts'
 import { examplesOf } from './examples.ts'
 import { LoadedModels } from './loaded-models.ts'
 import { infoOf, type ModelRecord, type ModelState } from './model-record.ts'
 import { ModelStore } from './model-store.ts'
 import { byColumn, readCall } from './read-call.ts'
 import { readPatch } from './read-patch.ts'
-import { readUpload } from './read-upload.ts'
+import { readRemoteUpload, readUpload } from './read-upload.ts'
 import { readZip } from './read-zip.ts'
 
 export interface ModelsOptions {
@@ -35,6 +37,8 @@ export interface ModelsOptions {
   readonly now: () => number
   /** never the same twice */
   readonly newId: () => string
+  /** for headers that servers of models want */
+  readonly seal: Pick<Seal, 'close' | 'open'>
   readonly logger?: Logger
 }
 
@@ -131,23 +135,28 @@ class Models implements ModelsService {
     }
   }
 
-  async #upload(caller: Caller, upload: ModelUpload, former: Stored<ModelRecord> | undefined): Promise<ModelInfo> {
+  async #upload(
+    caller: Caller,
+    given: ModelUpload | RemoteUpload,
+    former: Stored<ModelRecord> | undefined,
+  ): Promise<ModelInfo> {
     const { tenant, user } = caller
-    const { files, ...read } = await readUpload(upload)
+    const upload = this.#options.newId()
+    const { files, zip, ...read } = 'remote' in given ? this.#readRemote(tenant, given, upload, former) : await zipped(given)
     const now = this.#options.now()
     const { createdBy = user, createdOn = now, version = 0 } = former?.value ?? {}
     const record: ModelRecord = {
       ...read,
       version: version + 1,
-      upload: this.#options.newId(),
-      size: upload.file.length,
+      upload,
+      size: zip?.length ?? 0,
       state: { kind: 'loading' },
       createdBy,
       createdOn,
       updatedBy: user,
       updatedOn: now,
     }
-    await this.#storeOf(tenant).put(record, upload.file, former)
+    await this.#storeOf(tenant).put(record, zip, former)
     if (former !== undefined && former.value.digest !== record.digest) {
       this.#loaded.drop({ tenant, digest: former.value.digest })
     }
@@ -155,17 +164,26 @@ class Models implements ModelsService {
     return infoOf(record)
   }
 
+  /** A server may have another model at any time: what was known of one upload is not that of the next. */
+  #readRemote(tenant: string, given: RemoteUpload, upload: string, former: Stored<ModelRecord> | undefined): ReadUpload {
+    const before = former?.value.remote
+    const seal = (url: string, header: string, text: string): string | undefined => {
+      const place = placeOf(tenant, given.name, url)
+      if (!text.startsWith(SEALED)) return this.#options.seal.close(text, place + header)
+      // what was told one server is not sent to another by somebody who does not know it
+      const isKept = before !== undefined && place === placeOf(tenant, given.name, before.url)
+      return isKept && ownValue(before.headers, header) === text ? text : undefined
+    }
+    return { ...readRemoteUpload(given, seal), digest: `remote/${upload}` }
+  }
+
   /** Tries it once, in the background; what came of it is in its record. */
-  #load(tenant: string, record: ModelRecord, files?: ModelPackage['files']): void {
+  #load(tenant: string, record: ModelRecord, files?: PackageOfFiles['files']): void {
     const key = `${tenant}/${record.upload}`
     if (this.#loading.has(key)) return
-    const { name, framework, digest } = record
+    const { digest } = record
     const loading = this.#tell(tenant, record, async () => {
-      const packageOf = (): Promise<ModelPackage> =>
-        files === undefined
-          ? this.#packageOf(tenant, record)
-          : Promise.resolve({ tenant, name, framework, digest, files })
-      return this.#loaded.use({ tenant, digest }, packageOf, async ({ driver, model }) => {
+      return this.#loaded.use({ tenant, digest }, () => this.#packageOf(tenant, record, files), async ({ driver, model }) => {
         const { frameworkVersion, signatures, warnings } = model
         const known = frameworkVersion === undefined ? {} : { frameworkVersion }
         return { kind: 'ready', driver, ...known, signatures, warnings } as const
@@ -187,10 +205,23 @@ class Models implements ModelsService {
     }
   }
 
-  async #packageOf(tenant: string, record: ModelRecord): Promise<ModelPackage> {
-    const { name, framework, digest } = record
-    const files = await readZip(framework, await this.#storeOf(tenant).zip(record))
-    return { tenant, name, framework, digest, files }
+  /** `files`: what is known of them. */
+  async #packageOf(
+    tenant: string,
+    record: ModelRecord,
+    files?: PackageOfFiles['files'],
+  ): Promise<ModelPackage> {
+    const { name, framework, digest, remote } = record
+    if (remote !== undefined) {
+      const place = placeOf(tenant, name, remote.url)
+      const headers = Object.entries(remote.headers).map(([header, sealed]) => {
+        return [header, this.#options.seal.open(sealed, place + header)] as const
+      })
+      return { tenant, name, framework, digest, remote: { ...remote, headers: Object.fromEntries(headers) } }
+    }
+    if (framework === 'custom') throw new AppError('STORE', `the model ${name} has neither files nor a server`)
+    const found = files ?? (await readZip(framework, await this.#storeOf(tenant).zip(record)))
+    return { tenant, name, framework, digest, files: found }
   }
 
   #requireReady(tenant: string, record: ModelRecord): ReadyRecord {
@@ -200,6 +231,7 @@ class Models implements ModelsService {
     // a runtime may be there by now, or the host that loaded it may have stopped
     this.#load(tenant, record)
     if (state.kind === 'unsupported') throw new AppError('UNSUPPORTED', state.reason)
+    if (state.kind === 'away') throw new AppError('REMOTE_FAILED', state.reason)
     throw new AppError('NOT_READY', 'Model not ready yet')
   }
 
@@ -229,6 +261,8 @@ class Models implements ModelsService {
     } catch (error) {
       this.#failed++
       if (error instanceof AppError && error.cause === GAVE_UP) await this.#giveUp(tenant, record, error)
+      // before it is asked again, it is looked whether its server is there, and what it takes
+      if (isAway(error)) this.#loaded.drop({ tenant, digest: record.digest })
       throw error
     }
   }
@@ -250,12 +284,31 @@ class Models implements ModelsService {
 
   async #frameworks(): Promise<readonly FrameworkInfo[]> {
     const all = (await Promise.all(this.#options.drivers.map((driver) => driver.runtimes()))).flat()
-    return FRAMEWORKS.map((framework) => {
+    return [...FRAMEWORKS, 'custom' as const].map((framework) => {
       const runtimes = all.filter((one) => one.framework === framework)
       const versions = [...new Set(runtimes.map(({ framework_version: version }) => version))]
       return { framework, versions, runtimes }
     })
   }
+}
+
+/** What an upload says, and what there is of its files. */
+type ReadUpload = Pick<ModelRecord, 'name' | 'framework' | 'description' | 'digest' | 'remote'> & {
+  readonly files?: PackageOfFiles['files']
+  readonly zip?: Uint8Array
+}
+
+async function zipped(given: ModelUpload): Promise<ReadUpload> {
+  return { ...(await readUpload(given)), zip: given.file }
+}
+
+/** Where sealed headers belong: to a model, and to a server. */
+function placeOf(tenant: string, name: string, url: string): string {
+  return `${tenant}/models/${name}/${new URL(url).origin}/`
+}
+
+function isAway(error: unknown): boolean {
+  return error instanceof AppError && (error.code === 'REMOTE_FAILED' || error.code === 'REMOTE_LATE')
 }
 
 type ReadyRecord = ModelRecord & { readonly state: Extract<ModelState, { kind: 'ready' }> }
@@ -265,6 +318,7 @@ function failedState(error: unknown): ModelState {
   if (!(error instanceof AppError)) throw error
   const { code, message: reason } = error
   if (code === 'UNSUPPORTED') return { kind: 'unsupported', reason }
+  if (isAway(error)) return { kind: 'away', reason }
   if (!ABOUT_MODEL.has(code)) throw error
   return { kind: 'failed', reason }
 }

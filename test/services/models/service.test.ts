@@ -1,6 +1,7 @@
 /** The models service over a driver that tests tell what to do. */
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
+import { Seal } from '../../../src/machine/seal.ts'
 import type { ModelsApi, ModelsService } from '../../../src/services/models/contract.ts'
 import { GAVE_UP, type ModelCall, type ModelDriver, type OpenModel } from '../../../src/services/models/driver.ts'
 import { createModelsService } from '../../../src/services/models/service.ts'
@@ -44,8 +45,9 @@ class TestDriver implements ModelDriver {
 }
 
 let ids = 0
+const seal = new Seal(new Uint8Array(32).fill(1), 'put it again')
 function serviceOf(driver: ModelDriver, storage: Storage = openMemory()): ModelsService {
-  return createModelsService({ storage, drivers: [driver], now: () => 1_000, newId: () => `id${ids++}` })
+  return createModelsService({ storage, drivers: [driver], now: () => 1_000, newId: () => `id${ids++}`, seal })
 }
 const asked = (service: ModelsService, tenant = 'acme'): ModelsApi => service.as({ tenant, user: 'users/1' })
 const ready = (api: ModelsApi, name = 'm'): Promise<void> => until(async () => (await api.get(name)).ready)
@@ -170,7 +172,8 @@ describe('a model', () => {
     const loaded = deferred<void>()
     driver.open_ = () => loaded.promise
     let now = 1_000
-    const service = createModelsService({ storage: openMemory(), drivers: [driver], now: () => now, newId: () => 'id' })
+    const parts = { storage: openMemory(), drivers: [driver], now: () => now, newId: () => 'id', seal }
+    const service = createModelsService(parts)
     await asked(service).create(UPLOAD)
     now = 2_000
     const other = service.as({ tenant: 'acme', user: 'users/2' })

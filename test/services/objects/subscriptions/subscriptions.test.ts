@@ -1,6 +1,6 @@
 /** Subscriptions as documents: what they may be, how their secrets are kept, who may change them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Seal } from '../../../../src/services/objects/subscriptions/seal.ts'
+import { Seal } from '../../../../src/machine/seal.ts'
 import { SUBSCRIPTIONS } from '../../../../src/services/objects/subscriptions/subscription-record.ts'
 import { type SubscriptionsHost, subscriptionOf, SubscriptionsWorld, TENANT } from './world.ts'
 
@@ -161,14 +161,14 @@ describe('a secret', () => {
   })
 
   it('opens with its key, for what it belongs to, and only whole', () => {
-    const seal = new Seal(new Uint8Array(32).fill(1))
+    const seal = new Seal(new Uint8Array(32).fill(1), 'put it again')
     const closed = seal.close('ü secret', 'acme/assets/1')
     expect(seal.open(closed, 'acme/assets/1')).toBe('ü secret')
     expect(seal.close('ü secret', 'acme/assets/1')).not.toBe(closed)
     const bytes = Buffer.from(closed.slice(4), 'base64')
     bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1
     for (const open of [
-      () => new Seal(new Uint8Array(32)).open(closed, 'acme/assets/1'),
+      () => new Seal(new Uint8Array(32), 'put it again').open(closed, 'acme/assets/1'),
       () => seal.open(closed, 'acme/assets/2'),
       () => seal.open(`enc:${bytes.toString('base64')}`, 'acme/assets/1'),
       () => seal.open('enc:', 'acme/assets/1'),

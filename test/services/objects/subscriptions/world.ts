@@ -10,7 +10,7 @@ import { importHandler } from '../../../../src/services/objects/etl/import-jobs.
 import { IMPORT_SUBSCRIPTION, Transfers } from '../../../../src/services/objects/etl/transfers.ts'
 import { createObjectsService } from '../../../../src/services/objects/service.ts'
 import { SigningKeys } from '../../../../src/services/objects/signing/signing-keys.ts'
-import { Seal } from '../../../../src/services/objects/subscriptions/seal.ts'
+import { Seal } from '../../../../src/machine/seal.ts'
 import { Subscriptions } from '../../../../src/services/objects/subscriptions/service.ts'
 import type { DeployedWebscript } from '../../../../src/services/functions/contract.ts'
 import { admit } from '../../../../src/services/webscripts/admission.ts'
@@ -117,7 +117,7 @@ export class SubscriptionsHost {
       storage,
       objects,
       webscripts: () => this.#webscripts(),
-      seal: new Seal(new Uint8Array(32).fill(1)),
+      seal: new Seal(new Uint8Array(32).fill(1), 'put it again'),
       checkPair: async (key, secret) => (secret === 'right' ? { tenant: key } : undefined),
       engine: () => this.#engine(),
       system: [{ record: IMPORT_SUBSCRIPTION, take: (tenant, change) => this.transfers.take(tenant, change) }],

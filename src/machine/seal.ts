@@ -1,6 +1,6 @@
-/** Secrets of channels, sealed by AES-256-GCM under a key of the host: stored and shown like that, opened for a call. */
+/** Secrets sealed by AES-256-GCM under a key of the host: stored and shown like that, opened for a call. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError } from '../kernel/errors.ts'
 
 const ALGORITHM = 'aes-256-gcm'
 const NONCE_BYTES = 12
@@ -9,10 +9,12 @@ export const SEALED = 'enc:'
 
 export class Seal {
   readonly #key: Uint8Array
+  readonly #remedy: string
 
-  /** `key`: 32 bytes */
-  constructor(key: Uint8Array) {
+  /** `key`: 32 bytes; `remedy`: what to do when another key sealed a secret, such as `put the subscription again` */
+  constructor(key: Uint8Array, remedy: string) {
     this.#key = key
+    this.#remedy = remedy
   }
 
   /** `place`: what it belongs to; it opens nowhere else. */
@@ -36,7 +38,7 @@ export class Seal {
     } catch (error) {
       throw new AppError(
         'STORE',
-        'the secret cannot be opened: the key of the data folder is another one; put the subscription with its secret again',
+        `the secret cannot be opened: the key of the data folder is another one; ${this.#remedy}`,
         { cause: error },
       )
     }
