@@ -11,17 +11,24 @@ const NO_CONNECTION: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'EHOSTUNREA
 export function remoteModels(transport: Transport): RemoteTransport {
   const allowed = new AllowList(transport.allow ?? [])
   return async ({ url, ...request }) => {
+    const { timeoutMs } = request
     const parsed = new URL(url)
-    const address = await addressOf(parsed, transport, allowed).catch((error: unknown) => {
-      throw new AppError('REMOTE_FAILED', messageOf(error))
-    })
+    // the name too has to be found in that time
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)])
     try {
-      const { status, body } = await transport.send({ url, address, ...request })
+      const address = await Promise.race([addressOf(parsed, transport, allowed), abortOf(signal)])
+      const { status, body } = await transport.send({ url, address, ...request, signal })
       return { status, body }
     } catch (error) {
-      throw failure(parsed.host, request.timeoutMs, error)
+      throw failure(parsed.host, timeoutMs, error)
     }
   }
+}
+
+function abortOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('aborted', { cause: signal.reason })), { once: true })
+  })
 }
 
 function failure(host: string, timeoutMs: number, error: unknown): AppError {
@@ -29,7 +36,6 @@ function failure(host: string, timeoutMs: number, error: unknown): AppError {
   if (cause instanceof Error && cause.name === 'TimeoutError') {
     return new AppError('REMOTE_LATE', `${host} gave no answer within ${timeoutMs} ms`)
   }
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
-  const isSent = !NO_CONNECTION.has(code)
+  const isSent = !(cause instanceof Error && 'code' in cause && NO_CONNECTION.has(cause.code))
   return new AppError('REMOTE_FAILED', `${host}: ${messageOf(error)}`, isSent ? {} : { cause: NOT_SENT })
 }

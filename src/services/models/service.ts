@@ -142,7 +142,8 @@ class Models implements ModelsService {
   ): Promise<ModelInfo> {
     const { tenant, user } = caller
     const upload = this.#options.newId()
-    const { files, zip, ...read } = 'remote' in given ? this.#readRemote(tenant, given, upload, former) : await zipped(given)
+    const { files, zip, ...read } =
+      'remote' in given ? this.#readRemote(tenant, given, upload, former) : await zipped(given)
     const now = this.#options.now()
     const { createdBy = user, createdOn = now, version = 0 } = former?.value ?? {}
     const record: ModelRecord = {
@@ -165,7 +166,12 @@ class Models implements ModelsService {
   }
 
   /** A server may have another model at any time: what was known of one upload is not that of the next. */
-  #readRemote(tenant: string, given: RemoteUpload, upload: string, former: Stored<ModelRecord> | undefined): ReadUpload {
+  #readRemote(
+    tenant: string,
+    given: RemoteUpload,
+    upload: string,
+    former: Stored<ModelRecord> | undefined,
+  ): ReadUpload {
     const before = former?.value.remote
     const seal = (url: string, header: string, text: string): string | undefined => {
       const place = placeOf(tenant, given.name, url)
@@ -183,11 +189,15 @@ class Models implements ModelsService {
     if (this.#loading.has(key)) return
     const { digest } = record
     const loading = this.#tell(tenant, record, async () => {
-      return this.#loaded.use({ tenant, digest }, () => this.#packageOf(tenant, record, files), async ({ driver, model }) => {
-        const { frameworkVersion, signatures, warnings } = model
-        const known = frameworkVersion === undefined ? {} : { frameworkVersion }
-        return { kind: 'ready', driver, ...known, signatures, warnings } as const
-      })
+      return this.#loaded.use(
+        { tenant, digest },
+        () => this.#packageOf(tenant, record, files),
+        async ({ driver, model }) => {
+          const { frameworkVersion, signatures, warnings } = model
+          const known = frameworkVersion === undefined ? {} : { frameworkVersion }
+          return { kind: 'ready', driver, ...known, signatures, warnings } as const
+        },
+      )
     })
     this.#loading.set(key, loading)
     void loading.finally(() => this.#loading.delete(key))
@@ -206,11 +216,7 @@ class Models implements ModelsService {
   }
 
   /** `files`: what is known of them. */
-  async #packageOf(
-    tenant: string,
-    record: ModelRecord,
-    files?: PackageOfFiles['files'],
-  ): Promise<ModelPackage> {
+  async #packageOf(tenant: string, record: ModelRecord, files?: PackageOfFiles['files']): Promise<ModelPackage> {
     const { name, framework, digest, remote } = record
     if (remote !== undefined) {
       const place = placeOf(tenant, name, remote.url)

@@ -46,7 +46,9 @@ function bodyOf({ operation, signature, instances, probabilities }: ModelCall): 
 function valuesOf(host: string, { operation, instances }: ModelCall, answer: unknown): readonly Json[] {
   // TensorFlow Serving writes either of the two
   const values =
-    operation === 'predict' ? ownValue(answer, 'predictions') : (ownValue(answer, 'result') ?? ownValue(answer, 'results'))
+    operation === 'predict'
+      ? ownValue(answer, 'predictions')
+      : (ownValue(answer, 'result') ?? ownValue(answer, 'results'))
   if (!Array.isArray(values)) {
     throw wrongAnswer(host, `it has no list ${operation === 'predict' ? 'predictions' : 'result'}`)
   }

@@ -30,7 +30,8 @@ export function rowsOfOutputs(told: unknown, count: number): Outputs {
   const names = [...columns.keys()]
   const [only] = columns.values()
   if (columns.size === 1 && only !== undefined) return { rows: only, names }
-  const rowAt = (at: number): Json => Object.fromEntries([...columns].map(([name, column]) => [name, column[at] ?? null]))
+  const rowAt = (at: number): Json =>
+    Object.fromEntries([...columns].map(([name, column]) => [name, column[at] ?? null]))
   return { rows: Array.from({ length: count }, (_, at) => rowAt(at)), names }
 }
 

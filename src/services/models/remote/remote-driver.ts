@@ -14,10 +14,11 @@ import { RemoteServer, type RemoteServerOptions } from './remote-server.ts'
 /** requests of one model that are under way at once */
 const PARALLEL = 4
 
-const PROTOCOLS: Readonly<Record<RemoteProtocol, (server: RemoteServer, model: RemotePackage) => Promise<OpenRemote>>> = {
-  v1: openV1,
-  v2: openV2,
-}
+const PROTOCOLS: Readonly<Record<RemoteProtocol, (server: RemoteServer, model: RemotePackage) => Promise<OpenRemote>>> =
+  {
+    v1: openV1,
+    v2: openV2,
+  }
 
 export interface RemoteDriverOptions extends RemoteServerOptions {
   /** Resolves when others had their turn. */

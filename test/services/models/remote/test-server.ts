@@ -43,9 +43,9 @@ export class TestServer {
     this.#server = createServer((request, response) => void this.#answer(request, response))
   }
 
-  static async start(port = 0): Promise<TestServer> {
+  static async start(): Promise<TestServer> {
     const made = new TestServer()
-    await new Promise<void>((resolve) => made.#server.listen(port, '127.0.0.1', resolve))
+    await new Promise<void>((resolve) => made.#server.listen(0, '127.0.0.1', resolve))
     return made
   }
 
