@@ -21,10 +21,16 @@ export const imports = measurement<'imports'>({
     })),
   cost: ({ perSecond }) => 1e6 / perSecond,
   costUnit: 'us each',
-  head: ['points', 'points/s', 'of the store', 'RSS half way', 'RSS at the end'],
+  head: ['points', 'points/s', 'of the store', 'CPU us each', 'RSS half way', 'RSS at the end'],
   cells({ samples }, all) {
     const of = (key: keyof (typeof samples)[number]): number => median(samples.map((sample) => sample[key]))
     const store = median(all[0]?.samples.map(({ perSecond }) => perSecond) ?? [])
-    return [rate(of('perSecond')), percent(of('perSecond'), store), megabytes(of('rssHalf')), megabytes(of('rssEnd'))]
+    return [
+      rate(of('perSecond')),
+      percent(of('perSecond'), store),
+      of('cpu').toFixed(2),
+      megabytes(of('rssHalf')),
+      megabytes(of('rssEnd')),
+    ]
   },
 })

@@ -13,12 +13,18 @@ import { Metrics } from './metrics.ts'
 import type { Mounting } from './mount.ts'
 import { openMedium } from './open-medium.ts'
 import { requireSqlite } from './requirements.ts'
-import type { HostedService } from './hosted-service.ts'
+import type { ClusterHost } from './cluster/cluster-host.ts'
+import { checkSharedFolder } from './cluster/shared-folder.ts'
+import { deploymentSecret } from './cluster/deployment-secret.ts'
+import { itself, makeCluster } from './cluster/make-cluster.ts'
+import { closeAll, makeServices, stopping } from './make-services.ts'
+import { OwnApi } from './own-api.ts'
 import { SERVICES } from './service-table.ts'
-import type { ServiceDependencies, ServiceTable } from './service-dependencies.ts'
+import type { ServiceTable } from './service-dependencies.ts'
 import type { Timers } from './timers.ts'
 
-export interface Composed extends Omit<Mounting, 'alone'> {
+export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
+  readonly cluster?: ClusterHost
   readonly keyPairs: ApiKeys
   /** whether nothing was in the store when it was opened */
   readonly isNew: boolean
@@ -58,13 +64,17 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const isNew = (await storage.tenants()).length === 0
     const records = storage.tenant(HOST_TENANT).collection(KEY_RECORDS)
     const keyPairs = new ApiKeys(records, now, making.hashCost)
-    const tokens = new Tokens(lasting ? tokenKey(config.data) : randomKey(), now, config.issuer)
+    const ownSecret = lasting ? tokenKey(config.data) : randomKey()
+    const isMember = config.cluster !== undefined
+    const secret = isMember ? await deploymentSecret(storage.tenant(HOST_TENANT), ownSecret) : ownSecret
+    if (isMember) await checkSharedFolder(storage.tenant(HOST_TENANT), config.blobs ?? config.data)
+    const tokens = new Tokens(secret, now, config.issuer)
     const tryWriting = writeProbe(storage, now)
     const metrics = new Metrics()
     metrics.gauges.watchQueue('storage', () => storage.stats().queued)
     metrics.gauges.watchCommits(() => storage.stats())
     const checkPair = checkPairs(keyPairs, now)
-    const made = await makeServices(services, {
+    const parts = {
       storage,
       gauges: metrics.gauges,
       logger: serviceLog,
@@ -72,15 +82,16 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       now,
       atLeast: clock.atLeast,
       plugs: making.plugs ?? (() => NO_PLUGS),
-      serviceRegistry: {},
       checkPair,
-      isToken: (token) =>
+      isToken: (token: string) =>
         tokens.check(token).then(
           () => true,
           () => false,
         ),
-      issueToken: (order) => tokens.issue(order),
-    })
+      ownApi: new OwnApi({ issueToken: (order) => tokens.issue(order), now }),
+    }
+    const cluster = isMember ? await makeCluster(services, parts, { secret, timers: making.timers }) : undefined
+    const made = cluster?.services ?? (await makeServices(services, { ...parts, serviceRegistry: {}, reached: itself }))
     return {
       services: made,
       keyPairs,
@@ -94,11 +105,13 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
         await records.get('-')
         await tryWriting()
         const disk = lasting ? spaceTrouble(config.data, making.diskStats) : undefined
-        return [...(disk === undefined ? [] : [disk]), ...made.flatMap((one) => one.trouble?.() ?? [])]
+        const troubles = made.flatMap((one) => one.trouble?.() ?? [])
+        return [...(disk === undefined ? [] : [disk]), ...troubles, ...(cluster?.troubles() ?? [])]
       },
-      warnings: () => made.flatMap((one) => one.warnings?.() ?? []),
+      warnings: () => [...made.flatMap((one) => one.warnings?.() ?? []), ...(cluster?.warnings() ?? [])],
+      ...(cluster && { cluster: cluster.host }),
       close: once(() =>
-        closeAll([() => metrics.stop(), ...made.map((one) => () => one.stop()).reverse(), () => storage.close()]),
+        closeAll([() => cluster?.host.leave(), () => metrics.stop(), ...stopping(made), () => storage.close()]),
       ),
     }
   } catch (error) {
@@ -123,30 +136,8 @@ function writeProbe(storage: Storage, now: () => number): () => Promise<unknown>
   }
 }
 
-async function makeServices(table: ServiceTable, parts: ServiceDependencies): Promise<readonly HostedService[]> {
-  const made = new Map<string, HostedService>()
-  for (const [name, make] of table) {
-    if (parts.config.only?.includes(name) === false) continue
-    made.set(name, await make(parts))
-  }
-  return [...made.values()]
-}
-
 /** The first call does it, later ones wait for the same. */
 function once(work: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | undefined
   return () => (done ??= work())
-}
-
-/** One after the other, all of them; the first failure is thrown at the end. */
-async function closeAll(steps: readonly (() => void | Promise<void>)[]): Promise<void> {
-  const failures: unknown[] = []
-  for (const step of steps) {
-    try {
-      await step()
-    } catch (error) {
-      failures.push(error)
-    }
-  }
-  if (failures.length > 0) throw failures[0] as Error
 }

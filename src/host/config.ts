@@ -5,6 +5,7 @@ import { problemsOfAllowed } from '../../plugins/call-url/allow-list.ts'
 import { AppError } from '../kernel/errors.ts'
 import type { ForeignIssuer } from './auth/tokens.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
+import { memberUrlOf, problemsOfMember, problemsOfOne } from './cluster/member-options.ts'
 import type { Limits } from './mount.ts'
 import { isTenant } from './tenant.ts'
 
@@ -18,6 +19,10 @@ export interface Config {
   /** absolute path of the data folder */
   readonly data: string
   readonly store: StoreChoice
+  /** absolute path of the folder of objects; undefined: in the data folder */
+  readonly blobs: string | undefined
+  /** one of several hosts on the store; undefined: alone */
+  readonly cluster: ClusterChoice | undefined
   /** the first tenant's pair when it was chosen by whoever starts the host */
   readonly pair: { readonly key: string; readonly secret: string } | undefined
   /** whose the first pair is */
@@ -52,6 +57,11 @@ export type FunctionsMode = (typeof FUNCTIONS_MODES)[number]
 
 const FUNCTIONS_MODES = ['off', 'trusted', 'fenced'] as const
 
+export interface ClusterChoice {
+  /** where the other hosts reach this one; undefined: where it listens */
+  readonly advertise: string | undefined
+}
+
 export type StoreChoice =
   { readonly medium: 'sqlite' } | { readonly medium: 'memory' } | { readonly medium: 'postgres'; readonly url: string }
 
@@ -84,6 +94,23 @@ export const OPTIONS = {
     value: 'medium',
     default: 'sqlite:',
     help: 'sqlite: in the data folder, memory: for nothing that lasts, or an address postgres://...',
+  },
+  blobs: {
+    flag: 'blobs',
+    env: 'REFLEXARC_BLOBS',
+    value: 'folder',
+    help: 'where objects are kept, such as assets of functions; default in the data folder, in a cluster one that all hosts share',
+  },
+  cluster: {
+    flag: 'cluster',
+    env: 'REFLEXARC_CLUSTER',
+    help: 'one of several hosts on the same PostgreSQL',
+  },
+  advertise: {
+    flag: 'advertise',
+    env: 'REFLEXARC_ADVERTISE',
+    value: 'address',
+    help: 'with --cluster: where the other hosts reach this one, such as http://10.0.0.1:8080; default where it listens',
   },
   key: { flag: 'key', env: 'REFLEXARC_API_KEY', value: 'key', help: 'API key of the first tenant, with its secret' },
   secret: {
@@ -268,6 +295,10 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   if (jwks === undefined && (given.issuer ?? given.audience) !== undefined) {
     problems.push('--issuer and --audience: they say which tokens are good, but --jwks is not given')
   }
+  const advertise = read('advertise', memberUrlOf, 'write an address such as http://10.0.0.1:8080, without a path')
+  const cluster = isOn(text('cluster')) ? { advertise } : undefined
+  const shared = { store, host, mqtt, blobs: text('blobs'), advertise: text('advertise'), only, objects }
+  problems.push(...(cluster === undefined ? problemsOfOne(shared) : problemsOfMember(shared)))
   const allowUrl = list('allowUrl')
   problems.push(...problemsOfAllowed(allowUrl).map((problem) => `--allow-url: ${problem}`))
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
@@ -281,10 +312,12 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     mqtt,
     data,
     store: store ?? { medium: 'memory' },
+    blobs: shared.blobs === undefined ? undefined : resolve(shared.blobs),
+    cluster,
     pair: key !== undefined && secret !== undefined ? { key, secret } : undefined,
     tenant: tenant ?? '',
     only,
-    demo: !['true', '1'].includes(text('empty') ?? ''),
+    demo: !isOn(text('empty')),
     logLevel: logLevel ?? 'info',
     trustProxy,
     allowUrl,
@@ -304,6 +337,10 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   }
 }
 
+function isOn(text: string | undefined): boolean {
+  return text === 'true' || text === '1'
+}
+
 function wholeUpTo(most: number): (text: string) => number | undefined {
   return (text) => (/^\d{1,10}$/.test(text) && Number(text) <= most ? Number(text) : undefined)
 }
@@ -312,7 +349,8 @@ function nonEmpty(text: string): string | undefined {
   return text.trim() === '' ? undefined : text
 }
 
-function storeOf(text: string): StoreChoice | undefined {
+/** Undefined for what is none. */
+export function storeOf(text: string): StoreChoice | undefined {
   if (text === 'sqlite:') return { medium: 'sqlite' }
   if (text === 'memory:') return { medium: 'memory' }
   return /^postgres(?:ql)?:\/\//.test(text) && URL.canParse(text) ? { medium: 'postgres', url: text } : undefined

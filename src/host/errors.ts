@@ -19,6 +19,8 @@ const FASTIFY_CODES: ReadonlyMap<string, ErrorCode> = new Map([
 /** Where the database lies is nobody's business but the log's. */
 const AWAY = 'The database cannot be reached at the moment; try again in a few seconds'
 const AWAY_S = 2
+/** s in which another host has taken over, as a rule */
+const MOVED_S = 1
 
 /**
  * What to answer for anything that was thrown. Texts of our own errors go out as they are, unless they speak of the
@@ -52,6 +54,7 @@ export function errorHandler(errorBody: ErrorBody) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const failure = inOurWords(failureOf(thrown, request.id), thrown, request)
     if (failure.code === 'UNAVAILABLE') reply.header('retry-after', AWAY_S)
+    if (failure.code === 'FENCED') reply.header('retry-after', MOVED_S)
     if (failure.statusCode === 500 && failure.code !== 'MODEL_FAILED')
       request.log.error({ err: thrown, id: request.id }, 'request failed')
     else if (failure.code === 'UNAVAILABLE') request.log.warn({ err: thrown, id: request.id }, 'the store is away')

@@ -7,8 +7,8 @@ import { machineTimers } from '../machine/timers.ts'
 import type { MakeService } from './service-dependencies.ts'
 
 /** Alarms over storage; events reach tasks as far as rules are served too. */
-export const makeAlarms: MakeService = ({ storage, gauges, logger, now, serviceRegistry }) => {
-  const service = createAlarmsService({
+export const makeAlarms: MakeService = ({ storage, gauges, logger, now, serviceRegistry, reached }) => {
+  const own = createAlarmsService({
     storage,
     now,
     newId: machineTimers.newId,
@@ -17,6 +17,7 @@ export const makeAlarms: MakeService = ({ storage, gauges, logger, now, serviceR
     every: machineTimers.every,
     logger,
   })
+  const service = reached('alarms', own)
   serviceRegistry.alarms = service
   gauges.watchQueue('alarm-batches', () => service.gauges().openBatches)
   gauges.watchQueue('alarm-streams', () => service.gauges().eventStreams)

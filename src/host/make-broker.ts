@@ -16,8 +16,17 @@ import type { MakeService } from './service-dependencies.ts'
 const OWN_REST_MS = 30_000
 
 /** The broker over storage; tasks and resources as far as they are served too. */
-export const makeBroker: MakeService = ({ storage, gauges, config, now, serviceRegistry, checkPair, logger }) => {
-  const service = createBrokerService({
+export const makeBroker: MakeService = ({
+  storage,
+  gauges,
+  config,
+  now,
+  serviceRegistry,
+  checkPair,
+  logger,
+  reached,
+}) => {
+  const own = createBrokerService({
     storage,
     now,
     makeSeries: createSeries,
@@ -27,6 +36,7 @@ export const makeBroker: MakeService = ({ storage, gauges, config, now, serviceR
     ...(config.store.medium !== 'postgres' && { lag: { restMs: OWN_REST_MS } }),
     report: (what) => logger.warn(what),
   })
+  const service = reached('broker', own)
   serviceRegistry.broker = service
   gauges.watchQueue('broker', () => service.gauges().queued)
   gauges.watchQueue('broker-streams', () => service.gauges().subscribers)

@@ -26,10 +26,10 @@ const IDLE_MS = 60_000
 
 /** Functions over storage, in processes as `--functions` says. */
 export const makeFunctions: MakeService = (parts) => {
-  const { storage, gauges, logger, now, config, plugs, serviceRegistry } = parts
+  const { storage, gauges, logger, now, config, plugs, serviceRegistry, reached } = parts
   const { folder, drop } = ownFolder(config, 'functions')
-  const own = new Set(builtins.map(({ name }) => name))
-  const service = createFunctionsService({
+  const ownNames = new Set(builtins.map(({ name }) => name))
+  const own = createFunctionsService({
     storage,
     folder: join(folder, 'builds'),
     environment: process.env,
@@ -37,12 +37,14 @@ export const makeFunctions: MakeService = (parts) => {
     newSecret: () => randomBytes(32).toString('base64'),
     newId: () => randomUUID().replaceAll('-', '').slice(0, 21),
     openPool: (log) => openPool(parts, join(folder, 'empty'), log),
-    isTaken: (name) => own.has(name) || plugs().some((plug) => plug.name === name),
+    isTaken: (name) => ownNames.has(name) || plugs().some((plug) => plug.name === name),
     usesOf: async (tenant, { type, name, version }) =>
       // rules name nothing but plugs
       type === 'plugs' ? usesOf(serviceRegistry, tenant, `${name}:${version}`) : 0,
+    models: () => serviceRegistry.models,
     logger,
   })
+  const service = reached('functions', own)
   serviceRegistry.functions = service
   gauges.watchQueue('function-jobs', () => service.gauges().openJobs)
   gauges.watchQueue('function-processes', () => service.gauges().processes)

@@ -38,7 +38,7 @@ const LIMITS: ProcessLimits = {
 
 /** Models over storage, run as `--functions` says; servers of models are called as `--allow-url` says. */
 export const makeModels: MakeService = (parts) => {
-  const { storage, gauges, logger, now, config, serviceRegistry } = parts
+  const { storage, gauges, logger, now, config, serviceRegistry, reached } = parts
   const { folder, drop } = ownFolder(config, 'models')
   const { later, breathe } = machineTimers
   const python = pythonDriver({
@@ -55,14 +55,16 @@ export const makeModels: MakeService = (parts) => {
     clock: () => performance.now(),
     breathe,
   })
-  const service = createModelsService({
+  const own = createModelsService({
     storage,
     drivers: [remote, xgboostDriver({ breathe }), python],
     now,
     newId: () => randomUUID(),
     seal: sealOf(config, 'models'),
+    registry: () => serviceRegistry.functions,
     logger,
   })
+  const service = reached('models', own)
   serviceRegistry.models = service
   gauges.watchQueue('models-loaded', () => service.gauges().loaded)
   gauges.watchTotal('models-called', () => service.gauges().calls)

@@ -6,13 +6,14 @@ import { createQueriesService } from '../services/queries/service.ts'
 import type { MakeService } from './service-dependencies.ts'
 
 /** Queries over storage; what was posted a moment before and selections of resources as far as those are served too. */
-export const makeQueries: MakeService = ({ storage, gauges, now, serviceRegistry }) => {
-  const service = createQueriesService({
+export const makeQueries: MakeService = ({ storage, gauges, now, serviceRegistry, reached }) => {
+  const own = createQueriesService({
     storage,
     now,
     resources: () => serviceRegistry.resources && resourceSelector(serviceRegistry.resources),
     broker: () => serviceRegistry.broker,
   })
+  const service = reached('queries', own)
   serviceRegistry.queries = service
   gauges.watchQueue('queries', () => service.gauges().running)
   gauges.watchTotal('queries-executed', () => service.gauges().executed)

@@ -10,9 +10,9 @@ import { machineTimers } from '../machine/timers.ts'
 import type { MakeService } from './service-dependencies.ts'
 
 /** Resources, their types and constraints. */
-export const makeResources: MakeService = ({ storage, gauges, now, serviceRegistry, logger }) => {
+export const makeResources: MakeService = ({ storage, gauges, now, serviceRegistry, logger, reached }) => {
   const work = createBackgroundWork()
-  const service = createResourcesService({
+  const own = createResourcesService({
     storage,
     now,
     newId: machineTimers.newId,
@@ -26,6 +26,7 @@ export const makeResources: MakeService = ({ storage, gauges, now, serviceRegist
     }),
     background: [work.make],
   })
+  const service = reached('resources', own)
   serviceRegistry.resources = service
   serviceRegistry.work = work
   gauges.watchQueue('resource-operations', () => service.gauges().openOperations)

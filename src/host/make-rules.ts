@@ -34,7 +34,7 @@ export function makeRulesWith(
   parts: ServiceDependencies,
   checkpoints: DurableOptions['checkpoints'] = {},
 ): HostedService {
-  const { storage, gauges, now, atLeast, serviceRegistry, logger, config } = parts
+  const { storage, gauges, now, atLeast, serviceRegistry, logger, config, reached } = parts
   const budgets: DescendantBudget[] = []
   const servicesOf = perTenant((tenant) => {
     const warn = (text: string): void => logger.warn(text)
@@ -81,7 +81,7 @@ export function makeRulesWith(
   gauges.watchWork(() => runner.counts)
   gauges.watchWays(() => runner.stats)
   gauges.watchTotal('refused-descendants', () => budgets.reduce((sum, { refused }) => sum + refused, 0))
-  const service = createRulesService({
+  const own = createRulesService({
     storage,
     runner,
     plugs: (tenant) => plugs(tenant)(),
@@ -93,6 +93,7 @@ export function makeRulesWith(
     resources: () => serviceRegistry.resources && resourceFinder(serviceRegistry.resources),
     templateWritten: (tenant, template) => serviceRegistry.work?.templateWritten(tenant, template),
   })
+  const service = reached('rules', own)
   serviceRegistry.rules = service
   serviceRegistry.runner = runner
   const hosted = hostedRules(service, runner, gauges, {

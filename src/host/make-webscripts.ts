@@ -4,7 +4,6 @@ import { machineTimers } from '../machine/timers.ts'
 import { webscriptsErrorBody } from '../services/webscripts/error-body.ts'
 import { webscriptsRoutes } from '../services/webscripts/routes.ts'
 import { createWebscriptsService } from '../services/webscripts/service.ts'
-import { OwnApi } from './own-api.ts'
 import { TokenBuckets } from './rate-limit.ts'
 import type { MakeService } from './service-dependencies.ts'
 
@@ -22,22 +21,23 @@ export const makeWebscripts: MakeService = ({
   serviceRegistry,
   checkPair,
   isToken,
-  issueToken,
+  ownApi,
+  reached,
 }) => {
   const perSecond = config.limits.ratePerKey
   const buckets = new TokenBuckets({ perSecond, burst: perSecond * 2, mostKeys: MAX_TENANTS, now })
-  const api = new OwnApi({ issueToken, now })
-  const service = createWebscriptsService({
+  const own = createWebscriptsService({
     functions: () => serviceRegistry.functions,
     checkPair,
     isToken,
-    askApi: (caller, request, signal, led) => api.ask(caller, request, signal, led),
+    askApi: (caller, request, signal, led) => ownApi.ask(caller, request, signal, led),
     limits: { takeCall: (tenant) => buckets.take(tenant), mostOpen: MAX_OPEN, cpu: CPU },
     now,
     clock: () => performance.now(),
     later: machineTimers.later,
     newId: randomUUID,
   })
+  const service = reached('webscripts', own)
   serviceRegistry.webscripts = service
   gauges.watchQueue('webscripts-open', () => service.gauges().open)
   gauges.watchTotal('webscripts-called', () => service.gauges().calls)
@@ -47,7 +47,7 @@ export const makeWebscripts: MakeService = ({
     description: 'HTTP functions of tenants: public, or for whoever has their secret',
     errorBody: webscriptsErrorBody,
     routes: (app) => {
-      api.isAt(app)
+      ownApi.isAt(app)
       return webscriptsRoutes(app, { service })
     },
     start: async () => {},

@@ -34,6 +34,16 @@ export interface Limits {
   readonly ratePerKey: number
 }
 
+/** A host of a cluster, as far as requests are concerned. */
+export interface MountedCluster {
+  /** Other hosts can ask this one who it is. */
+  introduce(app: FastifyInstance): void
+  readonly routing: {
+    /** After whatever lets requests in: they go to whoever has their tenant. */
+    addTo(app: FastifyInstance): Promise<void>
+  }
+}
+
 export interface Mounting {
   readonly services: readonly HostedService[]
   readonly authentication: AuthenticationDependencies
@@ -47,6 +57,8 @@ export interface Mounting {
   probe(): Promise<readonly string[]>
   /** what somebody should mend though all is well */
   warnings(): readonly string[]
+  /** what this host has of a cluster; absent: it is alone, and has everything */
+  readonly cluster?: MountedCluster
   /** whether this is the only thing on the server, so that paths which nobody has are ours to answer */
   readonly alone: boolean
 }
@@ -81,8 +93,10 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
     // whoever looks by browser, also one without credentials
     reply.header('vary', 'accept').redirect(`${app.prefix}/docs/`)
   })
+  mounting.cluster?.introduce(app)
   app.addHook('onRequest', authenticate(authentication))
   app.addHook('onRequest', limitRate(limits.ratePerKey, authentication.now))
+  await mounting.cluster?.routing.addTo(app)
   if (mounting.alone || app.prefix !== '') app.setNotFoundHandler(known.handler)
 
   await describeApi(app, services)

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { createApp } from './app.ts'
 import { firstPair, type FirstPair } from './auth/first-pair.ts'
 import { compose, type Making } from './compose.ts'
+import type { ClusterHost } from './cluster/cluster-host.ts'
 import type { Config } from './config.ts'
 import { ofFullDisk } from './data-folder.ts'
 import { makeDemos } from './demo.ts'
@@ -52,18 +53,25 @@ async function start(config: Config, logStream: LogStream, making: Making): Prom
     // A script that gives a pair begins when /health answers.
     const given = config.pair && (await firstPair(composed.keyPairs, config))
     const url = await listen(app, config)
-    const demos = config.demo && composed.isNew ? await makeDemos(composed.services, config.tenant) : []
+    await composed.cluster?.join(config.cluster?.advertise ?? url)
+    // what one host makes for an empty store would be made by each of several
+    const demos =
+      config.demo && composed.cluster === undefined && composed.isNew
+        ? await makeDemos(composed.services, config.tenant)
+        : []
     const first = given ?? (await firstPair(composed.keyPairs, config))
     const example = composed.services.find((one) => one.example !== undefined)?.example ?? '/'
     const also = composed.services.flatMap(({ address }) => address?.() ?? [])
-    return { url, first, also, example, demos, app, stop: () => stop(app, timers) }
+    return { url, first, also, example, demos, app, stop: () => stop(app, timers, composed.cluster) }
   } catch (error) {
     await stop(app, timers)
     throw error
   }
 }
 
-async function stop(app: FastifyInstance, timers: Timers): Promise<void> {
+async function stop(app: FastifyInstance, timers: Timers, cluster?: ClusterHost): Promise<void> {
+  // while it still answers: what comes for what it had goes to those that have it now
+  await cluster?.leave()
   const finish = timers.after(STOP_PATIENCE, () => app.server.closeAllConnections())
   try {
     await app.close()

@@ -2,10 +2,10 @@
 import type { Logger } from '../kernel/logger.ts'
 import type { Plug } from '../plug.ts'
 import type { Storage } from '../storage/contract.ts'
-import type { TokenOrder } from './auth/tokens.ts'
 import type { CheckPair } from './auth/check-pair.ts'
 import type { Config } from './config.ts'
 import type { Gauges } from './gauges.ts'
+import type { OwnApi } from './own-api.ts'
 import type { ServiceRegistry } from './service-registry.ts'
 import type { HostedService } from './hosted-service.ts'
 
@@ -18,8 +18,8 @@ export interface ServiceDependencies {
   readonly checkPair: CheckPair
   /** Whether it is a bearer token of this host that counts. */
   readonly isToken: (token: string) => Promise<boolean>
-  /** A bearer token of this host for a tenant; `lifetime` in s. */
-  readonly issueToken: (order: TokenOrder) => Promise<string>
+  /** the API of this host for what runs inside of it */
+  readonly ownApi: OwnApi
   /** the host's log */
   readonly logger: Logger
   /** epoch ms; never goes back */
@@ -30,6 +30,11 @@ export interface ServiceDependencies {
   readonly plugs: () => readonly Plug[]
   /** where each service is found by the others; whoever makes one puts it in */
   readonly serviceRegistry: ServiceRegistry
+  /**
+   * The service as routes and listeners reach it: itself, or in front of the services of each tenant of a cluster. Whoever
+   * makes a service hands out what this gives.
+   */
+  readonly reached: <S extends object>(name: keyof ServiceRegistry, service: S) => S
 }
 
 /** Makes a service, over storage that is open. Nothing of it works before its `start`. */

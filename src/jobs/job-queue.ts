@@ -25,6 +25,8 @@ export interface JobFilter {
   readonly label?: string
   /** one of them is enough */
   readonly labels?: readonly string[]
+  /** the descendants of this job */
+  readonly below?: string
   /** epoch ms, edges left out */
   readonly createdAfter?: number
   readonly createdBefore?: number
@@ -154,13 +156,18 @@ export class JobQueue {
     }
   }
 
+  /** Where the log of events ends: what happens from now on stands behind it. */
+  async position(): Promise<number> {
+    return (await this.#documents.log.bounds(PARTITION)).last
+  }
+
   /**
    * The events of the tenant, in the order of the log, also those of other hosts. A reader takes them at its own pace;
    * of the log the last 10,000 are kept at least. Ends with the signal, or when the host stops.
    */
   async *events({ after, signal }: EventsOptions): AsyncGenerator<PlacedEvent> {
     const { log } = this.#documents
-    const { last } = await log.bounds(PARTITION)
+    const last = await this.position()
     // a position of the future is one of another life
     let seen = Math.min(after ?? last, last)
     while (!signal.aborted) {
@@ -228,12 +235,14 @@ export class JobQueue {
   }
 }
 
-function conditionsOf({ types, states, label, labels, createdAfter, createdBefore }: JobFilter): readonly Condition[] {
+function conditionsOf(filter: JobFilter): readonly Condition[] {
+  const { types, states, label, labels, below, createdAfter, createdBefore } = filter
   return [
     ...(types ? [{ field: 'type', op: 'in', values: types } as const] : []),
     ...(states ? [{ field: 'state', op: 'in', values: states } as const] : []),
     ...(label === undefined ? [] : [{ field: 'labels', op: 'eq', value: label } as const]),
     ...(labels ? [{ field: 'labels', op: 'in', values: labels } as const] : []),
+    ...(below === undefined ? [] : [{ field: 'ancestors', op: 'eq', value: below } as const]),
     ...(createdAfter === undefined ? [] : [{ field: 'queueTime', op: 'gt', value: createdAfter } as const]),
     ...(createdBefore === undefined ? [] : [{ field: 'queueTime', op: 'lt', value: createdBefore } as const]),
   ]

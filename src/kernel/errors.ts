@@ -29,6 +29,16 @@ export const ERRORS = {
     meaning: 'the version that the request wants to change is not the one that is there: read again',
   },
   FINAL: { status: 412, meaning: 'the alarm is cleared, and a cleared alarm never changes again' },
+  FENCED: {
+    status: 503,
+    meaning:
+      'another host has what the request is about, or is about to have it; the header `Retry-After` says in how many seconds to ask again',
+  },
+  ELSEWHERE: {
+    status: 421,
+    meaning:
+      'another host of the cluster has the tenant, and must be asked itself; the header `Reflexarc-Owner` names it',
+  },
   CLOSED: { status: 503, meaning: 'the store or host is shut down or shutting down' },
   STORE: {
     status: 500,

@@ -1,52 +1,13 @@
 /** Messages of a recording in CSV. */
 import { FORBIDDEN_KEYS } from '../kernel/json.ts'
+import { cellValue, isMetricName } from './csv-cells.ts'
 import { CsvRecords, type RecordTaker } from './csv-records.ts'
+import { CsvRows } from './csv-rows.ts'
+import { NO_LINES, type TakenLines } from './lines.ts'
 import type { MessageFormat, MessageTaker, ReadingOptions, RecordedMessage } from './message-taker.ts'
 import { RecordingTimes } from './times.ts'
 
 const LONG: ReadonlySet<string> = new Set(['resource', 'metric', 'timestamp', 'value'])
-const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
-
-/**
- * The value of a cell: a number, true or false, NaN, or the text as it stands; undefined when it is empty.
- */
-export function cellValue(cell: string): unknown {
-  const number = plainNumber(cell)
-  if (number !== undefined) return number
-  const text = cell.trim()
-  if (text === '') return undefined
-  if (NUMBER.test(text)) {
-    const number = Number(text)
-    return Number.isFinite(number) ? number : cell
-  }
-  switch (text.toLowerCase()) {
-    case 'true':
-      return true
-    case 'false':
-      return false
-    case 'nan':
-      return Number.NaN
-    default:
-      return cell
-  }
-}
-
-/** Most cells are numbers, and most of those end here. */
-function plainNumber(cell: string): number | undefined {
-  const first = cell.charCodeAt(0)
-  if (!isDigit(first) && first !== MINUS) return undefined
-  // what JavaScript reads besides, such as 0x10
-  if (first === ZERO && cell.length > 1 && !isDigit(cell.charCodeAt(1)) && cell.charCodeAt(1) !== POINT)
-    return undefined
-  const number = Number(cell)
-  return Number.isFinite(number) ? number : undefined
-}
-
-const [ZERO, NINE, MINUS, POINT] = [48, 57, 45, 46]
-
-function isDigit(code: number): boolean {
-  return code >= ZERO && code <= NINE
-}
 
 /**
  * Messages of a CSV with a header row: `timestamp` is needed, `resource` is used when there, all else are metrics. With
@@ -65,6 +26,8 @@ export class CsvFormat implements MessageFormat, RecordTaker {
   #metricColumn = -1
   #valueColumn = -1
   #toldResource = false
+  /** of a taker of rows, once there is a header without a fault */
+  #rows: CsvRows | undefined
 
   constructor(options: ReadingOptions, taker: MessageTaker) {
     this.#taker = taker
@@ -76,6 +39,10 @@ export class CsvFormat implements MessageFormat, RecordTaker {
 
   line(text: string, number: number): void {
     this.#records.line(text, number)
+  }
+
+  lines(chunk: Uint8Array, start: number, number: number): TakenLines {
+    return this.#rows === undefined || this.#records.isOpen ? NO_LINES : this.#rows.take(chunk, start, number)
   }
 
   end(): void {
@@ -110,7 +77,7 @@ export class CsvFormat implements MessageFormat, RecordTaker {
   #takeValue(cells: readonly string[], message: RecordedMessage, line: number): void {
     const metric = (cells[this.#metricColumn] ?? '').trim()
     if (metric === '') return this.problem(line, 'the row names no metric', 'write its name into the column metric')
-    if (FORBIDDEN_KEYS.has(metric) || metric === 'resource' || metric === 'timestamp') {
+    if (!isMetricName(metric)) {
       return this.problem(line, `a metric cannot be named "${metric}"`, 'rename it')
     }
     const value = cellValue(cells[this.#valueColumn] ?? '')
@@ -136,6 +103,25 @@ export class CsvFormat implements MessageFormat, RecordTaker {
       this.#metricColumn = header.indexOf('metric')
       this.#valueColumn = header.indexOf('value')
     }
+    const isSound = seen.size === header.length && !header.some((name) => name === '' || FORBIDDEN_KEYS.has(name))
+    if (isSound && this.#timeColumn !== -1) this.#rows = this.#rowsOf(header)
+  }
+
+  #rowsOf(header: readonly string[]): CsvRows | undefined {
+    const taker = this.#taker
+    if (taker.row === undefined) return undefined
+    return new CsvRows({
+      header,
+      columns: {
+        time: this.#timeColumn,
+        resource: this.#resourceColumn,
+        metric: this.#metricColumn,
+        value: this.#valueColumn,
+      },
+      resource: this.#resource,
+      times: this.#times,
+      takeRow: (row, line) => taker.row?.(row, line) === true,
+    })
   }
 
   #wrongCount(found: number, header: readonly string[], line: number): void {

@@ -30,6 +30,11 @@ export class CsvRecords {
     this.#taker = taker
   }
 
+  /** Whether the next line may belong to a record that began before it. */
+  get isOpen(): boolean {
+    return this.#lines.length > 0
+  }
+
   line(text: string, number: number): void {
     if (this.#lines.length === 0) {
       if (text.trim() === '') return

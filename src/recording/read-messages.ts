@@ -1,6 +1,6 @@
 /** Reads a recording whose format its first character decides. */
 import { CsvFormat } from './csv-format.ts'
-import { LineSplitter, MAX_LINE, type LineTaker } from './lines.ts'
+import { LineSplitter, MAX_LINE, NO_LINES, type LineTaker, type TakenLines } from './lines.ts'
 import type { MessageFormat, MessageTaker, ReadingOptions } from './message-taker.ts'
 import { NdjsonFormat } from './ndjson-format.ts'
 
@@ -53,6 +53,10 @@ class Lines implements LineTaker {
     if (this.refused) return
     this.#format ??= this.#choose(text.trimStart(), number)
     this.#format?.line(text, number)
+  }
+
+  lines(chunk: Uint8Array, start: number, number: number): TakenLines {
+    return this.#format?.lines?.(chunk, start, number) ?? NO_LINES
   }
 
   tooLong(line: number): void {

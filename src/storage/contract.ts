@@ -136,6 +136,11 @@ export interface Collection<D extends Document> {
   /** The same as data, for a unit of work. */
   putting(id: string, value: D, expect?: Expectation): Write
   deleting(id: string, expect?: Expectation): Write
+  /**
+   * Writes nothing: the unit is committed only if the document is there in this version at the moment of its commit.
+   * What decides who may write can so stand in a document of its own (`fenceStore`).
+   */
+  expecting(id: string, version: number): Write
 }
 
 /** The version that must be there: a number, `'absent'`, or `'any'` (the default). */
@@ -176,7 +181,7 @@ export type Condition =
   /** one of these lists holds; at most two levels deep */
   | { readonly any: readonly (readonly Condition[])[] }
 
-/** Part of a unit of work: made by `Collection.putting`, `Collection.deleting` and `Log.appending`. */
+/** Part of a unit of work: made by `Collection.putting`, `deleting` and `expecting`, and by `Log.appending`. */
 export type Write =
   | {
       readonly kind: 'put'
@@ -191,10 +196,16 @@ export type Write =
       readonly id: string
       readonly expect: Expectation
     }
+  | {
+      readonly kind: 'expect'
+      readonly collection: CollectionSpec<never>
+      readonly id: string
+      readonly expect: number
+    }
   | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly bodies: readonly Json[] }
 
 export interface Committed {
-  /** by place of the write: a put's new version, an append's last position, 1 or 0 for a delete that found one or none */
+  /** by place of the write: a put's new version, the version that was expected, an append's last position, 1 or 0 for a delete that found one or none */
   readonly results: readonly number[]
 }
 

@@ -19,13 +19,15 @@ export type PreparedWrite =
       readonly expect: Expectation
     }
   | { readonly kind: 'delete'; readonly known: KnownSpec; readonly id: string; readonly expect: Expectation }
+  | { readonly kind: 'expect'; readonly known: KnownSpec; readonly id: string; readonly expect: number }
   | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly texts: readonly string[] }
 
 /** Throws `VALIDATION` or `TOO_LARGE`; the issues' paths begin with the place of the write. */
 export function prepareWrites(writes: readonly Write[], specs: Specs): readonly PreparedWrite[] {
   const problems = new Problems()
-  if (writes.length > MAX_WRITES) {
-    problems.tooLarge('', `${writes.length} writes are too many for one unit`, `at most ${MAX_WRITES}`)
+  const count = writes.length > MAX_WRITES ? changesIn(writes) : writes.length
+  if (count > MAX_WRITES) {
+    problems.tooLarge('', `${count} writes are too many for one unit`, `at most ${MAX_WRITES}`)
     problems.throwIfAny('The unit of work')
   }
   const prepared = writes.flatMap((write, i) => {
@@ -36,11 +38,21 @@ export function prepareWrites(writes: readonly Write[], specs: Specs): readonly 
   return prepared
 }
 
+/** Those that change something, and every second one that does not. */
+function changesIn(writes: readonly Write[]): number {
+  const changes = writes.reduce((count, { kind }) => count + Number(kind !== 'expect'), 0)
+  return Math.max(changes, Math.ceil(writes.length / 2))
+}
+
 function prepareWrite(write: Write, place: string, specs: Specs, problems: Problems): PreparedWrite | undefined {
   if (write.kind === 'append') return prepareAppend(write, place, problems)
   const known = specs.know(write.collection)
   const { id, expect } = write
   const named = checkText(id, `${place}/id`, 'an id', { max: MAX_NAME_BYTES }, problems)
+  if (write.kind === 'expect') {
+    const expected = checkWhole(write.expect, `${place}/expect`, { min: 1, max: Number.MAX_SAFE_INTEGER }, problems)
+    return named && expected ? { kind: 'expect', known, id, expect: write.expect } : undefined
+  }
   const expectable = checkExpectation(expect, `${place}/expect`, problems)
   if (write.kind === 'delete') return named && expectable ? { kind: 'delete', known, id, expect } : undefined
   const path = `${place}/value`

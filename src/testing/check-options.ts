@@ -35,6 +35,11 @@ export interface CheckOptions
   readonly tail?: number | string
   /** how long, in real time, answers of plugs are waited for: ms or short as in `5s`; default 1 s */
   readonly patience?: number | string
+  /**
+   * cases that wait for their plugs at the same time, at most; default 32, and 1 for plugs that share something outside of
+   * a case. Where plugs answer at once, one case runs after the other
+   */
+  readonly concurrency?: number
   /** how long to look for a failing case: ms or short as in `30s`; default 2 s, and without end when `numRuns` is given */
   readonly time?: number | string
   /** cases at most; default: as many as the time allows */

@@ -64,6 +64,7 @@ export async function checkRule(
     numRuns,
     time: searchTime(options),
     shrinkTime: options.shrink === false ? 0 : SHRINK_MS,
+    concurrency: options.concurrency,
   })
   check.throwMisuse()
   if (found !== undefined) throw await check.failure(found)

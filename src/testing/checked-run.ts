@@ -1,5 +1,4 @@
 /** One run of a rule over made-up messages, as properties look at it. */
-import { timer } from 'rxjs'
 import type { SavedTask, Task } from '../core/engine/api.ts'
 import type { EngineEvent, FiredEvent, ResultEvent } from '../core/engine/events.ts'
 import type { Generate } from '../core/engine/executor.ts'
@@ -10,6 +9,7 @@ import { play, type Crash, type PlaybackOptions } from '../core/simulate/playbac
 import type { Rule, RuleGraph, Template } from '../core/rule/rule.ts'
 import type { Message } from '../core/task/origin.ts'
 import { AppError } from '../kernel/errors.ts'
+import { afterPatience } from './patience.ts'
 
 /** Where a process dies. */
 export interface CrashPoint {
@@ -215,7 +215,7 @@ function playbackOf(
   const { seed = 1, rule } = one
   const resource = options.resource ?? ('name' in rule ? rule.taskDefaults?.resource : rule.task?.resource)
   const patience = (giveUp: () => void): (() => void) => {
-    const timeout = timer(waiting.unanswered === 0 ? patienceMs : 0).subscribe(() => {
+    const timeout = afterPatience(waiting.unanswered === 0 ? patienceMs : 0, () => {
       waiting.unanswered++
       giveUp()
     })

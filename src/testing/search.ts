@@ -2,6 +2,7 @@
 import fc from 'fast-check'
 import { asyncScheduler } from 'rxjs'
 import { AppError, messageOf } from '../kernel/errors.ts'
+import { SideBySide } from './side-by-side.ts'
 
 export interface SearchOptions {
   /** first seed of the cases */
@@ -14,6 +15,8 @@ export interface SearchOptions {
   readonly time: number
   /** ms after which a failing case is not made smaller any more; 0: not at all */
   readonly shrinkTime: number
+  /** cases that wait for something outside at the same time; default 32 */
+  readonly concurrency?: number | undefined
 }
 
 export interface Found<Case> {
@@ -30,40 +33,79 @@ export interface Found<Case> {
 /** Cases of one seed: fast-check begins each batch with small values, so that batches grow. */
 const BATCHES = [32, 64, 128]
 const LAST_BATCH = 256
+const CONCURRENCY = 32
 
-/** `fails` throws for a case that fails. Rejects when no case can be made. */
+/** `fails` throws for a case that fails: the first such case is found, also when a later one fails sooner. Rejects when no case can be made. */
 export async function search<Case>(
   cases: fc.Arbitrary<Case>,
   fails: (one: Case) => Promise<void>,
   options: SearchOptions,
 ): Promise<Found<Case> | undefined> {
-  const { path, numRuns, time, shrinkTime } = options
+  const { path, numRuns, time, shrinkTime, concurrency = CONCURRENCY } = options
+  if (!Number.isInteger(concurrency) || concurrency < 1)
+    throw new AppError('VALIDATION', `concurrency is ${concurrency}; give a whole number from 1`)
   const deadline = asyncScheduler.now() + time
   let done = 0
   for (let batch = 0; path !== undefined ? batch === 0 : done < numRuns; batch++) {
     const seed = (options.seed + batch * 7919) | 0
     const size = Math.min(BATCHES[batch] ?? LAST_BATCH, numRuns - done)
-    let began = 0
-    let isOver = false
-    const [first] = await check(
-      cases,
+    const isOver = () => asyncScheduler.now() >= deadline
+    const { began, first } = await tried(cases, fails, {
       seed,
-      { numRuns: size, endOnFailure: true, ...(path !== undefined && { path }) },
-      async (one) => {
-        isOver ||= done + began > 0 && asyncScheduler.now() >= deadline
-        if (isOver) return
-        began++
-        await fails(one)
-      },
-    )
+      size,
+      path,
+      concurrency,
+      isOver: (place) => done + place > 0 && isOver(),
+    })
     if (first !== undefined) {
-      const found = { failing: first.failing, place: done + began, shrinks: 0, seed, path: first.path }
+      const at = path ?? String(first.place)
+      const found = { failing: first.failing, place: done + first.place + 1, shrinks: 0, seed, path: at }
       return shrinkTime > 0 ? shrunk(cases, fails, found, shrinkTime) : found
     }
     done += began
-    if (isOver || path !== undefined) return undefined
+    if (began < size) return undefined
   }
   return undefined
+}
+
+interface Batch {
+  readonly seed: number
+  readonly size: number
+  readonly path: string | undefined
+  readonly concurrency: number
+  /** whether the case at that place, from 0, does not begin any more */
+  readonly isOver: (place: number) => boolean
+}
+
+/** Runs one batch of cases until one fails, and waits for those that began before it. */
+async function tried<Case>(
+  cases: fc.Arbitrary<Case>,
+  fails: (one: Case) => Promise<void>,
+  { seed, size, path, concurrency, isOver }: Batch,
+): Promise<{ began: number; first: { failing: Case; place: number } | undefined }> {
+  const running = new SideBySide(concurrency)
+  let began = 0
+  let isEnded = false
+  let first: { failing: Case; place: number } | undefined
+  const run = async (failing: Case, place: number): Promise<void> => {
+    try {
+      await fails(failing)
+    } catch {
+      if (first === undefined || place < first.place) first = { failing, place }
+    }
+  }
+  const parameters = { numRuns: path === undefined ? size : 1, endOnFailure: true, ...(path !== undefined && { path }) }
+  const end = await check(cases, seed, parameters, async (one) => {
+    isEnded ||= isOver(began)
+    if (isEnded) return
+    const place = began++
+    await running.begin(() => run(one, place))
+    // what fails ends it, so that no further case is made
+    if (first !== undefined) throw new Error('a case fails')
+  }).catch((error: unknown) => ({ error }))
+  await running.idle()
+  if (first === undefined && end !== undefined && 'error' in end) throw end.error
+  return { began, first }
 }
 
 async function shrunk<Case>(
@@ -74,23 +116,24 @@ async function shrunk<Case>(
 ): Promise<Found<Case>> {
   const { seed, path } = found
   const deadline = asyncScheduler.now() + time
-  const [smaller] = await check(cases, seed, { numRuns: 1, path }, async (one) => {
+  const smaller = await check(cases, seed, { numRuns: 1, path }, async (one) => {
     if (asyncScheduler.now() < deadline) await fails(one)
   })
-  return smaller === undefined ? found : { ...found, failing: smaller.failing, shrinks: smaller.shrinks }
+  return smaller === undefined ? found : { ...found, ...smaller }
 }
 
+/** What fast-check found at last. Rejects when it could not make a case. */
 async function check<Case>(
   cases: fc.Arbitrary<Case>,
   seed: number,
   parameters: fc.Parameters<[Case]>,
   predicate: (one: Case) => Promise<void>,
-): Promise<{ failing: Case; shrinks: number; path: string }[]> {
-  const { failed, counterexample, numShrinks, counterexamplePath, errorInstance } = await fc.check(
-    fc.asyncProperty(cases, predicate),
-    { ...parameters, seed },
-  )
-  if (!failed) return []
+): Promise<{ failing: Case; shrinks: number } | undefined> {
+  const { failed, counterexample, numShrinks, errorInstance } = await fc.check(fc.asyncProperty(cases, predicate), {
+    ...parameters,
+    seed,
+  })
+  if (!failed) return undefined
   if (counterexample === null) throw new AppError('PROPERTY', `no case could be made: ${messageOf(errorInstance)}`)
-  return [{ failing: counterexample[0], shrinks: numShrinks, path: (counterexamplePath ?? '').split(':')[0] ?? '' }]
+  return { failing: counterexample[0], shrinks: numShrinks }
 }

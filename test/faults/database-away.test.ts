@@ -28,7 +28,7 @@ describeWithPostgres('a database that is away', (startServer) => {
     server = await startServer()
     way = await cuttableWay(server)
     const config = readConfig({ port: 0, store: way.url, data: folder, key: 'k', secret: 's' }, {}, [])
-    const openStorage = () => openPostgres({ url: way.url, blobs: openMemoryBlobs(), patience: 100, exclusive: true })
+    const openStorage = () => openPostgres({ url: way.url, blobs: openMemoryBlobs(), patience: 100, lock: 'exclusive' })
     host = await startHost(config, { write: (line) => void log.push(line) }, { hashCost: 2, openStorage })
   })
   afterAll(async () => {

@@ -1,6 +1,8 @@
 /** Functions by the client, as programs elsewhere and the command line use them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from '../../src/client.ts'
+import { followChange } from '../../src/host/cli/functions/deploy-folder.ts'
+import { plain, type Terminal } from '../../src/host/cli/terminal.ts'
 import { readArchive } from '../../src/services/functions/registry/archive.ts'
 import { RUNTIMES } from '../../src/services/functions/runtimes/catalog.ts'
 import { listeningHost, type ListeningHost } from './listening-host.ts'
@@ -30,6 +32,10 @@ describe('functions by the client', () => {
     }
     expect([events[0], events.at(-1)]).toEqual(['ack', 'close'])
     await plugs.jobs.finished(id)
+    const screen: string[] = []
+    const terminal = { err: (text) => void screen.push(text), paint: plain, errIsTerminal: false } as Terminal
+    expect(await followChange(plugs, created, terminal)).toMatchObject({ buildLog: ['it has no dependencies'] })
+    expect(screen.join('')).toMatch(/^build +done in .*\n +it has no dependencies\ndeploy +done.*\nverify +done.*\n$/)
     expect(await plugs.get('tooWarm', '1.0.0')).toMatchObject({ status: 'running', draft: false })
     expect(await plugs.jobs.get('verify', id)).toMatchObject({
       type: 'verify',

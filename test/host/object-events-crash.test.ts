@@ -1,5 +1,6 @@
-/** A host that is killed while a webscript is told of a change, and while a file is imported. */
-import { mkdtempSync, rmSync } from 'node:fs'
+/** A host that is killed while a webscript is told of a change, a file is imported, and an object is half there. */
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -44,8 +45,24 @@ async function subscribe({ functions, subscriptions }: Client): Promise<void> {
   })
 }
 
+const TEMPORARY = join(folder, 'blobs', 'temporary')
+const HALF = Buffer.alloc(100_000, 'x')
+
+/** Begins to put objects of which the second half never comes; resolves when some of each is on the disk. */
+async function beginUploads({ objects }: Client, paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    const { href } = await objects.sign('assets', path, 'PUT')
+    const upload = request(href, { method: 'PUT', headers: { 'content-length': HALF.length * 2 } })
+    // the host is killed
+    upload.on('error', () => undefined)
+    upload.write(HALF)
+  }
+  const written = () => readdirSync(TEMPORARY).filter((name) => statSync(join(TEMPORARY, name)).size > 0)
+  await expect.poll(written, { timeout: 30_000 }).toHaveLength(paths.length)
+}
+
 // Holds SUBSCRIBE-1, IMPORT-1, IMPORT-2
-it('a change that was told when the host was killed is told once more, and a file comes into series whole', async () => {
+it('told when it was killed, a change is told once more; a file comes into series whole, an object not by half', async () => {
   const dying = await hosts.start()
   const { client } = dying
   await subscribe(client)
@@ -54,6 +71,7 @@ it('a change that was told when the host was killed is told once more, and a fil
   await client.objects.put('assets', 'x', 'content')
   const calls = (on: Client) => on.broker.messages.last('calls')
   await expect.poll(() => calls(client), { timeout: 30_000 }).toHaveLength(1)
+  await beginUploads(client, ['x', 'y'])
   await dying.kill()
   const next = await hosts.start()
   const { subscriptions } = next.client
@@ -69,5 +87,8 @@ it('a change that was told when the host was killed is told once more, and a fil
   const range = { from: 0, limit: 10_000 }
   const { series } = await next.client.broker.series.raw('boiler-0', 'level', range)
   expect(series).toHaveLength(Math.ceil(ROWS / 7))
+  expect(await next.client.objects.get('assets', 'x').then((answer) => answer.text())).toBe('content')
+  await expect(next.client.objects.get('assets', 'y')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  expect(readdirSync(TEMPORARY)).toEqual([])
   await next.kill()
 }, 120_000)

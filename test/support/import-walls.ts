@@ -68,6 +68,21 @@ export const WALLS: readonly Wall[] = [
     packages: ['node:fs/promises', 'node:path'],
     pure: true,
   },
+  // Series and queries of a world are those of a host, over a store in memory
+  {
+    from: 'src/testing/world/memory-series.ts',
+    files: [
+      'src/adapters/queries.ts',
+      'src/services/broker/series/create-series.ts',
+      'src/services/queries/service.ts',
+      'src/storage/contract.ts',
+      'src/storage/memory/open-memory.ts',
+      'src/core/**',
+      'src/kernel/**',
+    ],
+    packages: [],
+    pure: true,
+  },
   {
     from: 'src/testing/**',
     files: ['src/testing/**', 'src/index.ts', 'src/generate.ts', 'src/plug.ts', 'src/core/**', 'src/kernel/**'],
@@ -213,6 +228,13 @@ export const WALLS: readonly Wall[] = [
   {
     from: 'src/jobs/**',
     files: ['src/jobs/**', 'src/storage/contract.ts', 'src/kernel/**'],
+    packages: [],
+    pure: true,
+  },
+  // Which of several hosts has what; time and chance come in from outside
+  {
+    from: 'src/cluster/**',
+    files: ['src/cluster/**', 'src/storage/contract.ts', 'src/kernel/**'],
     packages: [],
     pure: true,
   },

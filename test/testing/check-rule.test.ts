@@ -156,6 +156,56 @@ describe('checkRule', () => {
   })
 })
 
+describe('plugs that take their time', () => {
+  const asks: Rule = {
+    sensors: [{ label: 'asked', name: 'ask', resource: '$' }],
+    actuators: [{ label: 'alarm', name: 'log', properties: { message: 'high' } }],
+    triggers: [{ sourceLabel: 'asked', destinationLabel: 'alarm', statesTrigger: ['High'] }],
+    task: { resource: 'boiler' },
+  }
+  const ask = (answer: () => Promise<void>) =>
+    definePlug({
+      name: 'ask',
+      version: '1.0.0',
+      kind: 'sensor',
+      states: ['High', 'Low'],
+      async execute(context) {
+        await answer()
+        return Number(context.streamValue('t')) > 90 ? 'High' : 'Low'
+      },
+    })
+
+  it('are waited for in several cases at once, and in no more than it is told', async () => {
+    const waiting = new Set<() => void>()
+    let most = 0
+    let isOpen = false
+    const untilThreeWait = () =>
+      new Promise<void>((resolve) => {
+        waiting.add(resolve)
+        most = Math.max(most, waiting.size)
+        isOpen ||= waiting.size === 3
+        if (!isOpen) return
+        for (const open of waiting) open()
+        waiting.clear()
+      })
+    const slow = { plugs: [...builtins, ask(untilThreeWait)], patience: '1m', concurrency: 3, numRuns: 8 }
+    await expect(checkRule(asks, deterministic(), { ...options, ...slow })).resolves.toMatchObject({ cases: 8 })
+    expect(most).toBe(3)
+    await expect(checkRule(rule, deterministic(), { ...options, concurrency: 0 })).rejects.toThrow('concurrency is 0')
+  })
+
+  it('change nothing about what is found, and told', async () => {
+    const turn = () => new Promise<void>((resolve) => void setImmediate(resolve))
+    const few: PropertyLike = ({ events }) => events.filter(({ type }) => type === 'fired').length < 6
+    const told = async (concurrency: number, answer: () => Promise<void>) =>
+      (await failureOf(few, { plugs: [...builtins, ask(answer)], concurrency, shrink: false, patience: '1m' }, asks))
+        .message
+    const usual = await told(1, () => Promise.resolve())
+    expect(await told(32, turn)).toBe(usual)
+    expect(usual).toMatch(/^the same case again: \{ seed: 1, path: '\d+' \}$/m)
+  })
+})
+
 describe('a written case', () => {
   const property: PropertyLike = ({ events }) => events.filter(({ type }) => type === 'fired').length < 3
   /** One message of each kind that a recording has trouble with. */

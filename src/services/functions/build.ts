@@ -212,9 +212,9 @@ async function chownAll(folder: string, user: number): Promise<void> {
 }
 
 /** Of all that decides what a build gives. */
-function digestOf(owner: string, runtime: Runtime, runtimeVersion: string, revision: string): string {
+export function digestOf(owner: string, { name }: Runtime, runtimeVersion: string, revision: string): string {
   return createHash('sha256')
-    .update(JSON.stringify([owner, runtime.name, runtimeVersion, process.arch, revision]))
+    .update(JSON.stringify([owner, name, runtimeVersion, process.arch, revision]))
     .digest('hex')
 }
 
@@ -227,10 +227,12 @@ export function revisionOf(assets: readonly AssetRecord[]): string {
 
 /** Throws a BuildRefusal that names every file that is missing or cannot be. */
 export function checkAssets(
-  { main, name, language }: Pick<Runtime, 'main' | 'name' | 'language'>,
+  { main, name, language, framework }: Pick<Runtime, 'main' | 'name' | 'language' | 'framework'>,
   assets: Assets,
 ): void {
   if (!assets.has(main)) throw new BuildRefusal(`a function for ${name} has a file ${main}`)
+  // nothing is installed for a model
+  if (framework !== undefined) return
   if (language === 'node') npmCommand(assets)
   else pipCommand(assets)
 }

@@ -1,7 +1,7 @@
 /**
  * Functions of tenants: versions by name, their assets, and the jobs that build, deploy and check them.
  *
- * FUNCTION-1 a version says `running` only after its own process has answered
+ * FUNCTION-1 a version says `running` only after it has answered itself
  * FUNCTION-2 what was published is never changed: its assets are those that were built and checked
  * FUNCTION-3 no method reaches a function of another tenant
  * FUNCTION-4 a version that a task or template uses is not taken away
@@ -57,6 +57,8 @@ export interface FunctionsService {
   webscriptOf(id: string): { readonly tenant: string; readonly name: string } | undefined
   /** Calls a version in its own process. `PLUG_FAILED` (its `cause` is a CallFailure), `NOT_FOUND`, `TOO_LARGE`, `CLOSED`. */
   callWebscript(tenant: string, name: string, version: string, params: unknown, options: CallOptions): Promise<unknown>
+  /** `FORBIDDEN` when the caller may not read what a version is made of, `NOT_FOUND`. */
+  checkReadable(caller: Caller, type: FunctionType, name: string, version: string): Promise<void>
   /** ms of CPU time that the processes of a tenant have taken on this host so far. */
   cpuMs(tenant: string): number
   /** Tells every line of log from now on. */

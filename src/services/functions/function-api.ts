@@ -48,8 +48,11 @@ export function functionApi(dependencies: ApiDependencies, who: Caller, type: Fu
     putAssets: (name, version, upload, options = {}) => putAssets(context, { name, version }, upload, options),
     removeAsset: (name, version, path, options = {}) => removeAsset(context, { name, version }, path, options),
     patchManifest: (name, version, patch, options = {}) => patchManifest(context, { name, version }, patch, options),
-    patchMetadata: async (name, version, patch, options = {}) =>
-      single(await patchMetadata(context, { name, version }, patch, options), options),
+    patchMetadata: async (name, version, patch, options = {}) => {
+      const changed = await patchMetadata(context, { name, version }, patch, options)
+      await dependencies.described(who.tenant, changed)
+      return single(changed, options)
+    },
     patchDocumentation: async (name, version, patch, options = {}) =>
       single(await patchDocumentation(context, { name, version }, patch, options), options),
     protect: (name, version, options = {}) => protect(context, name, version, options),
@@ -65,8 +68,8 @@ export function functionApi(dependencies: ApiDependencies, who: Caller, type: Fu
   }
 }
 
-/** Who else may see what a version is made of. */
-function refuseProtected(record: FunctionRecord, who: Caller): void {
+/** Its owner alone sees what a protected version is made of. */
+export function refuseProtected(record: FunctionRecord, who: Caller): void {
   const { manifest, name, version } = record
   if (manifest.protected === true && ownerOf(record) !== who.user)
     throw new AppError('FORBIDDEN', `'${name}@${version}' is protected: ${ownerOf(record)} alone reads its assets`)

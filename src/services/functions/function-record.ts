@@ -97,6 +97,15 @@ export function ownerOf({ owner, createdBy }: FunctionRecord): string {
   return owner ?? createdBy
 }
 
+/** It has answered with the assets that it has, and is not being taken away. */
+export function isRunning({
+  verified,
+  revision,
+  status,
+}: Pick<FunctionRecord, 'verified' | 'revision' | 'status'>): boolean {
+  return verified === revision && !['undeploying', 'undeployed', 'registered'].includes(status)
+}
+
 /** With one more update or several, the newest first. */
 export function updated(
   record: FunctionRecord,

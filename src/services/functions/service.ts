@@ -19,12 +19,15 @@ import type {
   FunctionsService,
   FunctionType,
 } from './contract.ts'
-import { functionApi } from './function-api.ts'
+import { functionApi, refuseProtected } from './function-api.ts'
 import { FunctionCaller } from './function-caller.ts'
-import { type FunctionId, type FunctionRecord, recordId } from './function-record.ts'
+import { type FunctionId, type FunctionRecord, isRunning, recordId } from './function-record.ts'
 import { FunctionStore, noVersion } from './function-store.ts'
 import { lifecycleHandlers } from './jobs/lifecycle-jobs.ts'
+import type { ModelsService } from '../models/contract.ts'
+import { ModelRunner } from './model-runner.ts'
 import { compareVersions } from './registry/versions.ts'
+import { ProcessRunner } from './version-runner.ts'
 import { webscriptId } from './webscript-id.ts'
 
 export interface FunctionsOptions {
@@ -43,6 +46,8 @@ export interface FunctionsOptions {
   readonly isTaken: (name: string) => boolean
   /** how many tasks and templates name it */
   readonly usesOf: (tenant: string, id: FunctionId) => Promise<number>
+  /** what runs versions of models */
+  readonly models?: () => ModelsService | undefined
   readonly logger?: Logger
 }
 
@@ -81,6 +86,7 @@ class Functions implements FunctionsService {
   #opening: Promise<OpenedPool> | undefined
   #opened: OpenedPool | undefined
   readonly #caller: FunctionCaller
+  readonly #models: ModelRunner
   readonly #jobs: JobRunner
 
   constructor(options: FunctionsOptions) {
@@ -90,9 +96,12 @@ class Functions implements FunctionsService {
     const storeOf = (tenant: string): FunctionStore => this.#storeOf(tenant)
     this.#caller = new FunctionCaller({ pool: () => this.#openPool(), builder: this.#builder, storeOf, now })
     const changed = (tenant: string): Promise<void> => this.#read(tenant)
+    const processes = new ProcessRunner(this.#builder, this.#caller)
+    const models = new ModelRunner({ models: options.models ?? (() => undefined), storeOf })
+    this.#models = models
     const handlers = lifecycleHandlers({
       builder: this.#builder,
-      caller: this.#caller,
+      runnerOf: (type) => (type === 'models' ? models : processes),
       storeOf,
       now,
       usesOf: options.usesOf,
@@ -115,6 +124,9 @@ class Functions implements FunctionsService {
         isTaken,
         usesOf,
         changed: (tenant) => this.#read(tenant),
+        described: async (tenant, record) => {
+          if (record.type === 'models') await this.#models.described(tenant, record)
+        },
       },
       caller,
       type,
@@ -151,6 +163,10 @@ class Functions implements FunctionsService {
     const record = this.#deployed.get(tenant)?.records.get(recordId(id))
     if (record === undefined) throw noVersion(id)
     return this.#caller.call(tenant, record, 'handle', params, options)
+  }
+
+  async checkReadable(caller: Caller, type: FunctionType, name: string, version: string): Promise<void> {
+    refuseProtected(await this.#storeOf(caller.tenant).get({ type, name, version }), caller)
   }
 
   cpuMs(tenant: string): number {
@@ -240,10 +256,6 @@ function isSamePlug(former: FunctionRecord | undefined, { revision, manifest }: 
 function isUsable(record: FunctionRecord): boolean {
   // who calls a draft of a webscript names its version
   return (!record.draft || record.type === 'webscripts') && isRunning(record)
-}
-
-function isRunning({ verified, revision, status }: FunctionRecord): boolean {
-  return verified === revision && !['undeploying', 'undeployed', 'registered'].includes(status)
 }
 
 function webscriptsOf(

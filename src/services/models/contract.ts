@@ -7,7 +7,9 @@
  * MODEL-3 the answer has one entry for each instance, in their order, whoever else was in the same batch
  * MODEL-4 no method reaches a model of another tenant
  * MODEL-5 what a model does harms no other one
- * MODEL-6 headers for the server of a model are stored and shown sealed, and opened for its requests alone
+ * MODEL-6 what is uploaded here is a version of the function registry, where there is one, and a version of the registry
+ *   that has answered is asked here by its name: the newest that is published, else the newest draft
+ * MODEL-7 headers for the server of a model are stored and shown sealed, and opened for its requests alone
  *
  * Errors are AppErrors: `VALIDATION`, `TOO_LARGE`, `NOT_FOUND`, `CONFLICT`, `NOT_READY` (it is still being loaded),
  * `MODEL_FAILED` (it failed, in its own words), `UNSUPPORTED` (no driver of this host runs it), `REMOTE_FAILED` and
@@ -32,6 +34,8 @@ export type ModelOperation = (typeof OPERATIONS)[number]
 /** The service of one host. */
 export interface ModelsService {
   as(caller: Caller): ModelsApi
+  /** What the function registry asks for its versions of models. */
+  readonly releases: ModelReleases
   start(): Promise<void>
   stop(): Promise<void>
   gauges(): ModelsGauges
@@ -43,6 +47,38 @@ export interface ModelsGauges {
   readonly calls: number
   readonly instances: number
   readonly failed: number
+}
+
+/** A version of the function registry that is a model. */
+export interface ModelRelease {
+  readonly tenant: string
+  readonly name: string
+  /** major.minor.patch */
+  readonly version: string
+  readonly framework: Framework
+  readonly description: string
+  /** who asked for it */
+  readonly user: string
+  /** by path; those that do not belong to a model of its framework are left out */
+  readonly files: ReadonlyMap<string, Uint8Array>
+}
+
+/** Which version a name stands for is what the registry says; what is asked of a name, that version answers. */
+export interface ModelReleases {
+  /** Loads it; a name that stands for nothing stands for it from now on. `VALIDATION`, `MODEL_FAILED`, `UNSUPPORTED`, `TOO_LARGE`. */
+  deploy(release: ModelRelease): Promise<void>
+  /** Has it predict its example. Errors as of `predict`, but for `VALIDATION` of the example: that is an answer too. */
+  check(release: ModelRelease): Promise<void>
+  /** From now on its name stands for it. */
+  serve(release: ModelRelease): Promise<void>
+  /** When the name stands for that version, it is described so. */
+  describe(release: Pick<ModelRelease, 'tenant' | 'name' | 'version' | 'description' | 'user'>): Promise<void>
+  /** The version that a name stands for; undefined: none of the registry. */
+  served(tenant: string, name: string): Promise<string | undefined>
+  /** When the name stands for that version, it stands for nothing any more. */
+  withdraw(tenant: string, name: string, version: string): Promise<void>
+  /** When the name stands for that version, it leaves memory until it is called. */
+  rest(tenant: string, name: string, version: string): Promise<void>
 }
 
 /** What one caller can do with the models of its tenant. */
@@ -106,6 +142,8 @@ export interface ModelInfo {
   readonly description: string
   /** counts the uploads of the name, from 1 */
   readonly version: string
+  /** its version in the function registry; absent on a host that has none */
+  readonly semantic_version?: string
   readonly ready: boolean
   /** why it is not, and will not be; of one on another server: what was wrong when that was asked last */
   readonly failure?: string

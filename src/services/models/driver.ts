@@ -10,6 +10,7 @@
  *   a server that has it fails at is `REMOTE_FAILED` or `REMOTE_LATE`, and its model is opened anew
  * DRIVER-3 calls of several callers that come at once do not change each other's answers, nor does one that is refused
  */
+import { AppError } from '../../kernel/errors.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Framework, ModelFramework, ModelOperation, RemoteModel, RuntimeInfo } from './contract.ts'
 
@@ -86,6 +87,11 @@ export interface ModelCall {
   readonly instances: readonly Json[]
   /** of scikit-learn: probabilities of classes in place of the class */
   readonly probabilities?: boolean
+}
+
+/** Whether the server that has a model is not there, or not in time: it may be soon. */
+export function isAway(error: unknown): boolean {
+  return error instanceof AppError && (error.code === 'REMOTE_FAILED' || error.code === 'REMOTE_LATE')
 }
 
 /** The `cause` of an error after which a model is not tried any more. */

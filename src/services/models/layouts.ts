@@ -23,3 +23,9 @@ export const LAYOUTS: Readonly<Record<Framework, Layout>> = {
 export function mainFileOf(framework: Framework): string {
   return LAYOUTS[framework].file
 }
+
+/** Whether a file of that path is a part of a model. */
+export function belongs(framework: Framework, path: string): boolean {
+  const { file, beside } = LAYOUTS[framework]
+  return path === file || beside.some((one) => (one.endsWith('/') ? path.startsWith(one) : path === one))
+}

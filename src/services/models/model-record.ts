@@ -9,6 +9,8 @@ export interface ModelRecord {
   readonly description: string
   /** counts uploads, from 1 */
   readonly version: number
+  /** its version in the function registry; absent: it has none yet */
+  readonly release?: string
   /** of its files */
   readonly digest: string
   /** never the same for two uploads */
@@ -50,7 +52,7 @@ export const MODELS: CollectionSpec<ModelRecord> = {
 }
 
 export function infoOf(record: ModelRecord): ModelInfo {
-  const { name, framework, description, version, state, remote } = record
+  const { name, framework, description, version, release, remote, state } = record
   const { createdBy, createdOn, updatedBy, updatedOn } = record
   const isReady = state.kind === 'ready'
   return {
@@ -59,6 +61,7 @@ export function infoOf(record: ModelRecord): ModelInfo {
     ...(isReady && state.frameworkVersion !== undefined && { framework_version: state.frameworkVersion }),
     description,
     version: String(version),
+    ...(release !== undefined && { semantic_version: release }),
     ...(remote !== undefined && { remote }),
     ready: isReady,
     ...('reason' in state && { failure: state.reason }),

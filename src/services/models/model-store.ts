@@ -68,6 +68,11 @@ export class ModelStore {
     await this.change(name, (record) => (record.upload === upload ? { ...record, state } : undefined))
   }
 
+  /** Which version of the function registry it is; so too. */
+  async release({ name, upload }: ModelRecord, release: string): Promise<void> {
+    await this.change(name, (record) => (record.upload === upload ? { ...record, release } : undefined))
+  }
+
   /** Changes what there is, whoever else does meanwhile. Undefined: there is none, or nothing is to be changed. */
   async change(
     name: string,

@@ -1,7 +1,7 @@
 /** Reads what a model is uploaded with: names, the framework, and the zip itself, or the server that has it. */
-import { createHash } from 'node:crypto'
 import { Issues, shown } from '../../kernel/issues.ts'
 import { FRAMEWORKS, type Framework, type ModelFramework, type ModelUpload, type RemoteUpload } from './contract.ts'
+import { digestOf } from './read-files.ts'
 import { readRemote, type RemoteReading, type SealedRemote } from './remote/read-remote.ts'
 import { readZip } from './read-zip.ts'
 
@@ -78,12 +78,4 @@ export function checkDescription(text: string, path: string, issues: Issues): vo
 /** Undefined for a text that names none. */
 export function frameworkOf(text: string): Framework | undefined {
   return ALIASES.get(text.trim().toLowerCase())
-}
-
-function digestOf(framework: Framework, files: ReadonlyMap<string, Uint8Array>): string {
-  const hash = createHash('sha256').update(framework)
-  for (const [path, content] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
-    hash.update(JSON.stringify([path, content.length])).update(content)
-  }
-  return hash.digest('hex')
 }

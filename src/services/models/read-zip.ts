@@ -6,12 +6,12 @@ import { type Entry, fromBufferPromise } from 'yauzl'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { Issues } from '../../kernel/issues.ts'
 import type { Framework } from './contract.ts'
-import { LAYOUTS } from './layouts.ts'
+import { belongs, LAYOUTS } from './layouts.ts'
 
 /** bytes of a zip */
 export const MAX_ZIP = 52_428_800
 /** bytes of all files in it */
-const MAX_UNPACKED = 209_715_200
+export const MAX_UNPACKED = 209_715_200
 const MAX_ENTRIES = 1_000
 
 /** The files by path. `VALIDATION` lists all that is wrong; `TOO_LARGE`. */
@@ -60,9 +60,8 @@ function checkLayout(framework: Framework, entries: readonly Entry[]): void {
     seen.add(fileName)
     if ((generalPurposeBitFlag & 1) === 1) issues.wrong('/file', `"${shown}" is encrypted`)
     if (isLink(externalFileAttributes)) issues.wrong('/file', `"${shown}" is a link`)
-    const fits =
-      fileName === file || beside.some((one) => (one.endsWith('/') ? fileName.startsWith(one) : fileName === one))
-    if (!fits) issues.wrong('/file', `"${shown}" does not belong to a model of ${framework}`, right)
+    if (!belongs(framework, fileName))
+      issues.wrong('/file', `"${shown}" does not belong to a model of ${framework}`, right)
   }
   if (!seen.has(file)) {
     issues.wrong('/file', `the zip has no ${file}`, `put ${meaning} at its root under that name`)

@@ -2,9 +2,9 @@
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { perTenant } from '../../kernel/by-tenant.ts'
-import { type Json, ownValue } from '../../kernel/json.ts'
+import type { Json } from '../../kernel/json.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import { SEALED, type Seal } from '../../machine/seal.ts'
+import type { Seal } from '../../machine/seal.ts'
 import type { Storage, Stored } from '../../storage/contract.ts'
 import {
   FRAMEWORKS,
@@ -19,15 +19,19 @@ import {
   type RemoteUpload,
   type Regressed,
 } from './contract.ts'
-import { GAVE_UP, type ModelDriver, type ModelPackage, type PackageOfFiles } from './driver.ts'
+import type { FunctionsService } from '../functions/contract.ts'
+import { GAVE_UP, isAway, type ModelDriver } from './driver.ts'
 import { examplesOf } from './examples.ts'
 import { LoadedModels } from './loaded-models.ts'
+import { ModelLoader } from './model-loader.ts'
 import { infoOf, type ModelRecord, type ModelState } from './model-record.ts'
 import { ModelStore } from './model-store.ts'
 import { byColumn, readCall } from './read-call.ts'
 import { readPatch } from './read-patch.ts'
-import { readRemoteUpload, readUpload } from './read-upload.ts'
-import { readZip } from './read-zip.ts'
+import { RegisteredUploads } from './registered-uploads.ts'
+import { type ReadRemoteUpload, readUpload, type ReadUpload } from './read-upload.ts'
+import { Releases } from './releases.ts'
+import { RemoteRecords } from './remote/remote-records.ts'
 
 export interface ModelsOptions {
   readonly storage: Storage
@@ -39,6 +43,8 @@ export interface ModelsOptions {
   readonly newId: () => string
   /** for headers that servers of models want */
   readonly seal: Pick<Seal, 'close' | 'open'>
+  /** where uploads become versions; asked at each of them */
+  readonly registry?: () => FunctionsService | undefined
   readonly logger?: Logger
 }
 
@@ -50,8 +56,12 @@ class Models implements ModelsService {
   readonly #options: ModelsOptions
   readonly #loaded: LoadedModels
   readonly #storeOf: (tenant: string) => ModelStore
-  /** what is being loaded for its first time, by tenant and upload */
-  readonly #loading = new Map<string, Promise<void>>()
+  readonly #loader: ModelLoader
+  readonly #registered: RegisteredUploads
+  readonly #remotes: RemoteRecords
+  readonly releases: Releases
+  #adopting: Promise<void> | undefined
+  #isClosing = false
   #calls = 0
   #instances = 0
   #failed = 0
@@ -59,7 +69,13 @@ class Models implements ModelsService {
   constructor(options: ModelsOptions) {
     this.#options = options
     this.#loaded = new LoadedModels(options.drivers)
-    this.#storeOf = perTenant((tenant) => new ModelStore(options.storage.tenant(tenant)))
+    const storeOf = perTenant((tenant) => new ModelStore(options.storage.tenant(tenant)))
+    const { now, newId, logger, registry = () => undefined } = options
+    this.#storeOf = storeOf
+    this.#remotes = new RemoteRecords(options.seal)
+    this.#loader = new ModelLoader({ loaded: this.#loaded, storeOf, remotes: this.#remotes, logger })
+    this.#registered = new RegisteredUploads(registry)
+    this.releases = new Releases({ storeOf, loader: this.#loader, loaded: this.#loaded, now, newId })
   }
 
   as(caller: Caller): ModelsApi {
@@ -88,14 +104,15 @@ class Models implements ModelsService {
           updatedOn: this.#options.now(),
         }))
         if (changed === undefined) throw new AppError('NOT_FOUND', 'Model does not exist')
+        await this.#registered.describe(caller, changed)
         return infoOf(changed)
       },
-      remove: async (name) => {
-        const removed = await store.remove(name)
-        this.#loaded.drop({ tenant, digest: removed.digest })
-        return infoOf(removed)
+      remove: (name) => this.#remove(caller, name),
+      content: async (name) => {
+        const found = await record(name)
+        await this.#registered.checkReadable(caller, found)
+        return store.content(found)
       },
-      content: async (name) => store.content(await record(name)),
       examples: async (name) => {
         const { state } = this.#requireReady(tenant, await record(name))
         return examplesOf(state.signatures)
@@ -117,13 +134,20 @@ class Models implements ModelsService {
   async start(): Promise<void> {
     const { storage } = this.#options
     for (const tenant of await storage.tenants()) {
-      for (const record of await this.#storeOf(tenant).unloaded()) this.#load(tenant, record)
+      for (const record of await this.#storeOf(tenant).unloaded()) this.#loader.load(tenant, record)
+    }
+    if (this.#registered.isThere) {
+      this.#adopting = this.#adopt().catch((error: unknown) => {
+        this.#options.logger?.error(`models could not be told to the function registry: ${messageOf(error)}`)
+      })
     }
   }
 
   async stop(): Promise<void> {
+    this.#isClosing = true
+    await this.#adopting
     await this.#loaded.close()
-    await Promise.all(this.#loading.values())
+    await this.#loader.idle()
   }
 
   gauges(): ModelsGauges {
@@ -140,15 +164,18 @@ class Models implements ModelsService {
     given: ModelUpload | RemoteUpload,
     former: Stored<ModelRecord> | undefined,
   ): Promise<ModelInfo> {
-    const { tenant, user } = caller
+    const { user } = caller
     const upload = this.#options.newId()
-    const { files, zip, ...read } =
-      'remote' in given ? this.#readRemote(tenant, given, upload, former) : await zipped(given)
+    const read = await this.#read(caller, given, upload, former)
+    // what another server has cannot be built
+    const release = read.files === undefined ? undefined : await this.#registered.publish(caller, read)
+    const { files, zip, ...known } = read
     const now = this.#options.now()
     const { createdBy = user, createdOn = now, version = 0 } = former?.value ?? {}
     const record: ModelRecord = {
-      ...read,
+      ...known,
       version: version + 1,
+      ...(release !== undefined && { release }),
       upload,
       size: zip?.length ?? 0,
       state: { kind: 'loading' },
@@ -157,77 +184,80 @@ class Models implements ModelsService {
       updatedBy: user,
       updatedOn: now,
     }
-    await this.#storeOf(tenant).put(record, zip, former)
-    if (former !== undefined && former.value.digest !== record.digest) {
-      this.#loaded.drop({ tenant, digest: former.value.digest })
-    }
-    this.#load(tenant, record, files)
-    return infoOf(record)
+    const placed = await this.#place(caller, record, zip, former)
+    this.#loader.load(caller.tenant, placed, files)
+    return infoOf(placed)
   }
 
-  /** A server may have another model at any time: what was known of one upload is not that of the next. */
-  #readRemote(
-    tenant: string,
-    given: RemoteUpload,
+  async #read(
+    { tenant }: Caller,
+    given: ModelUpload | RemoteUpload,
     upload: string,
     former: Stored<ModelRecord> | undefined,
-  ): ReadUpload {
-    const before = former?.value.remote
-    const seal = (url: string, header: string, text: string): string | undefined => {
-      const place = placeOf(tenant, given.name, url)
-      if (!text.startsWith(SEALED)) return this.#options.seal.close(text, place + header)
-      // what was told one server is not sent to another by somebody who does not know it
-      const isKept = before !== undefined && place === placeOf(tenant, given.name, before.url)
-      return isKept && ownValue(before.headers, header) === text ? text : undefined
-    }
-    return { ...readRemoteUpload(given, seal), digest: `remote/${upload}` }
+  ): Promise<UploadedModel> {
+    if (!('remote' in given)) return { ...(await readUpload(given)), zip: given.file }
+    // a server may have another model at any time: what was known of one upload is not that of the next
+    return { ...this.#remotes.read(tenant, given, former?.value.remote), digest: `remote/${upload}` }
   }
 
-  /** Tries it once, in the background; what came of it is in its record. */
-  #load(tenant: string, record: ModelRecord, files?: PackageOfFiles['files']): void {
-    const key = `${tenant}/${record.upload}`
-    if (this.#loading.has(key)) return
-    const { digest } = record
-    const loading = this.#tell(tenant, record, async () => {
-      return this.#loaded.use(
-        { tenant, digest },
-        () => this.#packageOf(tenant, record, files),
-        async ({ driver, model }) => {
-          const { frameworkVersion, signatures, warnings } = model
-          const known = frameworkVersion === undefined ? {} : { frameworkVersion }
-          return { kind: 'ready', driver, ...known, signatures, warnings } as const
-        },
-      )
-    })
-    this.#loading.set(key, loading)
-    void loading.finally(() => this.#loading.delete(key))
-  }
-
-  async #tell(tenant: string, record: ModelRecord, load: () => Promise<ModelState>): Promise<void> {
-    const { logger } = this.#options
+  /** Under its name. `CONFLICT` when another upload was faster; the registry may have put this very one there. */
+  async #place(
+    caller: Caller,
+    record: ModelRecord,
+    zip: Uint8Array | undefined,
+    former: Stored<ModelRecord> | undefined,
+  ): Promise<ModelRecord> {
+    const { tenant } = caller
+    const { name, release, digest } = record
     try {
-      await this.#storeOf(tenant).tell(record, await load().catch(failedState))
+      await this.#storeOf(tenant).put(record, zip, former)
     } catch (error) {
-      // it stays as it is, and is loaded at the next start, or when it is asked
-      if (!(error instanceof AppError) || error.code !== 'CLOSED') {
-        logger?.error(`model ${record.name} of tenant ${tenant} could not be loaded: ${messageOf(error)}`)
+      const now = await this.#storeOf(tenant).find(name)
+      // what became of loading it was told meanwhile
+      const isSame = now !== undefined && now.value.upload === former?.value.upload
+      if (isSame && now.version !== former?.version) return this.#place(caller, record, zip, now)
+      if (release === undefined) throw error
+      if (now?.value.release === release) return now.value
+      await this.#registered.retract(caller, name, release)
+      throw error
+    }
+    if (former !== undefined) {
+      if (former.value.digest !== digest) this.#loaded.drop({ tenant, digest: former.value.digest })
+      await this.#registered.supersede(caller, former.value)
+    }
+    return record
+  }
+
+  async #remove(caller: Caller, name: string): Promise<ModelInfo> {
+    const { tenant } = caller
+    const store = this.#storeOf(tenant)
+    const { value: found } = await store.get(name)
+    await this.#registered.remove(caller, found)
+    this.#loaded.drop({ tenant, digest: found.digest })
+    try {
+      return infoOf(await store.remove(name))
+    } catch (error) {
+      // the registry was as fast
+      if (error instanceof AppError && error.code === 'NOT_FOUND') return infoOf(found)
+      throw error
+    }
+  }
+
+  /** Models that have no version in the registry yet get one. */
+  async #adopt(): Promise<void> {
+    for (const tenant of await this.#options.storage.tenants()) {
+      const store = this.#storeOf(tenant)
+      for (const record of await store.list(undefined)) {
+        const { name, description, updatedBy: user, release, remote } = record
+        if (this.#isClosing || release !== undefined) continue
+        if (remote !== undefined || (await this.#registered.knows({ tenant, user }, name))) continue
+        const found = await this.#loader.packageOf(tenant, record)
+        if (found.remote !== undefined) continue
+        const { framework, files } = found
+        const made = await this.#registered.publish({ tenant, user }, { name, framework, description, files })
+        if (made !== undefined) await store.release(record, made)
       }
     }
-  }
-
-  /** `files`: what is known of them. */
-  async #packageOf(tenant: string, record: ModelRecord, files?: PackageOfFiles['files']): Promise<ModelPackage> {
-    const { name, framework, digest, remote } = record
-    if (remote !== undefined) {
-      const place = placeOf(tenant, name, remote.url)
-      const headers = Object.entries(remote.headers).map(([header, sealed]) => {
-        return [header, this.#options.seal.open(sealed, place + header)] as const
-      })
-      return { tenant, name, framework, digest, remote: { ...remote, headers: Object.fromEntries(headers) } }
-    }
-    if (framework === 'custom') throw new AppError('STORE', `the model ${name} has neither files nor a server`)
-    const found = files ?? (await readZip(framework, await this.#storeOf(tenant).zip(record)))
-    return { tenant, name, framework, digest, files: found }
   }
 
   #requireReady(tenant: string, record: ModelRecord): ReadyRecord {
@@ -235,7 +265,7 @@ class Models implements ModelsService {
     if (state.kind === 'ready') return { ...record, state }
     if (state.kind === 'failed') throw new AppError('MODEL_FAILED', `the model cannot be used: ${state.reason}`)
     // a runtime may be there by now, or the host that loaded it may have stopped
-    this.#load(tenant, record)
+    this.#loader.load(tenant, record)
     if (state.kind === 'unsupported') throw new AppError('UNSUPPORTED', state.reason)
     if (state.kind === 'away') throw new AppError('REMOTE_FAILED', state.reason)
     throw new AppError('NOT_READY', 'Model not ready yet')
@@ -254,7 +284,7 @@ class Models implements ModelsService {
     try {
       const values = await this.#loaded.use(
         { tenant, digest: record.digest },
-        () => this.#packageOf(tenant, record),
+        () => this.#loader.packageOf(tenant, record),
         ({ model }) => model.call(call),
       )
       if (values.length !== call.instances.length) {
@@ -298,35 +328,9 @@ class Models implements ModelsService {
   }
 }
 
-/** What an upload says, and what there is of its files. */
-type ReadUpload = Pick<ModelRecord, 'name' | 'framework' | 'description' | 'digest' | 'remote'> & {
-  readonly files?: PackageOfFiles['files']
-  readonly zip?: Uint8Array
-}
-
-async function zipped(given: ModelUpload): Promise<ReadUpload> {
-  return { ...(await readUpload(given)), zip: given.file }
-}
-
-/** Where sealed headers belong: to a model, and to a server. */
-function placeOf(tenant: string, name: string, url: string): string {
-  return `${tenant}/models/${name}/${new URL(url).origin}/`
-}
-
-function isAway(error: unknown): boolean {
-  return error instanceof AppError && (error.code === 'REMOTE_FAILED' || error.code === 'REMOTE_LATE')
-}
+/** What an upload says, and its files as far as they are here. */
+type UploadedModel =
+  | (ReadUpload & { readonly zip: Uint8Array })
+  | (ReadRemoteUpload & { readonly digest: string; readonly files?: undefined; readonly zip?: undefined })
 
 type ReadyRecord = ModelRecord & { readonly state: Extract<ModelState, { kind: 'ready' }> }
-
-/** Why it could not be loaded, for its owner. What says nothing about the model is thrown on. */
-function failedState(error: unknown): ModelState {
-  if (!(error instanceof AppError)) throw error
-  const { code, message: reason } = error
-  if (code === 'UNSUPPORTED') return { kind: 'unsupported', reason }
-  if (isAway(error)) return { kind: 'away', reason }
-  if (!ABOUT_MODEL.has(code)) throw error
-  return { kind: 'failed', reason }
-}
-
-const ABOUT_MODEL: ReadonlySet<string> = new Set(['VALIDATION', 'MODEL_FAILED', 'TOO_LARGE'])

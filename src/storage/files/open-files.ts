@@ -1,8 +1,10 @@
 /**
  * Objects as files below one folder: `objects/<tenant>/<path>` and `temporary/` for what is being written. The folder
- * belongs to one process at a time: whoever opens it takes what is in `temporary` for the remains of a crash.
+ * belongs to one process at a time: whoever opens it takes what is in `temporary` for the remains of a crash. Or it is
+ * shared, as long as each tenant is at one process at a time: then each has a folder of its own in `temporary`.
  */
-import { mkdir, readdir, realpath, rm } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, realpath, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BlobMedium } from '../blob-medium.ts'
 import { compareText } from '../order.ts'
@@ -19,35 +21,47 @@ export interface FilesOptions {
   readonly folder: string
   /** epoch ms; default: the machine's */
   readonly clock?: () => number
+  /** other processes have it open too, for other tenants; default false */
+  readonly isShared?: boolean
 }
 
+/** ms after which the folder of a process in `temporary` is taken for the remains of a crash: no object is written as long */
+const REMAINS_MS = 86_400_000
+
 /** `STORE` when the folder cannot be used. */
-export async function openFiles({ folder, clock = Date.now }: FilesOptions): Promise<BlobMedium> {
+export async function openFiles({ folder, clock = Date.now, isShared = false }: FilesOptions): Promise<BlobMedium> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const base = await realpath(folder)
     const temporary = await makeFolderAt(base, ['temporary'])
-    await sweep(temporary)
-    return new FileMedium(await makeFolderAt(base, ['objects']), temporary, clock)
+    await sweep(temporary, isShared ? clock() - REMAINS_MS : Number.POSITIVE_INFINITY)
+    const own = isShared ? await makeFolderAt(base, ['temporary', randomUUID()]) : temporary
+    return new FileMedium(await makeFolderAt(base, ['objects']), own, clock, isShared)
   } catch (thrown) {
     throw storeError(`Opening the folder of objects ${folder}`, thrown)
   }
 }
 
-/** What a crash left: files that were never finished, and so never answered. */
-async function sweep(temporary: string): Promise<void> {
-  for (const name of await readdir(temporary)) await rm(join(temporary, name), { recursive: true, force: true })
+/** What a crash left: files that were never finished, and so never answered. `before`: only what was not touched since. */
+async function sweep(temporary: string, before: number): Promise<void> {
+  for (const name of await readdir(temporary)) {
+    const path = join(temporary, name)
+    const touched = (await stat(path).catch(() => undefined))?.mtimeMs ?? 0
+    if (touched < before) await rm(path, { recursive: true, force: true })
+  }
 }
 
 class FileMedium implements BlobMedium, FileHost {
   readonly root: string
   readonly temporary: string
   readonly clock: () => number
+  readonly #isShared: boolean
   readonly #tenants = new Map<string, TenantFiles>()
   readonly #running = new Set<Promise<unknown>>()
   #closed = false
 
-  constructor(root: string, temporary: string, clock: () => number) {
+  constructor(root: string, temporary: string, clock: () => number, isShared: boolean) {
+    this.#isShared = isShared
     this.root = root
     this.temporary = temporary
     this.clock = clock
@@ -57,7 +71,8 @@ class FileMedium implements BlobMedium, FileHost {
     this.checkOpen()
     checkTenant(id)
     let files = this.#tenants.get(id)
-    if (files === undefined) {
+    // where another process may have had the tenant meanwhile, what was read before is worth nothing
+    if (files === undefined || this.#isShared) {
       files = { folder: tenantName(id), paths: new PathList(), mutex: new KeyedMutex() }
       this.#tenants.set(id, files)
     }
@@ -78,6 +93,7 @@ class FileMedium implements BlobMedium, FileHost {
   async close(): Promise<void> {
     this.#closed = true
     await Promise.allSettled(this.#running)
+    if (this.#isShared) await rm(this.temporary, { recursive: true, force: true })
   }
 
   checkOpen(): void {

@@ -86,4 +86,8 @@ export class MemoryCollection<D extends Document> implements Collection<D> {
   deleting(id: string, expect: Expectation = 'any'): Write {
     return { kind: 'delete', collection: this.spec, id, expect }
   }
+
+  expecting(id: string, version: number): Write {
+    return { kind: 'expect', collection: this.spec, id, expect: version }
+  }
 }

@@ -39,6 +39,7 @@ export function commitInMemory(
       draft.version += 1
       return draft.version
     }
+    if (write.kind === 'expect') return draft.version
     const found = draft.there
     draft.there = false
     return Number(found)
@@ -47,7 +48,7 @@ export function commitInMemory(
   for (const [place, write] of writes.entries()) {
     if (write.kind === 'append') logs.append(write.log, write.partition, write.texts)
     else if (write.kind === 'delete') tableOf(write.known).delete(write.id)
-    else tableOf(write.known).put(write.id, results[place] ?? 0, write.text, write.fields)
+    else if (write.kind === 'put') tableOf(write.known).put(write.id, results[place] ?? 0, write.text, write.fields)
   }
   return results
 }

@@ -62,7 +62,7 @@ interface DocumentSlot {
 }
 type PartitionSlot = PlannedPartition & { readonly bodies: string[] }
 type Append = Extract<PreparedWrite, { readonly kind: 'append' }>
-type Change = Exclude<PreparedWrite, Append>
+type Change = Extract<PreparedWrite, { readonly kind: 'put' | 'delete' }>
 
 const NEVER: Kept = { version: 0, alive: false }
 
@@ -90,7 +90,9 @@ class Draft {
       if (write.kind === 'append') return this.#append(tenant, write)
       const slot = this.#document(write.known.name, tenant, write.id)
       const version = slot.kept.alive ? slot.kept.version : undefined
-      if (isExpected(write.expect, version)) return this.#change(slot, tenant, write)
+      if (isExpected(write.expect, version)) {
+        return write.kind === 'expect' ? slot.kept.version : this.#change(slot, tenant, write)
+      }
       const { known, id, expect } = write
       conflicts.push({ place, collection: known.name, id, expected: expect, actual: version ?? 'absent' })
       return 0

@@ -24,6 +24,7 @@ import { PostgresLog } from './log.ts'
 import { migrate } from './migrations.ts'
 import { Opened } from './opened.ts'
 import { PostgresSeries } from './series.ts'
+import type { LockMode } from './store-lock.ts'
 
 export interface PostgresOptions {
   /** `postgresql://user:password@host:port/database`; the folder of a socket as `?host=/folder` */
@@ -39,25 +40,26 @@ export interface PostgresOptions {
   /** ms to look for the server again when it is lost, before what was asked fails with `UNAVAILABLE`; default 10,000 */
   readonly patience?: number
   /**
-   * No other that is opened so may have the schema at the same time; default false. Should another take it while this
-   * one cannot reach the server, this one refuses everything from then on with `STORE`.
+   * `exclusive`: no other that is opened with a lock may have the schema at the same time; `shared`: none that is opened
+   * exclusively. Default: whoever likes may have it. Should one take it that may not while this one cannot reach the
+   * server, this one refuses everything from then on with `STORE`.
    */
-  readonly exclusive?: boolean
+  readonly lock?: LockMode
 }
 
 /**
  * Connects, and brings the tables up to date; hosts that start at once wait for each other.
  * `STORE` when the server cannot be reached or used, a newer version of this program has written the schema, or another
- * host has it and `exclusive` is asked for.
+ * host has it with whom it may not be shared.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
-  const { url, config, schema = 'reflexarc', blobs, clock = Date.now, patience = 10_000, exclusive = false } = options
+  const { url, config, schema = 'reflexarc', blobs, clock = Date.now, patience = 10_000, lock } = options
   if (schema === '' || schema.includes('\0') || Buffer.byteLength(schema) > 63) {
     throw new AppError('VALIDATION', `${JSON.stringify(schema)} is no name of a schema; use 1 to 63 bytes`)
   }
   const opened = new Opened({ url, config, schema, patience }, clock)
   try {
-    if (exclusive) await opened.lock()
+    if (lock !== undefined) await opened.lock(lock)
     await migrate(opened.database)
   } catch (error) {
     await opened.close()

@@ -10,7 +10,7 @@ import { SeriesNames } from './series-names.ts'
 import { SeriesReader } from './series-reader.ts'
 import { SeriesWriter } from './series-writer.ts'
 import { StateWriter } from './state-writer.ts'
-import { StoreLock } from './store-lock.ts'
+import { StoreLock, type LockMode } from './store-lock.ts'
 import { Tables } from './tables.ts'
 import { Tenants } from './tenants.ts'
 
@@ -46,9 +46,9 @@ export class Opened {
     this.seriesExpiry = new SeriesExpiry(this.database)
   }
 
-  /** No other host that asks for the same has this store from here on. `STORE` when one has it. */
-  async lock(): Promise<void> {
-    this.#lock = await StoreLock.take(this.database, (error) => (this.#lost = error))
+  /** Nobody who cannot go with that mode has this store from here on. `STORE` when one has it. */
+  async lock(mode: LockMode): Promise<void> {
+    this.#lock = await StoreLock.take(this.database, mode, (error) => (this.#lost = error))
   }
 
   /** Does something while it is open; `CLOSED` after `close`, `STORE` when another host took the store. Runs up to its first wait at once, as a copy must be. */

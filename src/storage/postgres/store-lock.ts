@@ -1,6 +1,7 @@
 /**
- * One host at a time on a schema: a lock of a database session, which the server takes back when the connection ends,
- * however it ends. A host whose connection is lost takes the lock again; when another host was faster, it is told.
+ * One host at a time on a schema, or several that share it and nobody who wants it alone: a lock of a database session,
+ * which the server takes back when the connection ends, however it ends. A host whose connection is lost takes the lock
+ * again; when another host was faster, it is told.
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -15,6 +16,9 @@ const PAUSE = 250
 /** Tries at the start: a host that was killed may still seem to be there for a moment. */
 const TRIES = 8
 
+/** `exclusive`: nobody else has it; `shared`: nobody has it exclusively. */
+export type LockMode = 'exclusive' | 'shared'
+
 interface Holder {
   readonly pid: number
   readonly name: string
@@ -23,14 +27,16 @@ interface Holder {
 
 export class StoreLock {
   readonly #database: Database
+  readonly #mode: LockMode
   readonly #lost: (error: AppError) => void
   /** how the session calls itself: that of this process is told apart from all others by its end */
   readonly #name = `reflexarc ${hostname().slice(0, 30)} ${process.pid} ${randomUUID().slice(0, 8)}`
   #client: Client | undefined
   #isClosed = false
 
-  private constructor(database: Database, lost: (error: AppError) => void) {
+  private constructor(database: Database, mode: LockMode, lost: (error: AppError) => void) {
     this.#database = database
+    this.#mode = mode
     this.#lost = lost
   }
 
@@ -38,8 +44,8 @@ export class StoreLock {
    * Takes the lock of the database's schema. `lost`: another host took it while this one could not reach the server.
    * `STORE` when another host has it, saying which, or when the server cannot be reached.
    */
-  static async take(database: Database, lost: (error: AppError) => void): Promise<StoreLock> {
-    const lock = new StoreLock(database, lost)
+  static async take(database: Database, mode: LockMode, lost: (error: AppError) => void): Promise<StoreLock> {
+    const lock = new StoreLock(database, mode, lost)
     try {
       for (let tries = 1; ; tries += 1) {
         const holder = await lock.#try()
@@ -65,9 +71,10 @@ export class StoreLock {
     const client = (this.#client ??= await this.#database.connect(this.#name, (gone) => this.#dropped(gone)))
     const key = `hashtextextended($1, 0)`
     const values = [`reflexarc host ${this.#database.schemaName}`]
+    const trying = this.#mode === 'shared' ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock'
     for (;;) {
       const tried = await ask<{ taken: boolean }>(client, {
-        text: `select pg_try_advisory_lock(${key}) as taken`,
+        text: `select ${trying}(${key}) as taken`,
         values,
       })
       if (tried.rows[0]?.taken === true) return undefined
@@ -106,10 +113,13 @@ export class StoreLock {
 
   #refusal({ name, since }: Holder): AppError {
     const { place, schemaName } = this.#database
+    const remedy =
+      this.#mode === 'shared'
+        ? 'It is not one of a cluster: stop it first, and start it with --cluster'
+        : 'One host at a time may serve a store, unless all are started with --cluster: stop that one first, or give this one another database'
     return new AppError(
       'STORE',
-      `${place}, schema ${schemaName}, is held by another host: ${name}, since ${since}. One host at a time may serve a ` +
-        'store: stop that one first, or give this one another database',
+      `${place}, schema ${schemaName}, is held by another host: ${name}, since ${since}. ${remedy}`,
     )
   }
 }

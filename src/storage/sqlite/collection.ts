@@ -86,6 +86,10 @@ export class SqliteCollection<D extends Document> implements Collection<D> {
     return { kind: 'delete', collection: this.spec, id, expect }
   }
 
+  expecting(id: string, version: number): Write {
+    return { kind: 'expect', collection: this.spec, id, expect: version }
+  }
+
   #get(form: CollectionForm): string {
     return (this.#getSql ??= `SELECT id, version, body FROM ${documentsTable(form)} WHERE tenant = ? AND id = ? AND body IS NOT NULL`)
   }

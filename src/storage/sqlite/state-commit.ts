@@ -75,7 +75,8 @@ export class StateCommit {
   ): readonly Change[] {
     return told.flatMap(({ place, before }): readonly Change[] => {
       const write = prepared[place]
-      if (write === undefined || write.kind === 'append' || write.known.name !== collection) return []
+      if (write?.kind !== 'put' && write?.kind !== 'delete') return []
+      if (write.known.name !== collection) return []
       const { id } = write
       const form = this.#declarations.form(write.known)
       return [
@@ -102,6 +103,7 @@ export class StateCommit {
     }
     const form = this.#declarations.form(write.known)
     const { id, expect } = write
+    if (write.kind === 'expect') return { kind: 'expect', collection: form.name, id, expect: write.expect }
     const tells = telling.get(form.name) ?? this.#counts.begun(tenant, form.name)
     telling.set(form.name, tells)
     if (write.kind === 'delete') return { kind: 'delete', collection: form.name, id, expect, tells }

@@ -36,6 +36,7 @@ export type StateWrite =
       readonly expect: Expectation
       readonly tells: boolean
     }
+  | { readonly kind: 'expect'; readonly collection: string; readonly id: string; readonly expect: number }
   | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly chunks: readonly LogChunk[] }
 
 /** Entries of one row of a log, at most: reading one of them reads them all. */

@@ -20,7 +20,7 @@ export interface StateAnswers {
   readonly rare: readonly StateAnswer[]
 }
 
-const [APPEND, PUT, DELETE] = [0, 1, 2] as const
+const [APPEND, PUT, DELETE, EXPECT] = [0, 1, 2, 3] as const
 /** in place of the number of writes or results */
 const RARE = -1
 const ANY = -1
@@ -49,6 +49,11 @@ export function packJobs(jobs: readonly StateJob[]): StateWire {
         }
         continue
       }
+      if (write.kind === 'expect') {
+        numbers.push(EXPECT, write.expect)
+        texts.push(write.collection, write.id)
+        continue
+      }
       const { collection, id, expect, tells } = write
       const isPut = write.kind === 'put'
       numbers.push(isPut ? PUT : DELETE, numberOf(expect), Number(tells))
@@ -74,6 +79,7 @@ export function unpackJobs({ numbers, texts, fields, rare }: StateWire): readonl
       const chunks = times(number(), (): LogChunk => ({ count: number(), bodies: text() }))
       return { kind: 'append', log, partition, chunks }
     }
+    if (kind === EXPECT) return { kind: 'expect', expect: number(), collection: text(), id: text() }
     const [expect, tells, collection, id] = [expectationOf(number()), number() === 1, text(), text()]
     if (kind === DELETE) return { kind: 'delete', collection, id, expect, tells }
     return { kind: 'put', collection, id, expect, tells, body: text(), fields: times(number(), field) }

@@ -105,6 +105,7 @@ class StateWriter {
     const changed = new Set<string>()
     const results = writes.map((write, place) => {
       if (write.kind === 'append') return this.#logs.append(tenant, write.log, write.partition, write.chunks)
+      if (write.kind === 'expect') return write.expect
       const tables = this.#tables(write.collection)
       const before = write.tells ? tables.searched(tenant, write.id) : undefined
       const result =
@@ -116,7 +117,7 @@ class StateWriter {
       if (before !== undefined) told.push({ place, before })
       return result
     })
-    if (!this.#tenants.has(tenant) && writes.some(({ kind }) => kind !== 'delete')) {
+    if (!this.#tenants.has(tenant) && writes.some(({ kind }) => kind === 'put' || kind === 'append')) {
       this.#db.run('INSERT OR IGNORE INTO tenants (name) VALUES (?)', tenant)
       if (this.#tenants.size < MAX_REMEMBERED) this.#tenants.add(tenant)
     }
@@ -133,7 +134,8 @@ class StateWriter {
       const document = `${write.collection} ${write.id}`
       const { version, live } = left.get(document) ?? this.#tables(write.collection).current(tenant, write.id)
       if (!isExpected(write.expect, live ? version : undefined)) return [{ place, actual: live ? version : 'absent' }]
-      left.set(document, write.kind === 'put' ? { version: version + 1, live: true } : { version, live: false })
+      if (write.kind === 'put') left.set(document, { version: version + 1, live: true })
+      else if (write.kind === 'delete') left.set(document, { version, live: false })
       return []
     })
   }

@@ -1,10 +1,11 @@
 /** How much a test of a rule notices: each mutant of the rule is checked, and should fail. */
+import type { EngineEvent } from '../../core/engine/events.ts'
 import type { Rule, Template } from '../../core/rule/rule.ts'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { caseOptionsOf, type CheckOptions } from '../check-options.ts'
-import { checkRule } from '../check-rule.ts'
-import type { PropertyLike } from '../property.ts'
-import { mutantsOf } from './mutants.ts'
+import { checkRule, PropertyError } from '../check-rule.ts'
+import type { PropertyLike, RuleProperty } from '../property.ts'
+import { mutantsOf, type Mutant } from './mutants.ts'
 
 export interface MutateOptions extends CheckOptions {
   /** told of each mutant when it is decided */
@@ -18,8 +19,10 @@ export interface MutateOptions extends CheckOptions {
 
 export interface Mutation {
   readonly killed: readonly { readonly name: string; readonly by: string }[]
-  /** what no property noticed: the test is too weak there, or the change does not matter */
+  /** they do something else than the rule, and no property noticed: the test is too weak there */
   readonly survived: readonly string[]
+  /** they did what the rule does in all cases: the change does not matter, or the messages never get to it */
+  readonly alike: readonly string[]
   toString(): string
 }
 
@@ -37,13 +40,16 @@ export async function mutateRule(
   if (mutants.length === 0) throw new AppError('VALIDATION', 'the rule has nothing that could be changed')
   const killed: { name: string; by: string }[] = []
   const survived: string[] = []
-  for (const [i, { name, rule: mutant }] of mutants.entries()) {
-    const by = await whyFailed(mutant, property, options)
-    if (by === undefined) survived.push(name)
-    else killed.push({ name, by })
+  const alike: string[] = []
+  for (const [i, mutant] of mutants.entries()) {
+    const { name } = mutant
+    const by = await whyFailed(mutant.rule, property, options)
+    if (by !== undefined) killed.push({ name, by })
+    else if (await doesTheSame(mutant, rule, options)) alike.push(name)
+    else survived.push(name)
     onProgress?.({ name, killed: by !== undefined, done: i + 1, of: mutants.length })
   }
-  return { killed, survived, toString: () => textOf(killed.length, survived) }
+  return { killed, survived, alike, toString: () => textOf(killed.length, survived, alike) }
 }
 
 async function whyFailed(
@@ -59,7 +65,42 @@ async function whyFailed(
   }
 }
 
-function textOf(killed: number, survived: readonly string[]): string {
-  const head = `killed ${killed} of ${killed + survived.length} mutants`
-  return [head, ...survived.map((name) => `  survived: ${name}`)].join('\n')
+/** What an actuator is told may matter to a service that nothing here looks into: such a mutant is never alike. */
+async function doesTheSame({ name, rule: mutant }: Mutant, rule: Rule | Template, options: CheckOptions) {
+  if (name.startsWith('actuators/')) return false
+  const { writeTo: _writeTo, print: _print, ...rest } = options
+  try {
+    const loose = { cover: false, allowErrors: true, columnar: false, shrink: false } as const
+    await checkRule(mutant, actsAs(rule), { ...rest, ...loose })
+    return true
+  } catch (error) {
+    if (error instanceof PropertyError) return false
+    throw error
+  }
+}
+
+/** Fires the same, and its actuators answer and say the same. */
+function actsAs(rule: Rule | Template): RuleProperty {
+  const actuators = new Set((rule.actuators ?? []).map(({ label }) => label))
+  const actsOf = (events: readonly EngineEvent[]): readonly string[] =>
+    events.flatMap(({ time, type, node = '', ...event }) => {
+      if (type === 'fired') return [JSON.stringify([time, node])]
+      if (!actuators.has(node) || (type !== 'result' && type !== 'log')) return []
+      const { invocation: _invocation, at: _at, ...said } = event
+      return [JSON.stringify([time, node, said])]
+    })
+  return {
+    name: 'it acts as the rule',
+    rules: [rule],
+    check: async (run) =>
+      actsOf(run.events).join('\n') === actsOf((await run.again({ rule })).events).join('\n') || 'it acts otherwise',
+  }
+}
+
+function textOf(killed: number, survived: readonly string[], alike: readonly string[]): string {
+  return [
+    `killed ${killed} of ${killed + survived.length + alike.length} mutants`,
+    ...survived.map((name) => `  survived: ${name}`),
+    ...alike.map((name) => `  acts as the rule in all cases: ${name}`),
+  ].join('\n')
 }

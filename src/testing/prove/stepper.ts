@@ -5,6 +5,9 @@ import type { EngineEvent } from '../../core/engine/events.ts'
 import { VirtualClock } from '../../core/simulate/virtual-clock.ts'
 import type { Rule, Template } from '../../core/rule/rule.ts'
 import type { Message } from '../../core/task/origin.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { lengthText } from '../moment-text.ts'
+import { isSettledWithin } from '../patience.ts'
 import { momentOf, labelsOf, type CaseOptions, type Labels, type Moment } from '../checked-run.ts'
 
 const TASK_ID = 'task'
@@ -41,7 +44,7 @@ export class Stepper {
       ...(variables && { variables: { ...settings?.variables, ...variables } }),
       start: true,
     })
-    await engine.settled()
+    await this.#settle(engine)
     const standing = { time, latest: new Map<string, Message>(), newest: undefined }
     const moments = [this.#moment(task, events, standing, undefined)]
     const saved = task.save()
@@ -64,13 +67,13 @@ export class Stepper {
     let { latest, newest } = before
     for (let at = clock.nextAt(); at !== undefined && at <= time; at = clock.nextAt()) {
       clock.advanceTo(at)
-      await settle(engine)
+      await this.#settle(engine)
       moments.push(this.#moment(task, events, { time: at, latest, newest }, undefined))
     }
     clock.advanceTo(time)
     if (message !== undefined) {
       engine.receive(message)
-      await settle(engine)
+      await this.#settle(engine)
       latest = new Map(latest).set(message.resource, message)
       newest = message
       moments.push(this.#moment(task, events, { time, latest, newest }, message))
@@ -78,6 +81,12 @@ export class Stepper {
     const saved = task.save()
     await engine.close()
     return { after: { saved, time, latest, newest }, moments }
+  }
+
+  async #settle(engine: CoreEngine): Promise<void> {
+    const { patience } = this.#options
+    if (engine.openCalls === 0 || (await isSettledWithin(engine, patience))) return
+    throw new AppError('PROPERTY', `a plug did not answer within ${lengthText(patience)}; patience can be longer`)
   }
 
   #moment(
@@ -109,8 +118,4 @@ export class Stepper {
     engine.events$.subscribe((event) => void events.push(event))
     return engine
   }
-}
-
-async function settle(engine: CoreEngine): Promise<void> {
-  while (engine.openCalls > 0) await engine.settled()
 }

@@ -18,7 +18,7 @@ import { runWorld, wholeGraph, type World, type WorldStep } from './world-run.ts
 
 export interface WorldOptions extends Pick<
   CheckOptions,
-  'time' | 'numRuns' | 'seed' | 'path' | 'every' | 'tail' | 'print'
+  'time' | 'numRuns' | 'seed' | 'path' | 'every' | 'tail' | 'print' | 'patience' | 'concurrency'
 > {
   /** what each resource sends, by its id */
   readonly byResource: Readonly<Record<string, Metrics>>
@@ -42,6 +42,7 @@ export interface WorldReport {
 const STEPS = 40
 const EVERY_MS = 60_000
 const TAIL_MS = 3_600_000
+const PATIENCE_MS = 1000
 const SHRINK_MS = 5000
 const COMMANDS = ['stop', 'start', 'push', 'change', 'crash'] as const
 
@@ -58,12 +59,13 @@ export async function checkWorld(
   const properties = propertiesOf(property)
   requireMonitors(properties, world)
   const tail = lengthOf(options.tail ?? TAIL_MS, 'the tail')
+  const patience = lengthOf(options.patience ?? PATIENCE_MS, 'patience')
   const began = asyncScheduler.now()
   const seed = options.seed ?? Math.trunc(began) % 0x7fff_ffff
   const needs = new Set(properties.flatMap(({ needs: some = [] }) => some))
   const counts = { cases: 0, steps: 0, fired: new Map<string, number>() }
   const judge = async (steps: readonly WorldStep[]): Promise<string | undefined> => {
-    const { moments, until } = await runWorld(world, steps, tail)
+    const { moments, until } = await runWorld(world, steps, { tail, patience })
     counts.cases++
     counts.steps += steps.length
     for (const { node } of moments.flatMap(({ fired }) => fired))
@@ -77,11 +79,14 @@ export async function checkWorld(
     }
     return undefined
   }
+  const told = new WeakMap<readonly WorldStep[], string>()
   const found = await search(
     stepsOf(world, properties, options),
     async (steps) => {
-      const wrong = await judge(steps)
-      if (wrong !== undefined) throw new Error(wrong)
+      const wrong = await judge(steps).catch(messageOf)
+      if (wrong === undefined) return
+      told.set(steps, wrong)
+      throw new Error(wrong)
     },
     {
       seed,
@@ -89,16 +94,19 @@ export async function checkWorld(
       numRuns: options.numRuns ?? Number.MAX_SAFE_INTEGER,
       time: searchTime(options),
       shrinkTime: SHRINK_MS,
+      concurrency: options.concurrency,
     },
   )
   if (found !== undefined) {
+    const deadline = asyncScheduler.now() + SHRINK_MS
     const steps = await fewest(
       found.failing,
-      async (fewer) => (await judge(fewer).catch(() => undefined)) !== undefined,
+      async (fewer) => asyncScheduler.now() < deadline && (await judge(fewer).catch(messageOf)) !== undefined,
     )
     const wrong = await judge(steps).catch(messageOf)
     const lines = [
-      wrong ?? 'it does not hold each time: a plug does not repeat itself',
+      wrong ??
+        `it failed once, and not again: a plug does not repeat itself. It said: ${told.get(found.failing) ?? ''}`,
       ...steps.map((step, i) => `${String(i + 1).padStart(4)}  ${stepText(step)}`),
       `then ${lengthText(tail)} more`,
       `the same case again: { seed: ${found.seed}, path: '${found.path}' }`,

@@ -1,6 +1,15 @@
-/** Alarms, resources and data in memory, for rules that act on them: enough to see what rules do to each other. */
-import type { AlarmPort, DataPort, PlainObject, PlugServices, ResourcePort } from '../../core/plug/services.ts'
+/** Alarms, resources, data and queries in memory, for rules that act on them: enough to see what rules do to each other. */
+import type {
+  AlarmPort,
+  DataPort,
+  PlainObject,
+  PlugServices,
+  QueryPort,
+  ResourcePort,
+} from '../../core/plug/services.ts'
+import type { Message } from '../../core/task/origin.ts'
 import { AppError } from '../../kernel/errors.ts'
+import { loadSeries, MemorySeries } from './memory-series.ts'
 
 /** An alarm as plugs and properties see it. Times are ISO 8601. */
 export interface MemoryAlarm extends PlainObject {
@@ -17,6 +26,10 @@ export interface MemoryAlarm extends PlainObject {
 export interface MemoryWorldOptions {
   /** metadata by id */
   readonly resources?: Readonly<Record<string, PlainObject>>
+  /** messages that are stored already, by resource, each with a `timestamp` in epoch ms; a world begins at 2025-03-03T06:00Z */
+  readonly stored?: Readonly<Record<string, readonly PlainObject[]>>
+  /** stored time series queries by name */
+  readonly queries?: Readonly<Record<string, PlainObject>>
 }
 
 /** What the services have at some moment. */
@@ -25,7 +38,7 @@ export interface WorldState {
   readonly alarms: readonly MemoryAlarm[]
   /** metadata by id */
   readonly resources: ReadonlyMap<string, PlainObject>
-  /** messages that were stored, by resource, oldest first */
+  /** messages that were stored, of devices and of rules, by resource, in the order in which they came */
   readonly stored: ReadonlyMap<string, readonly PlainObject[]>
   /** commands that were sent, by resource, oldest first */
   readonly commands: ReadonlyMap<string, readonly PlainObject[]>
@@ -36,6 +49,11 @@ export interface MemoryServices extends PlugServices {
   readonly alarms: AlarmPort
   readonly resources: ResourcePort
   readonly data: DataPort
+  readonly queries: QueryPort
+  /** Asked before a run begins: from then on answers come at once. */
+  ready(): Promise<void>
+  /** A device has sent it: it is stored, with its timestamp in epoch ms. */
+  arrived(message: Message): void
   state(): WorldState
 }
 
@@ -47,17 +65,27 @@ export interface WorldAround {
   forward(resource: string, message: PlainObject): void
 }
 
-/** Makes the services of each run anew. Series are not there: a rule that asks for them is for a host. */
+/** Makes the services of each run anew. Messages of devices are stored, as a host does it, and rules read them in series and queries. */
 export function memoryWorld(options: MemoryWorldOptions = {}): (around: WorldAround) => MemoryServices {
   return (around) => {
     const alarms: MemoryAlarm[] = []
     const resources = new Map(Object.entries(options.resources ?? {}))
-    const stored = new Map<string, PlainObject[]>()
-    const commands = new Map<string, PlainObject[]>()
+    const series = new MemorySeries({ now: around.now, queries: options.queries ?? {} })
+    const stored = new Map<string, readonly PlainObject[]>()
+    const commands = new Map<string, readonly PlainObject[]>()
+    const arrived = (message: Message): void => {
+      series.add(message)
+      addTo(stored, message.resource, message)
+    }
+    for (const [resource, messages] of Object.entries(options.stored ?? {}))
+      for (const message of messages) arrived({ ...message, resource })
     return {
       alarms: alarmsIn(alarms, around),
       resources: resourcesIn(resources),
-      data: dataIn(stored, commands, around),
+      data: dataIn(series, arrived, commands, around),
+      queries: { execute: (source, how) => series.execute(source, how) },
+      ready: loadSeries,
+      arrived,
       state: () => ({
         alarms: [...alarms],
         resources: new Map(resources),
@@ -135,32 +163,29 @@ function resourcesIn(resources: Map<string, PlainObject>): ResourcePort {
 }
 
 function dataIn(
-  stored: Map<string, PlainObject[]>,
-  commands: Map<string, PlainObject[]>,
+  series: MemorySeries,
+  arrived: (message: Message) => void,
+  commands: Map<string, readonly PlainObject[]>,
   { now, forward }: WorldAround,
 ): DataPort {
-  const add = (to: Map<string, PlainObject[]>, resource: string, one: PlainObject): void => {
-    to.set(resource, [...(to.get(resource) ?? []), one])
-  }
   return {
     post(resource, message, how) {
       const timed = { timestamp: now(), ...message, resource }
-      if (how.store) add(stored, resource, timed)
+      if (how.store) arrived(timed)
       if (how.forward) forward(resource, timed)
       return Promise.resolve()
     },
     command(resource, command) {
-      add(commands, resource, command)
+      addTo(commands, resource, command)
       return Promise.resolve({ ...command, resource })
     },
-    messages: (resource, limit) => Promise.resolve((stored.get(resource) ?? []).toReversed().slice(0, limit)),
-    latest(resource) {
-      const newest = new Map<string, { metric: string; time: number; value: unknown }>()
-      for (const { resource: _resource, timestamp, ...values } of stored.get(resource) ?? [])
-        for (const [metric, value] of Object.entries(values))
-          newest.set(metric, { metric, time: Number(timestamp), value })
-      return Promise.resolve([...newest.values()])
-    },
-    series: () => Promise.reject(new AppError('CLOSED', 'a world in memory has no series; try the rule in a host')),
+    messages: (resource, limit) => series.messages(resource, limit),
+    latest: (resource) => series.latest(resource),
+    series: (query) => series.query(query),
   }
+}
+
+/** Lists are made anew, so that a state that was looked at stays as it was. */
+function addTo(lists: Map<string, readonly PlainObject[]>, resource: string, one: PlainObject): void {
+  lists.set(resource, [...(lists.get(resource) ?? []), one])
 }

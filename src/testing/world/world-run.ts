@@ -5,12 +5,15 @@ import type { EngineEvent } from '../../core/engine/events.ts'
 import { Preparer } from '../../core/engine/prepare.ts'
 import type { Plug } from '../../core/plug/plug.ts'
 import { createRegistry } from '../../core/plug/registry.ts'
+import type { Ports } from '../../core/ports.ts'
 import type { PlugServices } from '../../core/plug/services.ts'
 import { VirtualClock } from '../../core/simulate/virtual-clock.ts'
 import type { Rule, RuleGraph, TaskSettings, Template } from '../../core/rule/rule.ts'
 import type { Message } from '../../core/task/origin.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { labelsOf, requireLabel, type Moment } from '../checked-run.ts'
+import { lengthText } from '../moment-text.ts'
+import { isSettledWithin } from '../patience.ts'
 import { conditionOf, type Condition } from '../temporal/condition.ts'
 import type { MemoryServices, WorldAround, WorldState } from './memory-world.ts'
 
@@ -72,9 +75,16 @@ export function wholeGraph({ tasks }: World): RuleGraph {
   return { sensors: named('sensors'), relations: named('relations'), actuators: named('actuators') }
 }
 
-/** Runs the steps, and `tail` ms more. Errors: as `engine.start`, of all tasks. */
-export async function runWorld(world: World, steps: readonly WorldStep[], tail: number): Promise<WorldRun> {
-  return new Running(world).run(steps, tail)
+export interface WorldTimes {
+  /** ms that the clock runs on after the last step */
+  readonly tail: number
+  /** ms of real time for which answers of plugs are waited for */
+  readonly patience: number
+}
+
+/** Runs the steps. Errors: as `engine.start`, of all tasks; `PROPERTY` when a plug does not answer. */
+export async function runWorld(world: World, steps: readonly WorldStep[], times: WorldTimes): Promise<WorldRun> {
+  return new Running(world, times).run(steps)
 }
 
 class Running {
@@ -89,9 +99,13 @@ class Running {
   #events: EngineEvent[] = []
   #engine: CoreEngine
   #newest: Message | undefined
+  readonly #times: WorldTimes
+  /** labels of sensors and actuators that have answered at least once */
+  readonly #answered = new Set<string>()
 
-  constructor(world: World) {
+  constructor(world: World, times: WorldTimes) {
     this.#world = world
+    this.#times = times
     this.#services = world.services({
       now: () => this.#clock.now(),
       forward: (resource, message) => void this.#forwarded.push({ ...message, resource }),
@@ -101,7 +115,8 @@ class Running {
     this.#engine = this.#newEngine()
   }
 
-  async run(steps: readonly WorldStep[], tail: number): Promise<WorldRun> {
+  async run(steps: readonly WorldStep[]): Promise<WorldRun> {
+    await this.#services.ready()
     for (const [id, { rule, settings }] of Object.entries(this.#world.tasks))
       await this.#engine.start(rule, { ...settings, id, start: true })
     await this.#settle()
@@ -112,7 +127,7 @@ class Running {
       await this.#settle()
       this.#look(step)
     }
-    await this.#pass(tail)
+    await this.#pass(this.#times.tail)
     await this.#engine.close()
     return { moments: this.#moments, until: this.#clock.now() }
   }
@@ -123,6 +138,7 @@ class Running {
         const message = { ...step.message, timestamp: this.#clock.now() }
         this.#latest.set(message.resource, message)
         this.#newest = message
+        this.#services.arrived(message)
         this.#engine.receive(message)
         return
       }
@@ -170,12 +186,20 @@ class Running {
   async #settle(): Promise<void> {
     for (let round = 0; this.#engine.openCalls > 0 || this.#forwarded.length > 0; round++) {
       if (round > 1000) throw new AppError('PROPERTY', 'rules forward messages to each other without end')
-      await this.#engine.settled()
+      if (!(await isSettledWithin(this.#engine, this.#times.patience))) throw this.#outOfPatience()
       for (const message of this.#forwarded.splice(0)) {
         this.#latest.set(message.resource, message)
         this.#engine.receive(message)
       }
     }
+  }
+
+  #outOfPatience(): AppError {
+    const { sensors = [], actuators = [] } = wholeGraph(this.#world)
+    const silent = [...sensors, ...actuators].map(({ label }) => label).filter((label) => !this.#answered.has(label))
+    const who = silent.length === 0 ? 'a plug' : `one of ${silent.join(', ')}`
+    const patience = lengthText(this.#times.patience)
+    return new AppError('PROPERTY', `${who} did not answer within ${patience}; patience can be longer`)
   }
 
   #look(step: WorldStep | undefined): void {
@@ -224,9 +248,17 @@ class Running {
   }
 
   #newEngine(): CoreEngine {
-    const options = { plugs: [], scheduler: this.#clock, ids: () => 'task', seed: 1 }
+    const { resources, data } = this.#services
+    const ports: Ports = {
+      metadata: (id) => resources.get(id),
+      latestValue: async (id, metric) => (await data.latest(id)).find((one) => one.metric === metric)?.value,
+    }
+    const options = { plugs: [], scheduler: this.#clock, ids: () => 'task', seed: 1, ports }
     const engine = new CoreEngine(options, this.#preparer.plugs, this.#preparer)
-    engine.events$.subscribe((event) => void this.#events.push(event))
+    engine.events$.subscribe((event) => {
+      this.#events.push(event)
+      if (event.type === 'result') this.#answered.add(`${event.task}/${event.node}`)
+    })
     return engine
   }
 }

@@ -121,6 +121,49 @@ function definesCommits(suite: Suite<Storage>): void {
     expect(await things.put('fine', {})).toBe(1)
   })
 
+  fact('a unit may hang on a document that it does not write', async (store) => {
+    const things = store.collection(THINGS)
+    const log = store.log('inputs')
+    await things.put('lease', { size: 1 })
+    await things.put('lease', { size: 2 })
+    const under = (version: number) => store.commit([things.expecting('lease', version), log.appending(0, [version])])
+    expect(await under(2)).toEqual({ results: [2, 1] })
+    for (const version of [1, 3]) {
+      const failure = await failureOf(() => under(version))
+      expect(failure.code).toBe('CONFLICT')
+      expect(failure.issues.map(({ path, details }) => [path, details])).toEqual([
+        ['/0', { collection: 'things', id: 'lease', expected: version, actual: 2 }],
+      ])
+    }
+    expect(await things.get('lease')).toEqual({ id: 'lease', version: 2, value: { size: 2 } })
+    await things.delete('lease')
+    await expectCode(() => under(2), 'CONFLICT')
+    await things.put('lease', {})
+    await expectCode(() => under(2), 'CONFLICT')
+    expect((await log.bounds(0)).last).toBe(1)
+    expect((await store.commit([things.expecting('lease', 3)])).results).toEqual([3])
+    for (const wrong of [0, 1.5, Number.NaN]) {
+      await expectCode(() => store.commit([things.expecting('lease', wrong)]), 'VALIDATION')
+    }
+  })
+
+  fact('what a unit expects is found as the writes before it leave it', async (store) => {
+    const things = store.collection(THINGS)
+    await things.put('x', {})
+    const { results } = await store.commit([
+      things.expecting('x', 1),
+      things.putting('x', { size: 1 }, 1),
+      things.expecting('x', 2),
+      things.deleting('x', 2),
+    ])
+    expect(results).toEqual([1, 2, 2, 1])
+    await expectCode(
+      () => store.commit([things.putting('y', {}), things.deleting('y'), things.expecting('y', 1)]),
+      'CONFLICT',
+    )
+    expect(await things.ids({})).toEqual([])
+  })
+
   fact('STORE-1: bad writes are all named at once, and nothing is written', async (store) => {
     const things = store.collection(THINGS)
     const failure = await failureOf(() =>

@@ -13,7 +13,7 @@ async function tenantWith(record: FunctionRecord, uses: number) {
   const added: NewJob[] = []
   const dependencies = {
     builder: { remove: () => Promise.resolve() },
-    caller: { release: () => Promise.resolve() },
+    runnerOf: () => ({ rest: () => Promise.resolve(), ended: () => Promise.resolve() }),
     storeOf: () => store,
     now: () => 5_000,
     usesOf: () => Promise.resolve(uses),

@@ -1,51 +1,22 @@
 /** The models service over a driver that tests tell what to do. */
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
-import { Seal } from '../../../src/machine/seal.ts'
+import type { FunctionsService } from '../../../src/services/functions/contract.ts'
 import type { ModelsApi, ModelsService } from '../../../src/services/models/contract.ts'
-import { GAVE_UP, type ModelCall, type ModelDriver, type OpenModel } from '../../../src/services/models/driver.ts'
+import { GAVE_UP, type ModelDriver } from '../../../src/services/models/driver.ts'
 import { createModelsService } from '../../../src/services/models/service.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { deferred } from '../../support/deferred.ts'
 import { until } from '../../support/until.ts'
+import { TEST_SEAL, TestDriver } from './test-driver.ts'
 import { zipOf } from './zip.ts'
 
 const file = zipOf({ 'model.bst': 'x' })
 const UPLOAD = { name: 'm', framework: 'xgboost', file }
 
-/** Gives what each instance is, unless a test says otherwise. */
-class TestDriver implements ModelDriver {
-  readonly name = 'test'
-  opened = 0
-  open_: () => Promise<void> = () => Promise.resolve()
-  call_: (call: ModelCall) => Promise<ModelCall['instances']> = ({ instances }) => Promise.resolve(instances)
-  refusal: string | undefined
-
-  refuses(): Promise<string | undefined> {
-    return Promise.resolve(this.refusal)
-  }
-  async open(): Promise<OpenModel> {
-    this.opened++
-    await this.open_()
-    const inputs = [{ type: 'number', shape: [2] }] as const
-    return {
-      signatures: [{ operation: 'predict', inputs }],
-      warnings: [],
-      call: (call) => this.call_(call),
-      close: () => Promise.resolve(),
-    }
-  }
-  runtimes(): Promise<[]> {
-    return Promise.resolve([])
-  }
-  close(): Promise<void> {
-    return Promise.resolve()
-  }
-}
-
 let ids = 0
-const seal = new Seal(new Uint8Array(32).fill(1), 'put it again')
+const seal = TEST_SEAL
 function serviceOf(driver: ModelDriver, storage: Storage = openMemory()): ModelsService {
   return createModelsService({ storage, drivers: [driver], now: () => 1_000, newId: () => `id${ids++}`, seal })
 }
@@ -224,6 +195,35 @@ describe('a model', () => {
     await service.start()
     expect(driver.opened).toBe(0)
     expect(await asked(service).predict('m', { instances: [1] })).toEqual({ predictions: [1] })
+  })
+})
+
+describe('a model from before there was a registry', () => {
+  // Holds MODEL-6
+  it('becomes a version of it at the next start, once', async () => {
+    const storage = openMemory()
+    const before = serviceOf(new TestDriver(), storage)
+    await asked(before).create({ ...UPLOAD, description: 'old' })
+    await ready(asked(before))
+    const made: unknown[] = []
+    const api = {
+      list: () => Promise.resolve({ count: made.length }),
+      create: (assets: ReadonlyMap<string, Uint8Array>) => {
+        made.push(JSON.parse(new TextDecoder().decode(assets.get('model.json'))))
+        return Promise.resolve({ entity: { version: '1.0.0' } })
+      },
+    }
+    const registry = () => ({ as: () => api }) as unknown as FunctionsService
+    for (let start = 0; start < 2; start++) {
+      const parts = { now: () => 1_000, newId: () => `id${ids++}`, seal, registry }
+      const options = { storage, drivers: [new TestDriver()], ...parts }
+      const service = createModelsService(options)
+      await service.start()
+      await until(async () => (await asked(service).get('m')).semantic_version === '1.0.0')
+      await service.stop()
+    }
+    expect(made).toEqual([{ name: 'm', runtime: 'byoml-xgboost', metadata: { description: 'old' } }])
+    expect(await asked(serviceOf(new TestDriver(), storage)).get('m')).toMatchObject({ version: '1', ready: true })
   })
 })
 

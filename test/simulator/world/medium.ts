@@ -231,6 +231,7 @@ export class Medium {
       delete: async (id: string, expect?: Expectation) => (await firstOf(inner.deleting(id, expect))) === 1,
       putting: (id, value, expect) => inner.putting(id, value, expect),
       deleting: (id, expect) => inner.deleting(id, expect),
+      expecting: (id, version) => inner.expecting(id, version),
     }
   }
 

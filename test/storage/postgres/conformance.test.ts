@@ -3,6 +3,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { openPostgres } from '../../../src/storage/postgres/open.ts'
 import { describeCollection } from '../../contracts/storage/collection-suite.ts'
 import { describeCommit } from '../../contracts/storage/commit-suite.ts'
+import { describeFence } from '../../contracts/storage/fence-suite.ts'
 import { describeLog } from '../../contracts/storage/log-suite.ts'
 import type { Medium } from '../../contracts/storage/medium.ts'
 import { describeSeries } from '../../contracts/storage/series-suite.ts'
@@ -37,6 +38,7 @@ describeWithPostgres('storage on PostgreSQL', (start) => {
 
   describeCollection('PostgreSQL', medium)
   describeCommit('PostgreSQL', medium)
+  describeFence('PostgreSQL', medium)
   describeLog('PostgreSQL', medium)
   describeSeries('PostgreSQL', medium)
 })

@@ -16,7 +16,7 @@ describeWithPostgres('a store that one host has', (start) => {
   let server: PostgresServer
   let admin: Database
   const open = (options: Partial<PostgresOptions> = {}) =>
-    openPostgres({ url: server.url, blobs: noBlobs(), exclusive: true, ...options })
+    openPostgres({ url: server.url, blobs: noBlobs(), lock: 'exclusive', ...options })
   /** the sessions that have a lock or wait for one */
   const sessions = async () => {
     const text = `select l.pid, a.application_name as name from pg_locks l join pg_stat_activity a on a.pid = l.pid

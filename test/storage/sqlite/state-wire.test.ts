@@ -37,6 +37,7 @@ const JOBS: readonly StateJob[] = [
     tenant: 'b',
     writes: [
       { kind: 'delete', collection: 'things', id: 'x', expect: 'absent', tells: true },
+      { kind: 'expect', collection: 'things', id: 'z', expect: 12 },
       { kind: 'delete', collection: 'things', id: 'y', expect: 1, tells: false },
     ],
   },

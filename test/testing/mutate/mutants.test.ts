@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
-import { createRegistry, validateRule, type Rule } from '../../../src/index.ts'
+import { createRegistry, validateRule, type Rule, type Template } from '../../../src/index.ts'
 import { mutantsOf, mutateRule, neverMoreThan, readings } from '../../../src/testing/index.ts'
 
 const registry = createRegistry(builtins)
@@ -33,14 +33,31 @@ const rule: Rule = {
     },
   ],
   actuators: [
-    { label: 'a', name: 'log', properties: { message: 'a' } },
+    { label: 'a', name: 'log', properties: { message: '{{RESOURCE}} is hot', level: 'WARN' } },
     { label: 'b', name: 'log', properties: { message: 'b' } },
   ],
   triggers: [
     { sourceLabel: 'both', destinationLabel: 'a', statesTrigger: ['TRUE'], invocationPolicy: 60 },
+    { sourceLabel: 'both', destinationLabel: 'b', statesTrigger: ['FALSE'] },
     { sourceLabel: 'stays', destinationLabel: 'b', stateChangeTrigger: { stateFrom: 'Pending', stateTo: 'Holds' } },
   ],
-  task: { type: 'scheduled', cron: '0 0 3 * * ?', timeZone: 'Europe/Brussels', resource: 'r' },
+  task: { type: 'scheduled', cron: '0 0 3 * * ?', timeZone: 'Europe/Brussels', resource: 'r', misfire: 'once' },
+}
+const template: Template = {
+  name: 'limit',
+  variables: [{ name: 'limit', type: 'double', defaultValue: 90 }],
+  sensors: [
+    {
+      label: 'hot',
+      name: 'streamingDataSensor',
+      resource: '$',
+      properties: { parameter: 't', threshold: '${variables.limit}' },
+      pollingPeriod: 60_000,
+    },
+  ],
+  actuators: [{ label: 'a', name: 'log', properties: { message: 'a' } }],
+  triggers: [{ sourceLabel: 'hot', destinationLabel: 'a', statesTrigger: ['Above', 'Equal'] }],
+  taskDefaults: { type: 'periodic', frequency: 30_000 },
 }
 
 describe('mutantsOf', () => {
@@ -50,13 +67,22 @@ describe('mutantsOf', () => {
     'sensors/hot/properties/upperLimit: 90 -> 81',
     'sensors/hot/evictionTime: taken away',
     'sensors/hot/evictionTime: 5000 -> 10000',
+    'sensors/hot/evictionTime: 5000 -> 5',
+    'sensors/open/evictionTime: none -> 60000',
+    'sensors/hot/resource: $ -> another',
+    'sensors/hot/tickTrigger: false',
     'sensors/hot/dataTrigger: false',
     'sensors/open/properties/condition: and -> or',
     'sensors/open/properties/condition/and/0/var: "door" -> "door_x"',
+    'sensors/open/properties/condition/and/0/var: "door" -> "t"',
     'sensors/open/properties/condition/and/1: > -> >=',
+    'sensors/open/properties/condition/and/1: > -> <',
     'sensors/stays/properties/condition: "t > 1" -> "t >= 1"',
     'sensors/stays/properties/condition: "t > 1" -> "t > 2"',
     'sensors/stays/properties/duration: "5m" -> "6m"',
+    'sensors/stays/properties/duration: "5m" -> "5s"',
+    'relations/both: taken away',
+    'relations/both/combinations: and In Range, True',
     'relations/both/combinations/0/0: Above -> In Range',
     'relations/both/combinations/1: taken away (Below, True)',
     'relations/both/parentLabels: without open',
@@ -64,6 +90,12 @@ describe('mutantsOf', () => {
     'triggers/both -> a/destinationLabel: a -> b',
     'triggers/both -> a/invocationPolicy: taken away',
     'triggers/both -> a/invocationPolicy: 60 -> 59',
+    'triggers/both -> a/invocationPolicy: 60 -> 60000',
+    'triggers/both -> a/invocationPolicy: 60 -> 1',
+    'triggers/both -> a/sourceLabel: both -> open, True',
+    'actuators/a/properties/message: "{{RESOURCE}} is hot" -> "{{RESOURCE_x}} is hot"',
+    'actuators/a/properties/level: "WARN" -> "DEBUG"',
+    'actuators/b: taken away',
     'triggers/both -> a/statesTrigger: TRUE -> FALSE',
     'triggers/both -> a/statesTrigger: and FALSE',
     'triggers/stays -> b/invocationPolicy: none -> 600',
@@ -72,8 +104,23 @@ describe('mutantsOf', () => {
     'task/resetObservations: true -> false',
     'task/gatesNeedFullObservation: false -> true',
     'task/timeZone: Europe/Brussels -> Pacific/Auckland',
+    'task/timeZone: taken away',
+    'task/cron: 0 0 3 * * ? -> 0 0 4 * * ?',
+    'task/dst: times that do not exist are left out',
+    'task/misfire: taken away',
   ])('has %s', (name) => {
     expect(mutants.map((one) => one.name)).toContain(name)
+  })
+
+  it.each([
+    'variables/limit/defaultValue: 90 -> 91',
+    'variables/limit/overrideByStream: false -> true',
+    'sensors/hot/properties/threshold: "${variables.limit}" -> 90',
+    'sensors/hot/pollingPeriod: 60000 -> 60',
+    'triggers/hot -> a/statesTrigger: without Equal',
+    'task/frequency: 30000 -> 60000',
+  ])('of a template has %s', (name) => {
+    expect(mutantsOf(template, registry).map((one) => one.name)).toContain(name)
   })
 
   it('has no two that are alike, none that is the rule, and none that is refused', () => {
@@ -117,5 +164,27 @@ describe('mutateRule', () => {
       by: expect.stringContaining('a fires at most once within 10 min') as string,
     })
     expect(survived).toContain('sensors/s/properties/threshold: 90 -> 91')
+  })
+  it('tells apart what no property notices and what does as the rule does', async () => {
+    const simple: Rule = {
+      sensors: [
+        { label: 's', name: 'streamingDataSensor', resource: '$', properties: { parameter: 't', threshold: 90 } },
+      ],
+      actuators: [{ label: 'a', name: 'log', properties: { message: 'a' } }],
+      triggers: [{ sourceLabel: 's', destinationLabel: 'a', statesTrigger: ['Above'] }],
+      task: { resource: 'r' },
+    }
+    const mutation = await mutateRule(simple, () => true, {
+      plugs: builtins,
+      numRuns: 40,
+      seed: 1,
+      cover: false,
+      metrics: { t: readings(0, 80) },
+    })
+    expect(mutation.alike).toContain('sensors/s/properties/threshold: 90 -> 91')
+    expect(mutation.survived).toContain('triggers/s -> a/statesTrigger: Above -> Below')
+    expect(mutation.toString()).toMatch(
+      /^ {2}acts as the rule in all cases: sensors\/s\/properties\/threshold: 90 -> 91$/m,
+    )
   })
 })

@@ -24,6 +24,11 @@ export interface Deployed {
 /** Of one type. */
 type Functions = Client['functions'][FunctionType]
 
+type JobChange = Exclude<FunctionJobEvent, { readonly text: string }>
+
+/** of one version, that are looked at for those of one change */
+const MAX_JOBS = 20
+
 /** Shows each job as it begins and ends. Rejects when the host refuses the upload. */
 export async function deployFolder(
   { functions: all }: Client,
@@ -48,16 +53,52 @@ export async function followChange(
 ): Promise<Deployed> {
   const buildLog: string[] = []
   if (job !== undefined) {
-    const over = new AbortController()
     const shown = new JobLines(terminal)
-    for await (const event of functions.jobs.events({ ...job, children: true, signal: over.signal })) {
-      shown.show(event)
-      if ('type' in event && event.type === 'build') buildLog.push(...logOf(event.result))
+    for await (const change of jobChanges(functions, entity, job)) {
+      shown.show(change)
+      if (change.type === 'build') buildLog.push(...logOf(change.result))
     }
   }
   const version = await functions.get(entity.name, entity.version)
   const isRunning = version.status === 'running'
   return { version, buildLog, ...(!isRunning && { problem: problemOf(version) }) }
+}
+
+/** How the jobs of a change begin and end, also when they were over before they were followed. */
+async function* jobChanges(
+  functions: Functions,
+  entity: FunctionVersion,
+  job: NonNullable<Change['job']>,
+): AsyncGenerator<JobChange> {
+  let wasOver = true
+  for await (const event of functions.jobs.events({ ...job, children: true, signal: new AbortController().signal })) {
+    if ('text' in event) continue
+    wasOver = false
+    yield event
+  }
+  if (wasOver) yield* await changesOfTree(functions, entity, job)
+}
+
+/** Of jobs that are over, by their ends. */
+async function changesOfTree(
+  functions: Functions,
+  { name, version }: FunctionVersion,
+  { type, id }: NonNullable<Change['job']>,
+): Promise<readonly JobChange[]> {
+  const root = await functions.jobs.get(type, id)
+  const listed = await functions.jobs.list({ name, version, limit: MAX_JOBS })
+  const ofTree = listed.filter(({ job }) => job.queueTime >= root.job.queueTime && job.finishedTime !== undefined)
+  const jobs = await Promise.all(ofTree.map((one) => functions.jobs.get(one.type, one.job.id)))
+  const byEnd = jobs.toSorted((a, b) => (a.job.finishedTime ?? 0) - (b.job.finishedTime ?? 0))
+  return byEnd.flatMap(({ type: jobType, job }) => {
+    const head = { type: jobType, id: job.id }
+    const { result, failedReason, processedTime = 0, finishedTime = 0 } = job
+    const outcome = { ...(result !== undefined && { result }), ...(failedReason !== undefined && { failedReason }) }
+    return [
+      { ...head, event: 'active' as const, time: processedTime },
+      { ...head, event: job.state, time: finishedTime, ...outcome },
+    ]
+  })
 }
 
 async function isDraftThere(functions: Functions, name: string, version: string | undefined): Promise<boolean> {
@@ -79,8 +120,7 @@ class JobLines {
     this.#terminal = terminal
   }
 
-  show(event: FunctionJobEvent): void {
-    if ('text' in event) return
+  show(event: JobChange): void {
     const { err, paint, errIsTerminal } = this.#terminal
     const { event: state, type, time, failedReason, result } = event
     const erase = errIsTerminal ? '\r\u001b[2K' : ''

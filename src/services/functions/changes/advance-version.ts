@@ -26,7 +26,9 @@ export async function publish(
   const problem = assetProblem(runtime, await store.assets(record.assets))
   if (problem !== undefined) throw problem
   const isRunning = record.status === 'running'
-  const plan = isRunning ? undefined : context.whole(record, runtime, 'publish')
+  // what a name of a model stands for is found out by a check
+  const checked = type === 'models' ? context.plan(['verify'], record, { operation: 'publish', runtime }) : undefined
+  const plan = isRunning ? checked : context.whole(record, runtime, 'publish')
   const metadata = { ...record.manifest.metadata, ...(author !== undefined && { author }) }
   const published = updated(record, context.update('publish', { comment, plan }), {
     draft: false,

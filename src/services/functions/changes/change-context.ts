@@ -28,6 +28,8 @@ export interface ApiDependencies {
   /** how many tasks and templates use it */
   readonly usesOf: (tenant: string, id: FunctionId) => Promise<number>
   readonly changed: (tenant: string) => Promise<void>
+  /** what is said about a version is something else now */
+  readonly described: (tenant: string, record: FunctionRecord) => Promise<void>
 }
 
 /** Jobs that are committed with a change. */

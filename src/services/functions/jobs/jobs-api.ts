@@ -1,6 +1,6 @@
 /** The jobs of functions for whoever asks: listed, looked at, followed. */
 import type { Job, JobEvent } from '../../../jobs/contract.ts'
-import type { JobQueue, PlacedEvent } from '../../../jobs/job-queue.ts'
+import type { JobQueue } from '../../../jobs/job-queue.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import {
   type FunctionJob,
@@ -13,6 +13,11 @@ import {
 import { dataOf, type LifecycleData, shownType, storedTypes } from './job-data.ts'
 
 export const DEFAULT_LIMIT = 20
+
+const BEFORE_ACTIVE: ReadonlySet<JobEvent['event']> = new Set(['waiting', 'prioritized', 'waiting-children', 'active'])
+
+/** of which those that join late are told */
+const MAX_JOBS_OF_TREE = 1_000
 
 /** `own`: the type of the versions that may be asked about by name. */
 export function jobsApi(queue: JobQueue, own: FunctionType): JobsApi {
@@ -59,39 +64,58 @@ function shownJob(job: Job): FunctionJob | undefined {
   return { type, job, ...(about && { function: about }), operation: typeof operation === 'string' ? operation : type }
 }
 
-/** Begins with `ack`; ends with `close` once the job that was asked for is over. */
+/**
+ * Begins with `ack`; ends with `close` once the job that was asked for is over. Who joins the events of a job and its
+ * children late is told first which of them have begun and ended.
+ */
 async function* events(queue: JobQueue, query: JobEventQuery): AsyncGenerator<FunctionJobEvent> {
   const { type, id, children = false, signal } = query
-  // followed before the job is looked at, so that its end is not missed between
-  const over = new AbortController()
-  const followed = queue.events({ signal: AbortSignal.any([signal, over.signal]) })
-  const first = followed.next()
+  // where the log ends is asked before the job is looked at, so that its end is not missed between
+  const after = await queue.position()
   const job = id === undefined ? undefined : await queue.get(id)
-  if (id !== undefined && job === undefined) {
-    over.abort()
-    throw new AppError('NOT_FOUND', `No job '${id.slice(0, 100)}'`)
+  if (id !== undefined && job === undefined) throw new AppError('NOT_FOUND', `No job '${id.slice(0, 100)}'`)
+  yield { event: 'ack', text: ackText(query) }
+  if (job !== undefined && isEnd(job.state)) {
+    yield closing(job.id, job.state)
+    return
   }
-  try {
-    yield { event: 'ack', text: ackText(query) }
-    if (job !== undefined && isEnd(job.state)) {
-      yield closing(job.id, job.state)
-      return
-    }
-    for (let next = await first; next.done !== true; next = await followed.next()) {
-      const event = next.value
-      const shownAs = shownType(event.type)
-      const isAsked = id === undefined ? type === undefined || shownAs === type : isOf(event, id, children)
-      if (shownAs === undefined || !isAsked) continue
-      const about = await queue.get(event.job)
-      if (about !== undefined) yield told(event, about)
-      if (event.job !== id || !isEnd(event.event)) continue
-      yield closing(id, event.event)
-      return
-    }
-  } finally {
-    // what waits for the next event is let go
-    over.abort()
+  const begun = job === undefined || !children ? [] : await begunOf(queue, job)
+  for (const one of begun) for (const event of soFar(one)) yield told(event, one)
+  const known = new Map(begun.map((one) => [one.id, one]))
+  for await (const event of queue.events({ after, signal })) {
+    const shownAs = shownType(event.type)
+    const isAsked = id === undefined ? type === undefined || shownAs === type : isOf(event, id, children)
+    if (shownAs === undefined || !isAsked || isBefore(event, known.get(event.job))) continue
+    const about = await queue.get(event.job)
+    if (about !== undefined) yield told(event, about)
+    if (event.job !== id || !isEnd(event.event)) continue
+    yield closing(id, event.event)
+    return
   }
+}
+
+/** The job and its descendants, as far as they have begun: by when they ended, then those that are at work. */
+async function begunOf(queue: JobQueue, job: Job): Promise<readonly Job[]> {
+  const tree = [...(await queue.list({ below: job.id, limit: MAX_JOBS_OF_TREE })), job]
+  const begun = tree.filter(({ processedTime, type }) => processedTime !== undefined && shownType(type) !== undefined)
+  return begun.toSorted((a, b) => (a.finishedTime ?? Infinity) - (b.finishedTime ?? Infinity))
+}
+
+/** That a job has begun, and ended. */
+function soFar(job: Job): readonly JobEvent[] {
+  const { id, type, ancestors, state, processedTime, finishedTime, result, failedReason } = job
+  const head = { job: id, type, ancestors }
+  const events: JobEvent[] = []
+  if (processedTime !== undefined) events.push({ event: 'active', ...head, time: processedTime, prev: 'waiting' })
+  if (finishedTime === undefined) return events
+  const outcome = { ...(result !== undefined && { result }), ...(failedReason !== undefined && { failedReason }) }
+  return [...events, { event: state, ...head, time: finishedTime, prev: 'active', ...outcome }]
+}
+
+/** Whether what `soFar` tells of the job includes or outdates the event. */
+function isBefore({ event, time }: JobEvent, job: Job | undefined): boolean {
+  if (job?.finishedTime !== undefined) return time <= job.finishedTime
+  return job?.processedTime !== undefined && time <= job.processedTime && BEFORE_ACTIVE.has(event)
 }
 
 function isOf(event: JobEvent, id: string, children: boolean): boolean {
@@ -112,7 +136,7 @@ function ackText({ type, id, children }: JobEventQuery): string {
 }
 
 function told(
-  { event, type, job: id, time, prev, result, failedReason, progress }: PlacedEvent,
+  { event, type, job: id, time, prev, result, failedReason, progress }: JobEvent,
   job: Job,
 ): FunctionJobEvent {
   const { function: about } = dataOf(job) as Partial<LifecycleData>

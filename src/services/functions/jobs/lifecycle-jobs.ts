@@ -7,19 +7,18 @@ import { createHash } from 'node:crypto'
 import type { JobContext, JobHandler, JobOutcome, NewJob } from '../../../jobs/contract.ts'
 import type { JobQueue } from '../../../jobs/job-queue.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
-import { isPlainObject, type Json } from '../../../kernel/json.ts'
+import type { Json } from '../../../kernel/json.ts'
 import { type Builder, BuildRefusal } from '../build.ts'
-import type { JobType } from '../contract.ts'
-import { type FunctionCaller, runtimeOf } from '../function-caller.ts'
+import type { FunctionType, JobType } from '../contract.ts'
 import type { FunctionId, FunctionRecord } from '../function-record.ts'
 import { recordId } from '../function-record.ts'
 import type { FunctionStore } from '../function-store.ts'
 import { dataOf, type LifecycleData, storedType } from './job-data.ts'
-import type { PlugDeclaration } from '../runtimes/plug-call.ts'
+import type { VersionRunner } from '../version-runner.ts'
 
 export interface LifecycleDependencies {
   readonly builder: Builder
-  readonly caller: FunctionCaller
+  readonly runnerOf: (type: FunctionType) => VersionRunner
   readonly storeOf: (tenant: string) => FunctionStore
   readonly now: () => number
   /** how many tasks and templates use it */
@@ -70,6 +69,10 @@ class Work {
 
   get store(): FunctionStore {
     return this.dependencies.storeOf(this.context.tenant)
+  }
+
+  get runner(): VersionRunner {
+    return this.dependencies.runnerOf(this.data.function.functionType)
   }
 
   get id(): FunctionId {
@@ -125,13 +128,7 @@ async function build(work: Work): Promise<JobOutcome> {
   const record = await work.record()
   if (record === undefined) return SUPERSEDED
   const assets = await work.store.assets(record.assets)
-  const { digest, log } = await work.dependencies.builder.build({
-    owner: work.context.tenant,
-    runtime: runtimeOf(record),
-    runtimeVersion: record.runtimeVersion,
-    assets,
-    revision: record.revision,
-  })
+  const { digest, log } = await work.runner.build(work.context.tenant, record, assets)
   await work.become({ build: { digest, revision: record.revision } })
   return completed({ digest, log: [...log], status: 'success' })
 }
@@ -139,10 +136,7 @@ async function build(work: Work): Promise<JobOutcome> {
 async function deploy(work: Work): Promise<JobOutcome> {
   const record = await work.record()
   if (record === undefined) return SUPERSEDED
-  const { caller } = work.dependencies
-  const problem = await caller.problem(runtimeOf(record))
-  if (problem !== undefined) throw new BuildRefusal(problem)
-  await caller.ensureBuilt(work.context.tenant, record)
+  await work.runner.deploy(work.context.tenant, record)
   // what had answered with these assets does not have to be asked again
   const isKnown = record.verified === record.revision
   await work.become({ status: work.data.skipsVerify === true && isKnown ? 'running' : 'deployed' })
@@ -156,17 +150,17 @@ async function verify(work: Work): Promise<JobOutcome> {
   const { tenant, signal } = work.context
   let problem: string | undefined
   try {
-    const answer = await work.dependencies.caller.call(tenant, record, 'declare', {}, { signal })
-    problem = mismatch(record, answer)
+    problem = await work.runner.ask(tenant, record, signal)
   } catch (error) {
     if (signal.aborted || (error instanceof AppError && error.code === 'CLOSED')) throw error
     problem = messageOf(error)
   }
   if (problem === undefined) {
     await work.become({ status: 'running', verified: record.revision, failures: undefined })
+    await work.runner.verified(tenant, work.id)
     return completed({ healthy: true, replicas: 1 })
   }
-  const log = work.dependencies.caller.lines(tenant, record).map(({ text }) => text)
+  const log = work.runner.lines(tenant, record)
   await work.become({ status: 'unhealthy', failure: { reason: problem, log: log.slice(-20) } })
   return completed({ healthy: false, reason: problem })
 }
@@ -174,17 +168,22 @@ async function verify(work: Work): Promise<JobOutcome> {
 async function undeploy(work: Work): Promise<JobOutcome> {
   const { then = 'keep' } = work.data
   const found = await work.store.find(work.id)
-  if (found === undefined) return completed({ deployment: true, assets: true, registration: true, image: true })
+  if (found === undefined) {
+    // it was carried out before, to its end or not
+    await work.runner.ended(work.context.tenant, work.id)
+    return completed({ deployment: true, assets: true, registration: true, image: true })
+  }
   const record = found.value
   // another one has its name by now
   if (record.createdAt > work.context.job.queueTime) return SUPERSEDED
-  await work.dependencies.caller.release(work.context.tenant, record)
+  await work.runner.rest(work.context.tenant, record)
   const isRemoved = then === 'remove'
   if (isRemoved) {
     await work.context.progress({ done: 0, total: 1 }, work.store.deleting(record, found.version))
     await work.store.dropAssets(record.assets)
   } else if (then === 'reset') await work.become({ status: 'registered', draft: true })
   else await work.become({ status: 'undeployed' })
+  await work.runner.ended(work.context.tenant, work.id)
   await dropBuild(work, record)
   await work.dependencies.changed(work.context.tenant)
   return completed({ deployment: true, assets: isRemoved, registration: isRemoved, image: true })
@@ -193,7 +192,7 @@ async function undeploy(work: Work): Promise<JobOutcome> {
 /** No process is left; the next call starts one. */
 async function scale(work: Work): Promise<JobOutcome> {
   const record = await work.record()
-  if (record !== undefined) await work.dependencies.caller.release(work.context.tenant, record)
+  if (record !== undefined) await work.runner.rest(work.context.tenant, record)
   return completed({})
 }
 
@@ -229,23 +228,6 @@ async function dropBuild({ dependencies, store }: Work, record: FunctionRecord):
   if (build === undefined) return
   const others = [...(await store.indexed()).all()].filter((one) => recordId(one) !== recordId(record))
   if (!others.some((one) => one.build?.digest === build.digest)) await dependencies.builder.remove(build.digest)
-}
-
-/** How the code differs from its manifest; undefined: it does not. */
-function mismatch({ type, manifest }: FunctionRecord, answer: unknown): string | undefined {
-  if (type !== 'plugs') return undefined
-  // it is material to judge: only equal texts count
-  const declared = (isPlainObject(answer) ? answer : {}) as PlugDeclaration
-  const { states = [], input = [] } = manifest.interface ?? {}
-  const sides: readonly (readonly [string, unknown, unknown])[] = [
-    ['type', declared.type, manifest.type],
-    ['states', declared.states && [...declared.states].sort(), [...states].sort()],
-    ['input', declared.input && [...declared.input].sort(), input.map((one) => one.name).sort()],
-  ]
-  const wrong = sides.find(([, own, said]) => own !== undefined && JSON.stringify(own) !== JSON.stringify(said))
-  if (wrong === undefined) return undefined
-  const [what, own, said] = wrong
-  return `its ${what} is ${JSON.stringify(own)} in the code and ${JSON.stringify(said)} in plug.json`
 }
 
 function completed(result: Json): JobOutcome {

@@ -154,7 +154,11 @@ export const WebscriptManifestSchema = Type.Object(
 )
 
 export const ModelManifestSchema = Type.Object(
-  { ...COMMON, metadata: Type.Optional(MetadataSchema) },
+  {
+    ...COMMON,
+    name: Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$', description: 'what it is called by' }),
+    metadata: Type.Optional(MetadataSchema),
+  },
   { ...closed, title: 'Manifest of a model' },
 )
 

@@ -1,6 +1,7 @@
 /** The runtimes that this host has: what a function for one looks like, how it is built and run. */
 import { fileURLToPath } from 'node:url'
 import type { FunctionType } from '../function-type.ts'
+import { MODEL_EXAMPLE } from './model-example.ts'
 
 export interface RuntimeVersion {
   readonly version: string
@@ -9,6 +10,8 @@ export interface RuntimeVersion {
   /** functions go on with it, and no new one begins with it */
   readonly deprecated?: true
 }
+
+type ModelFramework = 'sklearn' | 'xgboost' | 'pytorch' | 'tensorflow'
 
 export interface Runtime {
   readonly name: string
@@ -25,8 +28,10 @@ export interface Runtime {
   /** the file that names dependencies, and the one that locks them */
   readonly project: string
   readonly lock: string
-  /** the module that its processes load, and what that reads; absent: this host keeps and builds them, and runs none */
+  /** the module that its processes load, and what that reads; absent: no process of this service runs them */
   readonly harness?: { readonly module: string; readonly readable: readonly string[] }
+  /** of models: what they were trained with */
+  readonly framework?: ModelFramework
   /** by path */
   readonly example: ReadonlyMap<string, string>
 }
@@ -226,15 +231,20 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
         example: new Map(Object.entries(PYTHON_WEB_EXAMPLE)),
       },
       modelRuntime('sklearn', 'scikit-learn', 'model.joblib'),
-      modelRuntime('xgboost', 'XGBoost', 'model.bst'),
+      modelRuntime('xgboost', 'XGBoost', 'model.bst', MODEL_EXAMPLE),
       modelRuntime('pytorch', 'PyTorch', 'model.pt'),
       modelRuntime('tensorflow', 'TensorFlow', 'saved_model.pb'),
     ] satisfies readonly Runtime[]
   ).map((runtime) => [runtime.name, runtime]),
 )
 
-/** What keeps models of a framework. */
-function modelRuntime(framework: string, title: string, main: string): Runtime {
+/** Models of a framework, which the models service runs. */
+function modelRuntime(
+  framework: ModelFramework,
+  title: string,
+  main: string,
+  example: Readonly<Record<string, string>> = {},
+): Runtime {
   return {
     name: `byoml-${framework}`,
     title: `Models of ${title}`,
@@ -242,11 +252,12 @@ function modelRuntime(framework: string, title: string, main: string): Runtime {
     archiveFormat: 'byoml',
     tags: ['python', framework],
     language: 'python',
+    framework,
     versions: [{ version: '1.0.0', title, description: `${main} is the model` }],
     main,
     project: 'requirements.txt',
     lock: 'requirements.txt',
-    example: new Map(),
+    example: new Map(Object.entries(example)),
   }
 }
 

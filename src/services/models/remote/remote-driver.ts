@@ -5,7 +5,7 @@
 import { AppError } from '../../../kernel/errors.ts'
 import { CallBatcher } from '../call-batcher.ts'
 import { REMOTE_PROTOCOLS, type RemoteProtocol } from '../contract.ts'
-import type { ModelDriver, OpenModel, RemotePackage } from '../driver.ts'
+import { isAway, type ModelDriver, type OpenModel, type RemotePackage } from '../driver.ts'
 import { openV1 } from './protocol-v1.ts'
 import { openV2 } from './protocol-v2.ts'
 import type { OpenRemote } from './protocol.ts'
@@ -62,7 +62,7 @@ export function remoteDriver(options: RemoteDriverOptions): ModelDriver {
 }
 
 function openModel({ signatures, call }: OpenRemote, { breathe }: RemoteDriverOptions, close: () => void): OpenModel {
-  const batcher = new CallBatcher({ send: call, breathe, parallel: PARALLEL, isOfAll: isAway })
+  const batcher = new CallBatcher({ send: call, breathe, parallel: PARALLEL, isOfAll })
   return {
     signatures,
     warnings: [],
@@ -71,6 +71,7 @@ function openModel({ signatures, call }: OpenRemote, { breathe }: RemoteDriverOp
   }
 }
 
-function isAway(error: unknown): boolean {
-  return error instanceof AppError && ['REMOTE_FAILED', 'REMOTE_LATE', 'CLOSED'].includes(error.code)
+/** Of an error that all calls would have that wait. */
+function isOfAll(error: unknown): boolean {
+  return isAway(error) || (error instanceof AppError && error.code === 'CLOSED')
 }

@@ -32,6 +32,7 @@ export const ModelSchema = Type.Object(
     framework_version: Type.Optional(Type.String({ description: 'of the library that runs it' })),
     description: Text,
     version: Type.String({ description: 'counts the uploads of the name' }),
+    semantic_version: Type.Optional(Type.String({ description: 'its version in the function registry' })),
     ready: Type.Boolean(),
     failure: Type.Optional(Type.String({ description: 'why it is not ready' })),
     remote: Type.Optional(Remote),

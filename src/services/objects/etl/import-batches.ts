@@ -2,7 +2,7 @@
 import { createGunzip } from 'node:zlib'
 import { pipeline, Readable } from 'node:stream'
 import { isTooLongForId, MAX_ID_BYTES } from '../../../kernel/ids.ts'
-import type { LineProblem, MessageTaker, RecordedMessage } from '../../../recording/message-taker.ts'
+import type { LineProblem, MessageTaker, RecordedMessage, RecordedRow } from '../../../recording/message-taker.ts'
 import { readMessages } from '../../../recording/read-messages.ts'
 import { UTC } from '../../../recording/read-time.ts'
 import type { Sample, SampleValue } from '../../../storage/contract.ts'
@@ -124,17 +124,37 @@ class SampleTaker implements MessageTaker {
     this.#refused.push({ line, message: text, suggestion })
   }
 
+  row({ resource: named, timestamp: time, count, metrics, values }: RecordedRow, line: number): boolean {
+    if (line <= this.#after) return true
+    const resource = this.#nameOf(named, 'the resource')
+    if (typeof resource !== 'string') return false
+    const before = this.#samples.length
+    for (let i = 0; i < count; i += 1) {
+      if (this.#add(resource, metrics[i] ?? '', time, values[i]) === undefined) continue
+      this.#samples.length = before
+      return false
+    }
+    this.#line = line
+    this.#messages++
+    return true
+  }
+
   #take(message: RecordedMessage, resource: string, time: number): Fault | undefined {
     for (const name of Object.keys(message)) {
       if (name === 'resource' || name === 'timestamp') continue
-      const value = message[name]
-      if (value === null || value === undefined || Number.isNaN(value)) continue
-      const metric = this.#nameOf(name, 'the metric')
-      if (typeof metric !== 'string') return metric
-      const fault = valueFault(metric, value)
+      const fault = this.#add(resource, name, time, message[name])
       if (fault !== undefined) return fault
-      this.#samples.push({ resource, metric, time, value: value as SampleValue })
     }
+    return undefined
+  }
+
+  #add(resource: string, name: string, time: number, value: unknown): Fault | undefined {
+    if (value === null || value === undefined || Number.isNaN(value)) return undefined
+    const metric = this.#nameOf(name, 'the metric')
+    if (typeof metric !== 'string') return metric
+    const fault = valueFault(metric, value)
+    if (fault !== undefined) return fault
+    this.#samples.push({ resource, metric, time, value: value as SampleValue })
     return undefined
   }
 

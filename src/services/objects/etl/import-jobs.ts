@@ -45,8 +45,8 @@ export const IMPORT_BUCKET = 'etl-import'
 export const REPORT_SUFFIX = '.report.json'
 /** lines that a report names */
 export const MAX_REFUSED = 1_000
-/** batches that are on their way into series at once */
-const WINDOW = 2
+/** batches that are on their way into series at once: the writer of series has the next one while this one reads on */
+const WINDOW = 3
 /** imports of one host at once; of a tenant one after the other */
 const CONCURRENCY = 2
 
@@ -81,11 +81,6 @@ function isFinal(error: unknown): boolean {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
 }
 
-interface Appending {
-  readonly batch: ImportBatch
-  readonly appended: Promise<void>
-}
-
 class ImportRun {
   readonly #options: ImportJobsOptions
   readonly #context: JobContext
@@ -114,17 +109,23 @@ class ImportRun {
     const importing = broker.importing(tenant)
     await importing.begin()
     await this.#note({ state: 'running', started: this.#stored.value.started ?? this.#options.now() })
-    const open: Appending[] = []
-    for await (const batch of importBatches(this.#counted(content), { after: line })) {
-      if (signal.aborted) return { kind: 'released' }
-      const appended = batch.samples.length === 0 ? Promise.resolve() : importing.append(batch.samples)
-      // whoever waits for an earlier one hears of it later
-      appended.catch(() => undefined)
-      open.push({ batch, appended })
-      if (open.length >= WINDOW) await this.#take(open.shift())
-      await this.#context.breathe()
+    const open: Promise<void>[] = []
+    try {
+      for await (const batch of importBatches(this.#counted(content), { after: line })) {
+        if (signal.aborted) return { kind: 'released' }
+        const appended = batch.samples.length === 0 ? Promise.resolve() : importing.append(batch.samples)
+        const taken = this.#take(batch, Promise.all([open.at(-1), appended]))
+        // whoever waits for it hears of it later
+        taken.catch(() => undefined)
+        open.push(taken)
+        if (open.length >= WINDOW) await open.shift()
+        await this.#context.breathe()
+      }
+      await open.at(-1)
+    } finally {
+      // what is noted after it goes by what was noted before
+      await Promise.allSettled(open)
     }
-    while (open.length > 0) await this.#take(open.shift())
     const { messages, refusedCount } = this.#stored.value
     await this.end('completed', messages + refusedCount === 0 ? 'there is no message in it' : undefined)
     return { kind: 'completed' }
@@ -151,10 +152,9 @@ class ImportRun {
     }
   }
 
-  async #take(appending: Appending | undefined): Promise<void> {
-    if (appending === undefined) return
-    await appending.appended
-    const { samples, messages, refused, line } = appending.batch
+  /** Notes a batch when it and those before it are in series. */
+  async #take({ samples, messages, refused, line }: ImportBatch, appended: Promise<unknown>): Promise<void> {
+    await appended
     const before = this.#stored.value
     await this.#note({
       line,

@@ -1,6 +1,7 @@
 /** Models of other servers in the service: what their records say, and what becomes of them when a server is away. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { Seal } from '../../../../src/machine/seal.ts'
+import type { FunctionsService } from '../../../../src/services/functions/contract.ts'
 import type { ModelsApi, ModelsService, RemoteModel } from '../../../../src/services/models/contract.ts'
 import { remoteDriver } from '../../../../src/services/models/remote/remote-driver.ts'
 import { createModelsService } from '../../../../src/services/models/service.ts'
@@ -14,13 +15,14 @@ const server = await TestServer.start()
 afterAll(() => server.stop())
 
 let ids = 0
-function serviceOf(storage: Storage = openMemory(), key = 1): ModelsService {
+function serviceOf(storage: Storage = openMemory(), key = 1, registry?: () => FunctionsService): ModelsService {
   return createModelsService({
     storage,
     drivers: [remoteDriver(REMOTE_OPTIONS)],
     now: () => 1_000,
     newId: () => `id${ids++}`,
     seal: new Seal(new Uint8Array(32).fill(key), 'put it again'),
+    ...(registry && { registry }),
   })
 }
 const asked = (service: ModelsService, tenant = 'acme'): ModelsApi => service.as({ tenant, user: 'users/1' })
@@ -92,7 +94,7 @@ describe('a model of another server', () => {
     await expect(refused).rejects.not.toThrow('secret')
   })
 
-  // Holds MODEL-6
+  // Holds MODEL-7
   it('is sent its headers, which are stored and shown sealed', async () => {
     const storage = openMemory()
     const api = asked(serviceOf(storage))
@@ -162,6 +164,7 @@ describe('a model of another server', () => {
     const service = serviceOf(storage)
     await service.start()
     await until(async () => (await asked(service).get('sum')).ready)
+    expect(await asked(service).predict('sum', { instances: [[1, 2]] })).toEqual({ predictions: [3] })
     await away.stop()
   })
 
@@ -178,6 +181,21 @@ describe('a model of another server', () => {
     expect(again).toMatchObject({ framework: 'xgboost', version: '3' })
     expect(again).not.toHaveProperty('remote')
     expect(await api.content('sum')).toMatchObject({ size: file.length })
+  })
+
+  it('is no version of the function registry, whose versions are built of files', async () => {
+    const storage = openMemory()
+    const registry = () => ({ as: () => expect.fail('the registry is asked') }) as unknown as FunctionsService
+    const service = serviceOf(storage, 1, registry)
+    const api = asked(service)
+    expect(await api.create({ name: 'sum', remote: at() })).not.toHaveProperty('semantic_version')
+    await settled(api)
+    await api.patch('sum', { description: 'adds' })
+    await service.stop()
+    const next = serviceOf(storage, 1, registry)
+    await next.start()
+    await next.stop()
+    await asked(serviceOf(storage, 1, registry)).remove('sum')
   })
 
   it('needs no framework that this host has', async () => {

@@ -1,0 +1,202 @@
+/** A host as a member of a cluster: what it has, what it hands on, and how it comes and goes. */
+import type { FastifyInstance } from 'fastify'
+import { HOST_RECORDS } from '../../cluster/cluster-records.ts'
+import { OpenTenants } from '../../cluster/open-tenants.ts'
+import { Placement, TTL_MS } from '../../cluster/placement.ts'
+import { AppError, messageOf } from '../../kernel/errors.ts'
+import { machineTimers } from '../../machine/timers.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import type { Store } from '../../storage/contract.ts'
+import type { Gauges } from '../gauges.ts'
+import type { Timers } from '../timers.ts'
+import { Hops, HOP_HEADER } from './hop.ts'
+import { HOST_HEADER, RequestRouting } from './request-routing.ts'
+import type { TenantServices } from './tenant-services.ts'
+
+/** ms between two looks */
+const POLL_MS = 250
+/** ms by which the clock of a host may differ from that of the store */
+const MAX_SKEW_MS = 1_000
+/** ms for giving slots away when the host stops */
+const DRAIN_MS = 4_000
+const CALL_MS = 2_000
+
+export interface ClusterHostOptions {
+  /** of all hosts */
+  readonly store: Store
+  /** what all tenants of the store are, whoever has them */
+  readonly tenants: () => Promise<readonly string[]>
+  readonly secret: Uint8Array
+  readonly version: string
+  /** epoch ms, of the host */
+  readonly now: () => number
+  readonly timers: Timers
+  readonly gauges: Gauges
+  readonly logger: Logger
+  readonly requestMs: number
+  readonly open: (tenant: string, holder: { holder: string; term: number }, lost: () => void) => Promise<TenantServices>
+  readonly tenantOfPublic: (url: string) => string | undefined
+}
+
+export class ClusterHost {
+  readonly id = machineTimers.newId().slice(0, 8)
+  readonly tenants: OpenTenants<TenantServices>
+  readonly routing: RequestRouting
+  readonly #options: ClusterHostOptions
+  readonly #hops: Hops
+  /** undefined: it has not joined */
+  #placement: Placement | undefined
+  /** as others are told */
+  #name = this.id
+  #cancelLook: () => void = () => undefined
+  #isStopped = false
+
+  constructor(options: ClusterHostOptions) {
+    const { tenants, open, logger, secret, now, requestMs, tenantOfPublic, gauges } = options
+    this.#options = options
+    this.#hops = new Hops(secret, now)
+    const place: Placement['of'] = (tenant) => this.#placement?.of(tenant) ?? { kind: 'nobody', term: 0 }
+    this.tenants = new OpenTenants<TenantServices>({
+      tenants,
+      place,
+      open: (tenant, term, lost) => open(tenant, { holder: this.#name, term }, lost),
+      close: (opened) => opened.close(),
+      logger,
+    })
+    this.routing = new RequestRouting({
+      tenants: this.tenants,
+      place,
+      elapsed: () => options.timers.elapsed(),
+      hops: this.#hops,
+      requestMs,
+      tenantOfPublic,
+    })
+    gauges.watchQueue('cluster-slots', () => this.#placement?.owned ?? 0)
+    gauges.watchQueue('cluster-tenants', () => this.tenants.size)
+    gauges.watchTotal('cluster-forwarded', () => this.routing.forwarded)
+  }
+
+  /** The other hosts can ask this one who it is. */
+  introduce(app: FastifyInstance): void {
+    app.addHook('onRequest', (request, reply, done) => {
+      const { headers, method, raw } = request
+      if (this.#hops.read(headers[HOP_HEADER], method, raw.url ?? '') !== undefined) reply.header(HOST_HEADER, this.id)
+      done()
+    })
+  }
+
+  /**
+   * Becomes a member, which others reach at the address; resolves when what it has is open. `STORE` with a sentence when
+   * this host cannot be one.
+   */
+  async join(url: string): Promise<void> {
+    const { store, version, timers } = this.#options
+    await this.#check(url)
+    await this.#replaceFormerLife(url)
+    this.#placement = new Placement({
+      store,
+      id: this.id,
+      url,
+      version,
+      elapsed: () => timers.elapsed(),
+      gained: () => this.tenants.gained(),
+      lost: (slots) => this.tenants.lost(slots),
+      release: (slot) => this.tenants.release(slot),
+    })
+    this.#name = `${url} (${this.id})`
+    await this.#placement.look()
+    this.#lookLater(this.#placement)
+    await this.tenants.complete()
+  }
+
+  /** Gives everything away as far as others take it, closes the rest, and leaves. Safe to call twice. */
+  async leave(): Promise<void> {
+    if (this.#isStopped) return
+    this.#isStopped = true
+    this.#cancelLook()
+    const placement = this.#placement
+    const { timers, logger } = this.#options
+    const until = timers.elapsed() + DRAIN_MS
+    try {
+      if (placement !== undefined) await this.#giveAway(placement, until)
+    } catch (error) {
+      logger.warn(`slots are not given away, they are taken in ${TTL_MS} ms: ${messageOf(error)}`)
+    }
+    await this.tenants.close()
+    await placement?.leave().catch((error: unknown) => {
+      logger.warn(`the other hosts were not told that this one stops: ${messageOf(error)}`)
+    })
+    this.routing.end()
+  }
+
+  async #giveAway(placement: Placement, until: number): Promise<void> {
+    const { timers } = this.#options
+    placement.drain()
+    for (;;) {
+      if (!placement.isTaken || timers.elapsed() >= until) return
+      await placement.look()
+      this.routing.looked(placement.urls)
+      await new Promise<void>((resolve) => timers.after(POLL_MS / 5, resolve))
+    }
+  }
+
+  #lookLater(placement: Placement): void {
+    this.#cancelLook = this.#options.timers.after(POLL_MS, () => {
+      placement
+        .look()
+        .catch((error: unknown) => this.#options.logger.warn(`the cluster cannot be seen: ${messageOf(error)}`))
+        .finally(() => {
+          this.routing.looked(placement.urls)
+          void this.tenants.complete()
+          if (!this.#isStopped) this.#lookLater(placement)
+        })
+    })
+  }
+
+  async #check(url: string): Promise<void> {
+    const { store, version, now } = this.#options
+    const { ms } = await store.now()
+    const apart = Math.abs(now() - ms)
+    const problems: string[] = []
+    if (apart > MAX_SKEW_MS) {
+      problems.push(
+        `the clock of this machine is ${apart} ms apart from that of the database; set both by the same time server, ` +
+          `${MAX_SKEW_MS} ms are allowed`,
+      )
+    }
+    const hosts = await store.collection(HOST_RECORDS).find({})
+    for (const { value } of hosts) {
+      if (value.version === version || value.url === url || Math.abs(ms - value.seen) > TTL_MS) continue
+      problems.push(
+        `the host at ${value.url} runs version ${value.version}, and this is ${version}; stop the hosts of the other ` +
+          'version first: those of one cluster are of one version',
+      )
+    }
+    problems.push(...(await this.#problemOfAddress(url)))
+    if (problems.length > 0) throw new AppError('STORE', `This host cannot join the cluster: ${problems.join('; ')}`)
+  }
+
+  /** Asked as the other hosts will. */
+  async #problemOfAddress(url: string): Promise<readonly string[]> {
+    const remedy = 'name the address at which the other hosts reach this one with --advertise'
+    const late = new AbortController()
+    const callOff = this.#options.timers.after(CALL_MS, () => late.abort())
+    try {
+      const headers = { [HOP_HEADER]: this.#hops.sign('GET', '/health', { count: 1, term: 0 }) }
+      const answer = await fetch(`${url}/health`, { headers, signal: late.signal })
+      await answer.body?.cancel()
+      if (answer.headers.get(HOST_HEADER) === this.id) return []
+      return [`at ${url} somebody else answers; ${remedy}`]
+    } catch (error) {
+      return [`nobody answers at ${url} (${messageOf(error)}); ${remedy}`]
+    } finally {
+      callOff()
+    }
+  }
+
+  /** What had this address before is gone: it need not be waited for. */
+  async #replaceFormerLife(url: string): Promise<void> {
+    const records = this.#options.store.collection(HOST_RECORDS)
+    for (const { id, value } of await records.find({})) if (value.url === url) await records.delete(id)
+  }
+}

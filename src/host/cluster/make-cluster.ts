@@ -1,0 +1,98 @@
+/** Puts a host of a cluster together: services for each tenant that it has, and in front of them those that routes ask. */
+import { AppError } from '../../kernel/errors.ts'
+import { CALL_BASES } from '../../services/webscripts/routes/routing.ts'
+import { HOST_TENANT } from '../auth/host-tenant.ts'
+import type { HostedService } from '../hosted-service.ts'
+import { makeServices } from '../make-services.ts'
+import type { ServiceDependencies, ServiceTable } from '../service-dependencies.ts'
+import type { ServiceRegistry } from '../service-registry.ts'
+import { isTenant } from '../tenant.ts'
+import { machineTimers, type Timers } from '../timers.ts'
+import { ownVersion } from '../version.ts'
+import { ClusterHost } from './cluster-host.ts'
+import { OF_ONE_HOST } from './member-options.ts'
+import { reachTenant, type ReachTenants } from './reach-tenant.ts'
+import { SummedGauges } from './summed-gauges.ts'
+import { storageOfNobody, TenantServices } from './tenant-services.ts'
+
+export interface ClusterOptions {
+  /** what all hosts know */
+  readonly secret: Uint8Array
+  readonly timers: Timers | undefined
+}
+
+export interface Cluster {
+  readonly host: ClusterHost
+  /** what is mounted */
+  readonly services: readonly HostedService[]
+  /** of the tenants that are here */
+  troubles(): readonly string[]
+  warnings(): readonly string[]
+}
+
+/** `reached` of services that nothing stands in front of. */
+export function itself<S extends object>(_name: keyof ServiceRegistry, service: S): S {
+  return service
+}
+
+export async function makeCluster(
+  services: ServiceTable,
+  parts: Omit<ServiceDependencies, 'serviceRegistry' | 'reached'>,
+  { secret, timers = machineTimers }: ClusterOptions,
+): Promise<Cluster> {
+  const { storage, now, gauges, logger, config } = parts
+  const table = new Map([...services].filter(([name]) => !OF_ONE_HOST.has(name)))
+  const sums = new SummedGauges(gauges)
+  const perTenant = { ...parts, reached: itself }
+  const host = new ClusterHost({
+    store: storage.tenant(HOST_TENANT),
+    tenants: () => storage.tenants(),
+    secret,
+    version: ownVersion(),
+    now,
+    timers,
+    gauges,
+    logger,
+    requestMs: config.limits.requestMs,
+    open: (tenant, holder, lost) =>
+      TenantServices.open({ table, parts: perTenant, tenant, holder, gauges: sums.of(), timers, lost }),
+    tenantOfPublic: (url) => tenantOfWebscript(url, registriesOf(host)),
+  })
+  const reach: ReachTenants = {
+    of(tenant) {
+      const opened = host.tenants.current(tenant)
+      if (opened !== undefined) return opened.registry
+      throw new AppError('FENCED', `tenant ${tenant} is not at this host any more; ask again in a second`)
+    },
+    all: () => registriesOf(host),
+  }
+  const mounted = await makeServices(table, {
+    ...parts,
+    storage: storageOfNobody(storage),
+    gauges: sums.of().gauges,
+    serviceRegistry: {},
+    reached: (name, service) => reachTenant(name, service, reach),
+  })
+  return {
+    host,
+    services: mounted,
+    troubles: () => [...host.tenants.all()].flatMap((one) => one.trouble()),
+    warnings: () => [...host.tenants.all()].flatMap((one) => one.warnings()),
+  }
+}
+
+function* registriesOf(host: ClusterHost): Iterable<ServiceRegistry> {
+  for (const { registry } of host.tenants.all()) yield registry
+}
+
+/** Who calls a webscript says in its address whose it is, by tenant and name or by its id. */
+function tenantOfWebscript(url: string, registries: Iterable<ServiceRegistry>): string | undefined {
+  const base = CALL_BASES.find((one) => url.startsWith(`${one}/`))
+  if (base === undefined) return undefined
+  const [, first = ''] = /^\/([^/?]*)/.exec(url.slice(base.length)) ?? []
+  for (const { functions } of registries) {
+    const found = functions?.webscriptOf(first)
+    if (found !== undefined) return found.tenant
+  }
+  return isTenant(first) ? first : undefined
+}

@@ -1,0 +1,53 @@
+/** What the options of a host of a cluster have to say together, and those of one that is alone. */
+
+/** Services that work at one host only: their keys lie in its data folder, and their signed addresses name no tenant. */
+export const OF_ONE_HOST: ReadonlySet<string> = new Set(['objects', 'subscriptions'])
+
+/** As they were given; undefined: not, or wrong. */
+interface SharedOptions {
+  readonly store: { readonly medium: string } | undefined
+  readonly host: string | undefined
+  readonly mqtt: number | undefined
+  readonly blobs: string | undefined
+  readonly advertise: string | undefined
+  readonly only: readonly string[] | undefined
+  readonly objects: { readonly kind: string } | undefined
+}
+
+/** The address of a host, without a slash at the end; undefined for what is none. */
+export function memberUrlOf(text: string): string | undefined {
+  if (!URL.canParse(text)) return undefined
+  const { protocol, origin, pathname, search, username } = new URL(text)
+  const isPlain = pathname === '/' && search === '' && username === ''
+  return isPlain && ['http:', 'https:'].includes(protocol) ? origin : undefined
+}
+
+export function problemsOfOne({ advertise }: SharedOptions): readonly string[] {
+  return advertise === undefined ? [] : ['--advertise: it is for a host with --cluster']
+}
+
+/** What the hosts of a cluster have to share, and what they do not do. */
+export function problemsOfMember(options: SharedOptions): readonly string[] {
+  const { store, host, mqtt, blobs, advertise, only = [], objects } = options
+  const isEverywhere = host === '0.0.0.0' || host === '::'
+  const problems: readonly (readonly [isWrong: boolean, problem: string])[] = [
+    [
+      store !== undefined && store.medium !== 'postgres',
+      '--cluster: hosts share a PostgreSQL; name it with --store postgres://user@host/database',
+    ],
+    [
+      blobs === undefined,
+      '--cluster: hosts share the folder of assets and models; name one that all of them see with --blobs',
+    ],
+    [
+      only.some((name) => OF_ONE_HOST.has(name)) || objects?.kind === 's3',
+      `--cluster: its hosts do not serve ${[...OF_ONE_HOST].join(' and ')}; leave them out of --only, and --objects out`,
+    ],
+    [mqtt !== undefined, '--mqtt: a host with --cluster does not speak MQTT; use HTTP or WebSockets'],
+    [
+      advertise === undefined && isEverywhere,
+      '--advertise: this host listens on all addresses; name the one at which the other hosts reach it',
+    ],
+  ]
+  return problems.flatMap(([isWrong, problem]) => (isWrong ? [problem] : []))
+}

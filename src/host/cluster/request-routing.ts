@@ -1,0 +1,194 @@
+/**
+ * Any host of a cluster takes any request: what is about a tenant of this host goes on here, what is about another's is
+ * handed to the host that has it, over a connection that is kept, and its answer handed back as it comes.
+ *
+ * ROUTING-1 a request is handed on twice at most: the second time when its tenant moved meanwhile
+ * ROUTING-2 nobody waits for a host that is gone: what waits for its answer is refused as soon as it counts as gone
+ */
+import type { FastifyReplyFromHooks } from '@fastify/reply-from'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { OpenTenants } from '../../cluster/open-tenants.ts'
+import type { Place } from '../../cluster/placement.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { Access } from '../hosted-service.ts'
+import { HOP_HEADER, type Hop, type Hops } from './hop.ts'
+
+/** Tells a client which host has its tenant, so that it can ask that one the next time. */
+const OWNER_HEADER = 'reflexarc-owner'
+/** Tells which life of a host answered; only other hosts are told. */
+export const HOST_HEADER = 'reflexarc-host'
+
+/** connections to one host */
+const CONNECTIONS = 128
+const CONNECT_MS = 2_000
+/** ms for which a request waits until its tenant is at a host: longer than a takeover, as a rule */
+const WAIT_MS = 10_000
+const MAX_HOPS = 2
+/** requests that wait so at once; beyond them they are refused */
+const MAX_LOST = 5_000
+
+/** What this host has open of a tenant. */
+interface OpenedHere {
+  /** The request is one of the tenant's until it is answered. */
+  hold(reply: FastifyReply): void
+}
+
+export interface RoutingOptions {
+  readonly tenants: Pick<OpenTenants<OpenedHere>, 'get' | 'opened' | 'has' | 'isComplete'>
+  readonly place: (tenant: string) => Place
+  readonly hops: Hops
+  /** ms since some moment; never goes back */
+  readonly elapsed: () => number
+  /** ms until the answer to a request must begin */
+  readonly requestMs: number
+  /** whose a request is that needs no credentials; undefined: it is answered by whoever is asked */
+  readonly tenantOfPublic: (url: string) => string | undefined
+}
+
+/** A request on its way to whoever has its tenant. */
+interface Routed {
+  readonly tenant: string
+  readonly access: Access
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  /** it goes on here */
+  readonly done: (error?: Error) => void
+  /** ms of the machine */
+  readonly since: number
+}
+
+export class RequestRouting {
+  readonly #options: RoutingOptions
+  /** by address of a host: what waits for its answer */
+  readonly #asked = new Map<string, Set<FastifyReply>>()
+  /** what waits until its tenant is at a host */
+  readonly #lost: Routed[] = []
+  #forwarded = 0
+
+  constructor(options: RoutingOptions) {
+    this.#options = options
+  }
+
+  /** requests that other hosts were asked to answer, since the start */
+  get forwarded(): number {
+    return this.#forwarded
+  }
+
+  /** After whatever lets requests in, which says whose they are. */
+  async addTo(app: FastifyInstance): Promise<void> {
+    const { requestMs } = this.#options
+    // Only in a cluster: the package is not everybody's.
+    const { default: replyFrom } = await import('@fastify/reply-from')
+    await app.register(replyFrom, {
+      disableRequestLogging: true,
+      disableCache: true,
+      undici: {
+        connections: CONNECTIONS,
+        connect: { timeout: CONNECT_MS },
+        // the host that answers keeps the limit; this is for one that does not
+        headersTimeout: requestMs + CONNECT_MS,
+        // streams last as long as their readers like
+        bodyTimeout: 0,
+      },
+    })
+    app.addHook('onRequest', (request, reply, done) => {
+      const { access = 'key' } = request.routeOptions.config
+      const tenant = access === 'public' ? this.#options.tenantOfPublic(request.raw.url ?? '') : request.tenant
+      if (tenant === undefined || tenant === '') return done()
+      const opened = this.#options.tenants.get(tenant)
+      if (opened === undefined) {
+        return this.#route({ tenant, access, request, reply, done, since: this.#options.elapsed() })
+      }
+      opened.hold(reply)
+      done()
+    })
+  }
+
+  /** After each look: what waits for hosts that are gone is refused, and what waits for a host may have one now. */
+  looked(live: ReadonlySet<string>): void {
+    for (const [url, replies] of this.#asked) {
+      if (live.has(url)) continue
+      for (const reply of replies) if (!reply.sent) void reply.send(unanswered(url))
+      this.#asked.delete(url)
+    }
+    for (const one of this.#lost.splice(0)) this.#route(one)
+  }
+
+  /** Nothing is waited for any more. */
+  end(): void {
+    for (const { tenant, done } of this.#lost.splice(0)) done(notAnywhere(tenant))
+  }
+
+  #route(one: Routed): void {
+    const { tenant, access, request, reply, done } = one
+    const { tenants, elapsed } = this.#options
+    const place = this.#options.place(tenant)
+    const { count, term } = this.#hopOf(request)
+    if (place.kind === 'nobody' || place.term < term) {
+      // soon it is somebody's, or this host hears that it is its own
+      if (elapsed() - one.since <= WAIT_MS && this.#lost.length < MAX_LOST) this.#lost.push(one)
+      else done(notAnywhere(tenant))
+    } else if (place.kind === 'here') {
+      // whoever has no credentials may name tenants that nobody has: none is opened for that
+      if (access === 'public' && tenants.isComplete && !tenants.has(tenant)) return done()
+      void this.#goOn(one)
+    } else if (count >= MAX_HOPS) done(notAnywhere(tenant))
+    else if (request.headers.upgrade !== undefined || !(request.raw.url ?? '').startsWith('/')) {
+      reply.header(OWNER_HEADER, place.url)
+      done(new AppError('ELSEWHERE', `the host at ${place.url} has tenant ${tenant}; open WebSockets there`))
+    } else this.#forward(place.url, { count: count + 1, term: place.term }, request, reply)
+  }
+
+  /** Here, as soon as the tenant is open. */
+  async #goOn({ tenant, reply, done }: Routed): Promise<void> {
+    try {
+      const opened = await this.#options.tenants.opened(tenant)
+      opened.hold(reply)
+    } catch (error) {
+      return done(error as Error)
+    }
+    done()
+  }
+
+  #hopOf({ headers, method, raw }: FastifyRequest): Hop {
+    return this.#options.hops.read(headers[HOP_HEADER], method, raw.url ?? '') ?? { count: 0, term: 0 }
+  }
+
+  #forward(owner: string, next: Hop, request: FastifyRequest, reply: FastifyReply): void {
+    const { method } = request
+    // behind the address, never in its place: what is asked may begin with two slashes
+    const target = new URL(owner + (request.raw.url ?? ''))
+    const waiting = this.#asked.get(owner) ?? new Set()
+    this.#asked.set(owner, waiting.add(reply))
+    this.#forwarded += 1
+    // as it comes: nobody has read it
+    if (method !== 'GET' && method !== 'HEAD') request.body = request.raw
+    reply.header(OWNER_HEADER, owner)
+    const hop = this.#options.hops.sign(method, target.pathname + target.search, next)
+    const hooks: FastifyReplyFromHooks = {
+      rewriteRequestHeaders: (_request, headers) => ({ ...headers, [HOP_HEADER]: hop }),
+      retryDelay: () => null,
+      onResponse: (_request, _reply, answer) => {
+        waiting.delete(reply)
+        reply.send((answer as unknown as { stream: NodeJS.ReadableStream }).stream)
+      },
+      onError: () => {
+        waiting.delete(reply)
+        if (!reply.sent) void reply.send(unanswered(owner))
+      },
+    }
+    reply.from(target.href, hooks)
+  }
+}
+
+function notAnywhere(tenant: string): AppError {
+  return new AppError('FENCED', `tenant ${tenant} is at no host at the moment; ask again in a second`)
+}
+
+function unanswered(url: string): AppError {
+  return new AppError(
+    'FENCED',
+    `the host that has the tenant, ${url}, did not answer: it is not known whether it did what was asked; ask again in ` +
+      'a second, with an Idempotency-Key where it must not be done twice',
+  )
+}

@@ -1,0 +1,53 @@
+/** Whether the folder of objects is the one that the other hosts have: it and the store carry the same mark. */
+import { link, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { machineTimers } from '../../machine/timers.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { CollectionSpec, Store } from '../../storage/contract.ts'
+
+const FOLDERS: CollectionSpec<{ readonly mark: string }> = { name: 'cluster_folders', version: 1, fields: {} }
+const OBJECTS = 'objects'
+const FILE = 'deployment.mark'
+
+/** The first host marks both. `STORE` when the folder, which is there, is not that of the store. */
+export async function checkSharedFolder(store: Store, folder: string): Promise<void> {
+  const folders = store.collection(FOLDERS)
+  const known = (await folders.get(OBJECTS))?.value.mark
+  if (known === undefined) {
+    const mark = (await markOf(folder)) ?? (await makeMark(folder))
+    if (mark === undefined) throw new AppError('STORE', `The folder of objects ${folder} cannot be read`)
+    await folders.put(OBJECTS, { mark }, 'absent').catch((error: unknown) => {
+      // another host was faster; whether it has the same folder is seen now
+      if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
+    })
+    return checkSharedFolder(store, folder)
+  }
+  if ((await markOf(folder)) === known) return
+  throw new AppError(
+    'STORE',
+    `The folder of objects ${folder} is not the one that the other hosts of this cluster have; mount that one here, and name it with --blobs`,
+  )
+}
+
+/** Whoever comes first makes it, and never half of it: the name appears only when the text is there. */
+async function makeMark(folder: string): Promise<string | undefined> {
+  const mark = machineTimers.newId()
+  const draft = join(folder, `${FILE}.${mark}`)
+  await writeFile(draft, mark)
+  try {
+    await link(draft, join(folder, FILE))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  } finally {
+    await rm(draft)
+  }
+  return markOf(folder)
+}
+
+async function markOf(folder: string): Promise<string | undefined> {
+  try {
+    return await readFile(join(folder, FILE), 'utf8')
+  } catch {
+    return undefined
+  }
+}

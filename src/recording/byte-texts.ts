@@ -1,0 +1,51 @@
+/** What texts mean that occur again and again in a file, by their bytes: then nobody makes the text anew to look it up. */
+
+/** places; a text whose place another one took is made again */
+const PLACES = 1 << 15
+/** longer texts are made each time */
+const MAX_BYTES = 64
+
+const DECODER = new TextDecoder('utf-8', { ignoreBOM: true })
+
+export function textOf(bytes: Uint8Array, start: number, end: number): string {
+  return DECODER.decode(bytes.subarray(start, end))
+}
+
+interface Known<Meaning> {
+  readonly bytes: Uint8Array
+  readonly meaning: Meaning
+}
+
+/** A bounded memory of what `meaningOf` gave. */
+export class ByteTexts<Meaning> {
+  readonly #meaningOf: (text: string) => Meaning
+  readonly #known = Array.from<Known<Meaning> | undefined>({ length: PLACES })
+
+  constructor(meaningOf: (text: string) => Meaning) {
+    this.#meaningOf = meaningOf
+  }
+
+  /** `hash`: any whole number that equal bytes share. */
+  get(bytes: Uint8Array, start: number, end: number, hash: number): Meaning {
+    const place = (hash ^ (hash >>> 15)) & (PLACES - 1)
+    const known = this.#known[place]
+    if (known !== undefined && isEqual(known.bytes, bytes, start, end)) return known.meaning
+    const meaning = this.#meaningOf(textOf(bytes, start, end))
+    if (end - start > MAX_BYTES) return meaning
+    this.#known[place] = { bytes: copyOf(bytes, start, end), meaning }
+    return meaning
+  }
+}
+
+/** Whether `bytes` has the same from `start` to `end`. */
+export function isEqual(known: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
+  const { length } = known
+  if (end - start !== length) return false
+  for (let i = 0; i < length; i += 1) if (known[i] !== bytes[start + i]) return false
+  return true
+}
+
+/** Chunks may be Node's buffers, whose `slice` copies nothing. */
+export function copyOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
+  return new Uint8Array(bytes.subarray(start, end))
+}

@@ -1,0 +1,176 @@
+/**
+ * Rows of a CSV by their bytes, without a text for each cell and an object for each row. It takes the rows that it is
+ * sure of, which in large files are nearly all; any other (a quote, a cell too many, a time that is none) it leaves to
+ * `CsvFormat`, which says what is wrong.
+ */
+import { ByteTexts } from './byte-texts.ts'
+import { cellValue, isMetricName } from './csv-cells.ts'
+import { MAX_LINE, type TakenLines } from './lines.ts'
+import type { RecordedRow } from './message-taker.ts'
+import type { RecordingTimes } from './times.ts'
+
+/** Which column is what; -1 where none is. */
+export interface CsvColumns {
+  readonly time: number
+  readonly resource: number
+  /** of the long form, which has both */
+  readonly metric: number
+  readonly value: number
+}
+
+export interface CsvRowsOptions {
+  /** each name once, none empty */
+  readonly header: readonly string[]
+  readonly columns: CsvColumns
+  /** of rows that name none */
+  readonly resource: string | undefined
+  readonly times: RecordingTimes
+  /** false: it is to be left */
+  readonly takeRow: (row: RecordedRow, line: number) => boolean
+}
+
+const [LINE_FEED, CARRIAGE_RETURN, QUOTE, COMMA, MINUS, POINT, ZERO, NINE] = [10, 13, 34, 44, 45, 46, 48, 57]
+/** digits of which every number is exact */
+const EXACT_DIGITS = 15
+const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, digits) => 10 ** digits)
+
+/** A row that changes with each one that is handed over. */
+class Row implements RecordedRow {
+  resource = ''
+  timestamp = 0
+  count = 0
+  readonly metrics: string[] = []
+  readonly values: unknown[] = []
+
+  add(metric: string, value: unknown): void {
+    this.metrics[this.count] = metric
+    this.values[this.count++] = value
+  }
+}
+
+export class CsvRows {
+  readonly #options: CsvRowsOptions
+  readonly #last: number
+  /** where the cells of a row end, and a hash of each */
+  readonly #ends: Int32Array
+  readonly #hashes: Int32Array
+  readonly #resources = new ByteTexts((text) => text.trim())
+  readonly #metrics = new ByteTexts(metricOf)
+  readonly #values = new ByteTexts(cellValue)
+  readonly #row = new Row()
+
+  constructor(options: CsvRowsOptions) {
+    this.#options = options
+    const cells = options.header.length
+    this.#last = cells - 1
+    this.#ends = new Int32Array(cells)
+    this.#hashes = new Int32Array(cells)
+  }
+
+  /** Takes rows from `start`, where a row begins, up to the first one that is not whole or that it leaves. */
+  take(chunk: Uint8Array, start: number, line: number): TakenLines {
+    let [end, lines] = [start, 0]
+    for (;;) {
+      const next = this.#cells(chunk, end)
+      if (next === -1 || !this.#hand(chunk, end, line + lines)) return { end, lines }
+      end = next
+      lines += 1
+    }
+  }
+
+  /** Finds the cells of a row; gives where the next one begins, -1 for one that is to be left. */
+  #cells(chunk: Uint8Array, start: number): number {
+    const [ends, hashes, last] = [this.#ends, this.#hashes, this.#last]
+    const bound = Math.min(chunk.length, start + MAX_LINE)
+    let cell = 0
+    let hash = 0
+    for (let at = start; at < bound; at += 1) {
+      const byte = chunk[at] ?? 0
+      if (byte > COMMA) {
+        hash = (Math.imul(hash, 31) + byte) | 0
+      } else if (byte === COMMA) {
+        if (cell === last) return -1
+        ends[cell] = at
+        hashes[cell] = hash
+        hash = 0
+        cell += 1
+      } else if (byte === LINE_FEED) {
+        if (cell !== last) return -1
+        ends[cell] = at > start && chunk[at - 1] === CARRIAGE_RETURN ? at - 1 : at
+        hashes[cell] = hash
+        return at + 1
+      } else if (byte === QUOTE) {
+        return -1
+      }
+    }
+    return -1
+  }
+
+  #hand(chunk: Uint8Array, start: number, line: number): boolean {
+    const { columns, resource: usual, times, takeRow } = this.#options
+    const row = this.#row
+    const time = times.readBytes(chunk, this.#startOf(columns.time, start), this.#ends[columns.time] ?? 0)
+    if (time === undefined) return false
+    row.timestamp = time
+    const named = columns.resource === -1 ? '' : this.#meaning(this.#resources, chunk, columns.resource, start)
+    const resource = named === '' ? usual : named
+    if (resource === undefined) return false
+    row.resource = resource
+    row.count = 0
+    if (columns.value === -1) this.#takeAll(chunk, start)
+    else {
+      const metric = this.#meaning(this.#metrics, chunk, columns.metric, start)
+      if (metric === undefined) return false
+      this.#takeCell(chunk, columns.value, start, metric)
+    }
+    return takeRow(row, line)
+  }
+
+  #takeAll(chunk: Uint8Array, start: number): void {
+    const { header, columns } = this.#options
+    for (let cell = 0; cell < header.length; cell += 1) {
+      if (cell !== columns.time && cell !== columns.resource) this.#takeCell(chunk, cell, start, header[cell] ?? '')
+    }
+  }
+
+  #takeCell(chunk: Uint8Array, cell: number, rowStart: number, metric: string): void {
+    const start = this.#startOf(cell, rowStart)
+    const end = this.#ends[cell] ?? 0
+    if (start === end) return
+    const number = decimal(chunk, start, end)
+    const value = Number.isNaN(number) ? this.#values.get(chunk, start, end, this.#hashes[cell] ?? 0) : number
+    if (value !== undefined) this.#row.add(metric, value)
+  }
+
+  #meaning<Meaning>(texts: ByteTexts<Meaning>, chunk: Uint8Array, cell: number, rowStart: number): Meaning {
+    return texts.get(chunk, this.#startOf(cell, rowStart), this.#ends[cell] ?? 0, this.#hashes[cell] ?? 0)
+  }
+
+  #startOf(cell: number, rowStart: number): number {
+    return cell === 0 ? rowStart : (this.#ends[cell - 1] ?? 0) + 1
+  }
+}
+
+/** Undefined: it cannot be one. */
+function metricOf(text: string): string | undefined {
+  const name = text.trim()
+  return name !== '' && isMetricName(name) ? name : undefined
+}
+
+/** A number such as `-12.25` as JavaScript reads it: NaN for what has too many digits for that, or is written otherwise. */
+function decimal(bytes: Uint8Array, start: number, end: number): number {
+  const isNegative = bytes[start] === MINUS
+  const first = isNegative ? start + 1 : start
+  let digits = 0
+  let point = -1
+  for (let at = first; at < end; at += 1) {
+    const byte = bytes[at] ?? 0
+    if (byte >= ZERO && byte <= NINE) digits = digits * 10 + (byte - ZERO)
+    else if (byte === POINT && point === -1 && at > first) point = at
+    else return Number.NaN
+  }
+  if (first === end || end - first > EXACT_DIGITS) return Number.NaN
+  // both are exact, so that what is rounded is the quotient alone
+  const number = point === -1 ? digits : digits / (POWERS[end - point - 1] ?? 1)
+  return isNegative ? -number : number
+}

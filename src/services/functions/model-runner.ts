@@ -1,0 +1,119 @@
+/**
+ * Versions of models, which the models service loads and asks. Which of them a name stands for is decided here: the newest
+ * that is published and has answered, else the newest draft.
+ *
+ * MODELRUN-1 a version takes the place of another one only after it has answered
+ * MODELRUN-2 a version that is taken away leaves its place to the best of the others, if one has answered
+ */
+import { AppError, messageOf } from '../../kernel/errors.ts'
+import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
+import type { ModelRelease, ModelReleases, ModelsService } from '../models/contract.ts'
+import type { Assets } from './registry/archive.ts'
+import { BuildRefusal, type BuildResult, checkAssets, digestOf } from './build.ts'
+import { runtimeOf } from './function-caller.ts'
+import { type FunctionId, type FunctionRecord, isRunning } from './function-record.ts'
+import type { FunctionStore } from './function-store.ts'
+import { latestOf } from './registry/select-versions.ts'
+import type { VersionRunner } from './version-runner.ts'
+
+export interface ModelRunnerOptions {
+  readonly models: () => ModelsService | undefined
+  readonly storeOf: (tenant: string) => FunctionStore
+}
+
+/** Errors that tell what is wrong with a model. */
+const ABOUT_MODEL: ReadonlySet<string> = new Set(['VALIDATION', 'TOO_LARGE', 'MODEL_FAILED', 'UNSUPPORTED'])
+
+export class ModelRunner implements VersionRunner {
+  readonly #options: ModelRunnerOptions
+  /** by tenant and name */
+  readonly #places = new KeyedMutex()
+
+  constructor(options: ModelRunnerOptions) {
+    this.#options = options
+  }
+
+  build(owner: string, record: FunctionRecord, assets: Assets): Promise<BuildResult> {
+    const runtime = runtimeOf(record)
+    checkAssets(runtime, assets)
+    const digest = digestOf(owner, runtime, record.runtimeVersion, record.revision)
+    const log = assets.has(runtime.project)
+      ? `${runtime.project} is kept and not installed: /frameworks lists what models are run by`
+      : 'its files are kept as they are'
+    return Promise.resolve({ digest, log: [log] })
+  }
+
+  async deploy(tenant: string, record: FunctionRecord): Promise<void> {
+    const releases = this.#releases()
+    try {
+      await releases.deploy(await this.#releaseOf(tenant, record))
+    } catch (error) {
+      if (error instanceof AppError && ABOUT_MODEL.has(error.code)) throw new BuildRefusal(messageOf(error))
+      throw error
+    }
+  }
+
+  async ask(tenant: string, record: FunctionRecord): Promise<undefined> {
+    await this.#releases().check(await this.#releaseOf(tenant, record))
+  }
+
+  verified(tenant: string, id: FunctionId): Promise<void> {
+    return this.#places.run(`${tenant}/${id.name}`, async () => {
+      const served = await this.#releases().served(tenant, id.name)
+      const best = await this.#best(tenant, id.name, served)
+      if (best?.version === id.version) await this.#releases().serve(await this.#releaseOf(tenant, best))
+    })
+  }
+
+  async rest(tenant: string, { name, version }: FunctionRecord): Promise<void> {
+    await this.#options.models()?.releases.rest(tenant, name, version)
+  }
+
+  ended(tenant: string, { name, version }: FunctionId): Promise<void> {
+    const { models } = this.#options
+    // where no models are served, none has to go
+    if (models() === undefined) return Promise.resolve()
+    return this.#places.run(`${tenant}/${name}`, async () => {
+      const releases = this.#releases()
+      if ((await releases.served(tenant, name)) !== version) return
+      const best = await this.#best(tenant, name, undefined)
+      if (best === undefined) await releases.withdraw(tenant, name, version)
+      else await releases.serve(await this.#releaseOf(tenant, best))
+    })
+  }
+
+  /** Its metadata changed. */
+  async described(tenant: string, { name, version, manifest, updatedBy: user }: FunctionRecord): Promise<void> {
+    const description = manifest.metadata?.description ?? ''
+    await this.#options.models()?.releases.describe({ tenant, name, version, description, user })
+  }
+
+  lines(): readonly string[] {
+    return []
+  }
+
+  /** Of those that have answered, and of the one that is there and may still do so. */
+  async #best(tenant: string, name: string, served: string | undefined): Promise<FunctionRecord | undefined> {
+    const versions = await this.#options.storeOf(tenant).versions('models', name)
+    const isComing = ({ version, status }: FunctionRecord): boolean =>
+      version === served && (status === 'pending' || status === 'deployed')
+    return latestOf(
+      versions.filter((one) => isRunning(one) || isComing(one)),
+      {},
+    )
+  }
+
+  #releases(): ModelReleases {
+    const models = this.#options.models()
+    if (models === undefined) throw new BuildRefusal('this host serves no models')
+    return models.releases
+  }
+
+  async #releaseOf(tenant: string, record: FunctionRecord): Promise<ModelRelease> {
+    const { name, version, manifest, updatedBy: user, assets } = record
+    const { framework } = runtimeOf(record)
+    if (framework === undefined) throw new BuildRefusal(`${manifest.runtime} is no runtime of models`)
+    const files = await this.#options.storeOf(tenant).assets(assets)
+    return { tenant, name, version, framework, description: manifest.metadata?.description ?? '', user, files }
+  }
+}

@@ -1,0 +1,82 @@
+/** How the versions of a type are built, deployed and asked: the port of the jobs, and what runs those in processes. */
+import { isPlainObject } from '../../kernel/json.ts'
+import { type Builder, BuildRefusal, type BuildResult } from './build.ts'
+import { type FunctionCaller, runtimeOf } from './function-caller.ts'
+import type { FunctionId, FunctionRecord } from './function-record.ts'
+import type { Assets } from './registry/archive.ts'
+import type { PlugDeclaration } from './runtimes/plug-call.ts'
+
+/** What rejects with a BuildRefusal is wrong with the version: another attempt is useless. */
+export interface VersionRunner {
+  build(tenant: string, record: FunctionRecord, assets: Assets): Promise<BuildResult>
+  deploy(tenant: string, record: FunctionRecord): Promise<void>
+  /** Asks it. A text: it has answered, and this is wrong with it. Rejects when it has not. */
+  ask(tenant: string, record: FunctionRecord, signal: AbortSignal): Promise<string | undefined>
+  /** Its record says that it has answered. */
+  verified(tenant: string, id: FunctionId): Promise<void>
+  /** Nothing runs of it until it is called. */
+  rest(tenant: string, record: FunctionRecord): Promise<void>
+  /** Its record is gone, or says that it is not deployed. */
+  ended(tenant: string, id: FunctionId): Promise<void>
+  /** The last lines that it wrote. */
+  lines(tenant: string, record: FunctionRecord): readonly string[]
+}
+
+/** Versions that run in processes of this service. */
+export class ProcessRunner implements VersionRunner {
+  readonly #builder: Builder
+  readonly #caller: FunctionCaller
+
+  constructor(builder: Builder, caller: FunctionCaller) {
+    this.#builder = builder
+    this.#caller = caller
+  }
+
+  build(owner: string, record: FunctionRecord, assets: Assets): Promise<BuildResult> {
+    const { runtimeVersion, revision } = record
+    return this.#builder.build({ owner, runtime: runtimeOf(record), runtimeVersion, assets, revision })
+  }
+
+  async deploy(tenant: string, record: FunctionRecord): Promise<void> {
+    const problem = await this.#caller.problem(runtimeOf(record))
+    if (problem !== undefined) throw new BuildRefusal(problem)
+    await this.#caller.ensureBuilt(tenant, record)
+  }
+
+  async ask(tenant: string, record: FunctionRecord, signal: AbortSignal): Promise<string | undefined> {
+    return mismatch(record, await this.#caller.call(tenant, record, 'declare', {}, { signal }))
+  }
+
+  verified(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  rest(tenant: string, record: FunctionRecord): Promise<void> {
+    return this.#caller.release(tenant, record)
+  }
+
+  ended(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  lines(tenant: string, record: FunctionRecord): readonly string[] {
+    return this.#caller.lines(tenant, record).map(({ text }) => text)
+  }
+}
+
+/** How the code differs from its manifest; undefined: it does not. */
+function mismatch({ type, manifest }: FunctionRecord, answer: unknown): string | undefined {
+  if (type !== 'plugs') return undefined
+  // it is material to judge: only equal texts count
+  const declared = (isPlainObject(answer) ? answer : {}) as PlugDeclaration
+  const { states = [], input = [] } = manifest.interface ?? {}
+  const sides: readonly (readonly [string, unknown, unknown])[] = [
+    ['type', declared.type, manifest.type],
+    ['states', declared.states && [...declared.states].sort(), [...states].sort()],
+    ['input', declared.input && [...declared.input].sort(), input.map((one) => one.name).sort()],
+  ]
+  const wrong = sides.find(([, own, said]) => own !== undefined && JSON.stringify(own) !== JSON.stringify(said))
+  if (wrong === undefined) return undefined
+  const [what, own, said] = wrong
+  return `its ${what} is ${JSON.stringify(own)} in the code and ${JSON.stringify(said)} in plug.json`
+}

@@ -1,0 +1,93 @@
+/** Loads the models that tenants uploaded, in the background, and keeps in their records what came of it. */
+import { AppError, messageOf } from '../../kernel/errors.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { isAway, type ModelPackage, type PackageOfFiles } from './driver.ts'
+import type { LoadedModels } from './loaded-models.ts'
+import type { ModelRecord, ModelState } from './model-record.ts'
+import type { ModelStore } from './model-store.ts'
+import { readZip } from './read-zip.ts'
+import type { RemoteRecords } from './remote/remote-records.ts'
+
+export interface ModelLoaderOptions {
+  readonly loaded: LoadedModels
+  readonly storeOf: (tenant: string) => ModelStore
+  readonly remotes: RemoteRecords
+  readonly logger?: Logger | undefined
+}
+
+/** What tells its owner something about the model. */
+const ABOUT_MODEL: ReadonlySet<string> = new Set(['VALIDATION', 'MODEL_FAILED', 'TOO_LARGE'])
+
+export class ModelLoader {
+  readonly #options: ModelLoaderOptions
+  /** what is being loaded for its first time, by tenant and upload */
+  readonly #loading = new Map<string, Promise<void>>()
+
+  constructor(options: ModelLoaderOptions) {
+    this.#options = options
+  }
+
+  /** Tries it once, in the background; what came of it is in its record. `files`: those of its zip, when they are at hand. */
+  load(tenant: string, record: ModelRecord, files?: PackageOfFiles['files']): void {
+    const key = `${tenant}/${record.upload}`
+    if (this.#loading.has(key)) return
+    const loading = this.#tell(tenant, record, () => this.packageOf(tenant, record, files))
+    this.#loading.set(key, loading)
+    void loading.finally(() => this.#loading.delete(key))
+  }
+
+  /** What came of loading it. Rejects with what says nothing about the model, such as `CLOSED`. */
+  async stateOf(
+    model: Pick<ModelPackage, 'tenant' | 'digest'>,
+    packageOf: () => Promise<ModelPackage>,
+  ): Promise<ModelState> {
+    try {
+      return await this.#options.loaded.use(model, packageOf, async ({ driver, model: opened }) => {
+        const { frameworkVersion, signatures, warnings } = opened
+        const known = frameworkVersion === undefined ? {} : { frameworkVersion }
+        return { kind: 'ready', driver, ...known, signatures, warnings } as const
+      })
+    } catch (error) {
+      return failedState(error)
+    }
+  }
+
+  /** `files`: those of its zip, when they are at hand. `STORE` when its headers cannot be opened. */
+  async packageOf(tenant: string, record: ModelRecord, files?: PackageOfFiles['files']): Promise<ModelPackage> {
+    const { name, framework, digest, remote } = record
+    if (remote !== undefined) {
+      return { tenant, name, framework, digest, remote: this.#options.remotes.opened(tenant, name, remote) }
+    }
+    if (framework === 'custom') throw new AppError('STORE', `the model ${name} has neither files nor a server`)
+    const found = files ?? (await readZip(framework, await this.#options.storeOf(tenant).zip(record)))
+    return { tenant, name, framework, digest, files: found }
+  }
+
+  /** Resolves when nothing is being loaded any more. */
+  async idle(): Promise<void> {
+    await Promise.all(this.#loading.values())
+  }
+
+  async #tell(tenant: string, record: ModelRecord, packageOf: () => Promise<ModelPackage>): Promise<void> {
+    const { logger, storeOf } = this.#options
+    try {
+      const { digest } = record
+      await storeOf(tenant).tell(record, await this.stateOf({ tenant, digest }, packageOf))
+    } catch (error) {
+      // it stays as it is, and is loaded at the next start, or when it is asked
+      if (!(error instanceof AppError) || error.code !== 'CLOSED') {
+        logger?.error(`model ${record.name} of tenant ${tenant} could not be loaded: ${messageOf(error)}`)
+      }
+    }
+  }
+}
+
+/** Why it could not be loaded, for its owner. What says nothing about the model is thrown on. */
+function failedState(error: unknown): ModelState {
+  if (!(error instanceof AppError)) throw error
+  const { code, message: reason } = error
+  if (code === 'UNSUPPORTED') return { kind: 'unsupported', reason }
+  if (isAway(error)) return { kind: 'away', reason }
+  if (!ABOUT_MODEL.has(code)) throw error
+  return { kind: 'failed', reason }
+}

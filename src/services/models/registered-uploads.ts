@@ -1,0 +1,82 @@
+/** The function registry as uploads see it: each becomes a version of its name, and ends with it. */
+import { AppError } from '../../kernel/errors.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import type { FunctionsApi, FunctionsService } from '../functions/contract.ts'
+import type { ModelRecord } from './model-record.ts'
+import type { ReadUpload } from './read-upload.ts'
+
+/** What an upload is, whose zip was read. */
+type Uploaded = Pick<ReadUpload, 'name' | 'framework' | 'description' | 'files'>
+
+export class RegisteredUploads {
+  readonly #registry: () => FunctionsService | undefined
+
+  /** Undefined: this host has no registry. */
+  constructor(registry: () => FunctionsService | undefined) {
+    this.#registry = registry
+  }
+
+  get isThere(): boolean {
+    return this.#registry() !== undefined
+  }
+
+  /** Makes it the next version of its name, which the registry builds, deploys and verifies. Undefined without one. */
+  async publish(caller: Caller, { name, framework, description, files }: Uploaded): Promise<string | undefined> {
+    const manifest = {
+      name,
+      runtime: `byoml-${framework}`,
+      metadata: { ...(description !== '' && { description }) },
+    }
+    const text = new TextEncoder().encode(JSON.stringify(manifest))
+    const change = await this.#api(caller)?.create(new Map([...files, ['model.json', text]]))
+    return change?.entity.version
+  }
+
+  /** Its version is described as it is. */
+  async describe(caller: Caller, { name, release, description }: ModelRecord): Promise<void> {
+    if (release !== undefined) await gone(this.#api(caller)?.patchMetadata(name, release, { description }))
+  }
+
+  /** A version that another one was put in the place of goes a day later. */
+  async supersede(caller: Caller, { name, release }: ModelRecord): Promise<void> {
+    if (release !== undefined) await gone(this.#api(caller)?.remove(name, release))
+  }
+
+  /** A version that was made for nothing. */
+  async retract(caller: Caller, name: string, release: string): Promise<void> {
+    await gone(this.#api(caller)?.remove(name, release, { force: true }))
+  }
+
+  /** All versions of its name. */
+  async remove(caller: Caller, { name, release }: ModelRecord): Promise<void> {
+    if (release !== undefined) await gone(this.#api(caller)?.remove(name, undefined, { force: true }))
+  }
+
+  /** Whether the registry has a version of that name. */
+  async knows(caller: Caller, name: string): Promise<boolean> {
+    const page = await this.#api(caller)?.list({ exactName: name, latest: false, status: ['any'], limit: 1 })
+    return page !== undefined && page.count > 0
+  }
+
+  /** `FORBIDDEN` for what is protected and somebody else's. */
+  async checkReadable(caller: Caller, { name, release }: ModelRecord): Promise<void> {
+    if (release === undefined) return
+    const registry = this.#registry()
+    if (registry === undefined)
+      throw new AppError('CLOSED', `this host serves no functions, and those know who may read '${name}@${release}'`)
+    await registry.checkReadable(caller, 'models', name, release)
+  }
+
+  #api(caller: Caller): FunctionsApi | undefined {
+    return this.#registry()?.as(caller, 'models')
+  }
+}
+
+/** Somebody else may have taken it away. */
+async function gone(removing: Promise<unknown> | undefined): Promise<void> {
+  try {
+    await removing
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
+  }
+}

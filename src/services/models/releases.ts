@@ -1,0 +1,169 @@
+/**
+ * Versions of the function registry as models: loaded, asked once, and put in the place for which their name stands.
+ * Whose turn that is the registry decides; a version whose name stands for another one is only loaded, to see whether it
+ * answers.
+ */
+import { AppError } from '../../kernel/errors.ts'
+import type { Framework, ModelRelease, ModelReleases } from './contract.ts'
+import type { OpenModel, PackageOfFiles } from './driver.ts'
+import { examplesOf } from './examples.ts'
+import type { LoadedModels } from './loaded-models.ts'
+import type { ModelLoader } from './model-loader.ts'
+import type { ModelRecord } from './model-record.ts'
+import type { ModelStore } from './model-store.ts'
+import { readCall } from './read-call.ts'
+import { readFiles } from './read-files.ts'
+import { writeZip } from './write-zip.ts'
+
+export interface ReleasesOptions {
+  readonly storeOf: (tenant: string) => ModelStore
+  readonly loader: ModelLoader
+  readonly loaded: LoadedModels
+  /** epoch ms */
+  readonly now: () => number
+  /** never the same twice */
+  readonly newId: () => string
+}
+
+/** How often the place of a name is tried for, when others try for it too. */
+const TRIES = 5
+
+export class Releases implements ModelReleases {
+  readonly #options: ReleasesOptions
+
+  constructor(options: ReleasesOptions) {
+    this.#options = options
+  }
+
+  async deploy(release: ModelRelease): Promise<void> {
+    const { tenant, name, version } = release
+    const { loaded, loader, storeOf } = this.#options
+    const packaged = packageOf(release)
+    const { digest } = packaged
+    const store = storeOf(tenant)
+    const found = await store.find(name)
+    if (found === undefined) await this.#place(release, packaged, 'free')
+    // what is deployed again is loaded again, unless another version answers by it or it is just being loaded
+    const isOwn = found?.value.release === version && found.value.state.kind !== 'loading'
+    if (found?.value.digest !== digest || isOwn) loaded.drop(packaged)
+    const state = await loader.stateOf(packaged, () => Promise.resolve(packaged))
+    const now = await store.find(name)
+    if (now?.value.release === version && now.value.digest === digest) await store.tell(now.value, state)
+    if (state.kind === 'failed') throw new AppError('MODEL_FAILED', state.reason)
+    if (state.kind === 'unsupported') throw new AppError('UNSUPPORTED', state.reason)
+  }
+
+  async check(release: ModelRelease): Promise<void> {
+    const { loaded, storeOf } = this.#options
+    const { tenant, name } = release
+    const packaged = packageOf(release)
+    const { digest, framework } = packaged
+    try {
+      await loaded.use(
+        packaged,
+        () => Promise.resolve(packaged),
+        ({ model }) => askExample(framework, model),
+      )
+    } finally {
+      const served = await storeOf(tenant).find(name)
+      if (served?.value.digest !== digest) loaded.drop(packaged)
+    }
+  }
+
+  async serve(release: ModelRelease): Promise<void> {
+    const packaged = packageOf(release)
+    const record = await this.#place(release, packaged, 'any')
+    if (record !== undefined) this.#options.loader.load(release.tenant, record, packaged.files)
+  }
+
+  async describe({
+    tenant,
+    name,
+    version,
+    description,
+    user,
+  }: Parameters<ModelReleases['describe']>[0]): Promise<void> {
+    const { now, storeOf } = this.#options
+    await storeOf(tenant).change(name, (record) =>
+      record.release === version && record.description !== description
+        ? { ...record, description, updatedBy: user, updatedOn: now() }
+        : undefined,
+    )
+  }
+
+  async served(tenant: string, name: string): Promise<string | undefined> {
+    return (await this.#options.storeOf(tenant).find(name))?.value.release
+  }
+
+  async withdraw(tenant: string, name: string, version: string): Promise<void> {
+    const { loaded, storeOf } = this.#options
+    const found = await storeOf(tenant).find(name)
+    if (found?.value.release !== version) return
+    await storeOf(tenant).remove(name)
+    loaded.drop({ tenant, digest: found.value.digest })
+  }
+
+  async rest(tenant: string, name: string, version: string): Promise<void> {
+    const { loaded, storeOf } = this.#options
+    const found = await storeOf(tenant).find(name)
+    if (found?.value.release === version) loaded.drop({ tenant, digest: found.value.digest })
+  }
+
+  /** Undefined: it stands there already, or the name stands for another one and that is to stay. */
+  async #place(
+    { tenant, name, version, description, user }: ModelRelease,
+    { framework, digest, files }: PackageOfFiles,
+    when: 'free' | 'any',
+  ): Promise<ModelRecord | undefined> {
+    const { loaded, newId, now, storeOf } = this.#options
+    const store = storeOf(tenant)
+    const zip = await writeZip(files)
+    for (let attempt = 1; ; attempt++) {
+      const found = await store.find(name)
+      const former = found?.value
+      if (former !== undefined && (when === 'free' || (former.release === version && former.digest === digest)))
+        return undefined
+      const time = now()
+      const record: ModelRecord = {
+        name,
+        framework,
+        description,
+        version: (former?.version ?? 0) + 1,
+        release: version,
+        digest,
+        upload: newId(),
+        size: zip.length,
+        state: { kind: 'loading' },
+        createdBy: former?.createdBy ?? user,
+        createdOn: former?.createdOn ?? time,
+        updatedBy: user,
+        updatedOn: time,
+      }
+      try {
+        await store.put(record, zip, found)
+        if (former !== undefined && former.digest !== digest) loaded.drop({ tenant, digest: former.digest })
+        return record
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'CONFLICT' || attempt === TRIES) throw error
+      }
+    }
+  }
+}
+
+/** `VALIDATION` for files that are no model of its framework. */
+function packageOf(release: ModelRelease): PackageOfFiles {
+  return { ...readFiles(release), tenant: release.tenant, name: release.name }
+}
+
+/** One prediction of its first example; a model whose inputs nobody knows has none. `MODEL_FAILED`. */
+async function askExample(framework: Framework, model: OpenModel): Promise<void> {
+  const example = examplesOf(model.signatures).find(({ endpoint }) => endpoint === 'predict')
+  if (example === undefined) return
+  const { call } = readCall(framework, 'predict', example.payload)
+  try {
+    await model.call(call)
+  } catch (error) {
+    // one that says what is wrong with zeros has answered
+    if (!(error instanceof AppError) || error.code !== 'VALIDATION') throw error
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * A store for one of several that could write it. Whoever takes the fence does so for a term, and commits of earlier
+ * terms are refused by the medium from then on: a process that was frozen, or cut off, and does not know yet that another
+ * has taken over changes nothing. A guess about who is alive may so cost time, but never truth.
+ *
+ * FENCE-1 once a fence is taken, no commit of who had it before takes effect
+ * FENCE-2 what was answered to who had it before, before it was taken, is seen by whoever took it
+ * FENCE-3 terms only rise: who comes with an earlier one takes nothing
+ *
+ * Samples (`series`) and objects (`blobs`) are not fenced: the same sample may be written twice, and the content of an
+ * object is found by a document only.
+ */
+import { AppError } from '../kernel/errors.ts'
+import type { Json } from '../kernel/json.ts'
+import type { Collection, CollectionSpec, Committed, Document, Expectation, Log, Store, Write } from './contract.ts'
+
+/** Who may write what the fence guards. */
+interface FenceRecord {
+  readonly holder: string
+  readonly term: number
+}
+
+const FENCES: CollectionSpec<FenceRecord> = { name: 'fences', version: 1, fields: {} }
+
+/** A fence that was taken. */
+export interface HeldFence {
+  readonly name: string
+  readonly term: number
+  /** of its document: every taking makes a new one */
+  readonly version: number
+}
+
+/** Who has taken a fence. */
+export interface FenceHolder {
+  readonly holder: string
+  readonly term: number
+}
+
+/** Takings of others that may come in between */
+const MAX_RACES = 20
+
+/**
+ * Takes the fence for a term, whoever has it; of the same term it may be taken again. `holder` tells people who it was.
+ * `FENCED` when it was taken for a later term.
+ */
+export async function takeFence(store: Store, name: string, { holder, term }: FenceHolder): Promise<HeldFence> {
+  const fences = store.collection(FENCES)
+  for (let races = 0; ; races += 1) {
+    const known = await fences.get(name)
+    if (known !== undefined && known.value.term > term) throw fenced(name, term, known.value)
+    try {
+      return { name, term, version: await fences.put(name, { holder, term }, known?.version ?? 'absent') }
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'CONFLICT' || races >= MAX_RACES) throw error
+    }
+  }
+}
+
+function fenced(name: string, term: number, now: FenceHolder | undefined): AppError {
+  const who = now === undefined ? 'another host' : `${now.holder} (term ${now.term})`
+  return new AppError('FENCED', `${who} has taken over ${name}: what is asked for in term ${term} is refused`)
+}
+
+/**
+ * The same store, whose commits are refused with `FENCED` once somebody else has taken the fence. `lost` is told of the
+ * first of them: nothing that was read here may be trusted any more.
+ */
+export function fenceStore(store: Store, fence: HeldFence, lost: (error: AppError) => void = () => undefined): Store {
+  return new FencedStore(store, fence, lost)
+}
+
+class FencedStore implements Store {
+  readonly series: Store['series']
+  readonly #store: Store
+  readonly #fence: HeldFence
+  readonly #lost: (error: AppError) => void
+  readonly #check: Write
+  #error: AppError | undefined
+
+  constructor(store: Store, fence: HeldFence, lost: (error: AppError) => void) {
+    this.#store = store
+    this.#fence = fence
+    this.#lost = lost
+    this.#check = store.collection(FENCES).expecting(fence.name, fence.version)
+    this.series = store.series
+  }
+
+  get blobs(): Store['blobs'] {
+    return this.#store.blobs
+  }
+
+  collection<D extends Document>(spec: CollectionSpec<D>): Collection<D> {
+    return new FencedCollection(this.#store.collection(spec), (writes) => this.commit(writes))
+  }
+
+  log(name: string): Log {
+    const log = this.#store.log(name)
+    return {
+      name,
+      appending: (partition, bodies) => log.appending(partition, bodies),
+      append: async (partition, bodies: readonly Json[]) => {
+        const { results } = await this.commit([log.appending(partition, bodies)])
+        return results[0] ?? 0
+      },
+      read: (partition, after, limit) => log.read(partition, after, limit),
+      bounds: (partition) => log.bounds(partition),
+      partitions: () => log.partitions(),
+      trim: (partition, upTo) => log.trim(partition, upTo),
+    }
+  }
+
+  async commit(writes: readonly Write[]): Promise<Committed> {
+    if (this.#error !== undefined) throw this.#error
+    if (writes.length === 0) return { results: [] }
+    try {
+      const { results } = await this.#store.commit([...writes, this.#check])
+      return { results: results.slice(0, -1) }
+    } catch (error) {
+      throw this.#isOfFence(error, writes.length) ? await this.#refuse() : error
+    }
+  }
+
+  now(): ReturnType<Store['now']> {
+    return this.#store.now()
+  }
+
+  #isOfFence(error: unknown, place: number): boolean {
+    return (
+      error instanceof AppError && error.code === 'CONFLICT' && error.issues.some(({ path }) => path === `/${place}`)
+    )
+  }
+
+  async #refuse(): Promise<AppError> {
+    const { name, term } = this.#fence
+    const now = await this.#store
+      .collection(FENCES)
+      .get(name)
+      .catch(() => undefined)
+    const isFirst = this.#error === undefined
+    this.#error ??= fenced(name, term, now?.value)
+    if (isFirst) this.#lost(this.#error)
+    return this.#error
+  }
+}
+
+class FencedCollection<D extends Document> implements Collection<D> {
+  readonly #inner: Collection<D>
+  readonly #commit: (writes: readonly Write[]) => Promise<Committed>
+
+  constructor(inner: Collection<D>, commit: (writes: readonly Write[]) => Promise<Committed>) {
+    this.#inner = inner
+    this.#commit = commit
+  }
+
+  get spec() {
+    return this.#inner.spec
+  }
+
+  get(...question: Parameters<Collection<D>['get']>) {
+    return this.#inner.get(...question)
+  }
+
+  getMany(...question: Parameters<Collection<D>['getMany']>) {
+    return this.#inner.getMany(...question)
+  }
+
+  find(...question: Parameters<Collection<D>['find']>) {
+    return this.#inner.find(...question)
+  }
+
+  ids(...question: Parameters<Collection<D>['ids']>) {
+    return this.#inner.ids(...question)
+  }
+
+  count(...question: Parameters<Collection<D>['count']>) {
+    return this.#inner.count(...question)
+  }
+
+  countBy(...question: Parameters<Collection<D>['countBy']>) {
+    return this.#inner.countBy(...question)
+  }
+
+  async put(id: string, value: D, expect?: Expectation): Promise<number> {
+    const { results } = await this.#commit([this.putting(id, value, expect)])
+    return results[0] ?? 0
+  }
+
+  async delete(id: string, expect?: Expectation): Promise<boolean> {
+    const { results } = await this.#commit([this.deleting(id, expect)])
+    return results[0] === 1
+  }
+
+  putting(id: string, value: D, expect?: Expectation): Write {
+    return this.#inner.putting(id, value, expect)
+  }
+
+  deleting(id: string, expect?: Expectation): Write {
+    return this.#inner.deleting(id, expect)
+  }
+
+  expecting(id: string, version: number): Write {
+    return this.#inner.expecting(id, version)
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * Stored messages, their series and queries over them, in memory: the services of a host over a store that ends with the
+ * run. Their code is loaded for the first world, and not with the rest of the kit.
+ */
+import type { DataPort, PlainObject, QueryPort } from '../../core/plug/services.ts'
+import type { Message } from '../../core/task/origin.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { JsonObject } from '../../kernel/json.ts'
+import type { SampleValue, Series } from '../../storage/contract.ts'
+
+const TENANT = 'world'
+const STREAM = 'events'
+
+interface Opened {
+  readonly series: Series
+  readonly ask: DataPort['series']
+  readonly execute: QueryPort['execute']
+}
+
+export interface MemorySeriesOptions {
+  /** epoch ms */
+  readonly now: () => number
+  /** stored queries by name */
+  readonly queries: Readonly<Record<string, PlainObject>>
+}
+
+export class MemorySeries {
+  readonly #options: MemorySeriesOptions
+  /** not in series yet */
+  readonly #arrived: Message[] = []
+  #opened: Promise<Opened> | undefined
+
+  constructor(options: MemorySeriesOptions) {
+    this.#options = options
+  }
+
+  /** Whoever asks from now on finds it. Its timestamp is epoch ms. */
+  add(message: Message): void {
+    this.#arrived.push(message)
+  }
+
+  /** newest first */
+  async messages(resource: string, limit: number): ReturnType<DataPort['messages']> {
+    const { series } = await this.#upToDate()
+    const found = await series.messages({ resource, stream: STREAM, limit })
+    return found.map(({ body }) => body)
+  }
+
+  async latest(resource: string): ReturnType<DataPort['latest']> {
+    const { series } = await this.#upToDate()
+    return (await series.latest(resource)).map(({ metric, time, value }) => ({ metric, time, value }))
+  }
+
+  async query(query: PlainObject): Promise<PlainObject> {
+    return (await this.#upToDate()).ask(query)
+  }
+
+  /** As the query service of a host does, without selections of resources by type or tag. */
+  async execute(...[source, options]: Parameters<QueryPort['execute']>): ReturnType<QueryPort['execute']> {
+    const { execute } = await this.#upToDate()
+    const { queries } = this.#options
+    const stored = 'stored' in source && Object.hasOwn(queries, source.stored) ? queries[source.stored] : undefined
+    return execute(stored === undefined ? source : { query: stored }, options)
+  }
+
+  async #upToDate(): Promise<Opened> {
+    const opened = await (this.#opened ??= open(this.#options.now))
+    const arrived = this.#arrived.splice(0)
+    if (arrived.length > 0) {
+      await opened.series.append({ samples: arrived.flatMap(samplesOf), messages: arrived.map(storedForm) })
+    }
+    return opened
+  }
+}
+
+async function load() {
+  const [{ openMemory }, { createSeries }, { createQueriesService }, { queryPort }] = await Promise.all([
+    import('../../storage/memory/open-memory.ts'),
+    import('../../services/broker/series/create-series.ts'),
+    import('../../services/queries/service.ts'),
+    import('../../adapters/queries.ts'),
+  ])
+  return { openMemory, createSeries, createQueriesService, queryPort }
+}
+
+/** Resolves when series can be asked without loading anything: then answers come as soon as those of other services. */
+export async function loadSeries(): Promise<void> {
+  await load()
+}
+
+async function open(now: () => number): Promise<Opened> {
+  const { openMemory, createSeries, createQueriesService, queryPort } = await load()
+  const storage = openMemory({ clock: now })
+  const store = storage.tenant(TENANT)
+  const { series } = createSeries({ store, now })
+  const queries = createQueriesService({ storage, now })
+  return {
+    series: store.series,
+    execute: queryPort(TENANT, () => queries).execute,
+    async ask(query) {
+      const answer = await series.query(query)
+      if ('series' in answer) return { ...answer }
+      throw new AppError('VALIDATION', 'plugs ask for one series at a time; give an object, not an array')
+    },
+  }
+}
+
+/** Numbers, texts and truth values are samples; lists and objects live in the message alone. */
+function samplesOf({ resource, timestamp, ...values }: Message) {
+  const time = Number(timestamp)
+  return Object.entries(values).flatMap(([metric, value]) =>
+    isSample(value) ? [{ resource, metric, time, value }] : [],
+  )
+}
+
+function isSample(value: unknown): value is SampleValue {
+  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)
+}
+
+function storedForm({ resource, timestamp, ...values }: Message) {
+  const body = JSON.parse(JSON.stringify({ ...values, timestamp })) as JsonObject
+  return { resource, stream: STREAM, time: Number(timestamp), body }
+}

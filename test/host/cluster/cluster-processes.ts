@@ -1,0 +1,116 @@
+/** Hosts of one cluster on a PostgreSQL, each a process of its own that can be killed, halted and told to stop. */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient, type Client } from '../../../src/client.ts'
+import { ApiKeys, KEY_RECORDS } from '../../../src/host/auth/api-keys.ts'
+import { HOST_TENANT } from '../../../src/host/auth/host-tenant.ts'
+import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
+import { openPostgres } from '../../../src/storage/postgres/open.ts'
+import { builtCode } from '../../support/built-code.ts'
+import { basic } from '../sample-host.ts'
+
+export interface MemberProcess {
+  readonly url: string
+  /** SIGKILL; resolves when it is gone */
+  kill(): Promise<void>
+  /** SIGSTOP */
+  halt(): void
+  /** SIGCONT */
+  goOn(): void
+  /** SIGTERM; gives the exit code */
+  terminate(): Promise<number | null>
+}
+
+const SECRET = 's'
+
+export class ClusterProcesses {
+  readonly #store: string
+  readonly #folder = mkdtempSync(join(tmpdir(), 'reflexarc-cluster-'))
+  readonly #running = new Map<ChildProcess, Promise<unknown>>()
+  #count = 0
+
+  constructor(store: string) {
+    this.#store = store
+  }
+
+  /** Each tenant gets a key, which has its name. */
+  async addKeys(tenants: readonly string[]): Promise<void> {
+    const storage = await openPostgres({ url: this.#store, blobs: openMemoryBlobs() })
+    try {
+      const keys = new ApiKeys(storage.tenant(HOST_TENANT).collection(KEY_RECORDS), Date.now, 2)
+      for (const tenant of tenants) await keys.add({ key: tenant, secret: SECRET, tenant })
+    } finally {
+      await storage.close()
+    }
+  }
+
+  headersOf(tenant: string): { readonly authorization: string } {
+    return { authorization: basic(tenant, SECRET) }
+  }
+
+  clientOf(url: string, tenant: string): Client {
+    return createClient({ url, credentials: { key: tenant, secret: SECRET } })
+  }
+
+  /** Resolves when it has joined. */
+  async start(): Promise<MemberProcess> {
+    const data = join(this.#folder, `host-${(this.#count += 1)}`)
+    const shared = ['--store', this.#store, '--blobs', join(this.#folder, 'objects'), '--cluster']
+    const args = [
+      'serve',
+      '--port',
+      '0',
+      '--data',
+      data,
+      '--key',
+      'root',
+      '--secret',
+      SECRET,
+      '--tenant',
+      'root',
+      ...shared,
+    ]
+    const child = spawn(
+      process.execPath,
+      [builtCode('cli.js'), ...args, '--rate-limit', '0', '--functions', 'off', '--log-level', 'silent'],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    )
+    const gone = once(child, 'close').then(() => this.#running.delete(child))
+    this.#running.set(child, gone)
+    child.stdout.setEncoding('utf8')
+    for (let text = ''; ;) {
+      const [part] = (await Promise.race([once(child.stdout, 'data'), gone.then(() => [])])) as unknown[]
+      if (typeof part !== 'string') throw new Error(`the host ended by itself: ${text}`)
+      text += part
+      const url = /listening on (\S+)\n/.exec(text)?.[1]
+      if (url !== undefined) return memberOf(url, child, gone)
+    }
+  }
+
+  /** Kills whatever a test left. */
+  async end(): Promise<void> {
+    for (const child of this.#running.keys()) child.kill('SIGKILL')
+    await Promise.all(this.#running.values())
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+function memberOf(url: string, child: ChildProcess, gone: Promise<unknown>): MemberProcess {
+  return {
+    url,
+    async kill() {
+      child.kill('SIGKILL')
+      await gone
+    },
+    halt: () => void child.kill('SIGSTOP'),
+    goOn: () => void child.kill('SIGCONT'),
+    async terminate() {
+      child.kill('SIGTERM')
+      await gone
+      return child.exitCode
+    },
+  }
+}

@@ -1,0 +1,197 @@
+/** Two hosts of a cluster in one process, over one PostgreSQL: what whoever asks either of them sees. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { ApiKeys, KEY_RECORDS } from '../../../src/host/auth/api-keys.ts'
+import { HOST_TENANT } from '../../../src/host/auth/host-tenant.ts'
+import { viewCluster } from '../../../src/cluster/cluster-view.ts'
+import { runCluster } from '../../../src/host/cli/run-cluster.ts'
+import { readConfig, type Given } from '../../../src/host/config.ts'
+import { startHost, type RunningHost } from '../../../src/host/running-host.ts'
+import { SERVICES } from '../../../src/host/service-table.ts'
+import type { AppError } from '../../../src/kernel/errors.ts'
+import type { Storage } from '../../../src/storage/contract.ts'
+import { takeFence } from '../../../src/storage/fence-store.ts'
+import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
+import { openPostgres } from '../../../src/storage/postgres/open.ts'
+import { describeWithPostgres, type PostgresServer } from '../../support/postgres-server.ts'
+import { basic } from '../sample-host.ts'
+
+const TENANTS = Array.from({ length: 12 }, (_, n) => `tenant-${n}`)
+
+describeWithPostgres('two hosts of a cluster', (startServer) => {
+  const folder = mkdtempSync(join(tmpdir(), 'reflexarc-two-'))
+  let server: PostgresServer
+  let storage: Storage
+  let hosts: readonly [RunningHost, RunningHost]
+  /** whom the first host has, and whom the second */
+  let mine: string
+  let theirs: string
+
+  const configOf = (name: string, given: Given = {}) => {
+    const shared = { store: server.url, blobs: join(folder, 'objects'), cluster: true, functions: 'off' }
+    const own = { port: 0, data: join(folder, name), key: 'root', secret: 's', tenant: 'root', logLevel: 'silent' }
+    return readConfig({ ...shared, ...own, ...given }, {}, [...SERVICES.keys()])
+  }
+  const start = (name: string, given?: Given) => startHost(configOf(name, given), { write: () => undefined })
+  const ask = async (host: RunningHost, tenant: string, path: string, body?: object): Promise<Response> =>
+    fetch(host.url + path, {
+      headers: { authorization: basic(tenant, 's'), ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    })
+  /** Who answers by itself. */
+  const answersItself = async (host: RunningHost, tenant: string): Promise<boolean> => {
+    const answer = await ask(host, tenant, '/')
+    await answer.text()
+    return answer.ok && !answer.headers.has('reflexarc-owner')
+  }
+  const failureOf = (work: Promise<unknown>): Promise<AppError> =>
+    work.then(
+      () => expect.fail('it should have been refused'),
+      (error: unknown) => error as AppError,
+    )
+
+  beforeAll(async () => {
+    server = await startServer()
+    storage = await openPostgres({ url: server.url, blobs: openMemoryBlobs() })
+    const keys = new ApiKeys(storage.tenant(HOST_TENANT).collection(KEY_RECORDS), Date.now, 2)
+    for (const tenant of TENANTS) await keys.add({ key: tenant, secret: 's', tenant })
+    const first = await start('one')
+    hosts = [first, await start('two')]
+    // half of the slots move to the second
+    const shares = async () => (await viewCluster(storage.tenant(HOST_TENANT))).hosts.map(({ slots }) => slots)
+    while ((await shares()).join() !== '128,128');
+    const atFirst = await Promise.all(TENANTS.map((tenant) => answersItself(first, tenant)))
+    mine = TENANTS[atFirst.indexOf(true)] ?? ''
+    theirs = TENANTS[atFirst.indexOf(false)] ?? ''
+  })
+  afterAll(async () => {
+    for (const host of hosts) await host.stop()
+    await storage.close()
+    await server.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  it('either takes any request, says who has the tenant, and both see the same', async () => {
+    for (const tenant of [mine, theirs]) {
+      const posted = await Promise.all(
+        hosts.map((host, n) => ask(host, tenant, `/resources/boiler/events`, { [`at${n}`]: n })),
+      )
+      expect(posted.map(({ ok }) => ok)).toEqual([true, true])
+      const owners = posted.map((answer) => answer.headers.get('reflexarc-owner'))
+      expect(owners).toEqual(tenant === mine ? [null, hosts[0].url] : [hosts[1].url, null])
+      const read = await Promise.all(hosts.map((host) => ask(host, tenant, '/resources/boiler/messages')))
+      const [one, two] = await Promise.all(read.map((answer) => answer.json()))
+      expect(one).toEqual(two)
+      expect(one).toHaveLength(2)
+    }
+  })
+
+  it('a body of many bytes comes through as it is', async () => {
+    const long = { text: 'x'.repeat(900_000) }
+    const [here, there] = await Promise.all(
+      hosts.map(async (host) => {
+        const answer = await ask(host, theirs, '/resources/boiler/events', long)
+        return [answer.status, await answer.text()]
+      }),
+    )
+    expect(here).toEqual(there)
+  })
+
+  it('a stream at one host tells what is posted at the other', async () => {
+    const gone = new AbortController()
+    const stream = await fetch(`${hosts[0].url}/resources/pump/events`, {
+      headers: { authorization: basic(theirs, 's'), accept: 'text/event-stream' },
+      signal: gone.signal,
+    })
+    expect(stream.status).toBe(200)
+    const reader = (stream.body ?? expect.fail('no body')).pipeThrough(new TextDecoderStream()).getReader()
+    await ask(hosts[1], theirs, '/resources/pump/events', { pressure: 7 })
+    let text = ''
+    while (!text.includes('pressure')) {
+      const { value, done } = await reader.read()
+      if (done) break
+      text += value
+    }
+    expect(text).toContain('"pressure"')
+    gone.abort()
+  })
+
+  it('wrong credentials are refused by whoever is asked, and addresses cannot lead elsewhere', async () => {
+    expect((await ask(hosts[0], 'nobody', '/')).status).toBe(401)
+    expect((await ask(hosts[0], theirs, '//127.0.0.1:1/elsewhere')).status).toBe(404)
+  })
+
+  it('a WebSocket is opened at the host that has the tenant; the other names it', async () => {
+    const answered = new Promise<[number, string]>((resolve, reject) => {
+      const socket = new WebSocket(`${hosts[0].url.replace('http', 'ws')}/resources/pump/events/subscribe`, {
+        headers: { authorization: basic(theirs, 's') },
+      })
+      socket.on('unexpected-response', (_request, response) => {
+        resolve([response.statusCode ?? 0, String(response.headers['reflexarc-owner'])])
+        response.destroy()
+      })
+      socket.on('open', () => reject(new Error('it was opened')))
+      socket.on('error', () => undefined)
+    })
+    expect(await answered).toEqual([421, hosts[1].url])
+  })
+
+  // Holds FENCE-1
+  it('a host that does not know yet that its tenant was taken changes nothing', async () => {
+    const store = storage.tenant(mine)
+    const before = await store.log('broker').bounds(0)
+    await takeFence(store, 'tenant', { holder: 'somebody', term: 1_000_000 })
+    const answer = await ask(hosts[0], mine, '/resources/boiler/events', { late: 1 })
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await answer.text()).toContain('somebody (term 1000000) has taken over tenant')
+    expect(await store.log('broker').bounds(0)).toEqual(before)
+  })
+
+  it('figures tell what a host has and hands on', async () => {
+    const text = await (await fetch(`${hosts[0].url}/metrics`)).text()
+    expect(text).toContain('reflexarc_queue_depth{queue="cluster-slots"} 128')
+    expect(text).toMatch(/reflexarc_things_total\{thing="cluster-forwarded"\} [1-9]/)
+  })
+
+  it('the command line shows the hosts, and drains one', async () => {
+    const lines: string[] = []
+    const terminal = { out: (line: string) => void lines.push(line) }
+    const show = async (): Promise<readonly { url: string; slots: number; state: string }[]> => {
+      await runCluster(undefined, { store: server.url, json: true }, {}, terminal)
+      const { hosts: shown } = JSON.parse(lines.at(-1) ?? '') as {
+        hosts: { url: string; slots: number; state: string }[]
+      }
+      return shown
+    }
+    expect(await show()).toEqual(
+      expect.arrayContaining(
+        hosts.map(({ url }): unknown => expect.objectContaining({ url, slots: 128, state: 'live' })),
+      ),
+    )
+    const unknown = await failureOf(runCluster('http://nowhere', { store: server.url }, {}, terminal))
+    expect(unknown.code).toBe('NOT_FOUND')
+    expect(unknown.message).toContain(hosts[1].url)
+    await runCluster(hosts[1].url, { store: server.url }, {}, terminal)
+    expect(lines.at(-1)).toContain(hosts[1].url)
+    const slotsOfSecond = async () => (await show()).find(({ url }) => url === hosts[1].url)
+    await expect.poll(slotsOfSecond).toMatchObject({ slots: 0, state: 'draining' })
+    await expect.poll(() => answersItself(hosts[0], theirs)).toBe(true)
+    expect((await ask(hosts[1], theirs, '/resources/pump/messages')).ok).toBe(true)
+    await runCluster(undefined, { store: server.url }, {}, terminal)
+    expect(lines.at(-1)).toMatch(/^id +address .*\bdraining +0 /s)
+  })
+
+  it('what cannot be a host of this cluster says why', async () => {
+    const alone = await failureOf(start('three', { cluster: false, blobs: join(folder, 'own') }))
+    expect(alone.message).toContain('unless all are started with --cluster')
+    const folderOfOthers = await failureOf(start('four', { blobs: join(folder, 'other-objects') }))
+    expect(folderOfOthers.message).toContain('is not the one that the other hosts of this cluster have')
+    const elsewhere = await failureOf(start('five', { advertise: hosts[0].url }))
+    expect(elsewhere.message).toContain('somebody else answers; name the address')
+    const silent = await failureOf(start('six', { advertise: 'http://127.0.0.1:1' }))
+    expect(silent.message).toContain('nobody answers at http://127.0.0.1:1')
+  })
+})

@@ -1,0 +1,117 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { fastify, type FastifyInstance } from 'fastify'
+import { afterEach, expect, it } from 'vitest'
+import type { Place } from '../../../src/cluster/placement.ts'
+import { Hops, HOP_HEADER } from '../../../src/host/cluster/hop.ts'
+import { RequestRouting } from '../../../src/host/cluster/request-routing.ts'
+import { errorHandler } from '../../../src/host/errors.ts'
+import { plainErrorBody } from '../../../src/host/failure.ts'
+
+const hops = new Hops(Buffer.from('secret of all hosts'), () => 1_000)
+const ends: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  await Promise.all(ends.splice(0).map((end) => end()))
+})
+
+interface ModelHost {
+  readonly app: FastifyInstance
+  readonly routing: RequestRouting
+  readonly url: string
+  place: Place
+}
+
+/** A host that has its tenant as soon as its place says so. */
+async function hostAt(place: Place): Promise<ModelHost> {
+  const app = fastify()
+  const here = { hold: () => undefined }
+  const routing = new RequestRouting({
+    tenants: { get: () => undefined, opened: async () => here, has: () => true, isComplete: true },
+    place: () => host.place,
+    hops,
+    elapsed: () => 0,
+    requestMs: 30_000,
+    tenantOfPublic: () => undefined,
+  })
+  app.setErrorHandler(errorHandler(plainErrorBody))
+  app.decorateRequest('tenant', '')
+  app.addHook('onRequest', async (request) => {
+    request.tenant = 'acme'
+  })
+  await routing.addTo(app)
+  app.post('/', async ({ body }) => ({ at: host.url, body }))
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const host: ModelHost = { app, routing, url, place }
+  ends.push(() => app.close())
+  return host
+}
+
+const post = (host: ModelHost, headers = {}): Promise<Response> =>
+  fetch(`${host.url}/`, {
+    method: 'POST',
+    body: '{"a":1}',
+    headers: { 'content-type': 'application/json', ...headers },
+  })
+
+it('a request goes on with its body to who has the tenant, also when that has moved meanwhile', async () => {
+  const third = await hostAt({ kind: 'here', term: 3 })
+  const second = await hostAt({ kind: 'elsewhere', term: 3, url: third.url })
+  const first = await hostAt({ kind: 'elsewhere', term: 2, url: second.url })
+  const answer = await post(first)
+  expect(await answer.json()).toEqual({ at: third.url, body: { a: 1 } })
+  expect(answer.headers.get('reflexarc-owner')).toContain(third.url)
+})
+
+// Holds ROUTING-1
+it('ROUTING-1: no request goes round', async () => {
+  const first = await hostAt({ kind: 'here', term: 4 })
+  const third = await hostAt({ kind: 'elsewhere', term: 4, url: first.url })
+  const second = await hostAt({ kind: 'elsewhere', term: 3, url: third.url })
+  first.place = { kind: 'elsewhere', term: 2, url: second.url }
+  const answer = await post(first)
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+  expect([first, second, third].map(({ routing }) => routing.forwarded)).toEqual([1, 1, 0])
+})
+
+it('a host that does not know yet that a tenant is its own waits until it does', async () => {
+  const second = await hostAt({ kind: 'elsewhere', term: 1, url: 'http://127.0.0.1:1' })
+  const first = await hostAt({ kind: 'elsewhere', term: 2, url: second.url })
+  const answering = post(first)
+  await expect.poll(() => first.routing.forwarded).toBe(1)
+  second.routing.looked(new Set())
+  second.place = { kind: 'here', term: 2 }
+  // by when it has come is not known
+  const looking = setInterval(() => second.routing.looked(new Set()), 5)
+  expect((await answering).status).toBe(200)
+  clearInterval(looking)
+  expect(second.routing.forwarded).toBe(0)
+})
+
+// Holds ROUTING-2
+it('ROUTING-2: what waits for a host is refused when that counts as gone', async () => {
+  const silent = createServer(() => undefined)
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  ends.push(async () => {
+    silent.closeAllConnections()
+    await new Promise((resolve) => silent.close(resolve))
+  })
+  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const host = await hostAt({ kind: 'elsewhere', term: 1, url })
+  const answering = post(host)
+  await expect.poll(() => host.routing.forwarded).toBe(1)
+  host.routing.looked(new Set([url]))
+  host.routing.looked(new Set())
+  const answer = await answering
+  expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('it is not known whether')])
+})
+
+it('only hosts that know the secret hand on: whatever else says so is a request as all others', async () => {
+  const second = await hostAt({ kind: 'here', term: 1 })
+  const first = await hostAt({ kind: 'elsewhere', term: 1, url: second.url })
+  const forged = new Hops(Buffer.from('another secret'), () => 1_000).sign('POST', '/', { count: 2, term: 9 })
+  expect((await post(first, { [HOP_HEADER]: forged })).status).toBe(200)
+  const own = hops.sign('POST', '/elsewhere', { count: 2, term: 9 })
+  expect((await post(first, { [HOP_HEADER]: own })).status).toBe(200)
+  const late = new Hops(Buffer.from('secret of all hosts'), () => 100_000).sign('POST', '/', { count: 2, term: 1 })
+  expect((await post(first, { [HOP_HEADER]: late })).status).toBe(200)
+})

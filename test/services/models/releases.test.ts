@@ -1,0 +1,118 @@
+/** Versions of the registry in the models service: what is loaded, what has answered, and what a name stands for. */
+import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/kernel/errors.ts'
+import type { ModelRelease } from '../../../src/services/models/contract.ts'
+import { createModelsService } from '../../../src/services/models/service.ts'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { TEST_SEAL, TestDriver } from './test-driver.ts'
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+const release = (version: string, content = version, more: Partial<ModelRelease> = {}): ModelRelease => ({
+  tenant: 'acme',
+  name: 'm',
+  version,
+  framework: 'xgboost',
+  description: `the ${version}`,
+  user: 'users/1',
+  files: new Map([
+    ['model.json', bytes('{}')],
+    ['model.bst', bytes(content)],
+    ['lib/notes.txt', bytes('left out')],
+  ]),
+  ...more,
+})
+
+let ids = 0
+function started(driver = new TestDriver()) {
+  const service = createModelsService({
+    storage: openMemory(),
+    drivers: [driver],
+    now: () => 1_000,
+    newId: () => `id${ids++}`,
+    seal: TEST_SEAL,
+  })
+  return { driver, releases: service.releases, api: service.as({ tenant: 'acme', user: 'users/2' }) }
+}
+
+describe('a release', () => {
+  it('is what its name stands for once it is deployed', async () => {
+    const { releases, api } = started()
+    await releases.deploy(release('1.0.0'))
+    expect(await api.get('m')).toMatchObject({
+      ready: true,
+      semantic_version: '1.0.0',
+      description: 'the 1.0.0',
+      createdBy: 'users/1',
+    })
+    expect(await api.predict('m', { instances: [1] })).toEqual({ predictions: [1] })
+    // nobody here knows whether it is protected
+    await expect(api.content('m')).rejects.toMatchObject({ code: 'CLOSED' })
+  })
+
+  it('leaves the place to another one until it is served', async () => {
+    const { releases, api } = started()
+    await releases.deploy(release('1.0.0'))
+    await releases.deploy(release('1.1.0'))
+    expect(await releases.served('acme', 'm')).toBe('1.0.0')
+    await releases.serve(release('1.1.0'))
+    expect(await api.get('m')).toMatchObject({ semantic_version: '1.1.0', version: '2' })
+    await releases.withdraw('acme', 'm', '1.0.0')
+    expect(await releases.served('acme', 'm')).toBe('1.1.0')
+    await releases.withdraw('acme', 'm', '1.1.0')
+    await expect(api.get('m')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  it('is asked for its example, and not kept in memory for that', async () => {
+    const { driver, releases } = started()
+    await releases.deploy(release('1.0.0'))
+    await releases.deploy(release('1.1.0'))
+    const asked: unknown[] = []
+    driver.call_ = ({ instances }) => {
+      asked.push(...instances)
+      return Promise.resolve(instances)
+    }
+    await releases.check(release('1.1.0'))
+    expect(asked).toEqual([[0, 0]])
+    const before = driver.opened
+    await releases.check(release('1.1.0'))
+    expect(driver.opened).toBe(before + 1)
+    await releases.check(release('1.0.0'))
+    expect(driver.opened).toBe(before + 1)
+  })
+
+  it.each<[string, AppError, boolean]>([
+    ['what is wrong with the example', new AppError('VALIDATION', 'heat must be above 0'), true],
+    ['that it failed', new AppError('MODEL_FAILED', 'division by zero'), false],
+  ])('that says %s', async (_title, error, hasAnswered) => {
+    const { driver, releases } = started()
+    await releases.deploy(release('1.0.0'))
+    driver.call_ = () => Promise.reject(error)
+    const checked = releases.check(release('1.0.0'))
+    if (hasAnswered) await checked
+    else await expect(checked).rejects.toBe(error)
+  })
+
+  it('that cannot be loaded has not answered, whatever the error is called', async () => {
+    const { driver, releases, api } = started()
+    driver.open_ = () => Promise.reject(new AppError('VALIDATION', 'it is no booster'))
+    await expect(releases.deploy(release('1.0.0'))).rejects.toMatchObject({
+      code: 'MODEL_FAILED',
+      message: 'it is no booster',
+    })
+    await expect(releases.check(release('1.0.0'))).rejects.toMatchObject({ message: 'it is no booster' })
+    expect(await api.get('m')).toMatchObject({ ready: false, failure: 'it is no booster' })
+    driver.open_ = () => Promise.resolve()
+    await releases.deploy(release('1.0.0'))
+    expect(await api.get('m')).toMatchObject({ ready: true, version: '1' })
+  })
+
+  it('without the file of its framework is refused before anything is stored', async () => {
+    const { releases, api } = started()
+    const files = new Map([['model.joblib', bytes('x')]])
+    await expect(releases.deploy(release('1.0.0', '', { files }))).rejects.toMatchObject({
+      code: 'VALIDATION',
+      message: expect.stringContaining('there is no model.bst') as string,
+    })
+    expect(await api.list()).toEqual([])
+  })
+})

@@ -1,0 +1,35 @@
+/** A driver that tests tell what to do, and a seal for services. */
+import { Seal } from '../../../src/machine/seal.ts'
+import type { ModelCall, ModelDriver, OpenModel } from '../../../src/services/models/driver.ts'
+
+export const TEST_SEAL = new Seal(new Uint8Array(32).fill(1), 'put it again')
+
+/** Gives what each instance is, unless a test says otherwise. */
+export class TestDriver implements ModelDriver {
+  readonly name = 'test'
+  opened = 0
+  open_: () => Promise<void> = () => Promise.resolve()
+  call_: (call: ModelCall) => Promise<ModelCall['instances']> = ({ instances }) => Promise.resolve(instances)
+  refusal: string | undefined
+
+  refuses(): Promise<string | undefined> {
+    return Promise.resolve(this.refusal)
+  }
+  async open(): Promise<OpenModel> {
+    this.opened++
+    await this.open_()
+    const inputs = [{ type: 'number', shape: [2] }] as const
+    return {
+      signatures: [{ operation: 'predict', inputs }],
+      warnings: [],
+      call: (call) => this.call_(call),
+      close: () => Promise.resolve(),
+    }
+  }
+  runtimes(): Promise<[]> {
+    return Promise.resolve([])
+  }
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+}
