@@ -24,6 +24,8 @@ import { resourcesClient } from './services/resources/client.ts'
 import type { ResourcesApi } from './services/resources/contract.ts'
 import { rulesClient } from './services/rules/client.ts'
 import type { RulesApi } from './services/rules/contract.ts'
+import { vaultClient } from './services/vault/client.ts'
+import type { VaultApi } from './services/vault/contract.ts'
 import { webscriptsClient } from './services/webscripts/client.ts'
 import type { WebscriptsApi } from './services/webscripts/contract.ts'
 import { Http } from './web/client/http.ts'
@@ -53,6 +55,7 @@ export interface Client {
   readonly models: ModelsApi
   readonly objects: ObjectsClient
   readonly subscriptions: SubscriptionsClient
+  readonly vault: VaultApi
 }
 
 /**
@@ -78,6 +81,7 @@ export function createClient({ url, credentials, fetch }: ClientOptions): Client
     models: modelsClient(http),
     objects: objectsClient(http, fetch),
     subscriptions: subscriptionsClient(http),
+    vault: vaultClient(http),
   }
 }
 

@@ -106,6 +106,7 @@ export type {
 } from './core/engine/events.ts'
 export type { EventBatch } from './core/engine/event-batch.ts'
 export type { EventFilter } from './core/engine/event-filter.ts'
+export type { HistoryOptions, TaskHistory } from './core/engine/event-history.ts'
 export type {
   InputField,
   OutputField,

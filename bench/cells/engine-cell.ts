@@ -1,9 +1,10 @@
 /** The engine in one of the cells: its rules, who listens to it, and what must be true of what they heard. */
-import { EMPTY, map } from 'rxjs'
+import { EMPTY } from 'rxjs'
 import { builtins } from '../../plugins/index.ts'
 import { createEngine, definePlug, type EngineEvent, type EventType, type Why } from '../../src/index.ts'
 import type { Engine } from '../../src/core/engine/api.ts'
 import type { Rule } from '../../src/core/rule/rule.ts'
+import { KEPT_EVENTS } from '../../src/services/rules/durable/durable-runner.ts'
 import { TaskEventHistory } from '../../src/services/rules/tasks/task-event-history.ts'
 import { START_MS, STEP_MS, type Clock } from '../events.ts'
 import { chainRule, thresholdRule } from '../subjects/bench-rules.ts'
@@ -37,6 +38,7 @@ export async function engineCell(workload: Workload, parts: CellParts): Promise<
   const engine = createEngine({
     plugs: [...builtins, chainStep, countPlug(parts)],
     ...(time === 'variable' && { scheduler }),
+    ...(parts.row === 'history' && { history: KEPT_EVENTS }),
   })
   for (const [i, { rule, resource }] of rulesOf(workload).entries()) {
     await engine.start(rule, { id: `task-${i}`, resource })
@@ -184,16 +186,16 @@ function readWhy({ trigger, sensors, gates, input }: Why): number {
   return read + (input.values === undefined ? 0 : 1)
 }
 
-/** As a host keeps it, and never at rest. */
+/** As a host keeps it. */
 function history(engine: Engine, clock: Clock): Listener {
   const tenant = 'bench'
   const reports = {
-    events$: engine.events$.pipe(map((event) => ({ tenant, event }))),
+    history: ({ id }: { readonly id: string }, after: number) => engine.history(id, after),
     rare$: EMPTY,
     ended$: EMPTY,
     watch: () => EMPTY,
   }
-  const kept = new TaskEventHistory(reports, 'bench', () => clock.now, { most: Number.POSITIVE_INFINITY })
+  const kept = new TaskEventHistory(reports, 'bench', () => clock.now)
   return {
     beginCheck: () => undefined,
     finish() {

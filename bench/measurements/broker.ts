@@ -13,15 +13,17 @@ type Subject = BrokerPostsRequest['subject']
 const TITLES: Readonly<Record<Subject, string>> = {
   bare: 'a bare fastify route',
   broker: 'the broker, nobody listens',
+  'broker-keyed': 'the same, each with an idempotency key of its own',
   task: 'the broker, a task listens to each resource',
   append: 'series alone, without HTTP',
   converter: 'the broker behind a converter, as a gateway sends them',
-  keyed: 'the same, each with an idempotency key of its own',
+  keyed: 'behind a converter, each with a key of its own',
 }
 
 export const brokerPosts = posts('broker-posts', 'Broker: a message of five metrics, 64 connections', 1, [
   'bare',
   'broker',
+  'broker-keyed',
   'task',
   'converter',
   'keyed',
@@ -31,7 +33,7 @@ export const brokerArrays = posts(
   'broker-arrays',
   `Broker: an array of ${digits(POINTS)} points, 64 connections`,
   POINTS,
-  ['bare', 'append', 'broker', 'converter', 'keyed'],
+  ['bare', 'append', 'broker', 'broker-keyed', 'converter', 'keyed'],
 )
 
 export const brokerFanOut = measurement<'brokerFanOut'>({

@@ -5,12 +5,13 @@
  * (storage/fence-store.ts). A wrong guess about who is alive therefore costs time and nothing else.
  *
  * PLACEMENT-1 a slot has one owner, whose term is higher than that of all before
- * PLACEMENT-2 a slot whose owner is gone, or has let go, is another's after `TTL_MS` and two looks
+ * PLACEMENT-2 a slot whose owner is gone, or has let go, is another's after `TTL_MS` and two looks; after two looks
+ *   where the store tells who is there
  * PLACEMENT-3 what is given away was let go of before
  * PLACEMENT-4 a host that could not look for `TTL_MS` takes nothing for its own any more
  */
 import { AppError } from '../kernel/errors.ts'
-import type { Store, Stored } from '../storage/contract.ts'
+import type { Presence, Store, Stored } from '../storage/contract.ts'
 import { HOST_RECORDS, SLOT_TABLE, SLOT_TABLES, type HostRecord, type SlotTable } from './cluster-records.ts'
 import { assignSlots, slotOf, SLOTS } from './slots.ts'
 
@@ -36,6 +37,8 @@ export interface PlacementOptions {
   readonly id: string
   readonly url: string
   readonly version: string
+  /** who is there, as far as the store can tell before `TTL_MS` is over: hosts have announced their ids */
+  readonly presence?: Pick<Presence, 'among'> | undefined
   /** ms since some moment; never goes back */
   readonly elapsed: () => number
   /** From here on the slots are this host's. Must not wait. */
@@ -57,6 +60,8 @@ export class Placement {
   #table: SlotTable = NO_TABLE
   /** `elapsed` when the last look began that came to its end */
   #lookedAt = Number.NEGATIVE_INFINITY
+  /** hosts that were not there at the last look, though they said so less than `TTL_MS` ago */
+  #missed: ReadonlySet<string> = new Set()
   /** slots that are being let go of; true: nothing of them is left */
   readonly #releasing = new Map<number, boolean>()
   /** by the hosts that take slots */
@@ -94,6 +99,11 @@ export class Placement {
     return this.owned > 0 && [...this.#hosts].some(([other, host]) => other !== id && !host.isDraining)
   }
 
+  /** Whether a host seems to be gone: another look tells. */
+  get isUnsure(): boolean {
+    return [...this.#missed].some((id) => this.#hosts.has(id))
+  }
+
   /** addresses of all hosts that are there */
   get urls(): ReadonlySet<string> {
     return new Set([...this.#hosts.values()].map(({ url }) => url))
@@ -128,7 +138,7 @@ export class Placement {
   }
 
   async #look(): Promise<void> {
-    const { store, elapsed } = this.#options
+    const { store, elapsed, presence } = this.#options
     const began = elapsed()
     const { ms } = await store.now()
     const hosts = await store.collection(HOST_RECORDS).find({ limit: MAX_HOSTS })
@@ -139,7 +149,12 @@ export class Placement {
       hosts.find((host) => host.id === this.#options.id),
     )
     const stored = await store.collection(SLOT_TABLES).get(SLOT_TABLE)
-    this.#hosts = new Map([...known].filter(([id, host]) => this.#isLive(id, host, ms)))
+    const live = [...known].filter(([id, host]) => this.#isLive(id, host, ms))
+    const there = live.length > 1 ? await presence?.among(live.map(([id]) => id)) : undefined
+    const missed = new Set(live.flatMap(([id]) => (there?.has(id) === false && id !== this.#options.id ? [id] : [])))
+    // one that came back a moment later is not gone
+    this.#hosts = new Map(live.filter(([id]) => !missed.has(id) || !this.#missed.has(id)))
+    this.#missed = missed
     this.#adopt(stored?.value ?? NO_TABLE)
     const next = this.#plan()
     if (next !== undefined) {

@@ -1,4 +1,4 @@
-/** The data folder of a host, and the keys in it. */
+/** The data folder of a host, and the key of its tokens. */
 import {
   existsSync,
   linkSync,
@@ -14,8 +14,6 @@ import {
 import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { AppError, messageOf } from '../kernel/errors.ts'
-import { Seal } from '../machine/seal.ts'
-import type { Config } from './config.ts'
 
 const KEY_BYTES = 32
 
@@ -96,13 +94,6 @@ export function secretKey(folder: string, name: string, loss: string): Uint8Arra
     throw unusable(folder, error)
   }
   throw new AppError('STORE', `${path} is not a key; take it away and a new one is made (${loss})`)
-}
-
-/** For secrets that a service keeps, under a key of its own. `STORE`. */
-export function sealOf({ store, data }: Pick<Config, 'store' | 'data'>, service: string): Seal {
-  const loss = `secrets of ${service} have to be given again`
-  const key = store.medium === 'memory' ? randomKey() : secretKey(data, `${service}.key`, loss)
-  return new Seal(key.slice(0, KEY_BYTES), `${loss}, each with what it belongs to`)
 }
 
 export function randomKey(): Uint8Array {

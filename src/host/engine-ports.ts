@@ -1,6 +1,7 @@
 /** What the engine of a tenant may ask of this host's services. */
 import { latestValue } from '../adapters/broker.ts'
 import { metadataOf } from '../adapters/resources.ts'
+import { secretOf } from '../adapters/vault.ts'
 import type { Ports } from '../core/ports.ts'
 import type { ServiceRegistry } from './service-registry.ts'
 
@@ -9,5 +10,6 @@ export function enginePorts(tenant: string, serviceRegistry: ServiceRegistry): P
   return {
     latestValue: latestValue(tenant, () => serviceRegistry.broker),
     metadata: metadataOf(tenant, () => serviceRegistry.resources),
+    secret: secretOf(tenant, () => serviceRegistry.vault),
   }
 }

@@ -42,6 +42,7 @@ export const makeFunctions: MakeService = (parts) => {
       // rules name nothing but plugs
       type === 'plugs' ? usesOf(serviceRegistry, tenant, `${name}:${version}`) : 0,
     models: () => serviceRegistry.models,
+    vault: () => serviceRegistry.vault,
     logger,
   })
   const service = reached('functions', own)

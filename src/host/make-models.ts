@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../kernel/errors.ts'
+import { Seal } from '../machine/seal.ts'
 import { machineTimers } from '../machine/timers.ts'
 import { inspectMachine } from '../sandbox-process/inspect-machine.ts'
 import { DEFAULT_LIMITS, type ProcessLimits } from '../sandbox-process/limits.ts'
@@ -14,8 +15,8 @@ import { remoteDriver } from '../services/models/remote/remote-driver.ts'
 import { modelsRoutes } from '../services/models/routes.ts'
 import { createModelsService } from '../services/models/service.ts'
 import { xgboostDriver } from '../services/models/xgboost/xgboost-driver.ts'
-import { sealOf } from './data-folder.ts'
 import { ownFolder } from './own-folder.ts'
+import { sealKey } from './seal-key.ts'
 import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
 import { nodeTransport } from './transport/node-transport.ts'
 import { remoteModels } from './transport/remote-models.ts'
@@ -60,7 +61,7 @@ export const makeModels: MakeService = (parts) => {
     drivers: [remote, xgboostDriver({ breathe }), python],
     now,
     newId: () => randomUUID(),
-    seal: sealOf(config, 'models'),
+    seal: new Seal(sealKey(config)),
     registry: () => serviceRegistry.functions,
     logger,
   })

@@ -9,8 +9,9 @@ import { importHandler } from '../services/objects/etl/import-jobs.ts'
 import { transferRoutes } from '../services/objects/etl/routes.ts'
 import { IMPORT_SUBSCRIPTION, Transfers } from '../services/objects/etl/transfers.ts'
 import { subscriptionsRoutes } from '../services/objects/subscriptions/routes.ts'
+import { Seal } from '../machine/seal.ts'
 import { Subscriptions } from '../services/objects/subscriptions/service.ts'
-import { sealOf } from './data-folder.ts'
+import { sealKey } from './seal-key.ts'
 import type { MakeService } from './service-dependencies.ts'
 
 /** Over the objects of the host, which are made before; rules, webscripts, broker and queries as far as they are served. */
@@ -41,7 +42,7 @@ export const makeSubscriptions: MakeService = ({
     storage,
     objects,
     webscripts: () => serviceRegistry.webscripts,
-    seal: sealOf(config, 'subscriptions'),
+    seal: new Seal(sealKey(config)),
     checkPair,
     engine: () => serviceRegistry.runner && objectForwarding(serviceRegistry.runner.intake),
     system: [{ record: IMPORT_SUBSCRIPTION, take: (tenant, change) => transfers.take(tenant, change) }],

@@ -46,6 +46,7 @@ const SUBSCRIPTION = {
 }
 
 export const EXAMPLES: Readonly<Record<string, unknown>> = {
+  putVaultV1Secret: { value: 'a token of another service' },
   postResourceconstraints: CONSTRAINT,
   putResourceconstraint: CONSTRAINT,
   postResourcetypes: {

@@ -9,6 +9,7 @@ import type { QueriesService } from '../services/queries/contract.ts'
 import type { ResourcesService } from '../services/resources/contract.ts'
 import type { OperatedBackgroundWork } from '../services/resources/managed-tasks/create-background-work.ts'
 import type { RulesService } from '../services/rules/contract.ts'
+import type { VaultService } from '../services/vault/contract.ts'
 import type { WebscriptsService } from '../services/webscripts/contract.ts'
 import type { TaskRunner } from '../services/rules/runner.ts'
 
@@ -28,6 +29,7 @@ export interface ServiceRegistry {
   queries?: QueriesService
   models?: ModelsService
   objects?: ObjectsService
+  vault?: VaultService
   /** what works beside the resources: commands for the broker, templates that tasks wait for */
   work?: OperatedBackgroundWork
 }

@@ -9,6 +9,7 @@ import { makeQueries } from './make-queries.ts'
 import { makeResources } from './make-resources.ts'
 import { makeRules } from './make-rules.ts'
 import { makeSubscriptions } from './make-subscriptions.ts'
+import { makeVault } from './make-vault.ts'
 import { makeWebscripts } from './make-webscripts.ts'
 import type { MakeService, ServiceTable } from './service-dependencies.ts'
 
@@ -18,6 +19,7 @@ import type { MakeService, ServiceTable } from './service-dependencies.ts'
  */
 export const SERVICES: ServiceTable = new Map<string, MakeService>([
   ['broker', makeBroker],
+  ['vault', makeVault],
   ['functions', makeFunctions],
   ['webscripts', makeWebscripts],
   ['models', makeModels],

@@ -1,4 +1,4 @@
-/** Secrets sealed by AES-256-GCM under a key of the host: stored and shown like that, opened for a call. */
+/** Secrets that are stored sealed, by AES-256-GCM under a key of the host, and opened when they are used. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { AppError } from '../kernel/errors.ts'
 
@@ -9,12 +9,10 @@ export const SEALED = 'enc:'
 
 export class Seal {
   readonly #key: Uint8Array
-  readonly #remedy: string
 
-  /** `key`: 32 bytes; `remedy`: what to do when another key sealed a secret, such as `put the subscription again` */
-  constructor(key: Uint8Array, remedy: string) {
+  /** `key`: 32 bytes */
+  constructor(key: Uint8Array) {
     this.#key = key
-    this.#remedy = remedy
   }
 
   /** `place`: what it belongs to; it opens nowhere else. */
@@ -38,7 +36,7 @@ export class Seal {
     } catch (error) {
       throw new AppError(
         'STORE',
-        `the secret cannot be opened: the key of the data folder is another one; ${this.#remedy}`,
+        'the secret cannot be opened: the key of the data folder is another one; give the secret again',
         { cause: error },
       )
     }

@@ -25,6 +25,8 @@ export interface Program {
   readonly seesItself?: boolean
   /** plain JSON, given to `start` */
   readonly argument: unknown
+  /** values in the argument that no line of log and no error tells */
+  readonly secrets?: readonly string[]
   /** MiB of memory of each of its processes, in place of the host's */
   readonly memoryMib?: number | undefined
   /** seconds of CPU time that its processes may take in a second, all together; as much as there is when left out */

@@ -6,6 +6,7 @@
  * SANDPROC-2 every call settles: by its answer, by its time limit, or with the end of the process
  * SANDPROC-3 a call that is over its time ends the process, since nothing else surely stops it
  * SANDPROC-4 what a process writes, asks and keeps open is bounded, however fast it does it
+ * SANDPROC-5 no line of its log and no error has a secret that it was given, as long as it writes it as it is
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { Duplex, Readable } from 'node:stream'
@@ -19,10 +20,11 @@ import type { Launch } from './launch.ts'
 import type { ProcessLimits } from './limits.ts'
 import { LogGate } from './log-gate.ts'
 import type { AnswerQuestion, Program, ProgramLine } from './program.ts'
+import { redacting } from './redact.ts'
 
 export interface ProcessOptions {
   readonly launch: Launch
-  readonly program: Pick<Program, 'module' | 'argument'>
+  readonly program: Pick<Program, 'module' | 'argument' | 'secrets'>
   readonly limits: ProcessLimits
   readonly answer: AnswerQuestion
   readonly log: (line: ProgramLine) => void
@@ -66,6 +68,7 @@ export class SandboxProcess {
   readonly #calls = new Map<number, OpenCall>()
   readonly #questions = new Set<AbortController>()
   readonly #log: LogGate
+  readonly #redact: (text: string) => string
   #lastCall = 0
   #unanswered = 0
   #output = 0
@@ -79,6 +82,7 @@ export class SandboxProcess {
     this.#options = options
     const { launch, program, limits, later, log, clock } = options
     this.#log = new LogGate(limits.logLines, clock, log)
+    this.#redact = redacting(program.secrets ?? [])
     this.#child = spawn(launch.command, launch.args, {
       env: {},
       cwd: '/',
@@ -206,7 +210,7 @@ export class SandboxProcess {
     stream?.on('error', () => undefined)
     stream?.on('data', (piece: string) => {
       this.#output += piece.length
-      for (const text of piece.split('\n')) if (text.trim() !== '') this.#say(level, text)
+      for (const text of piece.split('\n')) if (text.trim() !== '') this.#say(level, this.#textOf(text))
       const { outputBytes } = this.#options.limits
       if (this.#output > outputBytes) this.end(`it printed more than ${outputBytes} bytes`)
     })
@@ -217,7 +221,7 @@ export class SandboxProcess {
     try {
       lines.push(piece)
     } catch (error) {
-      return this.end(`it broke the protocol: ${messageOf(error).slice(0, MESSAGE_LENGTH)}`)
+      return this.end(`it broke the protocol: ${this.#textOf(messageOf(error))}`)
     }
     const { unansweredBytes } = this.#options.limits
     if (this.#unanswered > unansweredBytes) this.end(`it said more than ${unansweredBytes} bytes without an answer`)
@@ -229,13 +233,13 @@ export class SandboxProcess {
     const { answer, ask, log, ready, failed: failure } = said
     if (typeof answer === 'number') this.#answered(answer, said)
     else if (typeof ask === 'number') this.#asked(ask, said)
-    else if (LEVELS.has(log)) this.#say(log as ProgramLine['level'], textOf(said['text']))
+    else if (LEVELS.has(log)) this.#say(log as ProgramLine['level'], this.#textOf(said['text']))
     else if (this.#settleReady !== undefined && ready === true) {
       this.#settleReady.resolve()
       this.#settleReady = undefined
       this.#unanswered = 0
     } else if (this.#settleReady !== undefined && typeof failure === 'string') {
-      this.end(`it did not start: ${textOf(failure)}`)
+      this.end(`it did not start: ${this.#textOf(failure)}`)
     } else this.end('it broke the protocol: it said what nobody asked for')
   }
 
@@ -247,7 +251,7 @@ export class SandboxProcess {
     this.#unanswered = 0
     this.#output = 0
     if (error === undefined) call.resolve(value)
-    else call.reject(failed(textOf(error), 'answered'))
+    else call.reject(failed(this.#textOf(error), 'answered'))
   }
 
   #asked(reply: number, { method, params }: Readonly<Record<string, unknown>>): void {
@@ -291,7 +295,12 @@ export class SandboxProcess {
   }
 
   #say(level: ProgramLine['level'], text: string): void {
-    this.#log.say({ level, text: text.slice(0, MESSAGE_LENGTH) })
+    this.#log.say({ level, text })
+  }
+
+  /** What it says, for people. */
+  #textOf(value: unknown): string {
+    return this.#redact(typeof value === 'string' ? value : JSON.stringify(value)).slice(0, MESSAGE_LENGTH)
   }
 
   #send(value: object): void {
@@ -318,10 +327,6 @@ export class SandboxProcess {
     this.#channel.pause()
     this.#channel.once('drain', () => this.#channel.resume())
   }
-}
-
-function textOf(value: unknown): string {
-  return (typeof value === 'string' ? value : JSON.stringify(value)).slice(0, MESSAGE_LENGTH)
 }
 
 function failed(why: string, cause: CallFailure = 'ended'): AppError {

@@ -43,6 +43,16 @@ export interface Storage {
   close(): Promise<void>
   /** Live figures for /metrics. */
   stats(): StorageStats
+  /** Of a medium that several processes may share, and that notices when one of them ends. */
+  readonly presence?: Presence | undefined
+}
+
+/** Names that processes have for as long as they are there. For speed alone: a medium may miss that one is gone, or think so too early. */
+export interface Presence {
+  /** From here on this process has the name, until it closes the storage or the medium hears nothing of it any more. */
+  announce(name: string): Promise<void>
+  /** Which of the names somebody has. Undefined when everybody may have lost them: the medium was away a moment ago. */
+  among(names: readonly string[]): Promise<ReadonlySet<string> | undefined>
 }
 
 export interface StorageStats {

@@ -4,6 +4,9 @@
  */
 import { Budget, LIMITS, type VelocityLimits } from './budget.ts'
 import { asAppError, Fault, placeOf } from './fault.ts'
+import { JsonBuilder, type ReadJson } from './json/json-builder.ts'
+import { makeDirect } from './json/make-direct.ts'
+import { NotDirect } from './json/not-direct.ts'
 import { RootContext } from './render/context.ts'
 import { Run } from './render/run.ts'
 import { makeReady, type Ready } from './render/statements.ts'
@@ -18,9 +21,15 @@ export interface TemplateOptions {
   readonly now: () => number
 }
 
+/** values that it may fail to give, more than it gives, before nobody tries any more */
+const MAX_FAILED = 8
+
 export class VelocityTemplate {
   readonly #source: string
   readonly #ready: Ready
+  /** null: only texts tell */
+  #direct: Ready | null
+  #failed = 0
   readonly #options: TemplateOptions
   readonly #limits: VelocityLimits
 
@@ -32,7 +41,9 @@ export class VelocityTemplate {
     const { compat = '1.7' } = options
     const counts = /velocity(?:Count|HasNext)|evaluate/.test(source)
     try {
-      this.#ready = makeReady(parseTemplate(source, compat), compat, counts)
+      const template = parseTemplate(source, compat)
+      this.#ready = makeReady(template, compat, counts)
+      this.#direct = makeDirect(template, compat, counts && compat === '1.7') ?? null
     } catch (error) {
       throw this.#told(error, 0)
     }
@@ -43,14 +54,40 @@ export class VelocityTemplate {
    * the place when Apache's engine would fail or a limit is passed, `TEMPLATE` when `#evaluate` is given no template.
    */
   render(variables: Readonly<Record<string, unknown>>): string {
-    const { compat = '1.7', now } = this.#options
-    const { exec, macros } = this.#ready
-    const run = new Run(compat, new Budget(this.#limits, now), new RootContext(variables), macros)
+    const run = this.#run(variables, this.#ready)
     try {
-      return run.whole(exec)
+      return run.whole(this.#ready.exec)
     } catch (error) {
       throw this.#told(error, run.at)
     }
+  }
+
+  /**
+   * What JSON of the rendered text stands for, made without the text; undefined where only the text can tell, or tells
+   * that it is no JSON. Throws as `render` does. `levels`: how deep it may nest; `read`: reads a part of it that a
+   * variable brings.
+   */
+  renderJson(variables: Readonly<Record<string, unknown>>, levels: number, read: ReadJson): unknown {
+    const direct = this.#direct
+    if (direct === null) return undefined
+    const { characters } = this.#limits
+    const json = new JsonBuilder({ characters, levels }, read)
+    const run = this.#run(variables, direct, json)
+    try {
+      direct.exec(run)
+      const value = json.end()
+      if (this.#failed > 0) this.#failed--
+      return value
+    } catch (error) {
+      if (!(error instanceof NotDirect)) throw this.#told(error, run.at)
+      if (++this.#failed >= MAX_FAILED) this.#direct = null
+      return undefined
+    }
+  }
+
+  #run(variables: Readonly<Record<string, unknown>>, { macros }: Ready, json?: JsonBuilder): Run {
+    const { compat = '1.7', now } = this.#options
+    return new Run(compat, new Budget(this.#limits, now), new RootContext(variables), macros, json)
   }
 
   /** What the caller gets for an error at this offset. */

@@ -28,12 +28,12 @@ export function bodyText(bytes: Buffer): string {
 }
 
 /**
- * The value of a body. Throws `NOT_JSON`, `TOO_LARGE` for one that nests too deep, and `VALIDATION` that lists all
+ * The value of a body. `levels`: the most that it may nest. Throws `NOT_JSON`, `TOO_LARGE` for one that nests too deep, and `VALIDATION` that lists all
  * whole numbers that it cannot keep, or all keys which reach a prototype, and all numbers that are too large for one.
  */
-export function parseBody(text: string): unknown {
-  if (isTooDeep(text)) {
-    throw new AppError('TOO_LARGE', `The body nests deeper than ${MAX_LEVELS} levels; send a flatter one`)
+export function parseBody(text: string, levels = MAX_LEVELS): unknown {
+  if (isTooDeep(text, levels)) {
+    throw new AppError('TOO_LARGE', `The body nests deeper than ${levels} levels; send a flatter one`)
   }
   let value: unknown
   try {
@@ -49,16 +49,16 @@ export function parseBody(text: string): unknown {
 }
 
 /** Looks at the text, so that nothing deep is ever made. */
-function isTooDeep(text: string): boolean {
+function isTooDeep(text: string, levels: number): boolean {
   // As many levels as that need as many characters to open and to close.
-  if (text.length < 2 * MAX_LEVELS) return false
+  if (text.length < 2 * levels) return false
   let level = 0
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at)
     if (char === QUOTE) {
       at = endOfText(text, at)
     } else if (char === OPEN_LIST || char === OPEN_OBJECT) {
-      if (++level > MAX_LEVELS) return true
+      if (++level > levels) return true
     } else if (char === CLOSE_LIST || char === CLOSE_OBJECT) level--
   }
   return false

@@ -25,6 +25,10 @@ const silent = { warn: () => undefined, error: () => undefined }
 export class ModelCluster {
   readonly #hosts = new Map<number, ModelHost>()
   readonly #acknowledged = new Map<string, number[]>()
+  /** Whether the store tells who is there; it does not until then. */
+  isTelling = false
+  /** hosts that it takes for gone, though they are not */
+  readonly #missed = new Set<number>()
   #ms = 1_000_000
   #offset = 0
   #lives = 0
@@ -45,6 +49,7 @@ export class ModelCluster {
     const placement = new Placement({
       store: around(this.store),
       id,
+      presence: { among: async () => this.#among() },
       url: `http://${id}`,
       version: '1',
       elapsed: () => this.#ms,
@@ -128,7 +133,18 @@ export class ModelCluster {
     frozen?.wake()
   }
 
+  /** The store takes the host for gone, or no longer. */
+  miss(number: number): void {
+    if (!this.#missed.delete(number)) this.#missed.add(number)
+  }
+
+  #among(): ReadonlySet<string> | undefined {
+    const there = [...this.#hosts].filter(([number, { isDead }]) => !isDead && !this.#missed.has(number))
+    return this.isTelling ? new Set(there.map(([, { id }]) => id)) : undefined
+  }
+
   wakeAll(): void {
+    this.#missed.clear()
     for (const number of this.#hosts.keys()) this.wake(number)
   }
 
@@ -151,12 +167,14 @@ export class ModelCluster {
     this.#offset += by
   }
 
+  async lookOne(number: number): Promise<void> {
+    this.look(number)
+    await this.settle()
+  }
+
   async lookAll(times: number): Promise<void> {
     for (let time = 0; time < times; time += 1) {
-      for (const number of this.#hosts.keys()) {
-        this.look(number)
-        await this.settle()
-      }
+      for (const number of this.#hosts.keys()) await this.lookOne(number)
     }
   }
 

@@ -8,7 +8,7 @@ const TENANTS = ['acme', 'north', 'south', 'east']
 
 type Act =
   | {
-      readonly do: 'join' | 'look' | 'write' | 'crash' | 'freeze' | 'wake' | 'drain' | 'replace'
+      readonly do: 'join' | 'look' | 'write' | 'crash' | 'freeze' | 'wake' | 'drain' | 'miss' | 'replace'
       readonly host: number
       readonly tenant: number
     }
@@ -23,7 +23,7 @@ const acts = fc.array(
     {
       weight: 4,
       arbitrary: fc.record({
-        do: fc.constantFrom('join', 'crash', 'freeze', 'wake', 'drain', 'replace'),
+        do: fc.constantFrom('join', 'crash', 'freeze', 'wake', 'drain', 'miss', 'replace'),
         host,
         tenant,
       }),
@@ -41,8 +41,9 @@ const acts = fc.array(
 // Holds PLACEMENT-1, PLACEMENT-2, PLACEMENT-3, FENCE-1, FENCE-3
 it('whatever happens to hosts, one at a time writes to a tenant, and in the end each tenant has a host', async () => {
   await fc.assert(
-    fc.asyncProperty(acts, async (history) => {
+    fc.asyncProperty(acts, fc.boolean(), async (history, isTelling) => {
       const cluster = new ModelCluster()
+      cluster.isTelling = isTelling
       cluster.join(0)
       for (const act of history) await play(cluster, act)
       cluster.wakeAll()

@@ -44,6 +44,22 @@ describe('who has which slots', () => {
     expect(cluster.placementOf(1).owned).toBe(SLOTS)
   })
 
+  it('where the store tells who is there, a dead host is gone at the second look, and one that comes back is not', async () => {
+    cluster.isTelling = true
+    cluster.join(1)
+    await cluster.lookAll(3)
+    cluster.miss(0)
+    await cluster.lookOne(1)
+    expect([cluster.placementOf(1).owned, cluster.placementOf(1).isUnsure]).toEqual([SLOTS / 2, true])
+    cluster.miss(0)
+    await cluster.lookOne(1)
+    expect([cluster.placementOf(1).owned, cluster.placementOf(1).isUnsure]).toEqual([SLOTS / 2, false])
+    cluster.crash(0)
+    await cluster.lookOne(1)
+    await cluster.lookOne(1)
+    expect(cluster.placementOf(1).owned).toBe(SLOTS)
+  })
+
   it('who could not look for as long takes nothing for its own until it has looked: PLACEMENT-4', async () => {
     expect(cluster.placementOf(0).of('acme')).toEqual({ kind: 'here', term: 1 })
     cluster.pass(TTL_MS + 1)

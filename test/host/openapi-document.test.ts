@@ -103,6 +103,7 @@ const NAMES: readonly (readonly [string, Readonly<Record<string, string>>])[] = 
   ['/registry/v2/webscripts', { name: 'calls', version: '1.0.0', '*': 'index.js', tag: 'cellar' }],
   ['/registry/v2/models', { name: 'boilers', version: '1.0.0', '*': 'model.joblib', tag: 'cellar' }],
   ['/registry/v2/tags', { tag: 'cellar' }],
+  ['/vault', { name: 'WEATHER_TOKEN' }],
   ['/registry/v2/runtimeTags', { tag: 'python' }],
   ['/registry/v2/schemas', { schema: 'plugs-manifest', functionType: 'plugs', role: 'manifest' }],
   ['/registry/v2/jobs', { type: 'build' }],

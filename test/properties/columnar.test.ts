@@ -344,8 +344,8 @@ class Run {
   /** rows that took a message by themselves in which a sensor failed */
   byThemselves = 0
 
-  /** `more`: somebody listens to all tasks; or to one; or there are no rows */
-  constructor(more: 'nobody' | 'somebody' | 'to one' | 'no rows', generates: boolean, hearsRare = true) {
+  /** `more`: somebody listens to all tasks; or to one; or there are no rows. `kept`: events of each task; 0: none */
+  constructor(more: 'nobody' | 'somebody' | 'to one' | 'no rows', generates: boolean, hearsRare = true, kept = 0) {
     // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the same that the library does
     const generate = (parameters: readonly string[], body: string) => new Function(...parameters, body) as () => unknown
     this.engine = new CoreEngine({
@@ -356,6 +356,7 @@ class Run {
       ...(generates && { generate }),
       // an executor that can hold answers back has no rows
       ...(more === 'no rows' && { latency: () => 0 }),
+      ...(kept > 0 && { history: { perTask: kept } }),
       ...(hearsRare && { onRare: (event) => this.rare.push(JSON.stringify(event)) }),
     })
     this.listening = new Listening(this.engine, (text) => this.calls.push(text))
@@ -461,6 +462,7 @@ class Run {
       this.engine.receive(given.messages)
     } else if (given.kind === 'look') {
       this.calls.push(JSON.stringify([task?.info(), task?.node('s0'), task?.explain('a0')]))
+      this.calls.push(JSON.stringify(this.engine.history(task?.id ?? '').events))
     } else if (given.kind === 'push' && task?.status === 'running') {
       task.push('s0', { rawData: { pushed: true } })
     } else if (given.kind === 'answer') {
@@ -501,6 +503,7 @@ async function play(run: Run, { rules, steps }: Case, looksAlways: boolean): Pro
     if (looksAlways) run.look()
   }
   run.look()
+  for (const id of run.engine.tasks.keys()) run.calls.push(JSON.stringify(run.engine.history(id).events))
   run.listening.end()
   const counts = JSON.stringify(run.engine.counts)
   await run.engine.close()
@@ -537,6 +540,35 @@ describe('listening changes nothing', () => {
   it.each([
     ['with generated code', true],
     ['without generated code', false],
+  ])(
+    'an actuator that looks at its task sees what came before a message with a part of the fields, %s',
+    async (_, generates) => {
+      const rule: Rule = {
+        sensors: [
+          { label: 's0', resource: 'r', name: 'streamingDataSensor', properties: { parameter: 'a', threshold: 0 } },
+          { label: 's1', resource: 'r', name: 'condition', properties: { condition: 'on' } },
+        ],
+        actuators: [{ label: 'a0', name: 'act' }],
+        triggers: [{ sourceLabel: 's1', destinationLabel: 'a0' }],
+      }
+      const messages: readonly Message[] = [
+        { resource: 'r', a: 10, on: true, act: 'quiet' },
+        { resource: 'r', a: 20, on: true, act: 'quiet' },
+        { resource: 'r', a: 0, on: false, act: 'quiet' },
+        { resource: 'r', on: false, act: 'look' },
+      ]
+      const given: Case = {
+        rules: [rule],
+        steps: messages.map((message) => ({ kind: 'message', message, wait: 0, hops: 0 })),
+      }
+      const calls = await play(new Run('nobody', generates), given, false)
+      expect(calls).toEqual(await play(new Run('no rows', generates), given, false))
+    },
+  )
+
+  it.each([
+    ['with generated code', true],
+    ['without generated code', false],
   ])('who listens hears what there is to hear without rows, %s', async (_, generates) => {
     await fc.assert(
       fc.asyncProperty(evenCases, async (given) => {
@@ -562,6 +594,20 @@ describe('listening changes nothing', () => {
         expect(calls).toEqual(await play(new Run('no rows', generates, false), given, false))
       }),
       runs(300),
+    )
+  })
+
+  it.each([
+    ['with generated code', true, 7],
+    ['with generated code', true, 60],
+    ['without generated code', false, 20],
+  ])('what is kept of each task is what it would tell without rows, %s', async (_, generates, kept) => {
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(evenCases, cases), async (given) => {
+        const calls = await play(new Run('nobody', generates, true, kept), given, false)
+        expect(calls).toEqual(await play(new Run('no rows', generates, true, kept), given, false))
+      }),
+      runs(150),
     )
   })
 

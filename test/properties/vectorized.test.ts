@@ -223,13 +223,14 @@ class Run {
   readonly listening: Listening
   readonly #open: (() => void)[] = []
 
-  /** `more`: somebody listens to everything; or there are no rows */
-  constructor(more: 'nobody' | 'somebody' | 'no rows') {
+  /** `more`: somebody listens to everything; or there are no rows. `kept`: events of each task; 0: none */
+  constructor(more: 'nobody' | 'somebody' | 'no rows', kept = 0) {
     // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the same that the library does
     const generate = (parameters: readonly string[], body: string) => new Function(...parameters, body) as () => unknown
     const onRare = (event: unknown) => void this.calls.push(JSON.stringify(event))
     const latency = more === 'no rows' && { latency: () => 0 }
-    const common = { scheduler: this.clock, ids: () => 'unused', seed: 7, generate, onRare, ...latency }
+    const history = kept > 0 && { history: { perTask: kept } }
+    const common = { ...history, scheduler: this.clock, ids: () => 'unused', seed: 7, generate, onRare, ...latency }
     this.engine = new CoreEngine({ plugs: [...builtins, same, scale, this.#act()], ...common })
     this.listening = new Listening(this.engine, (text) => this.calls.push(text))
     if (more === 'somebody') this.engine.events$.subscribe(() => undefined)
@@ -289,6 +290,7 @@ class Run {
       }
     } else if (step.kind === 'look') {
       this.calls.push(JSON.stringify([task?.info(), task?.node('s0'), task?.explain('a')]))
+      this.calls.push(JSON.stringify(this.engine.history(task?.id ?? '').events))
     } else if (step.kind === 'push' && task?.status === 'running') {
       task.push('s0', { rawData: { pushed: true } })
     } else if (step.kind === 'listen for one message') {
@@ -320,6 +322,7 @@ async function play(run: Run, given: Case): Promise<readonly string[]> {
     await run.answerAll()
   }
   run.look()
+  for (const id of run.engine.tasks.keys()) run.calls.push(JSON.stringify(run.engine.history(id).events))
   run.listening.end()
   const counts = JSON.stringify(run.engine.counts)
   await run.engine.close()
@@ -343,6 +346,15 @@ describe('many tasks of one form that hear one resource', () => {
     )
     reached.push(...take.mock.results.map(({ value }) => Number(value)))
     take.mockRestore()
+  })
+
+  it('have kept what each would have alone', async () => {
+    await fc.assert(
+      fc.asyncProperty(cases, async (given) => {
+        expect(await play(new Run('nobody', 40), given)).toEqual(await play(new Run('no rows', 40), given))
+      }),
+      runs(40),
+    )
   })
 
   it('see their earlier firing when they first fire in a vectorized', async () => {

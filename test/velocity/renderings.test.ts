@@ -50,3 +50,10 @@ describe('objects of the payload', () => {
     expect(template.render({ p: { a: {}, b: {}, c: {} } })).toBe('123 3 123')
   })
 })
+
+describe('a loop', () => {
+  it('fails when its list grows meanwhile, as in Java', () => {
+    const growing = made('#set($list = [1, 2])#foreach($i in $list)$i#set($ok = $list.add(3))#end')
+    expect(() => growing.render({})).toThrow('ConcurrentModificationException')
+  })
+})

@@ -1,24 +1,24 @@
 /**
- * Posts to a server on this machine for ever: `post-client.ts <port> <connections> <points> <0, 1 or 2>`, one request at
- * a time on each; 1: through a converter; 2: with an idempotency key of its own each time, too.
+ * Posts to a server on this machine for ever: `post-client.ts <port> <connections> <points> <0 to 3>`, one request at a
+ * time on each; 1: through a converter; 2: with an idempotency key of its own each time, too; 3: with the key alone.
  */
 import { connect } from 'node:net'
 import { bodyOf, gatewayBodyOf } from './bodies.ts'
 import { expectGood, postRequest } from './post-request.ts'
 
-export type PostClientArguments = readonly [port: number, connections: number, points: number, converter: number]
+export type PostClientArguments = readonly [port: number, connections: number, points: number, way: number]
 
-const [port = 0, connections = 1, points = 1, converter = 0] = process.argv.slice(2).map(Number)
+const [port = 0, connections = 1, points = 1, way = 0] = process.argv.slice(2).map(Number)
 
 for (let device = 0; device < connections; device++) {
   const asked =
-    converter > 0
+    way === 1 || way === 2
       ? { path: '/converter/gateway/ingest', body: gatewayBodyOf(device, points) }
       : { body: bodyOf(device, points) }
   const plain = Buffer.from(postRequest({ port, device, ...asked }))
   let sent = 0
   const next = () =>
-    converter === 2
+    way > 1
       ? postRequest({ port, device, ...asked, head: [`idempotency-key: ${process.pid}-${device}-${sent++}`] })
       : plain
   const socket = connect(port, '127.0.0.1', () => socket.write(next()))

@@ -16,8 +16,11 @@ import { listen, LOG } from './tasks.ts'
 import { until } from './until.ts'
 
 export interface BrokerPostsRequest {
-  /** `task`: one task listens to each resource. `converter`: the points come as a gateway sends them; `keyed`: with a key */
-  readonly subject: 'bare' | 'broker' | 'task' | 'append' | 'converter' | 'keyed'
+  /**
+   * `task`: one task listens to each resource. `converter`: the points come as a gateway sends them; `broker-keyed`,
+   * `keyed`: the same with a key of each post's own
+   */
+  readonly subject: 'bare' | 'broker' | 'broker-keyed' | 'task' | 'append' | 'converter' | 'keyed'
   /** of one post */
   readonly points: number
 }
@@ -42,15 +45,18 @@ export function brokerPostsSample(request: BrokerPostsRequest): Promise<BrokerPo
     if (subject === 'append') return appends(folder, points)
     const app = subject === 'bare' ? bare() : await host(folder, subject)
     await app.listen({ port: 0, host: '127.0.0.1' })
-    return driven(app, points, subject === 'keyed' ? 2 : subject === 'converter' ? 1 : 0)
+    return driven(app, points, WAYS[subject] ?? 0)
   })
 }
 
-async function driven(app: FastifyInstance, points: number, converter: 0 | 1 | 2): Promise<BrokerPostsSample> {
+/** of the client */
+const WAYS: Partial<Record<BrokerPostsRequest['subject'], number>> = { converter: 1, keyed: 2, 'broker-keyed': 3 }
+
+async function driven(app: FastifyInstance, points: number, way: number): Promise<BrokerPostsSample> {
   const { port } = app.server.address() as AddressInfo
   let posts = 0
   app.server.on('request', () => posts++)
-  const given: PostClientArguments = [port, CONNECTIONS, points, converter]
+  const given: PostClientArguments = [port, CONNECTIONS, points, way]
   const client = startClient('post-client.ts', given)
   try {
     await client.until(() => posts >= (points === 1 ? 20_000 : 300))

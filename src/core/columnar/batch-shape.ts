@@ -14,7 +14,7 @@
  *   message
  * SHAPE-5 at most 30 bits of states, of which at most 8 decide gates and triggers
  */
-import type { Graph, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
+import type { Graph, GraphNode, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
 import type { TaskModel } from '../task/run.ts'
 import { earliestFiring } from './possible-firings.ts'
 import { computedSensors, isCalled, NEITHER, type SensorSteps } from './computed-sensors.ts'
@@ -192,4 +192,21 @@ function structure({ graph, settings }: TaskModel): unknown {
       return [source.index, destination.kind, destination.slot, states, change, policyMs]
     }),
   ]
+}
+
+/** A sensor by its position, or an actuator by its slot. */
+export function nodeOf({ sensors }: BatchShape, graph: Graph, isSensor: boolean, node: number): GraphNode {
+  return (isSensor ? graph.sensors[sensors[node]?.slot ?? -1] : graph.actuators[node]) as GraphNode
+}
+
+/** What leads to it: to an actuator the trigger at a place. */
+export function triggerOf(
+  shape: BatchShape,
+  graph: Graph,
+  isSensor: boolean,
+  node: number,
+  trigger: number,
+): TriggerEdge | undefined {
+  if (!isSensor) return graph.triggers[trigger]
+  return graph.triggers.find(({ destination }) => destination === nodeOf(shape, graph, true, node))
 }

@@ -94,9 +94,15 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     else handle.batch.synchronize(handle)
   }
 
+  handOver(): void {
+    if (this.handle !== undefined) this.handle.batch.handOver(this.handle)
+  }
+
   detach(): void {
     const { handle } = this
     if (handle === undefined) return
+    // Before the full state moves, by which its messages are counted.
+    handle.batch.handOver(handle)
     handle.batch.synchronize(handle)
     this.#leave(handle)
   }

@@ -48,6 +48,17 @@ export class FiringHistory {
     return place * this.words
   }
 
+  /** The last message up to a place at which a row fired; 0: none. The place is that of one of the last two. */
+  lastUpTo(row: number, place: number): number {
+    const last = this.last[row] as number
+    return last <= place ? last : (this.before[row] as number)
+  }
+
+  /** Whether a row fired at a message. */
+  has(place: number, row: number): boolean {
+    return (((this.sets[this.at(place) + (row >> 5)] as number) >> (row & 31)) & 1) === 1
+  }
+
   /** Forgets the firings at messages up to a place. */
   clear(newest: number): void {
     this.sets.fill(0, 0, this.at(newest + 1))

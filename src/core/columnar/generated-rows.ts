@@ -53,7 +53,7 @@ import { sourceOf, stateSource, type FormulaNames } from './formula-code.ts'
  * then it is part of the machine's code, too.
  */
 export function generatedRows(rows: RowStore, batch: RowEvents, generate: Generate): RowCode {
-  const source = new SourceWriter(rows.shape, rows.layout)
+  const source = new SourceWriter(rows.shape, rows.layout, batch.history !== undefined)
   const made = (parameters: string, body: string, more: Readonly<Record<string, unknown>> = {}): unknown => {
     const { nums, ints, past, pastInts, table, gateBits, clock, objects, followings, room } = rows
     const memory = { nums, ints, past, pastInts, table, gateBits, clock, objects, followings }
@@ -78,7 +78,7 @@ export function generatedRows(rows: RowStore, batch: RowEvents, generate: Genera
 
 /** How vectorized batches of a shape take messages. */
 export function generatedVectors(rows: RowStore, condition: VectorCondition, generate: Generate): VectorCode {
-  const source = new SourceWriter(rows.shape, rows.layout)
+  const source = new SourceWriter(rows.shape, rows.layout, false)
   return {
     read: generate(['message', 'values', 'at'], source.numbers()),
     sweep: generate(['limits', 'firing', 'first', 'values', 'at'], source.sweep(condition)),
@@ -94,8 +94,11 @@ class SourceWriter {
   readonly #parameters: readonly string[]
   readonly #types: ReadonlyMap<string, ParameterType>
   readonly #keyMask: number
+  readonly #hasHistory: boolean
 
-  constructor(shape: BatchShape, layout: Layout) {
+  /** `hasHistory`: the last messages of rows are kept */
+  constructor(shape: BatchShape, layout: Layout, hasHistory: boolean) {
+    this.#hasHistory = hasHistory
     this.#shape = shape
     this.#layout = layout
     this.#parameters = parametersOf(shape)
@@ -256,6 +259,7 @@ class SourceWriter {
       `const p = ${HEAD} + row * ${pastSize}`,
       `const list = followings[what > ${NOTHING} ? what : rows.known(row, what)]`,
       `if (batch.records !== undefined) batch.records.follows(row, list, ${this.#before('p')})`,
+      ...(this.#hasHistory ? ['batch.history.follows(row)'] : []),
       ...(this.#shape.early ? [] : ['if (batch.tells && !batch.tellFirings(row, list, 0)) return']),
       'const { freed } = rows',
       ...(this.#shape.early
@@ -405,12 +409,22 @@ class SourceWriter {
       ...this.#sensors(leave, this.#runs(part)),
       `ints[2 * d + ${AFTER}] = bits`,
       `if (batch.records !== undefined) batch.records.add(row, message, count, now, after, bits, ${this.#shape.inner ? this.#before(`${HEAD} + row * ${this.#layout.pastSize}`) : 'undefined'})`,
+      ...(this.#hasHistory ? this.#kept() : []),
       `const what = table[(after & ${this.#keyMask}) << ${this.#shape.keyBits} | bits & ${this.#keyMask}]`,
       `if (what !== ${NOTHING}) {`,
       ...before,
       `follow(row, ${isWhole ? 'what' : 'rows.knownOf(row, part, what)'}, message)`,
       ...followed,
       '}',
+    ]
+  }
+
+  /** For the history of its task. */
+  #kept(): readonly string[] {
+    return [
+      'batch.history.add(row, message, count, now, after, bits)',
+      ...(this.#layout.isCalled ? ['batch.history.gave(row, count)'] : []),
+      ...(this.#shape.inner ? ['batch.history.follows(row)'] : []),
     ]
   }
 

@@ -78,7 +78,8 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     let held = 0
     const list = rows.followings[rows.known(row, what)] ?? []
     batch.records?.follows(row, list, earlierOf(rows, row))
-    if ((list[0]?.position ?? shape.sensors.length) < shape.sensors.length - 1) rows.keepPast(row)
+    batch.history?.follows(row)
+    if (shape.early && (list[0]?.position ?? shape.sensors.length) < shape.sensors.length - 1) rows.keepPast(row)
     for (const [i, { trigger, actuator, policyMs, position }] of list.entries()) {
       const isNext = batch.tells && list[i - 1]?.position !== position
       if (isNext && !batch.tellFirings(row, list, i)) return
@@ -140,6 +141,11 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     if (batch.records !== undefined) {
       const time = rows.nums[d + TIME] ?? 0
       batch.records.add(row, message, count, time, before, bits, shape.inner ? earlierOf(rows, row) : undefined)
+    }
+    if (batch.history !== undefined) {
+      batch.history.add(row, message, count, rows.nums[d + TIME] ?? 0, before, bits)
+      if (isCalled) batch.history.gave(row, count)
+      if (shape.inner) batch.history.follows(row)
     }
     const what = part.table[((before & keyMask) << shape.keyBits) | (bits & keyMask)] ?? 0
     if (what !== NOTHING) follow(row, isWhole ? what : rows.knownOf(row, part, what), message)

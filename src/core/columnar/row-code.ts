@@ -48,6 +48,8 @@ export interface RowEvents extends FiringOwner {
   readonly tellsInner: boolean
   /** undefined: nobody takes records of messages */
   readonly records: MessageRecords | undefined
+  /** undefined: nothing is kept of what rows took */
+  readonly history: MessageHistory | undefined
   /** undefined: nobody takes records of what fires, or somebody is told of each */
   readonly firings: EpochRecords | undefined
   /** Tells which sensors fired others, of a row whose sensors have all answered. False when the row is gone. */
@@ -78,6 +80,24 @@ export interface MessageRecords extends EpochRecords {
   ): void
   /** What follows from it, before it does. `earlier`: since when each node had its state, then when each actuator had fired. */
   follows(row: number, list: readonly Following[], earlier: readonly number[]): void
+}
+
+/** Who keeps the last messages of each row. */
+export interface MessageHistory {
+  /** of a row */
+  readonly kept: number
+  /** where it keeps since when nodes had their states */
+  readonly nums: Float64Array
+  /** A row's sensors have answered a message: its number and time, state bits before and after it. */
+  add(row: number, message: Values, number: number, time: number, before: number, after: number): void
+  /** Called sensors gave what they did with it. */
+  gave(row: number, number: number): void
+  /** Something follows from the last message of a row, or sensors fire others, whose own numbers tell what was before. */
+  follows(row: number): void
+  /** The same of an earlier one. Gives where in `nums` it is kept since when each node had its state before. */
+  followsAt(row: number, number: number): number
+  /** What the next actuator that fires with a message of a row has answered. */
+  answered(row: number, number: number, answer: KeptAnswer): void
 }
 
 /** What records of many rows go by. */

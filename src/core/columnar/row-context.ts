@@ -3,6 +3,7 @@
  * the call is opened in the state machine first, and from then on this view passes everything on.
  */
 import type { GraphNode } from '../graph/graph.ts'
+import { nodeOf, triggerOf } from './batch-shape.ts'
 import type { FiringContext, FiringPlaces } from './firing-loop.ts'
 import { readParts } from '../placeholders/read-path.ts'
 import { messageValue } from '../task/message-value.ts'
@@ -123,7 +124,7 @@ export class RowContext implements FiringContext, Scope {
   get node(): PlugContext['node'] {
     if (this.opened !== null) return this.opened.view.node
     const { batch, task } = this.handle()
-    const trigger = batch.triggerOf(task.model.graph, this.isSensor, this.nodeAt, this.triggerAt)
+    const trigger = triggerOf(batch.shape, task.model.graph, this.isSensor, this.nodeAt, this.triggerAt)
     return { NAME: this.nodeName, RESOURCE: this.nodeResource, TRIGGER: trigger?.source.label }
   }
 
@@ -258,7 +259,7 @@ export class RowContext implements FiringContext, Scope {
 
   #node(): GraphNode {
     const { batch, task } = this.handle()
-    return batch.nodeOf(task.model.graph, this.isSensor, this.nodeAt)
+    return nodeOf(batch.shape, task.model.graph, this.isSensor, this.nodeAt)
   }
 }
 

@@ -1,6 +1,5 @@
 /** The handle that ties a task to its row in a batch, and what the two ask of each other. */
 import type { Outcome } from '../engine/call-plug.ts'
-import type { Graph, GraphNode, TriggerEdge } from '../graph/graph.ts'
 import type { Scope } from '../placeholders/scope.ts'
 import type { PlugContext } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
@@ -13,7 +12,8 @@ import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { IndexedBatch } from './single-listener-index.ts'
 import type { Progress } from './replay.ts'
-import type { BatchFit } from './batch-shape.ts'
+import type { GraphNode } from '../graph/graph.ts'
+import type { BatchFit, BatchShape } from './batch-shape.ts'
 
 /** The messages of a resource, as far as its rows may ask for them: the last one and the one before. */
 export interface TakenSource {
@@ -92,6 +92,7 @@ export interface Opened {
 
 /** The batch that a handle is in. */
 export interface Batch {
+  readonly shape: BatchShape
   /** messages that went on in the state machine */
   opened: number
   /** messages that rows took */
@@ -116,6 +117,8 @@ export interface Batch {
   /** The one that has a row, or had it. */
   handleAt(row: number): RowHandle
   synchronize(handle: RowHandle): void
+  /** Hands over what is kept of a row's messages, to the history of its task; not of one that it is in the midst of. */
+  handOver(handle: RowHandle): void
   /** epoch ms of the clock when a late answer was taken last */
   readonly lastAnswerAt: number
   /** Whether a call of the row has not answered yet: a synchronize opens it in the full state. */
@@ -138,6 +141,4 @@ export interface Batch {
   /** the last message of a row, and when it came */
   messageOf(handle: RowHandle): Message
   timeOf(handle: RowHandle): number
-  nodeOf(graph: Graph, isSensor: boolean, node: number): GraphNode
-  triggerOf(graph: Graph, isSensor: boolean, node: number, trigger: number): TriggerEdge | undefined
 }

@@ -18,6 +18,7 @@ import { gateChanges } from './possible-firings.ts'
 import { eventsOf, type Given, type RecordedTask, type TakenMessage, type Totals } from './record-events.ts'
 import type { EpochSource, MessageRecords, RecordEpoch } from './row-code.ts'
 import type { RowHandle } from './row-handle.ts'
+import { RowHistory } from './row-history.ts'
 import type { Following, RowStore } from './row-store.ts'
 import { VectorEpoch, type EpochOwner, type VectorRecord } from './vector-records.ts'
 
@@ -102,6 +103,8 @@ export class RowRecords implements MessageRecords, EpochOwner {
   /** of any task of the shape */
   readonly #model: TaskModel
   readonly #totals: Totals
+  /** of all rows, when it is kept */
+  readonly history: RowHistory | undefined
   /** by row; undefined: to be made with its next record */
   readonly #tasks: (RecordedTask | undefined)[] = []
   /** how often gates change, plus one, by key bits before and after; 0: not known yet */
@@ -127,11 +130,17 @@ export class RowRecords implements MessageRecords, EpochOwner {
       resets: settings.resetObservations,
     }
     this.#gates = new Int16Array(rows.table.length)
+    const { sensors, resets } = this.#totals
+    const least = 1 + (resets ? 2 : 1) * sensors
+    const { keeps } = host
+    const kept = keeps && { perRow: Math.ceil(keeps.perTask / least), inAll: keeps.inAll }
+    this.history = kept && new RowHistory(rows, kept, (row) => this.#givenBy(row))
   }
 
-  /** The row is another task's, or its task has gone on elsewhere. */
-  forget(row: number): void {
+  /** The row is another task's, or its task has gone on elsewhere, `count` messages of the row long. */
+  forget(row: number, count = 0): void {
     this.#tasks[row] = undefined
+    this.history?.forget(row, count)
     if (row === this.#row) this.#row = -1
   }
 
@@ -144,22 +153,60 @@ export class RowRecords implements MessageRecords, EpochOwner {
     after: number,
     earlier: readonly number[] | undefined,
   ): void {
-    const { gave } = this
-    const given = gave === NO_CALLS ? undefined : { rawData: this.#rows.rawData[row] ?? [], positions: gave }
-    const of = this.#tasks[row] ?? this.#newTask(row)
-    // The task's own objects are scattered in memory: what all tasks of a shape share is read instead.
-    const totals = this.#totals
-    const gates = this.#gatesOf(before, after)
-    const states = totals.resets ? totals.sensors : this.#changed(before, after)
-    const record = new RowRecord(of, totals, message, number, time, before, after, states, gates, given, earlier)
+    const record = this.#make(row, message, number, time, before, after, this.#givenBy(row), earlier)
     this.#record = record
     this.#row = row
     this.#host.events.record(record)
   }
 
+  /** What called sensors of a row gave with the message at hand; undefined when it has none. */
+  #givenBy(row: number): Given | undefined {
+    const { gave } = this
+    return gave === NO_CALLS ? undefined : { rawData: this.#rows.rawData[row] ?? [], positions: gave }
+  }
+
+  #make(
+    row: number,
+    message: Message,
+    number: number,
+    time: number,
+    before: number,
+    after: number,
+    given: Given | undefined,
+    earlier: readonly number[] | undefined,
+  ): RowRecord {
+    const of = this.#tasks[row] ?? this.#newTask(row)
+    // The task's own objects are scattered in memory: what all tasks of a shape share is read instead.
+    const totals = this.#totals
+    const gates = this.#gatesOf(before, after)
+    const states = totals.resets ? totals.sensors : this.#changed(before, after)
+    return new RowRecord(of, totals, message, number, time, before, after, states, gates, given, earlier)
+  }
+
+  /** Hands over what is kept of a row's messages up to a number. Its task has not gone on elsewhere since. */
+  handOver(row: number, last: number): void {
+    const { history } = this
+    if (history === undefined) return
+    const { taken, isWhole } = history.take(row, last)
+    if (!isWhole) this.#host.events.skipRecords((this.#tasks[row] ?? this.#newTask(row)).model.id)
+    for (const { message, number, time, before, after, given, earlier, answers } of taken) {
+      const record = this.#make(row, message, number, time, before, after, given, earlier)
+      const { task, model } = record.of
+      if (earlier !== undefined) {
+        const list = this.#rows.followingOf(task.model, before, after)
+        this.#followed(record, list, earlier)
+      }
+      record.answers = answers
+      this.#host.events.keepRecord(model.id, record)
+    }
+  }
+
   follows(row: number, list: readonly Following[], earlier: readonly number[]): void {
     const record = this.#record
-    if (record === undefined || row !== this.#row) return
+    if (record !== undefined && row === this.#row) this.#followed(record, list, earlier)
+  }
+
+  #followed(record: RowRecord, list: readonly Following[], earlier: readonly number[]): void {
     record.earlier = earlier
     const { nodes } = this.#rows.layout
     const { time } = record
@@ -204,6 +251,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
 
   /** An actuator of a row has answered, the next that fired. */
   answered(row: number, answer: KeptAnswer): void {
+    this.history?.answered(row, this.#rows.count(row), answer)
     if (this.#vector !== undefined) {
       this.#vector.answered(row, answer)
       return
@@ -216,6 +264,8 @@ export class RowRecords implements MessageRecords, EpochOwner {
 
   /** The message of a row goes on in the state machine. */
   opened(row: number, number: number): void {
+    this.history?.opened(row, number)
+    this.handOver(row, number)
     if (this.#vector !== undefined) {
       this.#vector.isOpened = true
       return

@@ -8,6 +8,7 @@ import type { Match } from '../task/fire.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { keptOf, NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
 import type { Fields } from './message-fields.ts'
+import { toFill } from './property-fill.ts'
 import { carriedValue, isKept, nextEra, type Era } from './message-eras.ts'
 import { isSilent, PartTable, type Part } from './message-parts.ts'
 import { firingsOf, gateStates } from './possible-firings.ts'
@@ -167,6 +168,8 @@ export class RowStore {
   readonly keyMask: number
   /** of the message at hand, before its first firing: where actuators fire before all sensors have answered */
   #earlier: Past | undefined
+  /** by position of the sensor: the call that was made last */
+  readonly #lastCalls: SensorCall[] = []
   readonly #free: number[] = []
   #used = 0
 
@@ -252,6 +255,16 @@ export class RowStore {
     if (!this.hadUnknown) return false
     const { unknownAt } = this.objects[row * this.layout.objects + HANDLE] as Attached
     return unknownAt !== -1 && this.count(row) - unknownAt < 2
+  }
+
+  /** Rows of one graph, which mostly come one after the other, share what their calls need. */
+  sensorCall(position: number, call: PlugCall, own: NodeProperties): SensorCall {
+    const known = this.#lastCalls[position]
+    if (known?.call === call && known.own === own) return known
+    const properties = own.prepared === undefined ? own.constant : undefined
+    const made = { call, own, plug: call.plug, states: [...call.plug.states], properties, toFill: toFill(own) }
+    this.#lastCalls[position] = made
+    return made
   }
 
   /** What was kept for a synchronize is in the full state now. */

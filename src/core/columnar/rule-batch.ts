@@ -12,8 +12,7 @@ import { fillProperties } from '../engine/call-plug.ts'
 import type { Counts } from '../engine/counts.ts'
 import { FIRED, HELD } from '../engine/event-filter.ts'
 import type { ExecutorHost, Generate, HeardEvents } from '../engine/executor.ts'
-import type { ActuatorNode, Graph, GraphNode, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
-import type { NodeProperties } from '../graph/rule-properties.ts'
+import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import type { Plug, PlugContext } from '../plug/plug.ts'
 import type { BadAnswer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
@@ -26,7 +25,6 @@ import { vectorPartsOf, type VectorDependencies } from './vector-code.ts'
 import type { Fields, FieldsTable } from './message-fields.ts'
 import type { Era, Known } from './message-eras.ts'
 import type { Part } from './message-parts.ts'
-import { toFill } from './property-fill.ts'
 import { generatedRows } from './generated-rows.ts'
 import type { IndexedBatch } from './single-listener-index.ts'
 import { interpretedRows } from './interpreted-rows.ts'
@@ -34,6 +32,7 @@ import { ERA, FIRED_BY, LAST, objectsAt, PLUG, PROPERTIES, HANDLE } from './row-
 import type { RowPlugCalls } from './row-plug-calls.ts'
 import { SILENT, type Progress } from './replay.ts'
 import { RowEventWriter } from './row-events.ts'
+import type { RowHistory } from './row-history.ts'
 import { RowRecords } from './row-records.ts'
 import { RowMessage } from './row-message.ts'
 import type { FiringPlaces } from './firing-loop.ts'
@@ -58,6 +57,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   tellsInner = false
   records: RowRecords | undefined = undefined
   firings: RowEventWriter | undefined = undefined
+  readonly history: RowHistory | undefined
   readonly #events: RowEventWriter
   readonly #records: RowRecords
   readonly #heard: HeardEvents
@@ -84,8 +84,6 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   readonly #rowCalls: RowCalls | undefined
   readonly #generate: Generate | undefined
   readonly #calls: RowPlugCalls
-  /** by position of the sensor: those of the row that was added last */
-  readonly #lastCalls: SensorCall[] = []
   #context: RowContext | undefined
   /** whether an answer of its sensors ever had raw data */
   #givesRawData = false
@@ -113,6 +111,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#hasWhy = host.why
     this.#events = new RowEventWriter(this.#rows, host)
     this.#records = new RowRecords(this.#rows, model, host)
+    this.history = this.#records.history
     this.#told = new RowMessage(this.#rows.nums)
     const { tellRecorded } = host.events
     this.#telling = { ...this.#counting, event: tellRecorded, detail: tellRecorded, why: host.why }
@@ -157,7 +156,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     for (const [i, sensor] of rows.shape.sensors.entries()) {
       if (!isCalled(sensor)) continue
       const { call } = graph.sensors[sensor.slot] as SensorNode
-      rows.sensorCalls[row * graph.sensors.length + i] = this.#sensorCall(i, call, properties.of(call))
+      rows.sensorCalls[row * graph.sensors.length + i] = rows.sensorCall(i, call, properties.of(call))
     }
     rows.fill(row, task.state, fit.constants, 0, task.state.streams[0]?.at ?? 0)
     return handle
@@ -172,16 +171,6 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
       this.#takers.renew(generatedRows(rows, this, this.#generate))
     }
     return row
-  }
-
-  /** Rows of one graph, which mostly come one after the other, share what their calls need. */
-  #sensorCall(position: number, call: PlugCall, own: NodeProperties): SensorCall {
-    const known = this.#lastCalls[position]
-    if (known?.call === call && known.own === own) return known
-    const properties = own.prepared === undefined ? own.constant : undefined
-    const made = { call, own, plug: call.plug, states: [...call.plug.states], properties, toFill: toFill(own) }
-    this.#lastCalls[position] = made
-    return made
   }
 
   get shape(): BatchShape {
@@ -276,8 +265,9 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     const isNew = takesRecords && this.records === undefined
     if (isNew) this.#rowCalls?.openAll()
     this.records = takesRecords ? this.#records : undefined
-    this.#rows.parts.isCompleteOnly = takesRecords
-    this.#takeWhole(this.tells || takesRecords)
+    const keeps = takesRecords || this.history !== undefined
+    this.#rows.parts.isCompleteOnly = keeps
+    this.#takeWhole(this.tells || keeps)
     this.#events.forgetAll()
     // What one sensor fires of others happens with each message, which a vectorized batch does not look at.
     if (this.tellsInner || isNew)
@@ -375,7 +365,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   #keeps(row: number, actuator: number, given: unknown): boolean {
     const kept = this.#rows.keepAnswer(row, actuator, given)
     if (kept === NOT_ORDINARY) return false
-    this.records?.answered(row, kept)
+    if (this.#keepsAll) this.#records.answered(row, kept)
     return true
   }
 
@@ -409,7 +399,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#context = this.#calls.sensors(this, row, message as Message)
     const rawData = this.#rows.rawData[row] as RawData[]
     this.#records.gave = 0
-    if (!this.#givesRawData && this.records === undefined) return rawData
+    if (!this.#givesRawData && !this.#keepsAll) return rawData
     // A young array and a young view: storing what is young into what is old costs a barrier.
     return (this.#rows.rawData[row] = rawData.slice())
   }
@@ -443,7 +433,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     if (state === -1) {
       // Whoever goes on later keeps its properties: the next call fills others.
       if (filled !== undefined) sensor.toFill = { ...sensor.toFill }
-      if (this.#rowCalls !== undefined && this.records === undefined && context.opened === null && isPromise(given)) {
+      if (this.#rowCalls !== undefined && !this.#keepsAll && context.opened === null && isPromise(given)) {
         this.#rowCalls.begin(context, sensor, position, bits, rawData, given)
       } else this.#calls.answered(plug, given)
       return -1
@@ -508,11 +498,26 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     handle.failed.length = 0
   }
 
+  /** What each message did is known later, too. */
+  get #keepsAll(): boolean {
+    return this.records !== undefined || this.history !== undefined
+  }
+
+  handOver(handle: RowHandle): void {
+    if (this.history === undefined || handle.isAway) return
+    const { row } = handle
+    this.#apart(row)
+    const isInMidst = this.#calls.isAt(handle) || this.#events.isTelling(handle)
+    this.#records.handOver(row, this.#rows.count(row) - (isInMidst ? 1 : 0))
+  }
+
   takeUnknown(row: number, message: Message, now: number, known: Known, part: Part): boolean {
-    return this.records === undefined && this.#unknown.take(this.handleAt(row), message, now, known, part)
+    return !this.#keepsAll && this.#unknown.take(this.handleAt(row), message, now, known, part)
   }
 
   beginFully(handle: RowHandle, now: number): void {
+    this.#apart(handle.row)
+    this.handOver(handle)
     this.synchronize(handle)
     handle.isAway = true
     this.#rows.next(handle.row, now)
@@ -524,7 +529,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#inFold++
     this.#records.opened(handle.row, this.#rows.count(handle.row))
     const bits = this.#calls.bitsSoFar(this.#rows.after(handle.row))
-    const sink = this.records === undefined ? this.#counting : this.#telling
+    const sink = this.#keepsAll ? this.#telling : this.#counting
     return materializeInto(this.#rows, handle, bits, progress, sink, this.#records.gave)
   }
 
@@ -560,7 +565,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     handle.failed.length = 0
     handle.unknownAt = this.#unknown.placeIn(task.state, handle.materializedCount)
     this.#events.forget(row)
-    this.#records.forget(row)
+    this.#records.forget(row, handle.materializedCount)
     this.#rows.fill(row, task.state, fit.constants, handle.materializedCount, this.#rows.time(row))
   }
 
@@ -584,15 +589,5 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   timeOf(handle: RowHandle): number {
     return this.#vectorized[handle.row]?.time ?? this.#rows.time(handle.row)
-  }
-
-  nodeOf(graph: Graph, isSensor: boolean, node: number): GraphNode {
-    const found = isSensor ? graph.sensors[this.#rows.shape.sensors[node]?.slot ?? -1] : graph.actuators[node]
-    return found as GraphNode
-  }
-
-  triggerOf(graph: Graph, isSensor: boolean, node: number, trigger: number): TriggerEdge | undefined {
-    if (!isSensor) return graph.triggers[trigger]
-    return graph.triggers.find(({ destination }) => destination === this.nodeOf(graph, true, node))
   }
 }

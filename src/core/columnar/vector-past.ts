@@ -7,7 +7,7 @@ import { AFTER, BEFORE, COUNT, TIME } from './row-layout.ts'
 import type { RowStore } from './row-store.ts'
 
 /** place of the first message; the one before it its rows know themselves */
-const FIRST = 2
+export const FIRST = 2
 
 export class VectorPast {
   readonly #from: EpochSource
@@ -39,7 +39,7 @@ export class VectorPast {
   }
 
   /** Since when each node had its state before the message at a place; of those that are asked, as bits. */
-  since(i: number, place: number, asked: number): readonly number[] {
+  since(i: number, place: number, asked: number): number[] {
     const { changes, lastChange, limits, values } = this.#from
     const { nodes, since } = this.#store.layout
     const { bits } = this.#store.shape
@@ -54,6 +54,14 @@ export class VectorPast {
       left &= ~changed
     }
     return found
+  }
+
+  /** The same for the next message, by state bits before and after the one at a place. */
+  goOn(since: number[], before: number, after: number, place: number): void {
+    const { bits } = this.#store.shape
+    const time = this.timeOf(place)
+    let left = this.#from.changes[(before << bits) | after] ?? 0
+    for (; left !== 0; left &= left - 1) since[31 - Math.clz32(left & -left)] = time
   }
 
   /** State bits after a message. */

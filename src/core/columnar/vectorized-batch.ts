@@ -33,9 +33,11 @@ import { FiringHistory, MAX_KEPT } from './firing-history.ts'
 import { firingRows, type FireRows, type FiringContext, type FiringRows } from './firing-loop.ts'
 import { limitIndex, limitsOf, MIN_INDEXED, type LimitIndex } from './limit-index.ts'
 import { parametersOf } from './read-parameters.ts'
-import type { Limits, EpochSource, RecordEpoch, RowEvents } from './row-code.ts'
+import type { EpochSource, Limits, RecordEpoch, RowEvents } from './row-code.ts'
 import type { FiredAfter, RowStore } from './row-store.ts'
 import { RowMessage } from './row-message.ts'
+import { VectorHistory } from './vector-history.ts'
+import { VectorPast } from './vector-past.ts'
 
 /** What is asked of a handle here. */
 interface Attached {
@@ -107,6 +109,8 @@ export class VectorizedBatch {
   /** while rows fire: where they are */
   #at: { readonly place: number } | undefined
   readonly #telling = { place: 0 }
+  /** what rows have for the history of their tasks */
+  readonly #kept: VectorHistory | undefined
   /** messages that fired something since there was a new list of answers */
   #answersFor = 0
 
@@ -143,6 +147,7 @@ export class VectorizedBatch {
     this.#parts = parts
     this.#store = store
     this.#batch = batch
+    this.#kept = batch.history && new VectorHistory(batch.history, rows, store.shape.inner)
     this.#sensors = 2 ** sensors.length - 1
     this.#limits = Array.from({ length: constants }, (_, c) => limitsOf(rows, store, c))
     this.#mayKeep = Math.max(KEPT, Math.min(KEPT_PER_ROW * length, MAX_FIRINGS / length, MAX_KEPT) | 0)
@@ -259,6 +264,12 @@ export class VectorizedBatch {
   }
 
   #fire(message: Message): number {
+    const reached = this.#fireRowsOf(message)
+    if (!this.isOver) this.#kept?.fired(this.#newest, this.#calls.answers)
+    return reached
+  }
+
+  #fireRowsOf(message: Message): number {
     const batch = this.#batch
     batch.current = message
     batch.currentRow = -1
@@ -358,6 +369,7 @@ export class VectorizedBatch {
     const [era, part, message] = [this.#eras[place], this.#runs[place], this.#messages[place]]
     this.#history.clear(this.#newest)
     this.#messages.length = 0
+    this.#kept?.clear()
     this.#eras.length = 0
     this.#runs.length = 0
     this.#eras[first] = era
@@ -434,7 +446,14 @@ export class VectorizedBatch {
     const history = this.#history
     history.leaveOut(this.#newest, reached)
     history.sumUp(FIRST, this.#newest)
+    if (this.#kept !== undefined) this.#settleHistory(this.#kept, reached)
     for (let i = 0; i < this.rows.length; i++) this.#settleRow(i, i < reached ? this.#newest : this.#newest - 1)
+  }
+
+  /** While the rows' own numbers are still the old ones. */
+  #settleHistory(kept: VectorHistory, reached: number): void {
+    const at = { reached, newest: this.#newest, acting: this.#at?.place, answers: this.#calls.answers }
+    kept.settle(new VectorPast(this.#source(), this.#store), this.#messages, this.#history, at)
   }
 
   /** `last`: the newest message that the row at place `i` has got. */
@@ -537,20 +556,13 @@ export class VectorizedBatch {
 
   /** The last message up to a place at which firing began or ended; 0: at none, undefined: it has to be searched for. */
   #lastTurn(i: number, place: number): number | undefined {
-    const firing = this.#lastFiring(i, place)
+    const firing = this.#history.lastUpTo(i, place)
     if (firing === place) return undefined
     if (firing !== 0) return firing + 1
     const { changes, turning } = this.#parts
     const { bits } = this.#store.shape
     const second = changes[(this.#shown(i, FIRST - 1) << bits) | this.#shown(i, FIRST)] ?? 0
     return (second & turning) === 0 || place < FIRST ? 0 : FIRST
-  }
-
-  /** The last message up to a place at which a row fired; 0: none. The place is that of one of the last two. */
-  #lastFiring(i: number, place: number): number {
-    const history = this.#history
-    const last = history.last[i] as number
-    return last <= place ? last : (history.before[i] as number)
   }
 
   #setTimes(nodes: number, place: number, target: Float64Array, at: number): void {

@@ -12,6 +12,7 @@ import type { SavedState } from '../task/saved.ts'
 import type { Execution, TaskStatus } from '../task/state.ts'
 import type { EventBatch } from './event-batch.ts'
 import type { EventFilter } from './event-filter.ts'
+import type { HistoryOptions, TaskHistory } from './event-history.ts'
 import type { EngineEvent, FiredEvent, RareEvent } from './events.ts'
 import type { Journal } from './journal.ts'
 import type { EngineStats } from './stats.ts'
@@ -45,6 +46,11 @@ export interface EngineOptions {
    * told of what is rare and worth keeping, whether or not somebody listens: starts, ends, failures, lines of the log, and results with an error
    */
   readonly onRare?: (event: RareEvent) => void
+  /**
+   * default: nothing is kept; keeps the last events of each task, for `Engine.history`, whether or not somebody listens.
+   * Tasks stay rows, whose events are made when they are asked for. `VALIDATION` when it keeps nothing
+   */
+  readonly history?: HistoryOptions
   /** called when a plug did not answer at once; what it gives is called when the answer is there, wanted or not */
   readonly timed?: () => () => void
   /** makes a function of source text that the engine wrote; absent where code may not be generated, at a cost of speed */
@@ -103,6 +109,12 @@ export interface Engine {
   readonly events$: Observable<EngineEvent>
   /** Which way messages took so far, and why some took the plain one. Put together when it is asked for. */
   stats(): EngineStats
+  /**
+   * The last events of a task, oldest first, when `EngineOptions.history` asks for it: as `events$` tells them, made when this
+   * is called. `after`: only newer ones, by the `last` of an earlier call. None for a task that is removed, or in which
+   * nothing happened for longest when too much was kept. In the midst of an input what that does in the task may be missing.
+   */
+  history(task: string, after?: number): TaskHistory
   /** Those of one type: what fired, as `events({ types: ['fired'] })`. */
   readonly fired$: Observable<FiredEvent>
   /**

@@ -21,6 +21,7 @@ import { Clocks } from './clocks.ts'
 import type { Counting, Counts } from './counts.ts'
 import { Delays } from './delays.ts'
 import { ACCEPTED, NOT_ACCEPTED, type Accepted, type Executor, type MessageSource } from './executor.ts'
+import { EventHistory, type TaskHistory } from './event-history.ts'
 import { EventSubscriptions } from './event-subscriptions.ts'
 import type { EventFilter } from './event-filter.ts'
 import { guarded } from './event-stream.ts'
@@ -45,6 +46,7 @@ export class CoreEngine implements Engine {
   readonly #preparer: Preparer
   readonly #limits: ModelLimits
   readonly #events: EventSubscriptions
+  readonly #history: EventHistory | undefined
   readonly #timers: TimerQueue
   readonly #clocks = new Clocks()
   readonly #executor: Executor
@@ -81,11 +83,13 @@ export class CoreEngine implements Engine {
     preparer: Preparer = new Preparer(registry),
   ) {
     this.#options = options
+    this.#history = options.history && new EventHistory(options.history, options.detail ?? true)
     this.#events = new EventSubscriptions({
       report: (error) => this.#report('a subscriber threw', error),
       changed: (task) => this.#listenersChanged(task),
       isBusy: () => this.#busy,
       detail: options.detail ?? true,
+      history: this.#history,
     })
     this.#ports = options.ports ?? {}
     this.#preparer = preparer
@@ -102,6 +106,7 @@ export class CoreEngine implements Engine {
       open: this.#open,
       enqueue: (work) => this.#enqueue(work),
       why: options.why ?? true,
+      keeps: this.#history,
       events: this.#events,
     })
     this.#scheduler = options.scheduler
@@ -151,6 +156,11 @@ export class CoreEngine implements Engine {
 
   eventBatches(filter: EventFilter = {}): ReturnType<Engine['eventBatches']> {
     return this.#events.batches(filter)
+  }
+
+  history(task: string, after?: number): TaskHistory {
+    this.#tasks.get(task)?.executor.handOver()
+    return this.#history?.of(task, after) ?? { events: [], last: 0, isWhole: true }
   }
 
   /** What was done so far. */
@@ -285,6 +295,7 @@ export class CoreEngine implements Engine {
     this.#runs.removed(id, task.lastRun)
     this.#router.remove(task)
     this.#tasks.delete(id)
+    this.#history?.forget(id)
   }
 
   /** `of`: what the task was made of, shared by those made of the same; then the saved rule is not looked at. */

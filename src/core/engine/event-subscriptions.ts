@@ -13,7 +13,8 @@ import {
   type EventPart,
   type EventRecord,
 } from './event-batch.ts'
-import { DETAIL_TYPES, FIRED, HELD, typeBit, typesOf, type EventFilter } from './event-filter.ts'
+import { ALL_TYPES, DETAIL_TYPES, FIRED, HELD, typeBit, typesOf, type EventFilter } from './event-filter.ts'
+import type { EventHistory } from './event-history.ts'
 import { GuardedObservable } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
 
@@ -77,6 +78,8 @@ export interface SubscriptionsHost {
   isBusy(): boolean
   /** whether what happens at every message is told at all */
   readonly detail: boolean
+  /** keeps what happens, whether or not somebody listens */
+  readonly history: EventHistory | undefined
 }
 
 export class EventSubscriptions {
@@ -84,6 +87,7 @@ export class EventSubscriptions {
   /** by task */
   readonly #single = new Map<string, Group>()
   readonly #host: SubscriptionsHost
+  readonly #history: EventHistory | undefined
   readonly #report: (error: unknown) => void
   /** how many want `fired` events with their why */
   #whys = 0
@@ -101,6 +105,8 @@ export class EventSubscriptions {
 
   constructor(host: SubscriptionsHost) {
     this.#host = host
+    this.#history = host.history
+    this.anyTypes = this.types
     this.#report = (error) => host.report(error)
   }
 
@@ -134,9 +140,9 @@ export class EventSubscriptions {
     })
   }
 
-  /** Types that somebody wants of all tasks, as bits. */
+  /** Types that somebody wants of all tasks, or that are kept of them, as bits. */
   get types(): number {
-    return this.#all.types
+    return this.#history === undefined ? this.#all.types : ALL_TYPES
   }
 
   /** The same of one task alone. */
@@ -159,8 +165,14 @@ export class EventSubscriptions {
     return this.#whys > 0
   }
 
+  /** The same, or they are kept. */
+  get keepsWhy(): boolean {
+    return this.#whys > 0 || this.#history !== undefined
+  }
+
   /** `type`: of the event, as a bit. */
   emit(event: EngineEvent, type: number): void {
+    this.#history?.note(event)
     if ((this.#all.types & type) !== 0) this.#tell(this.#all, event, type, true)
     this.#emitAlone(event, type)
   }
@@ -177,6 +189,14 @@ export class EventSubscriptions {
     this.#emitAlone(event, type)
   }
 
+  keepRecord(task: string, record: EventRecord): void {
+    this.#history?.keep(task, record)
+  }
+
+  skipRecords(task: string): void {
+    this.#history?.skip(task)
+  }
+
   /** What a row's message did, for those who take records. */
   record(record: EventRecord): void {
     for (const listener of this.#all.recorded) this.#addRecord(listener, record)
@@ -187,8 +207,9 @@ export class EventSubscriptions {
     for (const listener of this.#all.firings) this.#addRecord(listener, record)
   }
 
-  /** An event of a row's message of which there will be no record, for those who take records. */
+  /** An event of a row's message of which there will be no record, for those who take records, and for the history. */
   readonly tellRecorded = (event: EngineEvent): void => {
+    this.#history?.note(event)
     const type = typeBit(event.type)
     for (const listener of this.#all.recorded) if ((listener.types & type) !== 0) this.#add(listener, event)
   }
@@ -283,7 +304,7 @@ export class EventSubscriptions {
       if (task !== undefined && group.types === 0) this.#single.delete(task)
       else if (task !== undefined) this.#single.set(task, group)
     }
-    this.anyTypes = this.#all.types
+    this.anyTypes = this.types
     this.anyToldTypes = this.#all.toldTypes
     for (const { types, toldTypes } of this.#single.values()) {
       this.anyTypes |= types

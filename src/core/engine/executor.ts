@@ -13,6 +13,7 @@ import type { TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { Caller, Outcome } from './call-plug.ts'
 import type { Counting, Counts } from './counts.ts'
+import type { HistoryOptions } from './event-history.ts'
 import type { EventRecord } from './event-batch.ts'
 import type { EngineEvent } from './events.ts'
 import type { OpenCount } from './open-count.ts'
@@ -76,6 +77,8 @@ export interface TaskExecutor {
   synchronize(): void
   /** The same for somebody who changes it: all that follows goes by the full state until the executor sees fit. */
   detach(): void
+  /** Hands over what the history of the task does not have yet. */
+  handOver(): void
   /** Counts messages that the task takes on its full state, before it does. */
   tookPlain(messages: readonly Message[], sent: Sent | undefined): void
   /** What the full state does not know is not wanted any more. */
@@ -128,6 +131,8 @@ export interface ExecutorHost {
   enqueue(work: (now: number) => void): void
   /** whether `fired` events carry their why */
   readonly why: boolean
+  /** undefined: no events are kept */
+  readonly keeps: Required<HistoryOptions> | undefined
   readonly events: HeardEvents
 }
 
@@ -151,6 +156,10 @@ export interface HeardEvents {
   emitOfRow(event: EngineEvent, type: number): void
   /** What a message did. */
   record(record: EventRecord): void
+  /** What a message did, for the history of a task. */
+  keepRecord(task: string, record: EventRecord): void
+  /** Of messages of a task there will be no record in its history. */
+  skipRecords(task: string): void
   /** What a message fired, when that is told in records. */
   recordFirings(record: EventRecord): void
   /** An event of a message of which there will be no record, for those who take records. */

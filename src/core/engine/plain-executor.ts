@@ -18,6 +18,7 @@ export class PlainExecutor implements Executor {
   readonly #executor: TaskExecutor = {
     synchronize: () => undefined,
     detach: () => undefined,
+    handOver: () => undefined,
     tookPlain: (messages) => void (this.#plain.asked += messages.length),
     drop: () => undefined,
     modelChanged: () => undefined,

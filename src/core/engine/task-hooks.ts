@@ -89,8 +89,9 @@ export class TaskHooks implements Sink, Caller {
     const event = this.#wants(RARE_TYPES) ? events.tell : null
     if (onRare === undefined || event === null) return onRare ?? event
     return (told) => {
-      onRare(told)
+      // who is told finds it in the history
       event(told)
+      onRare(told)
     }
   }
 
@@ -99,7 +100,7 @@ export class TaskHooks implements Sink, Caller {
   }
 
   get why(): boolean {
-    return this.#host.why && this.#host.events.wantsWhy
+    return this.#host.why && this.#host.events.keepsWhy
   }
 
   #wants(types: number): boolean {

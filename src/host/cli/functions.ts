@@ -8,7 +8,7 @@ import type { InitFlags } from './functions/run-init.ts'
 import type { LogsFlags } from './functions/run-logs.ts'
 import type { TestFlags } from './functions/run-test.ts'
 
-/** `reflexarc functions init|test|deploy|logs|list`: functions of a tenant, from an empty folder to a running version. */
+/** `reflexarc functions init|test|dev|deploy|logs|list|secrets`: functions of a tenant, from an empty folder to a running version. */
 export const defineFunctions: DefineCommand = (program, start) => {
   const functions = program
     .command('functions')
@@ -91,6 +91,39 @@ export const defineFunctions: DefineCommand = (program, start) => {
     .argument('[function]', 'its folder or name: all of its versions')
     .action((target: string | undefined, flags: ConnectFlags) =>
       start(async (terminal) => (await import('./functions/run-list.ts')).runList(target, flags, terminal)),
+    )
+
+  const secrets = functions
+    .command('secrets')
+    .summary('give secrets to functions and rules, and take them away')
+    .description(
+      'Secrets of the tenant. A manifest names those that a function gets, in deploy.secrets; rules write ${vault.NAME}.\n' +
+        'What was given is never shown.',
+    )
+    .helpCommand(false)
+  connected(secrets.command('list'))
+    .summary('list their names')
+    .description('Lists the names of the secrets of the tenant, and when each was given.')
+    .action((flags: ConnectFlags) =>
+      start(async (terminal) => (await import('./functions/run-secrets.ts')).listSecrets(flags, terminal)),
+    )
+  connected(secrets.command('put'))
+    .summary('give one, or another value to it')
+    .description(
+      'Reads the value, which never stands in the command itself; a line break at its end does not count.\n' +
+        'Functions have it from their next call on.',
+    )
+    .argument('<name>', 'letters, digits and _; the variable of the environment that functions find it in')
+    .argument('[file]', 'with the value; - or nothing: stdin')
+    .action((name: string, file: string | undefined, flags: ConnectFlags) =>
+      start(async (terminal) => (await import('./functions/run-secrets.ts')).putSecret(name, file, flags, terminal)),
+    )
+  connected(secrets.command('delete'))
+    .summary('take one away')
+    .description('Takes a secret away. Functions that name it are not called any more until it is there again.')
+    .argument('<name>', 'of the secret')
+    .action((name: string, flags: ConnectFlags) =>
+      start(async (terminal) => (await import('./functions/run-secrets.ts')).deleteSecret(name, flags, terminal)),
     )
 
   functions.addHelpText(

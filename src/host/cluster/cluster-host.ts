@@ -6,7 +6,7 @@ import { Placement, TTL_MS } from '../../cluster/placement.ts'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { machineTimers } from '../../machine/timers.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import type { Store } from '../../storage/contract.ts'
+import type { Presence, Store } from '../../storage/contract.ts'
 import type { Gauges } from '../gauges.ts'
 import type { Timers } from '../timers.ts'
 import { Hops, HOP_HEADER } from './hop.ts'
@@ -15,6 +15,8 @@ import type { TenantServices } from './tenant-services.ts'
 
 /** ms between two looks */
 const POLL_MS = 250
+/** ms until the next one when a host seems to be gone */
+const SECOND_LOOK_MS = 50
 /** ms by which the clock of a host may differ from that of the store */
 const MAX_SKEW_MS = 1_000
 /** ms for giving slots away when the host stops */
@@ -24,6 +26,7 @@ const CALL_MS = 2_000
 export interface ClusterHostOptions {
   /** of all hosts */
   readonly store: Store
+  readonly presence: Presence | undefined
   /** what all tenants of the store are, whoever has them */
   readonly tenants: () => Promise<readonly string[]>
   readonly secret: Uint8Array
@@ -90,11 +93,12 @@ export class ClusterHost {
    * this host cannot be one.
    */
   async join(url: string): Promise<void> {
-    const { store, version, timers } = this.#options
+    const { store, presence, version, timers } = this.#options
     await this.#check(url)
     await this.#replaceFormerLife(url)
     this.#placement = new Placement({
       store,
+      presence,
       id: this.id,
       url,
       version,
@@ -104,6 +108,7 @@ export class ClusterHost {
       release: (slot) => this.tenants.release(slot),
     })
     this.#name = `${url} (${this.id})`
+    await presence?.announce(this.id)
     await this.#placement.look()
     this.#lookLater(this.#placement)
     await this.tenants.complete()
@@ -136,12 +141,12 @@ export class ClusterHost {
       if (!placement.isTaken || timers.elapsed() >= until) return
       await placement.look()
       this.routing.looked(placement.urls)
-      await new Promise<void>((resolve) => timers.after(POLL_MS / 5, resolve))
+      await new Promise<void>((resolve) => timers.after(SECOND_LOOK_MS, resolve))
     }
   }
 
   #lookLater(placement: Placement): void {
-    this.#cancelLook = this.#options.timers.after(POLL_MS, () => {
+    this.#cancelLook = this.#options.timers.after(placement.isUnsure ? SECOND_LOOK_MS : POLL_MS, () => {
       placement
         .look()
         .catch((error: unknown) => this.#options.logger.warn(`the cluster cannot be seen: ${messageOf(error)}`))

@@ -46,6 +46,7 @@ export async function makeCluster(
   const perTenant = { ...parts, reached: itself }
   const host = new ClusterHost({
     store: storage.tenant(HOST_TENANT),
+    presence: storage.presence,
     tenants: () => storage.tenants(),
     secret,
     version: ownVersion(),

@@ -1,7 +1,7 @@
 /** What the options of a host of a cluster have to say together, and those of one that is alone. */
 
 /** Services that work at one host only: their keys lie in its data folder, and their signed addresses name no tenant. */
-export const OF_ONE_HOST: ReadonlySet<string> = new Set(['objects', 'subscriptions'])
+export const OF_ONE_HOST: ReadonlySet<string> = new Set(['objects', 'subscriptions', 'vault'])
 
 /** As they were given; undefined: not, or wrong. */
 interface SharedOptions {
@@ -41,7 +41,7 @@ export function problemsOfMember(options: SharedOptions): readonly string[] {
     ],
     [
       only.some((name) => OF_ONE_HOST.has(name)) || objects?.kind === 's3',
-      `--cluster: its hosts do not serve ${[...OF_ONE_HOST].join(' and ')}; leave them out of --only, and --objects out`,
+      `--cluster: its hosts do not serve ${[...OF_ONE_HOST].join(', ')}; leave them out of --only, and --objects out`,
     ],
     [mqtt !== undefined, '--mqtt: a host with --cluster does not speak MQTT; use HTTP or WebSockets'],
     [

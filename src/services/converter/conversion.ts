@@ -5,7 +5,7 @@ import { isPlainObject } from '../../kernel/json.ts'
 import { LruCache } from '../../kernel/lru-cache.ts'
 import { VelocityTemplate } from '../../velocity/template.ts'
 import type { VelocityLimits } from '../../velocity/budget.ts'
-import { parseBody } from '../../web/parse-body.ts'
+import { MAX_LEVELS, parseBody } from '../../web/parse-body.ts'
 import type { Converted, ConvertedEntry, Converter } from './contract.ts'
 import { UTIL } from './template-functions.ts'
 
@@ -53,13 +53,25 @@ export class Conversions {
   }
 
   /** The rendered text. Throws `TEMPLATE`, or `CONVERSION` with the place. */
-  render(converter: Pick<Converter, 'template' | 'compat'>, { payload, topic }: Input): string {
-    return this.prepare(converter).render({ payload, util: UTIL, ...(topic && { topic }) })
+  render(converter: Pick<Converter, 'template' | 'compat'>, input: Input): string {
+    return this.prepare(converter).render(variablesOf(input))
   }
 
+  /** The same as `readConverted` of what is rendered; the text is made where its value cannot be had without it. */
   convert(converter: Pick<Converter, 'template' | 'compat'>, input: Input): Converted {
-    return readConverted(this.render(converter, input))
+    const template = this.prepare(converter)
+    const variables = variablesOf(input)
+    const value = template.renderJson(variables, MAX_LEVELS, parseBody)
+    const converted = value === undefined ? undefined : convertedOf(value)
+    // what is wrong is told with the text
+    return converted === undefined || typeof converted === 'string'
+      ? readConverted(template.render(variables))
+      : converted
   }
+}
+
+function variablesOf({ payload, topic }: Input): Readonly<Record<string, unknown>> {
+  return { payload, util: UTIL, ...(topic && { topic }) }
 }
 
 /** Throws `CONVERSION` for text that is no JSON or has no metrics; its issues have the text. */
@@ -70,12 +82,19 @@ export function readConverted(text: string): Converted {
   } catch (error) {
     throw unusable(text, `the template gives no JSON: ${messageOf(error).replace('The body is not JSON: ', '')}`)
   }
-  if (!isPlainObject(value)) throw unusable(text, 'the template gives JSON that is no object')
+  const converted = convertedOf(value)
+  if (typeof converted === 'string') throw unusable(text, converted)
+  return converted
+}
+
+/** Or what is wrong. */
+function convertedOf(value: unknown): Converted | string {
+  if (!isPlainObject(value)) return 'the template gives JSON that is no object'
   const { metrics, metadata } = value
-  if (!Array.isArray(metrics)) throw unusable(text, 'the template gives no array "metrics"')
-  if (metadata !== undefined && !Array.isArray(metadata)) throw unusable(text, '"metadata" is no array')
+  if (!Array.isArray(metrics)) return 'the template gives no array "metrics"'
+  if (metadata !== undefined && !Array.isArray(metadata)) return '"metadata" is no array'
   const wrong = [...wrongEntries('metrics', metrics), ...wrongEntries('metadata', metadata ?? [])]
-  if (wrong.length > 0) throw unusable(text, wrong.slice(0, 5).join('; '))
+  if (wrong.length > 0) return wrong.slice(0, 5).join('; ')
   return {
     metrics: metrics as ConvertedEntry[],
     ...(metadata !== undefined && { metadata: metadata as ConvertedEntry[] }),
@@ -83,11 +102,14 @@ export function readConverted(text: string): Converted {
 }
 
 function wrongEntries(name: string, entries: readonly unknown[]): readonly string[] {
-  return entries.flatMap((entry, i) => {
-    if (!isPlainObject(entry)) return [`/${name}/${i} is no object`]
-    const { resource } = entry
-    return typeof resource === 'string' && resource !== '' ? [] : [`/${name}/${i}/resource is no id of a resource`]
-  })
+  const wrong: string[] = []
+  for (const [i, entry] of entries.entries()) {
+    if (!isPlainObject(entry)) wrong.push(`/${name}/${i} is no object`)
+    else if (typeof entry['resource'] !== 'string' || entry['resource'] === '') {
+      wrong.push(`/${name}/${i}/resource is no id of a resource`)
+    }
+  }
+  return wrong
 }
 
 function unusable(text: string, message: string): AppError {

@@ -1,6 +1,7 @@
 /** Hands what was converted to the broker, in one post, and to the resources, in one change of each. */
 import type { Caller } from '../../kernel/caller.ts'
 import { AppError, messageOf } from '../../kernel/errors.ts'
+import type { JsonObject } from '../../kernel/json.ts'
 import type { BrokerService } from '../broker/contract.ts'
 import type { ResourcesService } from '../resources/contract.ts'
 import type { Converted } from './contract.ts'
@@ -19,6 +20,7 @@ const PASSED_ON = new Set(['RATE_LIMITED', 'CONFLICT', 'UNAVAILABLE', 'CLOSED', 
 /**
  * Resolves when all of it is durable. Throws `CONVERSION` for what the broker or the resources refuse for its own sake,
  * `RATE_LIMITED`, `CONFLICT`, or `FORWARDING`. With the same key, what was forwarded before is not forwarded again.
+ * Nothing of `converted` is held while it waits, but for attributes.
  */
 export async function forward(
   { broker, resources }: Neighbours,
@@ -28,23 +30,37 @@ export async function forward(
 ): Promise<void> {
   const { metrics } = converted
   refuseUnresolved(converted)
-  if (metrics.length > 0) {
-    const posting = needed(broker(), 'broker').as(caller).posting
-    await handOver('/metrics', () =>
-      posting.events(undefined, metrics, key === undefined ? {} : { idempotencyKey: key }),
-    )
-  }
-  for (const [resource, attributes] of attributesByResource(converted)) {
+  const changes = attributesByResource(converted)
+  const options = key === undefined ? {} : { idempotencyKey: key }
+  const posted =
+    metrics.length === 0
+      ? undefined
+      : handOver('/metrics', needed(broker(), 'broker').as(caller).posting.events(undefined, metrics, options))
+  return changes.size === 0 ? posted : change(resources, caller, changes, posted)
+}
+
+/** When the metrics are durable. */
+async function change(
+  resources: Neighbours['resources'],
+  caller: Caller,
+  changes: ReadonlyMap<string, JsonObject>,
+  posted: Promise<void> | undefined,
+): Promise<void> {
+  await posted
+  for (const [resource, attributes] of changes) {
     const api = needed(resources(), 'resources').as(caller).resources
-    await handOver('/metadata', () => api.patch(resource, attributes))
+    await handOver('/metadata', api.patch(resource, attributes))
   }
 }
 
 /** A reference that nothing was found for is left as it was written: it is the id of nothing. */
 function refuseUnresolved({ metrics, metadata = [] }: Converted): void {
-  for (const { resource } of [...metrics, ...metadata]) {
-    if (!UNRESOLVED.test(resource)) continue
-    throw new AppError('CONVERSION', `the resource is "${resource.slice(0, 200)}": nothing was found for the reference`)
+  for (const entries of [metrics, metadata]) {
+    for (const { resource } of entries) {
+      if (!resource.startsWith('$') || !UNRESOLVED.test(resource)) continue
+      const shown = resource.slice(0, 200)
+      throw new AppError('CONVERSION', `the resource is "${shown}": nothing was found for the reference`)
+    }
   }
 }
 
@@ -53,9 +69,9 @@ function needed<Service>(service: Service | undefined, name: string): Service {
   return service
 }
 
-async function handOver(part: string, work: () => Promise<unknown>): Promise<void> {
+async function handOver(part: string, work: Promise<unknown>): Promise<void> {
   try {
-    await work()
+    await work
   } catch (error) {
     if (error instanceof AppError && PASSED_ON.has(error.code)) throw error
     if (!(error instanceof AppError) || error.status >= 500) {

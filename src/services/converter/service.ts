@@ -138,8 +138,9 @@ class Service implements ConverterService {
   async #ingest(caller: Caller, converter: Converter, taken: Taken, rejection: () => Rejection): Promise<Ingested> {
     const { rejected } = this.#tenant(caller.tenant)
     try {
-      const { metrics } = await this.#pass(caller, converter, taken)
-      return { messages: metrics.length }
+      const { messages, forwarded } = this.#pass(caller, converter, taken)
+      await forwarded
+      return { messages }
     } catch (error) {
       if (!(error instanceof AppError) || !REFUSALS.has(error.code)) throw error
       const { now } = this.#dependencies
@@ -151,19 +152,18 @@ class Service implements ConverterService {
     }
   }
 
-  async #pass(caller: Caller, converter: Converter, { payload, wildcards, key }: Taken): Promise<Converted> {
+  /** Throws what the payload is refused for. Not async: what was converted is not held while it is forwarded. */
+  #pass(caller: Caller, converter: Converter, { payload, wildcards, key }: Taken): Passed {
     const input = {
       payload: payload(),
       ...(wildcards && { topic: wildcards }),
     }
     const converted = this.#conversions.convert(converter, input)
-    await this.#forward(caller, converted, key)
-    return converted
+    return { messages: converted.metrics.length, forwarded: this.#forward(caller, converted, key) }
   }
 
-  async #forward(caller: Caller, converted: Converted, key: string | undefined): Promise<void> {
-    await forward(this.#dependencies, caller, converted, key)
-    this.#converted++
+  #forward(caller: Caller, converted: Converted, key: string | undefined): Promise<void> {
+    return forward(this.#dependencies, caller, converted, key).then(() => void this.#converted++)
   }
 
   #test(config: unknown, payload: unknown, topic: string | undefined): ReturnType<ConverterApi['test']> {
@@ -190,7 +190,7 @@ class Service implements ConverterService {
     for (const { id, value } of await rejected.some(name, ids)) {
       try {
         const { wildcards, key } = value
-        await this.#pass(caller, converter, { payload: () => parsed(value), wildcards, key })
+        await this.#pass(caller, converter, { payload: () => parsed(value), wildcards, key }).forwarded
         await rejected.remove(name, id)
         forwarded.push(id)
       } catch (error) {
@@ -208,6 +208,11 @@ interface Taken {
   readonly payload: () => unknown
   readonly wildcards?: readonly string[] | undefined
   readonly key: string | undefined
+}
+
+interface Passed {
+  readonly messages: number
+  readonly forwarded: Promise<void>
 }
 
 /** Throws `NOT_JSON` for what is none. */

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { AppError } from '../../kernel/errors.ts'
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
+import type { OpenSecrets } from '../vault/contract.ts'
 import type { ProcessPool } from '../../sandbox-process/process-pool.ts'
 import type { Program, ProgramLine } from '../../sandbox-process/program.ts'
 import type { Builder } from './build.ts'
@@ -21,13 +22,19 @@ export interface CallerDependencies {
   readonly builder: Builder
   readonly storeOf: (tenant: string) => FunctionStore
   readonly now: () => number
+  /** values of secrets of a tenant */
+  readonly secrets: (tenant: string, names: readonly string[]) => Promise<OpenSecrets>
 }
+
+const NO_SECRETS: OpenSecrets = { values: new Map(), revision: '' }
 
 export class FunctionCaller {
   readonly #dependencies: CallerDependencies
   readonly #builds = new KeyedMutex()
-  /** by key of the program, in the order of their last line */
+  /** by key of the program without its secrets, in the order of their last line */
   readonly #logs = new Map<string, LogLine[]>()
+  /** keys of programs that have secrets, by the same */
+  readonly #secretive = new Map<string, string>()
   readonly #listeners: ((line: FunctionLine) => void)[] = []
 
   constructor(dependencies: CallerDependencies) {
@@ -57,9 +64,17 @@ export class FunctionCaller {
     const { digest } = record.build ?? {}
     if (digest === undefined) throw new AppError('PLUG_FAILED', 'it was not built yet')
     if (!this.#dependencies.builder.has(digest)) await this.ensureBuilt(tenant, record)
-    const program = this.#programOf(tenant, record, runtime, digest)
+    const secrets = await this.#secretsOf(tenant, record)
+    const program = this.#programOf(tenant, record, { runtime, digest, secrets })
+    // those of a former value are not called any more, and end as all that are idle
+    if (secrets !== NO_SECRETS) this.#secretive.set(keyOf(tenant, record, digest), program.key)
     if (onStart !== undefined && pool.state(program.key).processes === 0) onStart()
     return pool.call(program, method, params, { signal, timer })
+  }
+
+  /** `PLUG_FAILED` names the secrets of its manifest that the vault does not have. */
+  async requireSecrets(tenant: string, record: FunctionRecord): Promise<void> {
+    await this.#secretsOf(tenant, record)
   }
 
   /** Another host may have built it, or this one lost its folder. */
@@ -75,11 +90,16 @@ export class FunctionCaller {
   /** Ends its processes. */
   async release(tenant: string, record: FunctionRecord): Promise<void> {
     const { digest } = record.build ?? {}
-    if (digest !== undefined) await (await this.#dependencies.pool())?.release(keyOf(tenant, record, digest))
+    if (digest === undefined) return
+    const key = keyOf(tenant, record, digest)
+    const pool = await this.#dependencies.pool()
+    await pool?.release(this.#secretive.get(key) ?? key)
+    this.#secretive.delete(key)
   }
 
   /** A line of a program's log. */
-  said({ key }: Program, { level, text }: ProgramLine): void {
+  said({ key: whole }: Program, { level, text }: ProgramLine): void {
+    const [key = ''] = whole.split(WITH_SECRETS)
     const lines = this.#logs.get(key) ?? []
     const one = { time: this.#dependencies.now(), level, text }
     lines.push(one)
@@ -109,16 +129,34 @@ export class FunctionCaller {
     if (about !== undefined) for (const listener of this.#listeners) listener({ ...line, ...about })
   }
 
-  #programOf(tenant: string, record: FunctionRecord, runtime: Runtime, digest: string): Program {
+  async #secretsOf(tenant: string, record: FunctionRecord): Promise<OpenSecrets> {
+    const names = secretsOf(record)
+    if (names.length === 0) return NO_SECRETS
+    const secrets = await this.#dependencies.secrets(tenant, names)
+    const missing = names.filter((name) => !secrets.values.has(name))
+    if (missing.length === 0) return secrets
+    const all = missing.map((name) => `"${name}"`).join(', ')
+    throw new AppError('PLUG_FAILED', `the vault has no secret ${all}, which its manifest names; put it there first`)
+  }
+
+  #programOf(
+    tenant: string,
+    record: FunctionRecord,
+    { runtime, digest, secrets }: { readonly runtime: Runtime; readonly digest: string; readonly secrets: OpenSecrets },
+  ): Program {
     const folder = this.#dependencies.builder.folderOf(digest)
     const { module, readable } = harnessOf(runtime)
     return {
-      key: keyOf(tenant, record, digest),
+      key: keyOf(tenant, record, digest) + suffixOf(secrets),
       owner: tenant,
       language: runtime.language,
       module,
       readable: [...readable, folder],
-      argument: { module: join(folder, runtime.main), env: environmentOf(record) },
+      argument: {
+        module: join(folder, runtime.main),
+        env: { ...environmentOf(record), ...Object.fromEntries(secrets.values) },
+      },
+      secrets: [...secrets.values.values()],
       ...limitsOf(record),
     }
   }
@@ -154,6 +192,11 @@ function environmentOf({ manifest, overrides }: FunctionRecord): Readonly<Record
   return { ...manifest.deploy?.envVars, ...overrides?.envVars }
 }
 
+/** Names in the vault. */
+function secretsOf({ manifest, overrides }: FunctionRecord): readonly string[] {
+  return overrides?.secrets ?? manifest.deploy?.secrets ?? []
+}
+
 /** As the manifest has them checked: `128Mi`, and `150m` or cores. */
 function limitsOf({ manifest, overrides }: FunctionRecord): Pick<Program, 'memoryMib' | 'cpuPerSecond'> {
   const { memory, cpu } = { ...manifest.deploy?.limits, ...overrides?.limits }
@@ -162,6 +205,15 @@ function limitsOf({ manifest, overrides }: FunctionRecord): Pick<Program, 'memor
     ...(memory !== undefined && { memoryMib: Number.parseInt(memory, 10) }),
     ...(cpu !== undefined && { cpuPerSecond: cores }),
   }
+}
+
+/** what stands before the revision of secrets in a key, and nowhere else in it */
+const WITH_SECRETS = '+'
+
+/** Processes with other values are others. */
+function suffixOf(secrets: OpenSecrets): string {
+  if (secrets === NO_SECRETS) return ''
+  return WITH_SECRETS + createHash('sha256').update(secrets.revision).digest('hex').slice(0, 16)
 }
 
 /** Processes with another environment or other limits are others. */

@@ -1,7 +1,7 @@
 /** The functions service put together: records and assets over storage, jobs that build, and processes that run. */
 import { JobRunner } from '../../jobs/job-runner.ts'
 import type { Caller } from '../../kernel/caller.ts'
-import { messageOf } from '../../kernel/errors.ts'
+import { AppError, messageOf } from '../../kernel/errors.ts'
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { machineTimers } from '../../machine/timers.ts'
@@ -25,6 +25,7 @@ import { type FunctionId, type FunctionRecord, isRunning, recordId } from './fun
 import { FunctionStore, noVersion } from './function-store.ts'
 import { lifecycleHandlers } from './jobs/lifecycle-jobs.ts'
 import type { ModelsService } from '../models/contract.ts'
+import type { VaultService } from '../vault/contract.ts'
 import { ModelRunner } from './model-runner.ts'
 import { compareVersions } from './registry/versions.ts'
 import { ProcessRunner } from './version-runner.ts'
@@ -48,6 +49,8 @@ export interface FunctionsOptions {
   readonly usesOf: (tenant: string, id: FunctionId) => Promise<number>
   /** what runs versions of models */
   readonly models?: () => ModelsService | undefined
+  /** where secrets of manifests are; asked at each call */
+  readonly vault?: () => VaultService | undefined
   readonly logger?: Logger
 }
 
@@ -94,7 +97,17 @@ class Functions implements FunctionsService {
     this.#options = options
     this.#builder = new Builder({ folder, environment, tools: async () => (await this.#open()).tools })
     const storeOf = (tenant: string): FunctionStore => this.#storeOf(tenant)
-    this.#caller = new FunctionCaller({ pool: () => this.#openPool(), builder: this.#builder, storeOf, now })
+    this.#caller = new FunctionCaller({
+      pool: () => this.#openPool(),
+      builder: this.#builder,
+      storeOf,
+      now,
+      secrets: (tenant, names) => {
+        const vault = options.vault?.()
+        if (vault === undefined) throw new AppError('PLUG_FAILED', 'this host serves no vault, which has its secrets')
+        return vault.open(tenant, names)
+      },
+    })
     const changed = (tenant: string): Promise<void> => this.#read(tenant)
     const processes = new ProcessRunner(this.#builder, this.#caller)
     const models = new ModelRunner({ models: options.models ?? (() => undefined), storeOf })

@@ -1,4 +1,5 @@
 /** How the versions of a type are built, deployed and asked: the port of the jobs, and what runs those in processes. */
+import { AppError } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 import { type Builder, BuildRefusal, type BuildResult } from './build.ts'
 import { type FunctionCaller, runtimeOf } from './function-caller.ts'
@@ -40,7 +41,17 @@ export class ProcessRunner implements VersionRunner {
   async deploy(tenant: string, record: FunctionRecord): Promise<void> {
     const problem = await this.#caller.problem(runtimeOf(record))
     if (problem !== undefined) throw new BuildRefusal(problem)
+    await this.#requireSecrets(tenant, record)
     await this.#caller.ensureBuilt(tenant, record)
+  }
+
+  async #requireSecrets(tenant: string, record: FunctionRecord): Promise<void> {
+    try {
+      await this.#caller.requireSecrets(tenant, record)
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'PLUG_FAILED') throw new BuildRefusal(error.message)
+      throw error
+    }
   }
 
   async ask(tenant: string, record: FunctionRecord, signal: AbortSignal): Promise<string | undefined> {

@@ -16,6 +16,7 @@
  */
 import type { Observable } from 'rxjs'
 import type { NodeView, TaskInfo } from '../../core/engine/api.ts'
+import type { TaskHistory } from '../../core/engine/event-history.ts'
 import type { EngineEvent } from '../../core/engine/events.ts'
 import type { Rule, TaskSettings, Template } from '../../core/rule/rule.ts'
 import type { Explanation } from '../../core/task/explain.ts'
@@ -178,14 +179,14 @@ export interface Intake {
 
 /** What the runner tells on its own account. */
 export interface RunReports {
+  /** What happened lately in a task of this process, as `Engine.history` gives it. */
+  history(task: TaskRef, after: number): TaskHistory
   /**
-   * All events of all running tasks. Never errors; completes when the runner is closed. While somebody listens, no task
-   * is a row of numbers: to be let go when events become many.
+   * What is rare and worth keeping: starts, ends, failures of plugs, lines of the log. Costs nothing. Never errors;
+   * completes when the runner is closed.
    */
-  readonly events$: Observable<TenantEvent>
-  /** What is rare and worth keeping: starts, ends, failures of plugs, lines of the log. Costs nothing; as `events$` else. */
   readonly rare$: Observable<TenantEvent>
-  /** Everything that happens in one task, now or when it comes; only that one is no row meanwhile. As `events$` else. */
+  /** Everything that happens in one task, now or when it comes; only that one is no row meanwhile. As `rare$` else. */
   watch(task: TaskRef): Observable<EngineEvent>
   /**
    * Runs that ended by themselves: a onetime task that finished, a task that could not go on. Told at least once;

@@ -19,7 +19,6 @@ import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { ResourceFinder } from './tasks/resource-filter.ts'
 import { rebind } from './tasks/rebinding.ts'
 import type { EndedRun, RunnableTask, TaskRunner } from './runner.ts'
-import type { AdaptiveListenerOptions } from './tasks/adaptive-listener.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { runnable } from './tasks/task-maker.ts'
 import { taskApi } from './tasks/task-service.ts'
@@ -44,8 +43,6 @@ export interface RulesOptions {
   readonly logger?: Logger
   /** who answers the filters `resourceType` and `resourceMetadataExpression`; asked at each use. Without, they are refused */
   readonly resources?: () => ResourceFinder | undefined
-  /** when events are too many to be told of every task */
-  readonly listening?: AdaptiveListenerOptions
   /** told of every template that was made, changed or removed; must not wait */
   readonly templateWritten?: (tenant: string, template: string) => void
 }
@@ -70,10 +67,10 @@ class Rules implements RulesService {
   readonly #noting = new Set<Promise<void>>()
 
   constructor(options: RulesOptions) {
-    const { storage, runner, now, newId, logger, listening } = options
+    const { storage, runner, now, newId, logger } = options
     this.#options = options
     this.#collectionsByTenant = new CollectionsByTenant(storage)
-    this.#history = new TaskEventHistory(runner.reports, newId().slice(-8), now, listening)
+    this.#history = new TaskEventHistory(runner.reports, newId().slice(-8), now)
     const handler = batchHandler(
       (tenant) => this.#tenantRules(tenant).changes,
       (tenant) => this.#collectionsByTenant.of(tenant),

@@ -17,6 +17,8 @@ export interface DatabaseOptions {
   readonly schema: string
   /** ms to look for a server that is gone before what is asked fails */
   readonly patience: number
+  /** ms for which a host that stands still in the middle of a transaction holds others up at most; default 30,000 */
+  readonly idleLimit?: number
 }
 
 export interface Statement {
@@ -35,6 +37,7 @@ export interface Answer<Row> {
 
 const INT8 = 20
 const READERS = 8
+const IDLE_LIMIT = 30_000
 /** ms without an answer after which a connection counts as lost */
 const SILENCE = 60_000
 const CONNECT = 10_000
@@ -48,11 +51,13 @@ export class Database {
   /** where it is, for people; without the password */
   readonly place: string
   readonly patience: number
+  readonly idleLimit: number
   readonly #config: PoolConfig
   readonly #pool: Pool
 
-  constructor({ url, config, schema, patience }: DatabaseOptions) {
+  constructor({ url, config, schema, patience, idleLimit = IDLE_LIMIT }: DatabaseOptions) {
     this.patience = patience
+    this.idleLimit = idleLimit
     this.schemaName = schema
     this.schema = identifier(schema)
     this.#config = {

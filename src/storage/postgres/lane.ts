@@ -27,8 +27,6 @@ export interface Finish<R> {
 
 type Attempt<R> = { readonly result: R } | { readonly error: unknown; readonly told: boolean; readonly lost: boolean }
 
-/** A host that died in the middle of a transaction holds others up for this long at most, ms. */
-const IDLE_LIMIT = 30_000
 const MAX_RACES = 50
 
 export class Lane {
@@ -149,11 +147,11 @@ export class Lane {
       if (this.#client === broken) this.#client = undefined
     })
     try {
-      await client.query(`set idle_in_transaction_session_timeout = ${IDLE_LIMIT}`)
+      await client.query(`set idle_in_transaction_session_timeout = ${this.#database.idleLimit}`)
       await client.query(
         `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`,
       )
-      // The server may not know yet that the old connection is dead; where this is not allowed, IDLE_LIMIT ends it
+      // The server may not know yet that the old connection is dead; where this is not allowed, the limit ends it
       await client
         .query({
           text: 'select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()',

@@ -12,6 +12,7 @@ import type {
   Committed,
   Document,
   Log,
+  Presence,
   Storage,
   Store,
   StoreTime,
@@ -47,6 +48,9 @@ export interface PostgresOptions {
   readonly lock?: LockMode
 }
 
+/** ms: hosts that take over from one that stands still wait for what it has under way, and not for long */
+const SHARED_IDLE_LIMIT = 2_000
+
 /**
  * Connects, and brings the tables up to date; hosts that start at once wait for each other.
  * `STORE` when the server cannot be reached or used, a newer version of this program has written the schema, or another
@@ -57,7 +61,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   if (schema === '' || schema.includes('\0') || Buffer.byteLength(schema) > 63) {
     throw new AppError('VALIDATION', `${JSON.stringify(schema)} is no name of a schema; use 1 to 63 bytes`)
   }
-  const opened = new Opened({ url, config, schema, patience }, clock)
+  const idleLimit = lock === 'shared' ? { idleLimit: SHARED_IDLE_LIMIT } : {}
+  const opened = new Opened({ url, config, schema, patience, ...idleLimit }, clock)
   try {
     if (lock !== undefined) await opened.lock(lock)
     await migrate(opened.database)
@@ -94,6 +99,10 @@ class PostgresStorage implements Storage {
   close(): Promise<void> {
     this.#closing ??= this.#opened.close().then(() => this.#blobs.close())
     return this.#closing
+  }
+
+  get presence(): Presence | undefined {
+    return this.#opened.presence
   }
 
   stats() {

@@ -1,5 +1,6 @@
 /** What belongs to one opened storage, and whether it is still open. */
 import type { AppError } from '../../kernel/errors.ts'
+import type { Presence } from '../contract.ts'
 import { closedError } from '../tenant.ts'
 import { Specs } from '../spec.ts'
 import { Database, type DatabaseOptions } from './database.ts'
@@ -49,6 +50,11 @@ export class Opened {
   /** Nobody who cannot go with that mode has this store from here on. `STORE` when one has it. */
   async lock(mode: LockMode): Promise<void> {
     this.#lock = await StoreLock.take(this.database, mode, (error) => (this.#lost = error))
+  }
+
+  /** Undefined without a lock. */
+  get presence(): Presence | undefined {
+    return this.#lock
   }
 
   /** Does something while it is open; `CLOSED` after `close`, `STORE` when another host took the store. Runs up to its first wait at once, as a copy must be. */

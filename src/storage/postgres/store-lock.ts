@@ -8,6 +8,7 @@ import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { AppError } from '../../kernel/errors.ts'
+import type { Presence } from '../contract.ts'
 import { ask, type Database } from './database.ts'
 import { isConnectionLoss, storeError } from './database-errors.ts'
 
@@ -25,13 +26,20 @@ interface Holder {
   readonly since: string
 }
 
-export class StoreLock {
+/** ms: as long as it takes all hosts to be there again when the server was away for all of them */
+const SETTLING = 3_000
+
+export class StoreLock implements Presence {
   readonly #database: Database
   readonly #mode: LockMode
   readonly #lost: (error: AppError) => void
   /** how the session calls itself: that of this process is told apart from all others by its end */
   readonly #name = `reflexarc ${hostname().slice(0, 30)} ${process.pid} ${randomUUID().slice(0, 8)}`
   #client: Client | undefined
+  /** that this process announced */
+  #announced: string | undefined
+  /** ms of the machine: since when this session has what it holds; undefined: it holds nothing */
+  #heldSince: number | undefined
   #isClosed = false
 
   private constructor(database: Database, mode: LockMode, lost: (error: AppError) => void) {
@@ -59,8 +67,24 @@ export class StoreLock {
     }
   }
 
+  async announce(name: string): Promise<void> {
+    this.#announced = name
+    // a session that is lost meanwhile takes it when it comes back
+    if (this.#client !== undefined) await this.#takeName(this.#client, name)
+  }
+
+  async among(names: readonly string[]): Promise<ReadonlySet<string> | undefined> {
+    const since = this.#heldSince
+    if (since === undefined || performance.now() - since < SETTLING) return undefined
+    const text = `select name from unnest($1::text[]) as name where exists (select from pg_locks where ${holdsSql(`hashtextextended($2 || name, 0)`)})`
+    const there = await this.#database.read<{ name: string }>({ text, values: [names, this.#nameKey('')] })
+    // lost while it was asked: so may all the others be
+    return this.#heldSince === since ? new Set(there.map(({ name }) => name)) : undefined
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
+    this.#heldSince = undefined
     const client = this.#client
     this.#client = undefined
     await client?.end().catch(() => undefined)
@@ -69,14 +93,28 @@ export class StoreLock {
   /** Undefined: it is ours. Else who has it. */
   async #try(): Promise<Holder | undefined> {
     const client = (this.#client ??= await this.#database.connect(this.#name, (gone) => this.#dropped(gone)))
-    const key = `hashtextextended($1, 0)`
-    const values = [`reflexarc host ${this.#database.schemaName}`]
     const trying = this.#mode === 'shared' ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock'
+    const holder = await this.#acquire(client, trying, `reflexarc host ${this.#database.schemaName}`)
+    if (holder !== undefined) return holder
+    if (this.#announced !== undefined) await this.#takeName(client, this.#announced)
+    if (this.#client === client) this.#heldSince = performance.now()
+    return undefined
+  }
+
+  /** Nobody else ever has it: names of processes are their own. */
+  async #takeName(client: Client, name: string): Promise<void> {
+    await this.#acquire(client, 'pg_try_advisory_lock', this.#nameKey(name))
+  }
+
+  #nameKey(name: string): string {
+    return `reflexarc process ${this.#database.schemaName} ${name}`
+  }
+
+  async #acquire(client: Client, trying: string, lock: string): Promise<Holder | undefined> {
+    const key = 'hashtextextended($1, 0)'
+    const values = [lock]
     for (;;) {
-      const tried = await ask<{ taken: boolean }>(client, {
-        text: `select ${trying}(${key}) as taken`,
-        values,
-      })
+      const tried = await ask<{ taken: boolean }>(client, { text: `select ${trying}(${key}) as taken`, values })
       if (tried.rows[0]?.taken === true) return undefined
       const { rows } = await ask<Holder>(client, { text: holderSql(key), values })
       const [holder] = rows
@@ -91,6 +129,7 @@ export class StoreLock {
   #dropped(client: Client): void {
     if (this.#isClosed || this.#client !== client) return
     this.#client = undefined
+    this.#heldSince = undefined
     void this.#takeAgain()
   }
 
@@ -124,11 +163,16 @@ export class StoreLock {
   }
 }
 
-/** Who holds the lock of a key, which the server keeps as two halves. */
+/** Who holds the lock of a key. */
 function holderSql(key: string): string {
   return `select a.pid, a.application_name as name, to_char(a.backend_start at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
           from pg_locks l join pg_stat_activity a on a.pid = l.pid
-          where l.locktype = 'advisory' and l.granted and l.objsubid = 1
-            and l.database = (select oid from pg_database where datname = current_database())
-            and l.classid::bigint = (${key} >> 32) & 4294967295 and l.objid::bigint = ${key} & 4294967295`
+          where ${holdsSql(key)}`
+}
+
+/** What is true of a row of pg_locks that is the lock of a key, which the server keeps as two halves. */
+function holdsSql(key: string): string {
+  return `locktype = 'advisory' and granted and objsubid = 1
+          and database = (select oid from pg_database where datname = current_database())
+          and classid::bigint = (${key} >> 32) & 4294967295 and objid::bigint = ${key} & 4294967295`
 }

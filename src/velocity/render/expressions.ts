@@ -1,5 +1,6 @@
 /** Makes expressions and references ready to run: one closure each, with what is known beforehand worked out. */
 import { callMethod, readProperty } from '../methods/call.ts'
+import { SCOPE_METHODS } from '../methods/scope-methods.ts'
 import type { Block, Expression, Part, Reference } from '../syntax/nodes.ts'
 import { calculate, negated } from '../values/arithmetic.ts'
 import { Collection, JavaArray, JavaList, JavaRange, outOfBounds } from '../values/collections.ts'
@@ -7,6 +8,7 @@ import { areSame, asNumber, orderOf } from '../values/equality.ts'
 import { failed } from '../fault.ts'
 import { JavaMap } from '../values/map.ts'
 import { intOf, isInt } from '../values/numbers.ts'
+import { Scope } from '../values/scope.ts'
 import { shownText } from '../values/text.ts'
 import { isEmpty, isTrue } from '../values/truth.ts'
 import type { Compat, Value } from '../values/value.ts'
@@ -245,14 +247,20 @@ function pathOf(name: string, path: readonly Property[], at: number): Eval {
 
 function propertyOf(name: string, property: Property): Eval {
   const key = property.name
+  const ofScope = SCOPE_METHODS.get(key)
   return (run) => {
     const value = run.context.get(name)
     if (value instanceof JavaMap) return value.get(key)
     if (value === null) return null
+    // what `$foreach.hasNext` is asked for in every round
+    const known = value instanceof Scope ? ofScope?.(value, NONE, run) : undefined
+    if (known !== undefined) return known
     run.at = property.at
     return readProperty(value, key, run) ?? null
   }
 }
+
+const NONE: readonly Value[] = []
 
 function variable(name: string, steps: readonly Step[], at: number): Eval {
   const [first, second] = steps

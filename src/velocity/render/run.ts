@@ -2,6 +2,7 @@
 import { Fault } from '../fault.ts'
 import type { Budget } from '../budget.ts'
 import { JavaObject, type Compat, type Environment, type Value } from '../values/value.ts'
+import type { JsonBuilder } from '../json/json-builder.ts'
 import type { Context } from './context.ts'
 
 export type Exec = (run: Run) => void
@@ -19,6 +20,8 @@ export class Run implements Environment {
   readonly compat: Compat
   readonly budget: Budget
   context: Context
+  /** of a rendering that makes a value instead of a text */
+  readonly json: JsonBuilder | undefined
   #macros: ReadonlyMap<string, ReadyMacro>
   /** whether the macros were copied: those of the template are shared by all its renderings */
   #hasOwnMacros = false
@@ -28,11 +31,18 @@ export class Run implements Environment {
   /** macros that are under way, the outermost first */
   readonly calls: string[] = []
 
-  constructor(compat: Compat, budget: Budget, context: Context, macros: ReadonlyMap<string, ReadyMacro>) {
+  constructor(
+    compat: Compat,
+    budget: Budget,
+    context: Context,
+    macros: ReadonlyMap<string, ReadyMacro>,
+    json?: JsonBuilder,
+  ) {
     this.compat = compat
     this.budget = budget
     this.context = context
     this.#macros = macros
+    this.json = json
   }
 
   get macros(): ReadonlyMap<string, ReadyMacro> {

@@ -1,16 +1,16 @@
 /** Makes statements ready to run. */
 import { failed, Fault } from '../fault.ts'
-import type { Block, Macro, Reference, Statement, Template } from '../syntax/nodes.ts'
+import type { Block, Macro, Statement, Template } from '../syntax/nodes.ts'
 import { parseTemplate } from '../syntax/statements.ts'
 import { Collection, JavaIterator, JavaRange } from '../values/collections.ts'
 import { JavaMap, MapView } from '../values/map.ts'
-import { numberText } from '../values/numbers.ts'
 import { Scope } from '../values/scope.ts'
-import { shownText, textOf } from '../values/text.ts'
+import { shownText } from '../values/text.ts'
 import type { Compat, Value } from '../values/value.ts'
 import { callMacro } from './calls.ts'
 import { ExpressionCompiler, fromEnd, writePart } from './expressions.ts'
 import { DefinedBlock, Leaving, type Eval, type Exec, type ReadyMacro, type Run } from './run.ts'
+import { TEXT_WRITING, type Writing } from './writing.ts'
 
 /** renderings of a block within itself */
 const MAX_DEFINED = 2
@@ -22,21 +22,24 @@ export interface Ready {
 
 /** `counts`: whether somebody may ask for the counters that 1.7 sets in loops. */
 export function makeReady(template: Template, compat: Compat, counts = true): Ready {
-  const compiler = new StatementCompiler(compat, counts && compat === '1.7')
+  const compiler = new StatementCompiler(compat, counts && compat === '1.7', TEXT_WRITING)
   const macros = new Map<string, ReadyMacro>()
   for (const [name, macro] of template.macros) macros.set(name, compiler.macro(macro))
   return { exec: compiler.block(template.block), macros }
 }
 
-class StatementCompiler {
+export class StatementCompiler {
   readonly #compat: Compat
   readonly #counts: boolean
+  readonly #writing: Writing
   readonly #expressions: ExpressionCompiler
 
-  constructor(compat: Compat, counts: boolean) {
+  /** `counts`: whether loops set the counters of 1.7. `texts`: makes ready what stands within a text; default itself */
+  constructor(compat: Compat, counts: boolean, writing: Writing, texts?: StatementCompiler) {
     this.#compat = compat
     this.#counts = counts
-    this.#expressions = new ExpressionCompiler(compat, (block) => this.block(block))
+    this.#writing = writing
+    this.#expressions = new ExpressionCompiler(compat, (block) => (texts ?? this).block(block))
   }
 
   macro({ name, parameters, block }: Macro): ReadyMacro {
@@ -65,15 +68,21 @@ class StatementCompiler {
     }
   }
 
+  /** Of what is run once, often or never. */
+  #branch(block: Block): Exec {
+    return this.#writing.branch(() => this.block(block))
+  }
+
   /** `lead`: text before it, which an output writes too */
   #statement(statement: Statement, lead: string): Exec {
+    this.#writing.check(statement)
     switch (statement.kind) {
-      case 'text': {
-        const { text } = statement
-        return (run) => run.write(text)
+      case 'text':
+        return this.#writing.text(statement.text)
+      case 'output': {
+        const { reference, slashes } = statement
+        return this.#writing.output(lead, this.#expressions.reference(reference), reference, slashes)
       }
-      case 'output':
-        return this.#output(statement.reference, statement.slashes, lead)
       case 'set':
         return this.#set(statement)
       case 'if':
@@ -102,32 +111,6 @@ class StatementCompiler {
           throw failed(message)
         }
       }
-    }
-  }
-
-  #output(reference: Reference, slashes: number, lead: string): Exec {
-    const get = this.#expressions.reference(reference)
-    const { source, isQuiet } = reference
-    if (slashes % 2 === 1) {
-      const half = '\\'.repeat((slashes - 1) / 2)
-      return (run) => {
-        run.write(lead)
-        run.write(get(run) === null ? `${half}\\${source}` : half + source)
-      }
-    }
-    const before = '\\'.repeat(slashes / 2)
-    const missing = isQuiet ? '' : source
-    return (run) => {
-      run.write(lead)
-      const value = get(run)
-      if (before === '') {
-        if (typeof value === 'string') return run.write(value)
-        if (typeof value === 'number') return run.write(numberText(value))
-      }
-      if (value instanceof DefinedBlock && value.render(run)) return
-      const text = textOf(value, run)
-      if (text === null) run.write(before + before + (run.context.written(missing) ?? missing))
-      else run.write(before === '' ? text : before + text)
     }
   }
 
@@ -162,8 +145,18 @@ class StatementCompiler {
   }
 
   #if({ branches, otherwise }: Extract<Statement, { kind: 'if' }>): Exec {
-    const ready = branches.map(({ test, block }) => ({ test: this.#expressions.test(test), exec: this.block(block) }))
-    const last = otherwise === undefined ? undefined : this.block(otherwise)
+    const ready = branches.map(({ test, block }) => ({ test: this.#expressions.test(test), exec: this.#branch(block) }))
+    const last = otherwise && this.#branch(otherwise)
+    const [first, second] = ready
+    if (first !== undefined && second === undefined) {
+      const { test, exec } = first
+      return (run) => {
+        run.budget.enter()
+        if (test(run)) exec(run)
+        else if (last !== undefined) last(run)
+        run.budget.leave()
+      }
+    }
     return (run) => {
       run.budget.enter()
       let found = last
@@ -180,29 +173,40 @@ class StatementCompiler {
   #foreach(statement: Extract<Statement, { kind: 'foreach' }>): Exec {
     const { variable, at } = statement
     const items = this.#expressions.value(statement.items)
-    const exec = this.block(statement.block)
-    const otherwise = statement.otherwise && this.block(statement.otherwise)
+    const exec = this.#branch(statement.block)
+    const otherwise = statement.otherwise && this.#branch(statement.otherwise)
     const isOld = this.#compat === '1.7'
     const counts = this.#counts
     return (run) => {
       run.at = at
-      const list = itemsOf(items(run), run)
-      if (list === undefined || (list.length === 0 && !isOld)) return otherwise?.(run)
+      const value = items(run)
+      const list = value instanceof JavaRange ? value : listOf(value, run)
+      const length = lengthOf(list)
+      if (list === undefined || (length === 0 && !isOld)) return otherwise?.(run)
       const { context } = run
       const before = counts ? COUNTERS.map((name) => context.get(name)) : NONE
       const element = context.get(variable)
       const scope = new Scope(statement, context.get(FOREACH))
       context.set(FOREACH, scope)
       run.budget.enter()
+      const round = { index: -1, hasNext: false }
+      scope.loop = round
       try {
-        loop(run, list, scope, (item, i) => {
+        // as Java sees it: a list that has grown goes on, and then fails
+        for (let i = 0; i < lengthOf(list); i++) {
+          run.budget.spend(1)
+          round.index = i
+          round.hasNext = i + 1 < lengthOf(list)
+          const item = itemOf(list, i, length, run)
           if (counts) {
             context.set('velocityCount', i + 1)
-            context.set('velocityHasNext', i + 1 < list.length)
+            context.set('velocityHasNext', round.hasNext)
           }
           context.set(variable, item)
           exec(run)
-        })
+        }
+      } catch (error) {
+        if (!(error instanceof Leaving) || !error.isFor(statement)) throw error
       } finally {
         run.budget.leave()
         restore(run, variable, element)
@@ -216,8 +220,9 @@ class StatementCompiler {
     const given = args.map((arg) => ({ expression: arg, value: this.#expressions.value(arg) }))
     const block = body && this.block(body)
     const hasWords = args.some(({ kind }) => kind === 'word')
+    const found = this.#writing.macroName(name)
     return (run) => {
-      const macro = run.macros.get(name)
+      const macro = run.macros.get(found)
       if (macro === undefined) return run.write(source)
       run.at = at
       if (hasWords) throw new Fault('syntax', `the macro #${name} takes no words`)
@@ -263,27 +268,18 @@ const FOREACH = 'foreach'
 const NONE: readonly Value[] = []
 const COUNTERS = ['velocityCount', 'velocityHasNext']
 
-interface Items {
-  readonly length: number
-  at(i: number): Value
+/** A range, of which nothing is made before it is looked at, or items; undefined for what cannot be iterated. */
+type Items = JavaRange | readonly Value[] | undefined
+
+function lengthOf(list: Items): number {
+  return list instanceof JavaRange ? list.size : (list?.length ?? 0)
 }
 
-/** Undefined for what cannot be iterated. */
-function itemsOf(value: Value, run: Run): Items | undefined {
-  if (value instanceof JavaRange) return { length: value.size, at: (i) => value.at(i, run) }
-  const items = listOf(value, run)
-  if (items === undefined) return undefined
-  const { length } = items
-  return {
-    // as Java sees it: a list that has grown goes on, and then fails
-    get length() {
-      return items.length
-    },
-    at: (i) => {
-      if (items.length !== length) throw failed('ConcurrentModificationException')
-      return items[i] ?? null
-    },
-  }
+/** `length`: as it was when the loop began. */
+function itemOf(list: JavaRange | readonly Value[], i: number, length: number, run: Run): Value {
+  if (list instanceof JavaRange) return list.at(i, run)
+  if (list.length !== length) throw failed('ConcurrentModificationException')
+  return list[i] ?? null
 }
 
 function listOf(value: Value, run: Run): readonly Value[] | undefined {
@@ -291,22 +287,6 @@ function listOf(value: Value, run: Run): readonly Value[] | undefined {
   if (value instanceof JavaMap) return new MapView(value, 'value').items(run)
   if (value instanceof Scope) return new MapView(value.storage, 'value').items(run)
   return value instanceof JavaIterator ? value.rest() : undefined
-}
-
-function loop(run: Run, list: Items, scope: Scope, round: (item: Value, i: number) => void): void {
-  const at = { index: -1, hasNext: false }
-  scope.loop = at
-  for (let i = 0; i < list.length; i++) {
-    run.budget.spend(1)
-    at.index = i
-    at.hasNext = i + 1 < list.length
-    try {
-      round(list.at(i), i)
-    } catch (error) {
-      if (error instanceof Leaving && error.isFor(scope.owner)) return
-      throw error
-    }
-  }
 }
 
 /** What stood there before, or nothing. */

@@ -11,6 +11,7 @@ function stream() {
     changed: () => listening.push(subscriptions.types !== 0),
     isBusy: () => false,
     detail: true,
+    history: undefined,
   })
   const emit = (invocation: number) => subscriptions.tell(eventOf(invocation))
   return { events$: subscriptions.events({}), emit, complete: () => subscriptions.complete(), reports, listening }

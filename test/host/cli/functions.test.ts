@@ -90,6 +90,27 @@ reflexarc functions deploy too-cold
     expect(stderr).toContain(message)
   })
 
+  it('gives secrets that it never shows, and lends those of the environment to a function that is tried', async () => {
+    writeFileSync(join(place.path, 'token.txt'), 'sesame-7411\n')
+    expect((await functions('secrets', 'list')).stdout).toBe('no secrets\n')
+    expect((await functions('secrets', 'put', 'TOKEN', 'token.txt')).stdout).toBe('TOKEN is there\n')
+    expect((await functions('secrets', 'put', 'TOKEN', 'token.txt')).stdout).toBe('TOKEN has another value\n')
+    expect((await host.client.vault.list()).map(({ name }) => name)).toEqual(['TOKEN'])
+    expect((await functions('secrets', 'list')).stdout).toMatch(/^name +given +by\nTOKEN +\d{4}-\S+ +k\n$/)
+    expect((await functions('secrets', 'delete', 'TOKEN')).stdout).toBe('TOKEN is removed\n')
+    expect((await functions('secrets', 'delete', 'TOKEN')).stderr).toBe("error: No secret 'TOKEN'\n")
+    expect((await functions('secrets', 'put', 'TOKEN', 'nowhere')).stderr).toContain('cannot be read')
+
+    await functions('init', 'lent')
+    change('lent/plug.json', '"type"', '"deploy": { "secrets": ["TOKEN"] }, "type"')
+    change('lent/index.js', 'above: value - limit', 'above: process.env.TOKEN.length')
+    const call = ['functions', 'test', 'lent', '--properties', '{"value": 30}', '--json']
+    const tried = await place.cli(call, { env: { TOKEN: 'sesame-7411' } })
+    expect(JSON.parse(tried.stdout)).toMatchObject({ rawData: { above: 11 } })
+    const without = await place.cli(call)
+    expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('no secret "TOKEN"') as unknown })
+  })
+
   it('wants credentials', async () => {
     const { code, stderr } = await place.cli(['functions', 'list', '--key', 'k'])
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('wants both') as unknown })

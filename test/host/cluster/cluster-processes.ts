@@ -4,6 +4,9 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { scheduler } from 'node:timers/promises'
+import { viewCluster } from '../../../src/cluster/cluster-view.ts'
+import { SLOTS } from '../../../src/cluster/slots.ts'
 import { createClient, type Client } from '../../../src/client.ts'
 import { ApiKeys, KEY_RECORDS } from '../../../src/host/auth/api-keys.ts'
 import { HOST_TENANT } from '../../../src/host/auth/host-tenant.ts'
@@ -47,6 +50,22 @@ export class ClusterProcesses {
     }
   }
 
+  /** Resolves when so many hosts have their even shares: nothing moves any more until one comes or goes. */
+  async settled(count: number): Promise<void> {
+    const storage = await openPostgres({ url: this.#store, blobs: openMemoryBlobs() })
+    const most = Math.ceil(SLOTS / count)
+    try {
+      const isSettled = async (): Promise<boolean> => {
+        const { hosts } = await viewCluster(storage.tenant(HOST_TENANT))
+        const shares = hosts.flatMap(({ state, slots }) => (state === 'live' ? [slots] : []))
+        return shares.length === count && Math.min(...shares) >= SLOTS - most * (count - 1)
+      }
+      while (!(await isSettled())) await scheduler.wait(100)
+    } finally {
+      await storage.close()
+    }
+  }
+
   headersOf(tenant: string): { readonly authorization: string } {
     return { authorization: basic(tenant, SECRET) }
   }
@@ -75,7 +94,8 @@ export class ClusterProcesses {
     ]
     const child = spawn(
       process.execPath,
-      [builtCode('cli.js'), ...args, '--rate-limit', '0', '--functions', 'off', '--log-level', 'silent'],
+      // no limit of time: a host that was halted for long goes on with what it had begun
+      [builtCode('cli.js'), ...args, '--rate-limit=0', '--time-limit=600000', '--functions=off', '--log-level=silent'],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     )
     const gone = once(child, 'close').then(() => this.#running.delete(child))

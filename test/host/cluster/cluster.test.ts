@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { scheduler } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { ApiKeys, KEY_RECORDS } from '../../../src/host/auth/api-keys.ts'
@@ -62,7 +63,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     hosts = [first, await start('two')]
     // half of the slots move to the second
     const shares = async () => (await viewCluster(storage.tenant(HOST_TENANT))).hosts.map(({ slots }) => slots)
-    while ((await shares()).join() !== '128,128');
+    while ((await shares()).join() !== '128,128') await scheduler.wait(50)
     const atFirst = await Promise.all(TENANTS.map((tenant) => answersItself(first, tenant)))
     mine = TENANTS[atFirst.indexOf(true)] ?? ''
     theirs = TENANTS[atFirst.indexOf(false)] ?? ''

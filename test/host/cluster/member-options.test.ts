@@ -30,7 +30,7 @@ it('all that a host of a cluster cannot be is told at once', () => {
     '--mqtt',
     '--advertise',
   ])
-  expect(problemsOf(wrong)[2]).toContain('do not serve objects and subscriptions')
+  expect(problemsOf(wrong)[2]).toContain('do not serve objects, subscriptions, vault')
   expect(problemsOf({ ...RIGHT, objects: 's3://bucket' })).toHaveLength(1)
 })
 

@@ -2,17 +2,20 @@
  * Hosts of a cluster that are killed, halted and told to stop while messages stream in at all of them. In the end each
  * task is as if one host had been there all the time.
  */
+import { request } from 'node:http'
 import { scheduler } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Template } from '../../../src/index.ts'
 import { describeWithPostgres, type PostgresServer } from '../../support/postgres-server.ts'
 import { ClusterProcesses, type MemberProcess } from './cluster-processes.ts'
 
-const TENANTS = Array.from({ length: 8 }, (_, n) => `tenant-${n}`)
+const TENANTS = Array.from({ length: 6 }, (_, n) => `tenant-${n}`)
 /** resources of a tenant; the messages of one come after each other */
 const LANES = 2
 /** acknowledged messages between two things that happen to hosts */
-const BETWEEN = 100
+const BETWEEN = 40
+/** messages of which a host has the head, and the tenant of which it has no more when it reads the rest */
+const LATE = 4
 
 const COUNTED: Template = {
   name: 'counted',
@@ -92,14 +95,22 @@ describeWithPostgres('hosts of a cluster that come and go', (startServer) => {
     await killed.kill()
     await allGoOn()
     asked.add(await hosts.start())
+    await hosts.settled(3)
     await more()
 
     const halted = await takeAway(TENANTS[1])
+    const late = lanes.find(({ tenant }) => tenant === TENANTS[1]) ?? expect.fail('no lane')
+    const begun = await Promise.all(Array.from({ length: LATE }, (_, n) => beginPost(hosts, halted, late, n)))
+    // what was asked later was answered
+    await ownerOf(hosts, new Set([halted]), late.tenant)
     halted.halt()
+    for (const { finish } of begun) finish()
     await allGoOn()
     await more()
     halted.goOn()
     asked.add(halted)
+    // Holds FENCE-1
+    expect(await Promise.all(begun.map(({ answer }) => answer))).toEqual(begun.map(() => 503))
     await more()
 
     const ended = await takeAway(TENANTS[2])
@@ -168,6 +179,29 @@ async function post(hosts: ClusterProcesses, asked: ReadonlySet<MemberProcess>, 
     expect([answer.status, answer.text]).toEqual([503, expect.anything()])
     await scheduler.wait(20)
   }
+}
+
+/** A message of which its host has all but the end of the body; `finish` sends that, and `answer` is the status. */
+async function beginPost(hosts: ClusterProcesses, host: MemberProcess, { tenant, resource }: Lane, n: number) {
+  const body = JSON.stringify({ late: n })
+  const headers = {
+    ...hosts.headersOf(tenant),
+    'content-type': 'application/json',
+    'content-length': body.length,
+    expect: '100-continue',
+  }
+  const posting = request(`${host.url}/resources/${resource}/events`, { method: 'POST', headers })
+  const answer = new Promise<number | undefined>((resolve, reject) => {
+    posting.on('response', (response) => {
+      response.resume()
+      resolve(response.statusCode)
+    })
+    posting.on('error', reject)
+  })
+  posting.flushHeaders()
+  await new Promise((resolve) => posting.once('continue', resolve))
+  posting.write(body.slice(0, 5))
+  return { answer, finish: () => void posting.end(body.slice(5)) }
 }
 
 /** Who answers without asking another. */

@@ -41,7 +41,12 @@ describe('what is wrong with a manifest', () => {
     ['with too little memory', { ...GOOD, deploy: { limits: { memory: '16Mi' } } }, /\/deploy\/limits\/memory/],
     ['with too much memory', { ...GOOD, deploy: { limits: { memory: '513Mi' } } }, /\/deploy\/limits\/memory/],
     ['with no CPU time', { ...GOOD, deploy: { limits: { cpu: '0' } } }, /\/deploy\/limits\/cpu/],
-    ['with secrets, of which a host has none', { ...GOOD, deploy: { secrets: ['a'] } }, /\/deploy.*additional/],
+    ['with a secret whose name no environment has', { ...GOOD, deploy: { secrets: ['a-b'] } }, /\/deploy\/secrets\/0/],
+    [
+      'with a secret that is an environment variable too',
+      { ...GOOD, deploy: { envVars: { A: 'x' }, secrets: ['A'] } },
+      /"A" is among envVars too/,
+    ],
     ['with a bad range', { ...GOOD, runtimeVersion: 'new' }, /not a range/],
   ])('%s is told', (_, value, problem) => {
     expect(() => read(value)).toThrow(problem)

@@ -2,7 +2,7 @@
 import { Seal } from '../../../src/machine/seal.ts'
 import type { ModelCall, ModelDriver, OpenModel } from '../../../src/services/models/driver.ts'
 
-export const TEST_SEAL = new Seal(new Uint8Array(32).fill(1), 'put it again')
+export const TEST_SEAL = new Seal(new Uint8Array(32).fill(1))
 
 /** Gives what each instance is, unless a test says otherwise. */
 export class TestDriver implements ModelDriver {

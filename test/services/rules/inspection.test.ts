@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { StreamEvent } from '../../../src/services/rules/contract.ts'
 import { got, pluck, textOf } from '../support/answer.ts'
+import { KEPT_EVENTS } from './support/bare-runner.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { ruleOf } from './support/rules.ts'
 
@@ -95,7 +96,7 @@ const linesOf = async () => {
 }
 
 describe('the log of a task', () => {
-  it('has every step while events are few', async () => {
+  it('has every step, whether or not somebody reads its events', async () => {
     await send(93)
     expect(await linesOf()).toEqual(
       expect.arrayContaining(['task started, run 1', 'hot went from unknown to HOT', 'hot fired alarm', 'measured 93']),
@@ -252,63 +253,45 @@ describe('the deliveries of a task', () => {
   })
 })
 
-describe('a task among very many events', () => {
-  let listenAgain: (() => void)[] = []
-  beforeEach(async () => {
-    await rules.close()
-    listenAgain = []
-    const later = (_ms: number, work: () => void) => {
-      listenAgain.push(work)
-      return () => undefined
-    }
-    rules = await bench({ listening: { most: 0, later } })
-    await rules.ask('POST', '/api/tasks', ruleOf())
-  })
+describe('a task that nobody watches', () => {
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-  it('has in its log what is rare while nobody reads its events: starts, ends, failures, and what plugs log', async () => {
-    await send(93)
-    await rules.api.tasks.stop('t1')
-    const lines = await linesOf()
-    expect(lines).toEqual(expect.arrayContaining(['task stopped: stopped', 'measured 93', 'task started, run 1']))
-    expect(lines).not.toContain('hot fired alarm')
-  })
-
-  it('has everything in its log while somebody reads its events, and for a minute after', async () => {
-    const reader = await watched()
-    reader.abort()
-    await new Promise((resolve) => setImmediate(resolve))
-    rules.clock.advanceTo(NOON + 60_000)
-    await send(93)
-    const lines = (await linesOf()).length
-    expect(lines).toBeGreaterThan(4)
-    rules.clock.advanceTo(NOON + 60_001)
-    await send(94)
-    await send(95)
-    expect((await linesOf()).slice(0, 2)).toEqual(['measured 95', 'measured 94'])
-  })
-
-  it('tells of a gap to who comes back later than a minute after', async () => {
-    const first = open()
-    const reading = until(first.events, 'fired')
-    await new Promise((resolve) => setImmediate(resolve))
+  /** Somebody sees it fire, leaves, and is forgotten. */
+  async function seenOnce(): Promise<string | undefined> {
+    const { events, controller } = open()
+    const reading = until(events, 'fired')
+    await turn()
     await send(93)
     const seen = await reading
-    first.controller.abort()
-    await new Promise((resolve) => setImmediate(resolve))
+    controller.abort()
+    await turn()
     rules.clock.advanceTo(NOON + 60_001)
-    const second = open(seen.at(-1)?.id)
-    const [next] = await until(second.events, 'gap')
-    const rest = until(second.events, 'fired')
+    return seen.at(-1)?.id
+  }
+
+  it('tells who comes back what happened meanwhile', async () => {
+    const last = await seenOnce()
     await send(94)
-    second.controller.abort()
-    expect(next?.event.type).toBe('gap')
-    expect((await rest).at(-1)?.event).toMatchObject({ type: 'fired', time: NOON + 60_001 })
+    const { events, controller } = open(last)
+    const seen = await until(events, 'fired')
+    controller.abort()
+    expect(seen.map(({ event }) => event.type)).not.toContain('gap')
+    expect(seen.at(-1)?.event).toMatchObject({ type: 'fired', time: NOON + 60_001 })
   })
 
-  it('has every step again when a minute is over', async () => {
-    expect(listenAgain).toHaveLength(1)
-    listenAgain[0]?.()
+  it('tells of a gap when more happened than is kept', async () => {
+    const last = await seenOnce()
+    for (let i = 0; i <= KEPT_EVENTS; i++) await send(94 + i)
+    const { events, controller } = open(last)
+    const [first, second] = [await events.next(), await events.next()]
+    controller.abort()
+    expect(first.value).toMatchObject({ event: { type: 'gap' } })
+    expect(second.value).toMatchObject({ event: { task: 't1', time: NOON + 60_001 } })
+  })
+
+  it('has the last of it in its log when it is stopped', async () => {
     await send(93)
-    expect(listenAgain).toHaveLength(2)
+    await rules.api.tasks.stop('t1')
+    expect((await linesOf()).slice(0, 2)).toEqual(['task stopped: stopped', 'alarm gave too hot'])
   })
 })

@@ -1,6 +1,7 @@
 /** One host at a time on a schema: the second is refused by name, and whoever lost its place writes nothing any more. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { CollectionSpec } from '../../../src/storage/contract.ts'
+import type { AppError } from '../../../src/kernel/errors.ts'
+import type { CollectionSpec, Storage } from '../../../src/storage/contract.ts'
 import { Database } from '../../../src/storage/postgres/database.ts'
 import { openPostgres, type PostgresOptions } from '../../../src/storage/postgres/open.ts'
 import { cuttableWay, describeWithPostgres, type PostgresServer } from '../../support/postgres-server.ts'
@@ -55,6 +56,57 @@ describeWithPostgres('a store that one host has', (start) => {
     await host.close()
     await way.close()
   })
+
+  it('that several share tells which of them are there, unless it was away for all of them a moment ago', async () => {
+    const way = await cuttableWay(server)
+    const [one, two] = await Promise.all([open({ url: way.url, lock: 'shared' }), open({ lock: 'shared' })])
+    await Promise.all([one.presence?.announce('one'), two.presence?.announce('two')])
+    const among = (storage: Storage) => storage.presence?.among(['one', 'two', 'three'])
+    expect(await among(two)).toBeUndefined()
+    await until(async () => (await among(two)) !== undefined)
+    expect(await among(two)).toEqual(new Set(['one', 'two']))
+    way.strand()
+    // its own session may be the only one that was lost; it cannot know
+    await until(async () => (await among(one)) === undefined)
+    await until(async () => (await sessions()).filter(({ name }) => name.startsWith('reflexarc ')).length === 4)
+    expect(await among(two)).toEqual(new Set(['one', 'two']))
+    await one.close()
+    expect(await among(two)).toEqual(new Set(['two']))
+    await two.close()
+    await way.close()
+  })
+
+  it(
+    'is held up by a host that stands still in the middle of a commit for some seconds at most',
+    { timeout: 20_000 },
+    async () => {
+      const way = await cuttableWay(server)
+      const [frozen, other] = await Promise.all([open({ url: way.url, lock: 'shared' }), open({ lock: 'shared' })])
+      const notes = frozen.tenant('acme').collection(NOTES)
+      const version = await notes.put('a', { text: 'one' })
+      way.watch((bytes) => {
+        if (!bytes.includes('begin isolation')) return false
+        way.watch(undefined)
+        way.muffle()
+        return false
+      })
+      const late = notes.put('a', { text: 'late' }, version).then(
+        () => 'written',
+        (error: AppError) => error.code,
+      )
+      // the host has locked what it wants to write
+      await until(async () => {
+        const text = `select 1 from pg_stat_activity where state = 'idle in transaction'`
+        return (await admin.query({ text })).count > 0
+      })
+      await other.tenant('acme').collection(NOTES).put('a', { text: 'two' })
+      way.cut()
+      way.mend()
+      expect(await late).toBe('CONFLICT')
+      await Promise.all([frozen.close(), other.close()])
+      await way.close()
+    },
+  )
 
   it('refuses everything to a host that another has replaced meanwhile', async () => {
     const way = await cuttableWay(server)

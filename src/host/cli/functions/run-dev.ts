@@ -4,6 +4,7 @@ import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { Client } from '../../../client.ts'
 import type { Terminal } from '../terminal.ts'
 import { followChange, reportDeployed } from './deploy-folder.ts'
+import { lendSecrets } from './lend-secrets.ts'
 import { withOwnHost } from './own-host.ts'
 import { type FunctionFolder, readFunctionFolder } from './read-folder.ts'
 
@@ -24,6 +25,7 @@ export async function runDev(folder: string, { port, functions }: DevFlags, term
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
   return withOwnHost({ port, functions }, terminal, async ({ client, host }) => {
     const { name } = first.manifest
+    await lendSecrets(client, first.manifest, process.env)
     await deployNext(client, first, terminal)
     const { href } = await client.webscripts.get(name)
     terminal.out(`${name} is at ${host.url}${href}\n`)

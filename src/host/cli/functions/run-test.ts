@@ -7,6 +7,7 @@ import { parseBody } from '../../../web/parse-body.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import type { Terminal } from '../terminal.ts'
 import { deployFolder, reportDeployed } from './deploy-folder.ts'
+import { lendSecrets } from './lend-secrets.ts'
 import { type OwnHost, withOwnHost } from './own-host.ts'
 import { readFunctionFolder } from './read-folder.ts'
 
@@ -23,9 +24,10 @@ export async function runTest(folder: string, flags: TestFlags, terminal: Termin
   const properties = propertiesOf(flags.properties)
   const read = await readFunctionFolder(folder)
   return withOwnHost(
-    { functions: flags.functions, ...(read.type !== 'webscripts' && { only: 'functions,rules' }) },
+    { functions: flags.functions, ...(read.type !== 'webscripts' && { only: 'functions,rules,vault' }) },
     terminal,
     async ({ client, host }) => {
+      await lendSecrets(client, read.manifest, process.env)
       const deployed = await deployFolder(client, read, { draft: false }, terminal)
       if (read.type === 'webscripts' && deployed.problem === undefined && flags.path !== undefined) {
         return callWebscript({ client, host }, deployed.version, flags, terminal)

@@ -37,26 +37,36 @@ export class Posting implements PostingApi {
   }
 
   events(resource: string | undefined, body: unknown, options: PostOptions = {}): Promise<Posted> {
+    const { idempotencyKey: key } = options
+    return key === undefined ? this.#events(resource, body, options) : this.#eventsOnce(key, resource, body, options)
+  }
+
+  /** The body itself is not held while the post waits. */
+  async #events(resource: string | undefined, body: unknown, options: PostOptions): Promise<Posted> {
+    const isList = Array.isArray(body)
+    const read = readPost(resource, body, options, this.#dependencies.now())
+    return this.#submitted(read, (post) => answerTo(post, resource, isList))
+  }
+
+  #eventsOnce(key: string, resource: string | undefined, body: unknown, options: PostOptions): Promise<Posted> {
     const read = (now: number): Post => readPost(resource, body, options, now)
-    const { idempotencyKey: key, store, forward, ttl, cause } = options
+    const { store, forward, ttl, cause } = options
     const answer = (post: Post): Posted => answerTo(post, resource, Array.isArray(body))
-    if (key === undefined) return this.#post(read, answer)
     return this.#once({ key, resource, cause }, ['events', resource, store, forward, ttl, body], read, answer)
   }
 
-  command(
+  async command(
     resource: string,
     body: unknown,
     options: Pick<PostOptions, 'idempotencyKey' | 'hops' | 'root' | 'cause'> = {},
   ): Promise<Posted> {
     const read = (now: number): Post => readCommand(resource, body, options, now)
     const { idempotencyKey: key, cause } = options
-    if (key === undefined) return this.#post(read, answerToCommand)
+    if (key === undefined) return this.#submitted(read(this.#dependencies.now()), answerToCommand)
     return this.#once({ key, resource, cause }, ['commands', resource, body], read, answerToCommand)
   }
 
-  async #post(read: (now: number) => Post, answer: (post: Post) => Posted): Promise<Posted> {
-    const post = read(this.#dependencies.now())
+  async #submitted(post: Post, answer: (post: Post) => Posted): Promise<Posted> {
     if (hasEffect(post)) await this.#dependencies.queue.submit(post, this.#commandWrites(post))
     return answer(post)
   }

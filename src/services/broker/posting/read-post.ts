@@ -74,6 +74,7 @@ class PostReader {
   readonly #now: number
   #values = 0
   #lastPlain: string | undefined
+  #lastNamed: string | undefined
 
   constructor(resource: string | undefined, now: number) {
     this.#resource = resource
@@ -186,7 +187,12 @@ class PostReader {
     const path = `${place}/resource`
     if (resource === undefined) this.wrong(path, 'is missing', 'name the resource that the message is of')
     else if (typeof resource !== 'string') this.wrong(path, 'must be a text')
-    else this.#label(resource, path, 'the id of a resource')
+    // many of one post are of the same
+    else if (resource !== this.#lastNamed) {
+      const before = this.#issues.count
+      this.#label(resource, path, 'the id of a resource')
+      if (this.#issues.count === before) this.#lastNamed = resource
+    }
     return typeof resource === 'string' ? resource : ''
   }
 

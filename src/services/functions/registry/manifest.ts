@@ -4,6 +4,7 @@ import { Errors } from 'typebox/value'
 import { AppError, validationError, type Issue } from '../../../kernel/errors.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import { makeIssue } from '../../../kernel/issues.ts'
+import { SECRET_NAME } from '../../vault/contract.ts'
 import { FUNCTION_TYPES, type FunctionType, TYPE_NAMES } from '../function-type.ts'
 import { isRange, isVersion } from './versions.ts'
 
@@ -106,6 +107,13 @@ export const DeploySchema = Type.Object(
       Type.Record(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,99}$' }), Type.String({ maxLength: 4_000 }), {
         maxProperties: 50,
         description: 'the environment of its processes',
+      }),
+    ),
+    secrets: Type.Optional(
+      Type.Array(Type.String({ pattern: SECRET_NAME }), {
+        maxItems: 50,
+        uniqueItems: true,
+        description: 'names in the vault: each is a variable of the environment of its processes, with that value',
       }),
     ),
     labels: Labels,
@@ -242,12 +250,16 @@ function withDefaults(type: FunctionType, manifest: Manifest): Manifest {
 function problemsOf(type: FunctionType, read: unknown): readonly Issue[] {
   const issues = [...problemsWith(MANIFEST_SCHEMAS[type], read)]
   if (!isPlainObject(read) || issues.length > 0) return issues
-  const { type: kind, version, runtimeVersion, interface: declared = {} } = read as Manifest
+  const { type: kind, version, runtimeVersion, deploy = {}, interface: declared = {} } = read as Manifest
   if (version !== undefined && !isVersion(version))
     issues.push(wrong('/version', `"${version}" is not major.minor.patch`))
   if (runtimeVersion !== undefined && !isRange(runtimeVersion)) {
     issues.push(wrong('/runtimeVersion', `"${runtimeVersion}" is not a range of versions`))
   }
+  const { secrets = [], envVars = {} } = deploy
+  const both = secrets.find((name) => Object.hasOwn(envVars, name))
+  if (both !== undefined) issues.push(wrong('/deploy/secrets', `"${both}" is among envVars too`))
+  if (type === 'models' && secrets.length > 0) issues.push(wrong('/deploy/secrets', 'a model is given no secrets'))
   if (kind === 'actuator' && (declared.states ?? []).length > 0) {
     issues.push(wrong('/interface/states', 'an actuator has no states'))
   }

@@ -35,5 +35,5 @@ export class RemoteRecords {
 
 /** Where sealed headers belong: to a model, and to a server. */
 function placeOf(tenant: string, name: string, url: string): string {
-  return `${tenant}/models/${name}/${new URL(url).origin}/`
+  return `models/${tenant}/${name}/${new URL(url).origin}/`
 }

@@ -2,7 +2,6 @@
 import { AppError } from '../../../kernel/errors.ts'
 import { Issues } from '../../../kernel/issues.ts'
 import type { KeyedMutex } from '../../../kernel/keyed-mutex.ts'
-import { SEALED, type Seal } from '../../../machine/seal.ts'
 import type { Collection, Store } from '../../../storage/contract.ts'
 import { DEFAULT_KEYS, MAX_KEYS, type ObjectsApi, type ObjectsService } from '../contract.ts'
 import type {
@@ -16,6 +15,7 @@ import type {
 import { showDelivery } from './delivery-record.ts'
 import type { Outbox } from './outbox.ts'
 import { checkId, namedId, readSubscription } from './read-subscription.ts'
+import { SEALED, type Seal } from '../../../machine/seal.ts'
 import { isAsked, keyOf, MAX_SUBSCRIPTIONS, SUBSCRIPTIONS, type SubscriptionRecord } from './subscription-record.ts'
 
 export interface TenantSubscriptionsOptions {

@@ -32,7 +32,10 @@ import { TimeSlicer } from './time-slicer.ts'
 
 /** What engines of all tenants have in common. */
 export interface EngineSettings extends Partial<
-  Pick<EngineOptions, 'ports' | 'logger' | 'globalSettings' | 'generate' | 'timed' | 'maxWaiting' | 'streamValidity'>
+  Pick<
+    EngineOptions,
+    'ports' | 'logger' | 'globalSettings' | 'generate' | 'history' | 'timed' | 'maxWaiting' | 'streamValidity'
+  >
 > {
   readonly plugs: PlugRegistry
 }

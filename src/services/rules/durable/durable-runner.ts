@@ -5,7 +5,7 @@
  * A task's deliveries are calls of its actuators that did not answer at once. Their ids are those of effects, so that a
  * call that was under way in a crash is made again under the same id; the rule's own retries decide how often.
  */
-import { Observable, share, Subject, type SchedulerLike } from 'rxjs'
+import { Observable, Subject, type SchedulerLike } from 'rxjs'
 import type { Counts } from '../../../core/engine/counts.ts'
 import { sumOfStats, type EngineStats } from '../../../core/engine/stats.ts'
 import type { EngineEvent } from '../../../core/engine/events.ts'
@@ -74,6 +74,9 @@ export interface RunnerCounts extends Counts {
   readonly inputs: number
 }
 
+/** events that are kept of each task, and of all tasks of a tenant */
+export const KEPT_EVENTS = { perTask: 100, inAll: 20_000 }
+
 /** messages that wait in all tasks of a host; more are refused */
 const MAX_WAITING = 1_000_000
 
@@ -95,7 +98,8 @@ class Runner implements DurableRunner {
   constructor(options: DurableOptions) {
     this.#options = options
     this.reports = {
-      events$: this.#events(),
+      history: ({ tenant, id }, after) =>
+        this.#open.get(tenant)?.deterministic.engine.history(id, after) ?? { events: [], last: 0, isWhole: true },
       rare$: this.#rare.asObservable(),
       watch: (task) => this.#watch(task),
       ended$: this.#ended.asObservable(),
@@ -236,7 +240,7 @@ class Runner implements DurableRunner {
     const ports = portsOf?.(tenant)
     const runner = await TenantRunner.open({
       store: store(tenant),
-      engine: { ...common, plugs, ...(ports && { ports: laterPorts(ports) }) },
+      engine: { ...common, history: KEPT_EVENTS, plugs, ...(ports && { ports: laterPorts(ports) }) },
       preparer: new Preparer(plugs),
       scheduler,
       checkpoints: { ...CHECKPOINT_SETTINGS, ...checkpoints },
@@ -249,17 +253,6 @@ class Runner implements DurableRunner {
     this.#open.set(tenant, runner)
     this.#opened.next([tenant, runner])
     return runner
-  }
-
-  /** Engines are listened to only while somebody listens here: that is what keeps them fast. */
-  #events(): Observable<TenantEvent> {
-    return new Observable<TenantEvent>((subscriber) => {
-      const listen = (tenant: string, runner: TenantRunner) =>
-        subscriber.add(runner.deterministic.engine.events$.subscribe((event) => subscriber.next({ tenant, event })))
-      for (const [tenant, runner] of this.#open) listen(tenant, runner)
-      subscriber.add(this.#opened.subscribe(([tenant, runner]) => listen(tenant, runner)))
-      subscriber.add(this.#closed.subscribe(() => subscriber.complete()))
-    }).pipe(share())
   }
 
   #watch({ tenant, id }: TaskRef): Observable<EngineEvent> {

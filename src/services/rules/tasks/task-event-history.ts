@@ -2,19 +2,18 @@
  * What happened lately in each task, for its log and its stream of events. Kept in memory and bounded: the events
  * tell about what is durable elsewhere, and are not themselves what has to survive.
  *
- * While events are many, only rare things are known of most tasks (starts, ends, failures, lines of the log): a task whose
- * every step is told costs a multiple. A task is watched in any case while somebody reads its stream, and for a while
- * after, for who comes back.
+ * The engine keeps the last events of each task at small cost; they are taken over when somebody asks, and when something
+ * rare happens (a start, an end, a failure, a line of the log), which is kept for longer. A task is watched only while
+ * somebody reads its stream, and for a while after, for who comes back.
  *
  * EVENTS-1 events of a task have rising numbers; a reader that comes back with the last number it saw misses none of
- *   those that are still kept, and is told when some are not, or were never known because nobody watched
+ *   those that are still kept, and is told when some are not
  * EVENTS-2 a slow reader is let go, never waited for
  */
 import type { Subscription } from 'rxjs'
 import type { EngineEvent } from '../../../core/engine/events.ts'
-import { AdaptiveListener, type AdaptiveListenerOptions } from './adaptive-listener.ts'
 import type { EventStreamOptions, GapEvent, StreamEvent } from '../inspection/inspection-schema.ts'
-import type { RunReports, TaskRef, TenantEvent } from '../runner.ts'
+import type { RunReports, TaskRef } from '../runner.ts'
 
 const KEPT_PER_TASK = 200
 const KEPT_IN_ALL = 50_000
@@ -31,10 +30,12 @@ interface Kept {
 interface History {
   /** what is told of every task */
   readonly rare: Kept[]
-  /** everything else, of the times at which the task was watched */
-  readonly watched: Kept[]
+  /** everything else */
+  readonly steps: Kept[]
   /** number of the newest event that is not kept; 0: none was lost */
   lost: number
+  /** what was taken over last, by the engine's number */
+  taken: number
 }
 
 interface Reader {
@@ -58,7 +59,6 @@ export class TaskEventHistory {
   readonly #life: string
   readonly #now: () => number
   readonly #subscription: Subscription
-  readonly #all: AdaptiveListener
   #ended = false
   #number = 0
   #kept = 0
@@ -66,19 +66,11 @@ export class TaskEventHistory {
   #lost = 0
 
   /** `life`: tells the numbers of this process from those of others. `now`: epoch ms. */
-  constructor(reports: RunReports, life: string, now: () => number, listening: AdaptiveListenerOptions = {}) {
+  constructor(reports: RunReports, life: string, now: () => number) {
     this.#reports = reports
     this.#life = life
     this.#now = now
-    this.#all = new AdaptiveListener(
-      reports.events$,
-      (told) => this.#noteUnwatched(told),
-      () => this.#loseSight(),
-      listening,
-    )
-    this.#subscription = reports.rare$.subscribe((told) => {
-      if (!this.#all.isListening) this.#noteUnwatched(told)
-    })
+    this.#subscription = reports.rare$.subscribe(({ tenant, event }) => this.#takeOver({ tenant, id: event.task }))
   }
 
   /** how many streams are open */
@@ -88,24 +80,28 @@ export class TaskEventHistory {
     return count
   }
 
-  /** A watched task tells it itself. */
-  #noteUnwatched({ tenant, event }: TenantEvent): void {
-    const key = keyOf({ tenant, id: event.task })
-    if (!this.#watches.has(key)) this.#note(key, event)
-  }
-
-  #noteWatched(key: string, watch: Watch, event: EngineEvent): void {
-    const kept = this.#note(key, event)
-    for (const reader of watch.readers) reader.take(kept)
-    if ((event.at ?? event.time) - watch.leftAt > WATCHED_AFTER) this.#unwatch(key, watch)
-  }
-
-  #note(key: string, event: EngineEvent): Kept {
-    const kept = { number: ++this.#number, event }
-    const history = this.#histories.get(key) ?? { rare: [], watched: [], lost: this.#lost }
+  /** Takes what is new of a task from the engine, and tells its readers. */
+  #takeOver(task: TaskRef): void {
+    const key = keyOf(task)
+    const known = this.#histories.get(key)
+    const { events, last, isWhole } = this.#reports.history(task, known?.taken ?? 0)
+    if (events.length === 0) return
+    const history = known ?? { rare: [], steps: [], lost: this.#lost, taken: 0 }
+    history.taken = last
+    if (!isWhole) history.lost = ++this.#number
     this.#histories.delete(key)
     this.#histories.set(key, history)
-    const list = isRare(event) ? history.rare : history.watched
+    const readers = this.#watches.get(key)?.readers
+    for (const event of events) {
+      const kept = this.#keep(history, event)
+      if (readers !== undefined) for (const reader of readers) reader.take(kept)
+    }
+    if (this.#kept > KEPT_IN_ALL) this.#forgetQuietest()
+  }
+
+  #keep(history: History, event: EngineEvent): Kept {
+    const kept = { number: ++this.#number, event }
+    const list = isRare(event) ? history.rare : history.steps
     list.push(kept)
     this.#kept++
     if (list.length > KEPT_PER_TASK) {
@@ -113,15 +109,15 @@ export class TaskEventHistory {
       history.lost = Math.max(history.lost, gone.at(-1)?.number ?? 0)
       this.#kept -= gone.length
     }
-    if (this.#kept > KEPT_IN_ALL) this.#forgetQuietest()
     return kept
   }
 
   /** Oldest first. */
   events(task: TaskRef): readonly Kept[] {
+    this.#takeOver(task)
     const history = this.#histories.get(keyOf(task))
     if (history === undefined) return []
-    return [...history.rare, ...history.watched].sort((a, b) => a.number - b.number)
+    return [...history.rare, ...history.steps].sort((a, b) => a.number - b.number)
   }
 
   /** The task is gone: its readers are done. */
@@ -181,7 +177,6 @@ export class TaskEventHistory {
 
   close(): void {
     this.#subscription.unsubscribe()
-    this.#all.close()
     for (const { subscription } of this.#watches.values()) subscription.unsubscribe()
     this.endStreams()
   }
@@ -203,6 +198,7 @@ export class TaskEventHistory {
 
   #join(task: TaskRef, reader: Reader): () => void {
     this.#unwatchLeft()
+    this.#takeOver(task)
     const key = keyOf(task)
     const watch = this.#watches.get(key) ?? this.#watch(key, task)
     watch.readers.add(reader)
@@ -214,7 +210,10 @@ export class TaskEventHistory {
 
   #watch(key: string, task: TaskRef): Watch {
     const readers = new Set<Reader>()
-    const subscription = this.#reports.watch(task).subscribe((event) => this.#noteWatched(key, watch, event))
+    const subscription = this.#reports.watch(task).subscribe((event) => {
+      this.#takeOver(task)
+      if ((event.at ?? event.time) - watch.leftAt > WATCHED_AFTER) this.#unwatch(key, watch)
+    })
     const watch: Watch = { subscription, readers, leftAt: Number.POSITIVE_INFINITY }
     this.#watches.set(key, watch)
     return watch
@@ -222,19 +221,7 @@ export class TaskEventHistory {
 
   #unwatch(key: string, watch: Watch): void {
     watch.subscription.unsubscribe()
-    if (this.#watches.get(key) !== watch) return
-    this.#watches.delete(key)
-    if (this.#all.isListening) return
-    // From here on something may happen in the task that nobody is told of.
-    const history = this.#histories.get(key)
-    if (history) history.lost = ++this.#number
-    else this.#lost = ++this.#number
-  }
-
-  /** As for one task, for all that are not watched. */
-  #loseSight(): void {
-    this.#lost = ++this.#number
-    for (const [key, history] of this.#histories) if (!this.#watches.has(key)) history.lost = this.#lost
+    if (this.#watches.get(key) === watch) this.#watches.delete(key)
   }
 
   /** A task in which nothing happens costs nothing; here it is only a matter of order. */
@@ -249,13 +236,13 @@ export class TaskEventHistory {
     const [key, history] = oldest
     this.#histories.delete(key)
     this.#kept -= sizeOf(history)
-    const newest = Math.max(history.rare.at(-1)?.number ?? 0, history.watched.at(-1)?.number ?? 0)
+    const newest = Math.max(history.rare.at(-1)?.number ?? 0, history.steps.at(-1)?.number ?? 0)
     this.#lost = Math.max(this.#lost, newest, history.lost)
   }
 }
 
-function sizeOf({ rare, watched }: History): number {
-  return rare.length + watched.length
+function sizeOf({ rare, steps }: History): number {
+  return rare.length + steps.length
 }
 
 function isRare(event: EngineEvent): boolean {

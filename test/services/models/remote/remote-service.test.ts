@@ -21,7 +21,7 @@ function serviceOf(storage: Storage = openMemory(), key = 1, registry?: () => Fu
     drivers: [remoteDriver(REMOTE_OPTIONS)],
     now: () => 1_000,
     newId: () => `id${ids++}`,
-    seal: new Seal(new Uint8Array(32).fill(key), 'put it again'),
+    seal: new Seal(new Uint8Array(32).fill(key)),
     ...(registry && { registry }),
   })
 }

@@ -117,7 +117,7 @@ export class SubscriptionsHost {
       storage,
       objects,
       webscripts: () => this.#webscripts(),
-      seal: new Seal(new Uint8Array(32).fill(1), 'put it again'),
+      seal: new Seal(new Uint8Array(32).fill(1)),
       checkPair: async (key, secret) => (secret === 'right' ? { tenant: key } : undefined),
       engine: () => this.#engine(),
       system: [{ record: IMPORT_SUBSCRIPTION, take: (tenant, change) => this.transfers.take(tenant, change) }],

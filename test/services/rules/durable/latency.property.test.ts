@@ -87,7 +87,7 @@ async function lived(
   crashes: readonly number[] = [],
 ): Promise<Seen & { readonly events: readonly string[] }> {
   const driver = new Driver(given, answers)
-  const events = driver.life.events()
+  const events = driver.life.events(driver.task.id)
   await driver.life.begin(driver.task)
   const left = [...crashes]
   for (const step of given.steps) {

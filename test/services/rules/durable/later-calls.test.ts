@@ -130,7 +130,7 @@ describe('what is played again', () => {
     const called = ground.outside.calls.length
     await first.crash()
     const second = ground.open({ checkpointMs: 1e9 })
-    const told = second.events()
+    const told = second.events('sends')
     second.runner.reports.rare$.subscribe(({ event }) => told.push(event))
     await second.runner.resume([task])
     await second.rest()

@@ -505,7 +505,7 @@ describe('inputs', () => {
 
   it('are heard of by who listens, and only then', async () => {
     const life = await begun(new Ground(), EVICTS)
-    const events = life.events()
+    const events = life.events('a')
     await life.send('boiler', { level: 2 })
     expect(events[0]).toMatchObject({ type: 'data', task: 'a' })
   })

@@ -30,6 +30,9 @@ export interface BareOptions {
   readonly scheduler?: SchedulerLike
 }
 
+/** of each task */
+export const KEPT_EVENTS = 100
+
 export class BareRunner implements TaskRunner {
   readonly events$ = new Subject<TenantEvent>()
   readonly ended$ = new Subject<EndedRun>()
@@ -47,7 +50,7 @@ export class BareRunner implements TaskRunner {
 
   get reports(): TaskRunner['reports'] {
     return {
-      events$: this.events$,
+      history: ({ tenant, id }, after) => this.#engine(tenant).history(id, after),
       rare$: this.events$.pipe(filter(({ event }) => isRare(event))),
       watch: ({ tenant, id }) =>
         this.events$.pipe(
@@ -153,7 +156,8 @@ export class BareRunner implements TaskRunner {
     const known = this.#engines.get(tenant)
     if (known) return known
     const { plugs, ports, scheduler } = this.#options
-    const engine = createEngine({ plugs, ...(ports && { ports }), ...(scheduler && { scheduler }) })
+    const history = { perTask: KEPT_EVENTS }
+    const engine = createEngine({ plugs, history, ...(ports && { ports }), ...(scheduler && { scheduler }) })
     engine.events$.subscribe((event) => {
       this.events$.next({ tenant, event })
       const task = this.#tasks.get(keyOf({ tenant, id: event.task }))

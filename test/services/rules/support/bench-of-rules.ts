@@ -1,7 +1,6 @@
 /** The rules service on memory, with an HTTP app in front of it and a clock that the test moves. */
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { VirtualClock, type Plug, type Ports } from '../../../../src/index.ts'
-import type { AdaptiveListenerOptions } from '../../../../src/services/rules/tasks/adaptive-listener.ts'
 import type { RulesApi, RulesService } from '../../../../src/services/rules/contract.ts'
 import { rulesErrorBody } from '../../../../src/services/rules/error-body.ts'
 import type { ResourceFinder } from '../../../../src/services/rules/tasks/resource-filter.ts'
@@ -36,7 +35,6 @@ export interface BenchOptions {
   readonly ports?: Ports
   readonly clock?: VirtualClock
   readonly resources?: ResourceFinder
-  readonly listening?: AdaptiveListenerOptions
   /** what newId gives first, second ...; default t1, t2 ... */
   readonly firstId?: number
 }
@@ -53,7 +51,6 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
     newId: () => `t${id++}`,
     ...(ports && { ports: () => ports }),
     resources: () => options.resources,
-    ...(options.listening && { listening: options.listening }),
   })
   await service.start()
   const app = await appOf(service)

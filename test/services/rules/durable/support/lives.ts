@@ -251,9 +251,10 @@ export class Life {
     return JSON.parse(JSON.stringify({ info, view: nodes.view(ref(id)) }))
   }
 
-  events(): EngineEvent[] {
+  /** What happens in a task from now on. */
+  events(id: string): EngineEvent[] {
     const events: EngineEvent[] = []
-    this.runner.reports.events$.subscribe(({ event }) => events.push(event))
+    this.runner.reports.watch(ref(id)).subscribe((event) => events.push(event))
     return events
   }
 

@@ -1,0 +1,241 @@
+/**
+ * The last messages of each row as numbers, for the history of its task: what it takes to make their events (row-records.ts)
+ * when somebody asks, or before the task goes on elsewhere. A message costs a few stores, and nothing for a collector.
+ */
+import type { Message } from '../task/origin.ts'
+import type { KeptAnswer } from './ordinary-answers.ts'
+import type { Given } from './record-events.ts'
+import type { MessageHistory } from './row-code.ts'
+import { blockAt, FIRED, STATE_BITS } from './row-layout.ts'
+import type { RowStore } from './row-store.ts'
+
+/** Places in a message's numbers: its number among those of the row, epoch ms, and state bits before and after it. */
+const NUMBER = 0
+const TIME = 1
+const BITS = 2
+const SINCE = 3
+/** beside the bits after it: something followed, so that it is known what was before */
+const FOLLOWED = 1 << 30
+const NO_MESSAGE = -1
+
+/** messages of a row that are kept, while any are */
+const LEAST_KEPT = 2
+
+/** What `take` gives. */
+export interface TakenMessages {
+  /** oldest first */
+  readonly taken: readonly KeptTaken[]
+  /** whether none of those that were asked for is gone */
+  readonly isWhole: boolean
+}
+
+/** What is kept of a message. */
+export interface KeptTaken {
+  readonly message: Message
+  readonly number: number
+  readonly time: number
+  readonly before: number
+  readonly after: number
+  readonly given: Given | undefined
+  readonly earlier: readonly number[] | undefined
+  readonly answers: KeptAnswer[] | undefined
+}
+
+export class RowHistory implements MessageHistory {
+  /** messages of a row; fewer when rows become many, and 0 when they are too many */
+  kept: number
+  nums = new Float64Array(0)
+  /** of all rows at most */
+  readonly #inAll: number
+  /** for which there is room */
+  #rows = 0
+  readonly #store: RowStore
+  readonly #givenBy: (row: number) => Given | undefined
+  /** numbers of a message */
+  readonly #size: number
+  #ints = new Int32Array(0)
+  #messages: (Message | undefined)[] = []
+  #given: (Given | undefined)[] = []
+  #answers: (KeptAnswer[] | undefined)[] = []
+  /** by row: the number of the last message that was handed over, or that the row did not take by itself */
+  readonly #done: number[] = []
+  /** of the message whose actuators answer: its place, and how many have */
+  #answering = -1
+  #answered = 0
+
+  /**
+   * `perRow`: messages of a row that are kept at least, unless that makes more than `inAll` of all rows. `givenBy`: what
+   * called sensors of a row gave with the message at hand
+   */
+  constructor(
+    store: RowStore,
+    { perRow, inAll }: { readonly perRow: number; readonly inAll: number },
+    givenBy: (row: number) => Given | undefined,
+  ) {
+    this.#store = store
+    this.#givenBy = givenBy
+    this.#inAll = inAll
+    this.kept = 2 ** Math.ceil(Math.log2(Math.max(LEAST_KEPT, perRow)))
+    this.#size = SINCE + store.layout.nodes + store.layout.actuators
+  }
+
+  add(row: number, message: Message, number: number, time: number, before: number, after: number): void {
+    if (row >= this.#rows) this.#grow(row)
+    if (this.kept === 0) return
+    const slot = this.#slot(row, number)
+    const at = slot * this.#size
+    const { nums } = this
+    const ints = this.#ints
+    nums[at + NUMBER] = number
+    nums[at + TIME] = time
+    ints[2 * (at + BITS)] = before
+    ints[2 * (at + BITS) + 1] = after
+    this.#messages[slot] = message
+    if (this.#given.length > 0) this.#given[slot] = undefined
+    if (this.#answers.length > 0) this.#answers[slot] = undefined
+    this.#answering = -1
+  }
+
+  gave(row: number, number: number): void {
+    if (this.kept === 0) return
+    this.#fill(this.#given)
+    this.#given[this.#slot(row, number)] = this.#givenBy(row)
+  }
+
+  follows(row: number): void {
+    if (this.kept === 0) return
+    const store = this.#store
+    const { nodes, since, actuators } = store.layout
+    const at = this.followsAt(row, store.count(row))
+    const d = store.at(row) + since
+    const p = store.pastAt(row)
+    for (let n = 0; n < nodes; n++) this.nums[at + n] = store.nums[d + n] as number
+    for (let a = 0; a < actuators; a++)
+      this.nums[at + nodes + a] = store.past[p + blockAt(store.layout, a) + FIRED] as number
+  }
+
+  followsAt(row: number, number: number): number {
+    const at = this.#slot(row, number) * this.#size
+    const bits = 2 * (at + BITS) + 1
+    this.#ints[bits] = (this.#ints[bits] as number) | FOLLOWED
+    return at + SINCE
+  }
+
+  answered(row: number, number: number, answer: KeptAnswer): void {
+    if (this.kept === 0) return
+    const slot = this.#slot(row, number)
+    if (slot !== this.#answering) {
+      this.#answering = slot
+      this.#answered = 0
+    }
+    const place = this.#answered++
+    if (answer === undefined) return
+    this.#fill(this.#answers)
+    ;(this.#answers[slot] ??= [])[place] = answer
+  }
+
+  /** The message of a row goes on in the state machine, which tells its events. */
+  opened(row: number, number: number): void {
+    if (row < this.#rows) this.nums[this.#slot(row, number) * this.#size + NUMBER] = NO_MESSAGE
+  }
+
+  /** The row is another task's, or its task goes on from elsewhere: the next message is the one after `count`. */
+  forget(row: number, count: number): void {
+    this.#done[row] = count
+    if (row >= this.#rows) return
+    const first = row * this.kept
+    for (let slot = first; slot < first + this.kept; slot++) {
+      this.nums[slot * this.#size + NUMBER] = NO_MESSAGE
+      this.#messages[slot] = undefined
+      if (this.#given.length > 0) this.#given[slot] = undefined
+      if (this.#answers.length > 0) this.#answers[slot] = undefined
+    }
+  }
+
+  /** Those up to a number that were not handed over before. */
+  take(row: number, last: number): TakenMessages {
+    const taken: KeptTaken[] = []
+    const done = this.#done[row] ?? 0
+    const first = Math.max(done, last - this.kept) + 1
+    for (let number = first; number <= last && row < this.#rows; number++) {
+      const slot = this.#slot(row, number)
+      if (this.nums[slot * this.#size + NUMBER] === number) taken.push(this.#at(slot))
+    }
+    this.#done[row] = Math.max(done, last)
+    return { taken, isWhole: first === done + 1 }
+  }
+
+  #at(slot: number): KeptTaken {
+    const { nums } = this
+    const at = slot * this.#size
+    const after = this.#ints[2 * (at + BITS) + 1] as number
+    return {
+      message: this.#messages[slot] as Message,
+      number: nums[at + NUMBER] as number,
+      time: nums[at + TIME] as number,
+      before: this.#ints[2 * (at + BITS)] as number,
+      after: after & STATE_BITS,
+      given: this.#given[slot],
+      earlier: (after & FOLLOWED) === 0 ? undefined : [...nums.subarray(at + SINCE, at + this.#size)],
+      answers: this.#answers[slot],
+    }
+  }
+
+  #slot(row: number, number: number): number {
+    return row * this.kept + (number & (this.kept - 1))
+  }
+
+  /** Room for one more row at least. */
+  #grow(row: number): void {
+    if (this.kept === 0) return
+    const rows = Math.max(row + 1, Math.min(2 * this.#rows, this.#store.room))
+    let { kept } = this
+    while (kept > LEAST_KEPT && rows * kept > this.#inAll) kept /= 2
+    if (rows * kept > this.#inAll) return this.#giveUp()
+    const places = this.#placesIn(kept)
+    const nums = new Float64Array(rows * kept * this.#size).fill(NO_MESSAGE)
+    const moved = <T>(list: readonly (T | undefined)[]): (T | undefined)[] => {
+      const there: (T | undefined)[] = Array.from({ length: list.length === 0 ? 0 : rows * kept }, () => undefined)
+      for (const [from, to] of places) there[to] = list[from]
+      return there
+    }
+    for (const [from, to] of places) {
+      nums.set(this.nums.subarray(from * this.#size, (from + 1) * this.#size), to * this.#size)
+    }
+    this.#messages = this.#rows === 0 ? Array.from({ length: rows * kept }, () => undefined) : moved(this.#messages)
+    this.#given = moved(this.#given)
+    this.#answers = moved(this.#answers)
+    this.nums = nums
+    this.#ints = new Int32Array(nums.buffer)
+    this.#rows = rows
+    this.kept = kept
+    this.#answering = -1
+  }
+
+  /** Where each message is, and where it will be when so many of a row are kept; of one place the newest comes last. */
+  #placesIn(kept: number): readonly (readonly [from: number, to: number])[] {
+    const places: [from: number, to: number, number: number][] = []
+    for (let slot = 0; slot < this.#rows * this.kept; slot++) {
+      const number = this.nums[slot * this.#size + NUMBER] as number
+      const row = Math.floor(slot / this.kept)
+      if (number !== NO_MESSAGE) places.push([slot, row * kept + (number & (kept - 1)), number])
+    }
+    return places.sort(([, , a], [, , b]) => a - b).map(([from, to]) => [from, to])
+  }
+
+  /** There are too many rows for a history. */
+  #giveUp(): void {
+    this.kept = 0
+    this.#rows = 0
+    this.nums = new Float64Array(0)
+    this.#ints = new Int32Array(0)
+    this.#messages = []
+    this.#given = []
+    this.#answers = []
+  }
+
+  /** A list with holes is slow. */
+  #fill(list: unknown[]): void {
+    while (list.length < this.#messages.length) list.push(undefined)
+  }
+}

@@ -1,0 +1,74 @@
+/** What the rows of a vectorized batch have for the history of their tasks, as if each had taken its messages by itself. */
+import type { Message } from '../task/origin.ts'
+import type { FiringHistory } from './firing-history.ts'
+import type { KeptAnswer } from './ordinary-answers.ts'
+import type { MessageHistory } from './row-code.ts'
+import { FIRST, type VectorPast } from './vector-past.ts'
+
+/** How far the newest message has got. */
+export interface Reached {
+  /** rows before this place have got it */
+  readonly reached: number
+  readonly newest: number
+  /** place of the row whose actuator is called at this moment, and what the actuators gave last */
+  readonly acting: number | undefined
+  readonly answers: readonly KeptAnswer[] | undefined
+}
+
+const ALL_NODES = -1
+
+export class VectorHistory {
+  readonly #history: MessageHistory
+  readonly #rows: readonly number[]
+  readonly #inner: boolean
+  /** by message: what actuators gave last, when they give something */
+  readonly #answers: (readonly KeptAnswer[] | undefined)[] = []
+
+  /** `inner`: sensors fire others with each message */
+  constructor(history: MessageHistory, rows: readonly number[], inner: boolean) {
+    this.#history = history
+    this.#rows = rows
+    this.#inner = inner
+  }
+
+  /** All that fire at a message have answered. */
+  fired(place: number, answers: readonly KeptAnswer[] | undefined): void {
+    if (answers === undefined) return
+    this.#answers[place] = answers.slice()
+    if (place >= this.#history.kept) this.#answers[place - this.#history.kept] = undefined
+  }
+
+  /** Gives each row the last of its messages that it does not know yet. */
+  settle(past: VectorPast, messages: readonly (Message | undefined)[], firings: FiringHistory, at: Reached): void {
+    const history = this.#history
+    for (const [i, row] of this.#rows.entries()) {
+      const last = i < at.reached ? at.newest : at.newest - 1
+      const first = Math.max(FIRST, last - history.kept + 1)
+      if (first > last) continue
+      let before = past.statesAt(i, first - 1)
+      const since = past.since(i, first, ALL_NODES)
+      for (let place = first; place <= last; place++) {
+        const number = past.numberOf(i, place)
+        const after = past.statesAt(i, place)
+        history.add(row, messages[place] as Message, number, past.timeOf(place), before, after)
+        const fires = firings.has(place, i)
+        if (fires || this.#inner) {
+          const own = history.followsAt(row, number)
+          for (let n = 0; n < since.length; n++) history.nums[own + n] = since[n] as number
+        }
+        if (fires && (place < at.newest || i !== at.acting)) history.answered(row, number, this.#answerOf(place, i, at))
+        past.goOn(since, before, after, place)
+        before = after
+      }
+    }
+  }
+
+  #answerOf(place: number, i: number, { newest, acting, answers }: Reached): KeptAnswer {
+    return place === newest && acting !== undefined ? answers?.[i] : this.#answers[place]?.[i]
+  }
+
+  /** The rows know all of them. */
+  clear(): void {
+    this.#answers.length = 0
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * Secrets of tenants, by name: given once, sealed, and handed to what runs for the tenant, such as functions and rules.
+ * Whoever asks over HTTP learns their names.
+ *
+ * VAULT-1 no method of the API gives a value, and none is in a text of an error
+ * VAULT-2 a value is stored sealed: who has the store without the key of the host has no value
+ * VAULT-3 no method reaches a secret of another tenant
+ *
+ * Errors are AppErrors: `VALIDATION`, `NOT_FOUND`, `TOO_LARGE`, `STORE` (the key of the host is another one).
+ */
+import type { Caller } from '../../kernel/caller.ts'
+
+/** Also a name of a variable of an environment. */
+export const SECRET_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,99}$'
+
+/** The service of one host. */
+export interface VaultService {
+  as(caller: Caller): VaultApi
+  /** For what runs inside of the host. */
+  open(tenant: string, names: readonly string[]): Promise<OpenSecrets>
+}
+
+/** Values of secrets, for as long as they are used. */
+export interface OpenSecrets {
+  /** those that are there, by name */
+  readonly values: ReadonlyMap<string, string>
+  /** another one when one of them was given anew */
+  readonly revision: string
+}
+
+/** What one caller can do with the secrets of its tenant. */
+export interface VaultApi {
+  /** By name. */
+  list(): Promise<readonly SecretInfo[]>
+  /** Replaces the one that there is. `TOO_LARGE` for more secrets than a tenant has. */
+  put(name: string, value: string): Promise<{ readonly secret: SecretInfo; readonly created: boolean }>
+  /** `NOT_FOUND` */
+  remove(name: string): Promise<void>
+}
+
+/** What is told about a secret. */
+export interface SecretInfo {
+  readonly name: string
+  readonly createdBy: string
+  /** ISO 8601 */
+  readonly createdAt: string
+  readonly updatedBy: string
+  readonly updatedAt: string
+}

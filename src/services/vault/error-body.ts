@@ -1,0 +1,6 @@
+/** The shape in which the vault reports errors: `{ error, code, statusCode, details? }`. */
+import { issueLine, type Refusal } from '../../web/refusal.ts'
+
+export function vaultErrorBody({ statusCode, error, code, issues }: Refusal): object {
+  return { error, code, statusCode, ...(issues.length > 0 && { details: issues.map(issueLine) }) }
+}

@@ -1,0 +1,117 @@
+/** The vault over storage: a document for each secret, with its value sealed. */
+import { perTenant } from '../../kernel/by-tenant.ts'
+import type { Caller } from '../../kernel/caller.ts'
+import { AppError, validationError, type Issue } from '../../kernel/errors.ts'
+import { makeIssue } from '../../kernel/issues.ts'
+import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
+import type { Seal } from '../../machine/seal.ts'
+import type { Collection, CollectionSpec, Storage } from '../../storage/contract.ts'
+import { type OpenSecrets, SECRET_NAME, type SecretInfo, type VaultApi, type VaultService } from './contract.ts'
+
+export interface VaultOptions {
+  readonly storage: Storage
+  readonly seal: Seal
+  /** epoch ms */
+  readonly now: () => number
+}
+
+interface SecretRecord {
+  readonly name: string
+  readonly sealed: string
+  readonly createdBy: string
+  /** epoch ms */
+  readonly createdAt: number
+  readonly updatedBy: string
+  readonly updatedAt: number
+}
+
+const SECRETS: CollectionSpec<SecretRecord> = { name: 'vault', version: 1, fields: {} }
+const NAME = new RegExp(SECRET_NAME)
+/** secrets of one tenant */
+const MAX_SECRETS = 500
+/** characters of a value */
+const MAX_VALUE = 16_384
+
+export function createVaultService(options: VaultOptions): VaultService {
+  return new Vault(options)
+}
+
+class Vault implements VaultService {
+  readonly #options: VaultOptions
+  readonly #collectionOf: (tenant: string) => Collection<SecretRecord>
+  readonly #turns = new KeyedMutex()
+
+  constructor(options: VaultOptions) {
+    this.#options = options
+    this.#collectionOf = perTenant((tenant) => options.storage.tenant(tenant).collection(SECRETS))
+  }
+
+  as(caller: Caller): VaultApi {
+    const collection = this.#collectionOf(caller.tenant)
+    return {
+      list: async () => (await collection.find({ limit: MAX_SECRETS })).map(({ value }) => infoOf(value)),
+      put: (name, value) => this.#turns.run(caller.tenant, () => this.#put(caller, name, value)),
+      remove: (name) =>
+        this.#turns.run(caller.tenant, async () => {
+          const found = await collection.get(name)
+          if (found === undefined) throw new AppError('NOT_FOUND', `No secret '${name.slice(0, 100)}'`)
+          await collection.delete(name, found.version)
+        }),
+    }
+  }
+
+  async open(tenant: string, names: readonly string[]): Promise<OpenSecrets> {
+    const found = await this.#collectionOf(tenant).getMany([...names])
+    const values = found.map(({ value: { name, sealed } }) => {
+      return [name, this.#options.seal.open(sealed, placeOf(tenant, name))] as const
+    })
+    // of a secret that was removed and given again the version may be the same, what is sealed never is
+    const revision = JSON.stringify(found.map(({ value: { name, sealed } }) => [name, sealed.slice(-24)]))
+    return { values: new Map(values), revision }
+  }
+
+  async #put(caller: Caller, name: string, value: unknown): ReturnType<VaultApi['put']> {
+    const issues = problemsOf(name, value)
+    if (issues.length > 0) throw validationError('The secret', issues)
+    const { tenant, user } = caller
+    const collection = this.#collectionOf(tenant)
+    const former = await collection.get(name)
+    if (former === undefined && (await collection.count()) >= MAX_SECRETS)
+      throw new AppError('TOO_LARGE', `there are ${MAX_SECRETS} secrets already; remove one first`)
+    const now = this.#options.now()
+    const { createdBy = user, createdAt = now } = former?.value ?? {}
+    const record: SecretRecord = {
+      name,
+      sealed: this.#options.seal.close(String(value), placeOf(tenant, name)),
+      createdBy,
+      createdAt,
+      updatedBy: user,
+      updatedAt: now,
+    }
+    await collection.put(name, record, former?.version ?? 'absent')
+    return { secret: infoOf(record), created: former === undefined }
+  }
+}
+
+/** No value is in the words of a problem. */
+function problemsOf(name: string, value: unknown): readonly Issue[] {
+  const issues: Issue[] = []
+  const wrong = (path: string, message: string): void => void issues.push(makeIssue('SECRET', path, message))
+  if (!NAME.test(name)) wrong('/name', 'has to be 1 to 100 letters, digits and _, and no digit first')
+  if (typeof value !== 'string' || value === '') wrong('/value', 'has to be a text that is not empty')
+  else if (value.length > MAX_VALUE)
+    wrong('/value', `has ${value.length} characters, and at most ${MAX_VALUE} are taken`)
+  else if (/\p{Surrogate}/u.test(value)) wrong('/value', 'has half of a character')
+  else if (value.includes('\0')) wrong('/value', 'has a NUL, which no environment can hold')
+  return issues
+}
+
+/** Where a value opens, and nowhere else. */
+function placeOf(tenant: string, name: string): string {
+  return `vault/${tenant}/${name}`
+}
+
+function infoOf({ name, createdBy, createdAt, updatedBy, updatedAt }: SecretRecord): SecretInfo {
+  const [created, updated] = [createdAt, updatedAt].map((time) => new Date(time).toISOString())
+  return { name, createdBy, createdAt: created ?? '', updatedBy, updatedAt: updated ?? '' }
+}

@@ -1,0 +1,47 @@
+/** How what a template writes is taken: as a text, or as the value that its text is JSON of. */
+import type { Reference, Statement } from '../syntax/nodes.ts'
+import { numberText } from '../values/numbers.ts'
+import { textOf } from '../values/text.ts'
+import { DefinedBlock, type Eval, type Exec } from './run.ts'
+
+export interface Writing {
+  /** Throws for a statement that it cannot take. */
+  check(statement: Statement): void
+  text(text: string): Exec
+  /** `lead`: the text before it, which it writes too. `slashes`: those at the end of that text, which are not in it */
+  output(lead: string, get: Eval, reference: Reference, slashes: number): Exec
+  /** Of what is run once, often or never. */
+  branch(make: () => Exec): Exec
+  /** The macro as those who write like this find it. */
+  macroName(name: string): string
+}
+
+export const TEXT_WRITING: Writing = {
+  check() {},
+  text: (text) => (run) => run.write(text),
+  output(lead, get, { source, isQuiet }, slashes) {
+    if (slashes % 2 === 1) {
+      const half = '\\'.repeat((slashes - 1) / 2)
+      return (run) => {
+        run.write(lead)
+        run.write(get(run) === null ? `${half}\\${source}` : half + source)
+      }
+    }
+    const before = '\\'.repeat(slashes / 2)
+    const missing = isQuiet ? '' : source
+    return (run) => {
+      run.write(lead)
+      const value = get(run)
+      if (before === '') {
+        if (typeof value === 'string') return run.write(value)
+        if (typeof value === 'number') return run.write(numberText(value))
+      }
+      if (value instanceof DefinedBlock && value.render(run)) return
+      const text = textOf(value, run)
+      if (text === null) run.write(before + before + (run.context.written(missing) ?? missing))
+      else run.write(before === '' ? text : before + text)
+    }
+  },
+  branch: (make) => make(),
+  macroName: (name) => name,
+}
