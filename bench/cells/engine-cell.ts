@@ -199,9 +199,10 @@ function history(engine: Engine, clock: Clock): Listener {
   return {
     beginCheck: () => undefined,
     finish() {
-      const tasks = [...engine.tasks.values()].filter(({ id }) => kept.events({ tenant, id }).length > 0)
-      if (tasks.length === 0) throw new Error('the history knows of no task')
-      for (const task of tasks) {
+      const tasks = [...engine.tasks.values()].filter((task) => task.info().lastExecutionTime !== undefined)
+      const known = tasks.filter(({ id }) => kept.events({ tenant, id }).length > 0)
+      if (known.length === 0) throw new Error('the history knows of no task')
+      for (const task of known) {
         const last = kept.events({ tenant, id: task.id }).at(-1)?.event.time
         const { lastExecutionTime } = task.info()
         if (last !== lastExecutionTime)

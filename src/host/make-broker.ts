@@ -15,6 +15,9 @@ import type { MakeService } from './service-dependencies.ts'
  */
 const OWN_REST_MS = 30_000
 
+/** more messages than a host tells in a ms: by the time, numbers of later brokers are higher */
+const NUMBERS_PER_MS = 100
+
 /** The broker over storage; tasks and resources as far as they are served too. */
 export const makeBroker: MakeService = ({
   storage,
@@ -34,6 +37,8 @@ export const makeBroker: MakeService = ({
     resources: () => serviceRegistry.resources,
     commands: () => serviceRegistry.work?.outbox,
     ...(config.store.medium !== 'postgres' && { lag: { restMs: OWN_REST_MS } }),
+    // a tenant may leave this host and come back
+    ...(config.cluster && { toldUpTo: () => now() * NUMBERS_PER_MS }),
     report: (what) => logger.warn(what),
   })
   const service = reached('broker', own)

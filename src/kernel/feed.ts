@@ -14,9 +14,11 @@ export interface FeedOptions {
   readonly kept?: number
   /** topics for which values are kept; the one that was quiet for longest is forgotten first; default 10,000 */
   readonly keptTopics?: number
+  /** numbers begin behind this one: up to it they are of an earlier feed, of which nothing is kept; default 0 */
+  readonly behind?: number
 }
 
-/** A value with its number. Numbers rise by one over all topics, from 1. */
+/** A value with its number. Numbers rise by one over all topics, from 1 if no other feed was before. */
 export interface Published<T> {
   readonly number: number
   readonly topic: string
@@ -58,17 +60,19 @@ export class Feed<T> {
   readonly #toAll = new Set<Reader<T>>()
   readonly #kept: LruCache<string, Kept<T>>
   readonly #mostKept: number
-  #number = 0
-  #forgotten = 0
+  #number: number
+  #forgotten: number
   #dropped = 0
   #ended = false
 
-  constructor({ kept = 0, keptTopics = 10_000 }: FeedOptions = {}) {
+  constructor({ kept = 0, keptTopics = 10_000, behind = 0 }: FeedOptions = {}) {
+    this.#number = behind
+    this.#forgotten = behind
     this.#mostKept = kept
     this.#kept = new LruCache(keptTopics)
   }
 
-  /** number of what was published last; 0 at first */
+  /** number of what was published last */
   get last(): number {
     return this.#number
   }

@@ -115,6 +115,14 @@ describe('a feed', () => {
     expect(await rest(reader)).toEqual(['a'])
   })
 
+  it('takes numbers of a feed that was before for ones that are kept no more', () => {
+    const feed = new Feed<number>({ kept: 2, behind: 100 })
+    expect(feed.read({ topic: 'a', after: 100 }).missed).toBe(false)
+    feed.publish('a', 1)
+    expect(feed.last).toBe(101)
+    expect([99, 100, 101].map((after) => feed.read({ topic: 'a', after }).missed)).toEqual([true, false, false])
+  })
+
   it('forgets readers that are let go', async () => {
     const feed = new Feed<number>()
     const gone = new AbortController()

@@ -3,7 +3,8 @@
  * handed to the host that has it, over a connection that is kept, and its answer handed back as it comes.
  *
  * ROUTING-1 a request is handed on twice at most: the second time when its tenant moved meanwhile
- * ROUTING-2 nobody waits for a host that is gone: what waits for its answer is refused as soon as it counts as gone
+ * ROUTING-2 nobody waits for a host that is gone: what waits for its answer is refused as soon as it counts as gone, and
+ *   streams of it end, so that their readers come back
  */
 import type { FastifyReplyFromHooks } from '@fastify/reply-from'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -12,6 +13,7 @@ import type { Place } from '../../cluster/placement.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Access } from '../hosted-service.ts'
 import { HOP_HEADER, type Hop, type Hops } from './hop.ts'
+import { openTunnel } from './tunnel.ts'
 
 /** Tells a client which host has its tenant, so that it can ask that one the next time. */
 const OWNER_HEADER = 'reflexarc-owner'
@@ -59,8 +61,8 @@ interface Routed {
 
 export class RequestRouting {
   readonly #options: RoutingOptions
-  /** by address of a host: what waits for its answer */
-  readonly #asked = new Map<string, Set<FastifyReply>>()
+  /** by address of a host: what has its answer from there, and how to end it */
+  readonly #asked = new Map<string, Set<() => void>>()
   /** what waits until its tenant is at a host */
   readonly #lost: Routed[] = []
   #forwarded = 0
@@ -106,17 +108,19 @@ export class RequestRouting {
 
   /** After each look: what waits for hosts that are gone is refused, and what waits for a host may have one now. */
   looked(live: ReadonlySet<string>): void {
-    for (const [url, replies] of this.#asked) {
-      if (live.has(url)) continue
-      for (const reply of replies) if (!reply.sent) void reply.send(unanswered(url))
-      this.#asked.delete(url)
-    }
+    for (const url of this.#asked.keys()) if (!live.has(url)) this.#endAt(url)
     for (const one of this.#lost.splice(0)) this.#route(one)
   }
 
   /** Nothing is waited for any more. */
   end(): void {
     for (const { tenant, done } of this.#lost.splice(0)) done(notAnywhere(tenant))
+    for (const url of this.#asked.keys()) this.#endAt(url)
+  }
+
+  #endAt(url: string): void {
+    for (const end of this.#asked.get(url) ?? []) end()
+    this.#asked.delete(url)
   }
 
   #route(one: Routed): void {
@@ -133,9 +137,9 @@ export class RequestRouting {
       if (access === 'public' && tenants.isComplete && !tenants.has(tenant)) return done()
       void this.#goOn(one)
     } else if (count >= MAX_HOPS) done(notAnywhere(tenant))
-    else if (request.headers.upgrade !== undefined || !(request.raw.url ?? '').startsWith('/')) {
+    else if (!(request.raw.url ?? '').startsWith('/')) {
       reply.header(OWNER_HEADER, place.url)
-      done(new AppError('ELSEWHERE', `the host at ${place.url} has tenant ${tenant}; open WebSockets there`))
+      done(new AppError('ELSEWHERE', `the host at ${place.url} has tenant ${tenant}; ask for a path, or ask that one`))
     } else this.#forward(place.url, { count: count + 1, term: place.term }, request, reply)
   }
 
@@ -158,26 +162,39 @@ export class RequestRouting {
     const { method } = request
     // behind the address, never in its place: what is asked may begin with two slashes
     const target = new URL(owner + (request.raw.url ?? ''))
-    const waiting = this.#asked.get(owner) ?? new Set()
-    this.#asked.set(owner, waiting.add(reply))
     this.#forwarded += 1
     // as it comes: nobody has read it
     if (method !== 'GET' && method !== 'HEAD') request.body = request.raw
     reply.header(OWNER_HEADER, owner)
     const hop = this.#options.hops.sign(method, target.pathname + target.search, next)
+    const refuse = (): void => {
+      if (reply.sent) reply.raw.destroy()
+      else void reply.send(unanswered(owner))
+    }
+    if (request.headers.upgrade !== undefined) {
+      const headers = { ...request.headers, [HOP_HEADER]: hop }
+      return this.#endWith(owner, reply, openTunnel(target, headers, reply, refuse))
+    }
+    this.#endWith(owner, reply, refuse)
     const hooks: FastifyReplyFromHooks = {
       rewriteRequestHeaders: (_request, headers) => ({ ...headers, [HOP_HEADER]: hop }),
       retryDelay: () => null,
       onResponse: (_request, _reply, answer) => {
-        waiting.delete(reply)
         reply.send((answer as unknown as { stream: NodeJS.ReadableStream }).stream)
       },
-      onError: () => {
-        waiting.delete(reply)
-        if (!reply.sent) void reply.send(unanswered(owner))
-      },
+      onError: refuse,
     }
     reply.from(target.href, hooks)
+  }
+
+  /** When that host is gone before the answer is whole. */
+  #endWith(owner: string, reply: FastifyReply, end: () => void): void {
+    const asked = this.#asked.get(owner) ?? new Set()
+    this.#asked.set(owner, asked.add(end))
+    reply.raw.once('close', () => {
+      asked.delete(end)
+      if (asked.size === 0 && this.#asked.get(owner) === asked) this.#asked.delete(owner)
+    })
   }
 }
 

@@ -34,6 +34,8 @@ export class TenantServices {
   readonly #options: TenantServicesOptions
   readonly #closing = new AbortController()
   readonly #replies = new Set<FastifyReply>()
+  /** sockets that were asked to be upgraded: they never end by themselves */
+  readonly #upgraded = new Set<FastifyReply>()
   #services: readonly HostedService[] = []
   #emptied: () => void = () => undefined
 
@@ -66,6 +68,11 @@ export class TenantServices {
 
   /** The request is one of the tenant's until it is answered. */
   hold(reply: FastifyReply): void {
+    if (reply.request.headers.upgrade !== undefined) {
+      this.#upgraded.add(reply)
+      reply.raw.once('close', () => this.#upgraded.delete(reply))
+      return
+    }
     this.#replies.add(reply)
     finished(reply.raw, () => {
       this.#replies.delete(reply)
@@ -86,6 +93,8 @@ export class TenantServices {
     this.#closing.abort()
     await this.#answered()
     await this.#stop()
+    // readers were told; whoever posts comes back
+    for (const { request } of this.#upgraded) request.raw.socket.destroySoon()
   }
 
   #answered(): Promise<void> {

@@ -34,6 +34,8 @@ export interface BrokerDependencies {
   readonly limits?: Partial<IngestLimits>
   /** what may be acknowledged before series have it, and for how long; default 4,000 posts, 16 Mi characters, 25 ms */
   readonly lag?: Partial<LagLimits>
+  /** A number that no stream has reached whose numbers readers may still have, since a broker was here before; default 0. */
+  readonly toldUpTo?: () => number
 }
 
 /** ms between two sweeps */
@@ -112,7 +114,7 @@ class Service implements BrokerService {
   #tenant(name: string): TenantBroker {
     const known = this.#tenants.get(name)
     if (known !== undefined) return known
-    const { storage, now, makeSeries, engine, resources, commands, report, limits, lag } = this.#dependencies
+    const { storage, now, makeSeries, engine, resources, commands, report, limits, lag, toldUpTo } = this.#dependencies
     const none = (): undefined => undefined
     const made = new TenantBroker({
       tenant: name,
@@ -124,6 +126,7 @@ class Service implements BrokerService {
       commands: commands ?? none,
       limits: { ...LIMITS, ...limits },
       lag: { ...LAG, ...lag },
+      toldUpTo: toldUpTo?.() ?? 0,
       report: (what) => report?.(`tenant ${name}: ${what}`),
     })
     this.#tenants.set(name, made)

@@ -7,7 +7,13 @@ import { isTold, routedMessageOf, type Post } from './posting/arrival.ts'
 const KEPT = { kept: 100, keptTopics: 500 }
 
 export class Streams implements StreamApi {
-  readonly #feeds = { events: new Feed<BrokerMessage>(KEPT), commands: new Feed<BrokerMessage>(KEPT) }
+  readonly #feeds: Readonly<Record<Channel, Feed<BrokerMessage>>>
+
+  /** `behind`: up to that number readers were told by others */
+  constructor(behind: number) {
+    const options = { ...KEPT, behind }
+    this.#feeds = { events: new Feed(options), commands: new Feed(options) }
+  }
 
   get readers(): number {
     return this.#feeds.events.readers + this.#feeds.commands.readers

@@ -27,13 +27,15 @@ export interface TenantBrokerDependencies {
   readonly makeSeries: MakeSeries
   readonly limits: IngestLimits
   readonly lag: LagLimits
+  /** no number of a stream that readers may have seen is higher */
+  readonly toldUpTo: number
   /** something that nobody waits for went wrong */
   readonly report: (what: string) => void
 }
 
 export class TenantBroker {
   readonly api: BrokerApi
-  readonly streams = new Streams()
+  readonly streams: Streams
   readonly #dependencies: TenantBrokerDependencies
   readonly #queue: IngestQueue
   readonly #projection: Projection
@@ -50,6 +52,7 @@ export class TenantBroker {
     this.#dependencies = dependencies
     const { tenant, store, now, engine, commands, limits, lag, report, makeSeries } = dependencies
     const log = store.log(LOG)
+    this.streams = new Streams(dependencies.toldUpTo)
     this.#projection = new Projection({
       log,
       series: store.series,

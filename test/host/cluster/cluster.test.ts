@@ -1,4 +1,5 @@
 /** Two hosts of a cluster in one process, over one PostgreSQL: what whoever asks either of them sees. */
+import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -125,9 +126,29 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     expect((await ask(hosts[0], theirs, '//127.0.0.1:1/elsewhere')).status).toBe(404)
   })
 
-  it('a WebSocket is opened at the host that has the tenant; the other names it', async () => {
+  it('a WebSocket at one host tells what is posted at the other, and takes what that one tells', async () => {
+    const open = async (host: RunningHost, path: string): Promise<WebSocket> => {
+      const headers = { authorization: basic(theirs, 's') }
+      const socket = new WebSocket(host.url.replace('http', 'ws') + path, { headers })
+      await once(socket, 'open')
+      return socket
+    }
+    for (const [reading, posting] of [hosts, hosts.toReversed()] as [RunningHost, RunningHost][]) {
+      const reader = await open(reading, '/resources/tank/events/subscribe')
+      const poster = await open(posting, '/resources/tank/events/publish')
+      const told = once(reader, 'message')
+      poster.send('{"level":3}')
+      expect(String((await told)[0])).toContain('"level"')
+      for (const socket of [reader, poster]) {
+        socket.close()
+        await once(socket, 'close')
+      }
+    }
+  })
+
+  it('what the owner refuses to a WebSocket is refused at any host', async () => {
     const answered = new Promise<[number, string]>((resolve, reject) => {
-      const socket = new WebSocket(`${hosts[0].url.replace('http', 'ws')}/resources/pump/events/subscribe`, {
+      const socket = new WebSocket(`${hosts[0].url.replace('http', 'ws')}/alarms/nothing-here`, {
         headers: { authorization: basic(theirs, 's') },
       })
       socket.on('unexpected-response', (_request, response) => {
@@ -137,7 +158,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
       socket.on('open', () => reject(new Error('it was opened')))
       socket.on('error', () => undefined)
     })
-    expect(await answered).toEqual([421, hosts[1].url])
+    expect(await answered).toEqual([404, hosts[1].url])
   })
 
   // Holds FENCE-1

@@ -1,7 +1,10 @@
-import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import websocket from '@fastify/websocket'
 import { fastify, type FastifyInstance } from 'fastify'
 import { afterEach, expect, it } from 'vitest'
+import { WebSocket, WebSocketServer } from 'ws'
 import type { Place } from '../../../src/cluster/placement.ts'
 import { Hops, HOP_HEADER } from '../../../src/host/cluster/hop.ts'
 import { RequestRouting } from '../../../src/host/cluster/request-routing.ts'
@@ -24,6 +27,7 @@ interface ModelHost {
 /** A host that has its tenant as soon as its place says so. */
 async function hostAt(place: Place): Promise<ModelHost> {
   const app = fastify()
+  await app.register(websocket)
   const here = { hold: () => undefined }
   const routing = new RequestRouting({
     tenants: { get: () => undefined, opened: async () => here, has: () => true, isComplete: true },
@@ -52,6 +56,19 @@ const post = (host: ModelHost, headers = {}): Promise<Response> =>
     body: '{"a":1}',
     headers: { 'content-type': 'application/json', ...headers },
   })
+
+/** A server that never comes to an end; it agrees to upgrades. */
+async function halted(answer: (response: ServerResponse) => void): Promise<string> {
+  const server = createServer((_request, response) => answer(response))
+  const sockets = new WebSocketServer({ server })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  ends.push(async () => {
+    for (const socket of sockets.clients) socket.terminate()
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
 
 it('a request goes on with its body to who has the tenant, also when that has moved meanwhile', async () => {
   const third = await hostAt({ kind: 'here', term: 3 })
@@ -89,13 +106,7 @@ it('a host that does not know yet that a tenant is its own waits until it does',
 
 // Holds ROUTING-2
 it('ROUTING-2: what waits for a host is refused when that counts as gone', async () => {
-  const silent = createServer(() => undefined)
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-  ends.push(async () => {
-    silent.closeAllConnections()
-    await new Promise((resolve) => silent.close(resolve))
-  })
-  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`
+  const url = await halted(() => undefined)
   const host = await hostAt({ kind: 'elsewhere', term: 1, url })
   const answering = post(host)
   await expect.poll(() => host.routing.forwarded).toBe(1)
@@ -103,6 +114,21 @@ it('ROUTING-2: what waits for a host is refused when that counts as gone', async
   host.routing.looked(new Set())
   const answer = await answering
   expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('it is not known whether')])
+})
+
+// Holds ROUTING-2
+it('ROUTING-2: streams of a host that is gone end, and so do its sockets', async () => {
+  const url = await halted((response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.write(': begun')
+  })
+  const host = await hostAt({ kind: 'elsewhere', term: 1, url })
+  const stream = await post(host)
+  const socket = new WebSocket(host.url.replace('http', 'ws'))
+  await once(socket, 'open')
+  const ended = [stream.text(), once(socket, 'close')]
+  host.routing.looked(new Set())
+  expect((await Promise.allSettled(ended)).map(({ status }) => status)).toEqual(['rejected', 'fulfilled'])
 })
 
 it('only hosts that know the secret hand on: whatever else says so is a request as all others', async () => {

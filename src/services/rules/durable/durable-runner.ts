@@ -75,7 +75,7 @@ export interface RunnerCounts extends Counts {
 }
 
 /** events that are kept of each task, and of all tasks of a tenant */
-export const KEPT_EVENTS = { perTask: 100, inAll: 20_000 }
+export const KEPT_EVENTS = { perTask: 100, inAll: 100_000 }
 
 /** messages that wait in all tasks of a host; more are refused */
 const MAX_WAITING = 1_000_000
