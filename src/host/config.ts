@@ -34,8 +34,10 @@ export interface Config {
   readonly logLevel: LogLevel
   /** addresses of proxies that are believed, with commas between them; undefined: none */
   readonly trustProxy: string | undefined
-  /** private addresses that callURL may call */
+  /** private addresses that callURL may call, and servers of models */
   readonly allowUrl: readonly string[]
+  /** hosts that packages of functions may come from, beside those of the settings of npm and pip */
+  readonly installFrom: readonly string[]
   /** files and folders with plugs beside the built-in ones */
   readonly plugs: readonly string[]
   readonly limits: Limits
@@ -133,7 +135,14 @@ export const OPTIONS = {
     env: 'REFLEXARC_ALLOW_URL',
     value: 'place',
     many: true,
-    help: 'private name, address or network that callURL may call, such as intranet.local:8080 or 10.0.0.0/8',
+    help: 'private name, address or network that may be called, by callURL and for models of other servers, such as intranet.local:8080 or 10.0.0.0/8',
+  },
+  installFrom: {
+    flag: 'install-from',
+    env: 'REFLEXARC_INSTALL_FROM',
+    value: 'host',
+    many: true,
+    help: 'host that packages of functions may come from, beside the registries in .npmrc and pip.conf, such as files.intranet.local:8443',
   },
   empty: { flag: 'empty', env: 'REFLEXARC_EMPTY', help: 'no demo data' },
   logLevel: {
@@ -301,6 +310,12 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   problems.push(...(cluster === undefined ? problemsOfOne(shared) : problemsOfMember(shared)))
   const allowUrl = list('allowUrl')
   problems.push(...problemsOfAllowed(allowUrl).map((problem) => `--allow-url: ${problem}`))
+  const installFrom = list('installFrom')
+  const noHost = installFrom.find((one) => !/^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$/.test(one))
+  if (noHost !== undefined)
+    problems.push(
+      `--install-from: "${noHost.slice(0, 100)}" is no host; write registry.intranet.local or registry.intranet.local:8443`,
+    )
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
 
   const issuer = text('issuer')
@@ -321,6 +336,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     logLevel: logLevel ?? 'info',
     trustProxy,
     allowUrl,
+    installFrom,
     plugs: list('plugs'),
     functions: functions ?? 'fenced',
     modelRuntimes: resolve(text('modelRuntimes') ?? join(data, 'model-runtimes')),

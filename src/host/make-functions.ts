@@ -5,6 +5,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { builtins } from '../../plugins/index.ts'
 import { AllowList } from '../../plugins/call-url/allow-list.ts'
 import { machineTimers } from '../machine/timers.ts'
+import { closedNetworkProblem } from '../sandbox-process/closed-network.ts'
 import { inspectMachine, type Machine } from '../sandbox-process/inspect-machine.ts'
 import { DEFAULT_LIMITS } from '../sandbox-process/limits.ts'
 import { confinedTools } from '../sandbox-process/launch-tool.ts'
@@ -33,6 +34,7 @@ export const makeFunctions: MakeService = (parts) => {
     storage,
     folder: join(folder, 'builds'),
     environment: process.env,
+    installFrom: config.installFrom,
     now,
     newSecret: () => randomBytes(32).toString('base64'),
     newId: () => randomUUID().replaceAll('-', '').slice(0, 21),
@@ -73,15 +75,19 @@ async function openPool(
   log: PoolOptions['log'],
 ): Promise<OpenedPool> {
   const { config } = parts
-  if (config.functions === 'off')
-    return { pool: undefined, lacks: [], tools: () => 'is not run: functions are off on this host' }
+  if (config.functions === 'off') {
+    const launch = (): string => 'is not run: functions are off on this host'
+    return { pool: undefined, lacks: [], tools: { launch, isClosed: false } }
+  }
   mkdirSync(emptyFolder, { recursive: true })
   const confinement = config.functions === 'fenced' ? 'confined' : 'trusted'
   const machine = await inspectMachine({ confinement, emptyFolder, environment: process.env })
   const pool = new ProcessPool({ ...poolOptions(machine, parts, emptyFolder), log })
-  const isConfined = confinement === 'confined'
-  const tools = isConfined ? confinedTools({ machine, emptyFolder, environment: process.env }) : undefined
-  return { pool, lacks: machine.lacks, ...(tools && { tools }) }
+  if (confinement === 'trusted') return { pool, lacks: machine.lacks }
+  const launch = confinedTools({ machine, emptyFolder, environment: process.env })
+  const open = machine.interpreters.size === 0 ? undefined : await closedNetworkProblem(machine)
+  const lacks = open === undefined ? [] : [`npm and pip reach the whole network, not their registries alone: ${open}`]
+  return { pool, lacks: [...machine.lacks, ...lacks], tools: { launch, isClosed: open === undefined } }
 }
 
 function poolOptions(

@@ -1,11 +1,13 @@
 /**
  * How the tools that install packages are started: npm and pip read what others wrote, so that they too are kept from
  * the machine. They see their interpreter, themselves, the system's libraries, how names and certificates are looked up,
- * and what is handed to them; they write where they are told, and have no capability. The network stays open to them.
+ * and what is handed to them; they write where they are told, and have no capability. Where they are given a socket, it
+ * is all that they have of the network.
  */
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ENTER_VIEW, LEAVE_FILES, MAKE_VIEW, RUN_WITHOUT_CAPABILITIES } from './file-view.ts'
+import { raiseLoopback, relayed } from './closed-network.ts'
 import { type Machine, userIds } from './inspect-machine.ts'
 import type { Launch } from './launch.ts'
 
@@ -18,6 +20,8 @@ export interface ToolRequest {
   readonly home: string
   /** absolute paths of files that it reads besides */
   readonly readable: readonly string[]
+  /** absolute path of the socket of a proxy, which is then all of its network; it is asked at PROXY */
+  readonly socket?: string | undefined
 }
 
 export interface ToolLaunch extends Launch {
@@ -44,11 +48,15 @@ const OPEN_FILES = 1_024
 /** blocks of 512 bytes: half a gigabyte in one file */
 const FILE_BLOCKS = 1_048_576
 
+/** where a network of its own is made ready */
+const NETWORK = ': network'
+
 /** Arguments: the empty folder, the user or `-`, paths to read up to `--`, paths to write up to `--`, and the command. */
 const CONFINE = `set -e
 root=$1 user=$2; shift 2
 paths=$PATH
 PATH=/usr/bin:/bin:/usr/sbin:/sbin
+${NETWORK}
 ${MAKE_VIEW}while [ "$1" != -- ]; do if [ -e "$1" ]; then show "$1" ro,nosuid,nodev; fi; shift; done; shift
 while [ "$1" != -- ]; do show "$1" rw,nosuid,nodev; folder=\${folder:-$1}; shift; done; shift
 ${ENTER_VIEW}cd "$folder"
@@ -59,16 +67,21 @@ ${RUN_WITHOUT_CAPABILITIES}`
 
 export function confinedTools({ machine, emptyFolder, environment }: ToolOptions): LaunchTool {
   const nextUser = userIds()
-  return ({ tool, args, folder, home, readable }) => {
+  return ({ tool, args, folder, home, readable, socket }) => {
     const found = tool === 'npm' ? npmOf(machine, environment) : pipOf(machine)
     if (typeof found === 'string') return found
     const user = nextUser()
     const who = user === undefined ? ['--map-root-user'] : []
-    const shown = outermost([...found.readable, ...SYSTEM, ...readable])
+    const way = socket === undefined ? [] : [socket, process.execPath]
+    const shown = outermost([...found.readable, ...SYSTEM, ...readable, ...way])
     const paths = [...shown, '--', folder, home, '--']
-    const spaces = ['--mount', '--pid', '--ipc', '--fork', '--kill-child']
-    const script = ['/bin/sh', '-c', CONFINE, 'tool', emptyFolder, String(user ?? '-')]
-    return { command: UNSHARE, args: [...who, ...spaces, ...script, ...paths, ...found.command, ...args], user }
+    const spaces = ['--mount', '--pid', '--ipc', '--fork', '--kill-child', ...(socket === undefined ? [] : ['--net'])]
+    const lo = raiseLoopback(machine.interpreters.get('python')?.path)
+    const text = socket === undefined ? CONFINE : CONFINE.replace(NETWORK, () => lo)
+    const script = ['/bin/sh', '-c', text, 'tool', emptyFolder, String(user ?? '-')]
+    const own = [...found.command, ...args]
+    const command = socket === undefined ? own : relayed(process.execPath, socket, own)
+    return { command: UNSHARE, args: [...who, ...spaces, ...script, ...paths, ...command], user }
   }
 }
 

@@ -29,6 +29,7 @@ describe('the options', () => {
       logLevel: 'info',
       trustProxy: undefined,
       allowUrl: [],
+      installFrom: [],
       plugs: [],
       functions: 'fenced',
       modelRuntimes: resolve('./data/model-runtimes'),
@@ -111,6 +112,10 @@ describe('the options', () => {
     [
       { allowUrl: ['10.0.0.0/8', '169.254.169.254'] },
       '--allow-url: "169.254.169.254" cannot be allowed; it leads to the metadata of a cloud',
+    ],
+    [
+      { installFrom: ['files.local:8443', 'https://files.local/'] },
+      '--install-from: "https://files.local/" is no host; write registry.intranet.local or registry.intranet.local:8443',
     ],
     [
       { objects: 's3:bucket' },

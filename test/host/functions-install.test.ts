@@ -23,6 +23,7 @@ let registry: Server
 let host: RunningHost
 let client: Client
 let integrity = ''
+let registryUrl = ''
 
 /** A package of npm whose script would leave a mark, were it run. */
 async function npmPackage(): Promise<Buffer> {
@@ -77,7 +78,11 @@ beforeAll(async () => {
     response.end(found)
   })
   await new Promise<void>((resolve) => registry.listen(0, '127.0.0.1', resolve))
-  const url = `http://127.0.0.1:${(registry.address() as AddressInfo).port}`
+  const { port } = registry.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}`
+  registryUrl = url
+  const away = 'triples-2.0.1-py3-none-any.whl'
+  files.set('/simple/triples/', `<a href="http://localhost:${port}/elsewhere/${away}">${away}</a>`)
   // as the operator of a host names its own registries
   writeFileSync(join(folder, '.npmrc'), `registry=${url}/npm/\nfetch-retries=0\n`)
   mkdirSync(join(folder, '.config', 'pip'), { recursive: true })
@@ -169,6 +174,21 @@ def execute(properties, console, logger, client):
     expect(version.status).toBe('running')
     const outcome = await client.rules.tools.call('sensors', 'doubling', '1.0.0', { properties: { value: 30 } })
     expect(outcome).toMatchObject({ result: true, rawData: { result: 60 } })
+  })
+
+  // Holds FUNCBUILD-4
+  it('whose registry leads elsewhere is not installed from there, and the job says where', async () => {
+    const { version } = await deployed({
+      'plug.json': manifestOf('leaving', 'plug-python3'),
+      'main.py': 'def execute(properties, *others):\n    return "Seen"\n',
+      'requirements.txt': 'triples==2.0.1\n',
+    })
+    expect(version.status).toBe('failed')
+    const { port } = new URL(registryUrl)
+    expect(JSON.stringify(version.record['failureReason'])).toContain(
+      `it asked for localhost:${port}, which is no registry of this host`,
+    )
+    expect(asked).not.toContain('/elsewhere/triples-2.0.1-py3-none-any.whl')
   })
 
   it('that the registry does not have fails with what the registry said, in its own record and in its job', async () => {

@@ -1,5 +1,5 @@
 // Holds FUNCBUILD-4
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import {
   chmodSync,
   chownSync,
@@ -11,9 +11,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer, type AddressInfo, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { closedNetworkProblem, PROXY } from '../../src/sandbox-process/closed-network.ts'
 import { inspectMachine, type Machine } from '../../src/sandbox-process/inspect-machine.ts'
 import { confinedTools, type ToolLaunch } from '../../src/sandbox-process/launch-tool.ts'
 
@@ -80,9 +82,46 @@ describe.skipIf(!isConfining)('a tool that installs packages', () => {
     expect(readFileSync(join(folder, 'made'), 'utf8')).toBe('7')
   })
 
-  it('still has the network, by which packages come', () => {
+  it('without a way of its own has the network, by which packages come', () => {
     // a namespace of its own would have no address at all
     expect(told(`Object.keys(require('node:os').networkInterfaces())`)).toContain('lo')
+  })
+
+  it('has nothing of it but the socket that it is given', async () => {
+    expect(await closedNetworkProblem(machine)).toBeUndefined()
+    const [place, other] = [join(base, 'way'), join(base, 'other')]
+    const servers = [createServer((one) => one.end('by the socket')), createServer(), createServer()]
+    const [way, hidden, open] = servers as [Server, Server, Server]
+    await Promise.all([
+      new Promise<void>((resolve) => way.listen(place, resolve)),
+      new Promise<void>((resolve) => hidden.listen(other, resolve)),
+      new Promise<void>((resolve) => open.listen(0, '127.0.0.1', resolve)),
+    ])
+    const { port } = open.address() as AddressInfo
+    chmodSync(place, 0o777)
+    writeFileSync(
+      join(bin, 'npm-cli.js'),
+      `const net = require('node:net')
+const say = (where) => new Promise((resolve) => {
+  const one = net.connect(where, () => undefined)
+  one.on('data', (bytes) => resolve(String(bytes)))
+  one.on('error', (error) => resolve(error.code))
+})
+const places = [{ port: ${new URL(PROXY).port} }, { port: ${port} }, { host: '1.1.1.1', port: 443 }, { path: ${JSON.stringify(other)} }]
+Promise.all(places.map(say)).then((told) => {
+  const names = Object.keys(require('node:os').networkInterfaces())
+  process.stdout.write(JSON.stringify([names, told]), () => process.exit(7))
+})`,
+    )
+    const launch = confinedTools({ machine, emptyFolder, environment: { PATH: bin } })
+    const made = launch({ tool: 'npm', args: ['ci'], folder, home, readable: [], socket: place }) as ToolLaunch
+    if (made.user !== undefined) for (const one of [folder, home]) chownSync(one, made.user, made.user)
+    const [code, output] = await new Promise<readonly [unknown, string]>((resolve) => {
+      execFile(made.command, made.args, { env: { HOME: home } }, (error, out) => resolve([error?.code, out]))
+    })
+    for (const server of servers) server.close()
+    expect(code).toBe(7)
+    expect(JSON.parse(output)).toEqual([['lo'], ['by the socket', 'ECONNREFUSED', 'ENETUNREACH', 'ENOENT']])
   })
 
   it('is not there when nobody finds it', () => {

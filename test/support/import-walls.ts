@@ -249,7 +249,17 @@ export const WALLS: readonly Wall[] = [
   {
     from: 'src/sandbox-process/**',
     files: ['src/sandbox-process/**', 'src/kernel/**'],
-    packages: ['node:child_process', 'node:fs', 'node:net', 'node:path', 'node:stream', 'node:url', 'node:util'],
+    packages: [
+      'node:child_process',
+      'node:fs',
+      'node:http',
+      'node:https',
+      'node:net',
+      'node:path',
+      'node:stream',
+      'node:url',
+      'node:util',
+    ],
     pure: false,
   },
   // What routes and clients of all services share

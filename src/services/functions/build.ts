@@ -7,17 +7,17 @@
  *   checked: none runs a module of the assets, or reads a lock that nobody looked at
  * FUNCBUILD-3 tenants share no folder
  * FUNCBUILD-4 where programs are confined, so are the tools that install for them: they see no file of the machine that
- *   is not theirs
+ *   is not theirs, and reach no host but their registries where the machine lets that be
  */
-import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, copyFile, lchown, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { valid } from 'semver'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
-import type { LaunchTool } from '../../sandbox-process/launch-tool.ts'
+import { BuildRefusal } from './build-refusal.ts'
+import { type InstallCommand, Installer, type InstallerOptions } from './install.ts'
 import type { Assets } from './registry/archive.ts'
 import type { AssetRecord } from './function-record.ts'
 import type { Runtime } from './runtimes/catalog.ts'
@@ -38,52 +38,20 @@ export interface BuildRequest {
   readonly revision: string
 }
 
-/** What is wrong with a function, so that another attempt is useless. */
-export class BuildRefusal extends Error {
-  readonly log: readonly string[]
-
-  constructor(message: string, log: readonly string[] = []) {
-    super(message)
-    this.log = log
-  }
-}
-
-export interface BuilderOptions {
+export interface BuilderOptions extends InstallerOptions {
   /** absolute path of a folder of its own */
   readonly folder: string
-  /** of this process: what its tools need of it is handed on, and nothing else */
-  readonly environment: Readonly<Record<string, string | undefined>>
-  /** How tools are started apart from the machine; without it, or where it gives none, they are started as they are. */
-  readonly tools?: () => Promise<LaunchTool | undefined>
-  /** ms for the tools; default 3 minutes */
-  readonly toolMs?: number
 }
-
-const TOOL_MS = 180_000
-const MAX_LOG_LINES = 200
-const MAX_LINE = 500
-/** Where packages come from, who vouches for it, and where tools keep theirs: of the operator of the host. */
-const HANDED_ON = [
-  'PATH',
-  'HTTPS_PROXY',
-  'https_proxy',
-  'NO_PROXY',
-  'no_proxy',
-  'NODE_EXTRA_CA_CERTS',
-  'SSL_CERT_FILE',
-  'HOME',
-]
-
-/** Files that others vouch by. */
-const CERTIFICATES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE']
 
 export class Builder {
   readonly #options: BuilderOptions
+  readonly #installer: Installer
   /** digests whose folders were there: nobody else takes them away */
   readonly #seen = new Set<string>()
 
   constructor(options: BuilderOptions) {
     this.#options = options
+    this.#installer = new Installer(options)
   }
 
   /** Where the result of a build lies. */
@@ -138,76 +106,7 @@ export class Builder {
     if (command === undefined) return ['it has no dependencies']
     const { tool, args, file } = command
     if (file !== undefined) await writeFile(join(folder, file.path), file.text)
-    return [`${tool} ${args.join(' ')}`, ...(await this.#install(command, folder))]
-  }
-
-  /** In a home of its own, with what the operator says about registries. */
-  async #install({ tool, args }: InstallCommand, folder: string): Promise<readonly string[]> {
-    const { environment, tools } = this.#options
-    const env = Object.fromEntries(HANDED_ON.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])))
-    const confined = await tools?.()
-    if (confined === undefined) {
-      const plain =
-        tool === 'npm' ? { command: 'npm', args } : { command: 'python3', args: ['-I', '-m', 'pip', ...args] }
-      return this.#run(tool, plain, { cwd: folder, env })
-    }
-    const home = await mkdtemp(join(this.#options.folder, '.draft-home-'))
-    try {
-      await copySettings(environment['HOME'], home)
-      const readable = CERTIFICATES.flatMap((name) => environment[name] ?? [])
-      const launch = confined({ tool, args, folder, home, readable })
-      if (typeof launch === 'string') throw new BuildRefusal(`${tool} ${launch}`)
-      if (launch.user !== undefined) for (const own of [folder, home]) await chownAll(own, launch.user)
-      return await this.#run(tool, launch, { cwd: '/', env: { ...env, HOME: home, TMPDIR: home } })
-    } finally {
-      await rm(home, { recursive: true, force: true })
-      // it must not be the folder of whoever gets that id next
-      const own = process.getuid?.()
-      if (own === 0) await chownAll(folder, own)
-    }
-  }
-
-  #run(
-    tool: string,
-    { command, args }: { readonly command: string; readonly args: readonly string[] },
-    place: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
-  ): Promise<readonly string[]> {
-    const { toolMs = TOOL_MS } = this.#options
-    return new Promise((resolve, reject) => {
-      const options = { ...place, timeout: toolMs, killSignal: 'SIGKILL', maxBuffer: 10_485_760 } as const
-      execFile(command, args, options, (error, out, err) => {
-        const log = logOf([...out.split('\n'), ...err.split('\n')])
-        if (error === null) return resolve(log)
-        if (error.code === 'ENOENT') return reject(new BuildRefusal(`${tool} is not there on this host`, log))
-        const reason = error.killed === true ? `it took more than ${toolMs} ms` : `it ended with ${error.code}`
-        reject(new BuildRefusal(`${tool} did not install the packages: ${reason}`, log))
-      })
-    })
-  }
-}
-
-interface InstallCommand {
-  readonly tool: 'npm' | 'pip'
-  readonly args: readonly string[]
-  /** written beside the assets for it */
-  readonly file?: { readonly path: string; readonly text: string }
-}
-
-/** What tools are told about registries and who may ask them, by path below a home. */
-async function copySettings(from: string | undefined, home: string): Promise<void> {
-  if (from === undefined) return
-  for (const path of ['.npmrc', '.config/pip/pip.conf', '.pip/pip.conf']) {
-    if (!existsSync(join(from, path))) continue
-    await mkdir(dirname(join(home, path)), { recursive: true })
-    await copyFile(join(from, path), join(home, path))
-  }
-}
-
-/** With all that is in it; links themselves. */
-async function chownAll(folder: string, user: number): Promise<void> {
-  await lchown(folder, user, user)
-  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
-    await lchown(join(entry.parentPath, entry.name), user, user)
+    return [`${tool} ${args.join(' ')}`, ...(await this.#installer.install(command, folder))]
   }
 }
 
@@ -334,13 +233,6 @@ function jsonOf(assets: Assets, path: string): Record<string, unknown> | undefin
 function textOf(assets: Assets, path: string): string | undefined {
   const bytes = assets.get(path)
   return bytes === undefined ? undefined : new TextDecoder().decode(bytes)
-}
-
-function logOf(lines: readonly string[]): readonly string[] {
-  const said = lines.map((line) => line.trimEnd().slice(0, MAX_LINE)).filter((line) => line !== '')
-  return said.length <= MAX_LOG_LINES
-    ? said
-    : [...said.slice(0, MAX_LOG_LINES), `${said.length - MAX_LOG_LINES} more lines`]
 }
 
 /** Processes run as users of their own. */

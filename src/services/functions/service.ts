@@ -6,7 +6,6 @@ import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { machineTimers } from '../../machine/timers.ts'
 import type { ProcessPool } from '../../sandbox-process/process-pool.ts'
-import type { LaunchTool } from '../../sandbox-process/launch-tool.ts'
 import type { Program, ProgramLine } from '../../sandbox-process/program.ts'
 import type { Storage } from '../../storage/contract.ts'
 import { Builder } from './build.ts'
@@ -26,6 +25,7 @@ import { FunctionStore, noVersion } from './function-store.ts'
 import { lifecycleHandlers } from './jobs/lifecycle-jobs.ts'
 import type { ModelsService } from '../models/contract.ts'
 import type { VaultService } from '../vault/contract.ts'
+import type { InstallTools } from './install.ts'
 import { ModelRunner } from './model-runner.ts'
 import { compareVersions } from './registry/versions.ts'
 import { ProcessRunner } from './version-runner.ts'
@@ -36,6 +36,8 @@ export interface FunctionsOptions {
   /** absolute path of a folder for builds, of this host alone */
   readonly folder: string
   readonly environment: Readonly<Record<string, string | undefined>>
+  /** hosts that packages may come from beside those of the settings of npm and pip */
+  readonly installFrom?: readonly string[]
   /** epoch ms */
   readonly now: () => number
   /** never the same twice */
@@ -60,7 +62,7 @@ export interface OpenedPool {
   /** what the machine lacks for functions: a sentence each */
   readonly lacks: readonly string[]
   /** how what installs packages is kept from the machine; undefined: it is not */
-  readonly tools?: LaunchTool
+  readonly tools?: InstallTools
 }
 
 export function createFunctionsService(options: FunctionsOptions): FunctionsService {
@@ -93,9 +95,9 @@ class Functions implements FunctionsService {
   readonly #jobs: JobRunner
 
   constructor(options: FunctionsOptions) {
-    const { storage, folder, environment, now, newId, logger } = options
+    const { storage, folder, environment, installFrom = [], now, newId, logger } = options
     this.#options = options
-    this.#builder = new Builder({ folder, environment, tools: async () => (await this.#open()).tools })
+    this.#builder = new Builder({ folder, environment, installFrom, tools: async () => (await this.#open()).tools })
     const storeOf = (tenant: string): FunctionStore => this.#storeOf(tenant)
     this.#caller = new FunctionCaller({
       pool: () => this.#openPool(),
@@ -165,7 +167,7 @@ class Functions implements FunctionsService {
     return this.#webscripts.get(id)
   }
 
-  async callWebscript(
+  callWebscript(
     tenant: string,
     name: string,
     version: string,
@@ -174,7 +176,7 @@ class Functions implements FunctionsService {
   ): Promise<unknown> {
     const id = { type: 'webscripts', name, version } as const
     const record = this.#deployed.get(tenant)?.records.get(recordId(id))
-    if (record === undefined) throw noVersion(id)
+    if (record === undefined) return Promise.reject(noVersion(id))
     return this.#caller.call(tenant, record, 'handle', params, options)
   }
 

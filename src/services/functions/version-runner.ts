@@ -1,7 +1,8 @@
 /** How the versions of a type are built, deployed and asked: the port of the jobs, and what runs those in processes. */
 import { AppError } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
-import { type Builder, BuildRefusal, type BuildResult } from './build.ts'
+import type { Builder, BuildResult } from './build.ts'
+import { BuildRefusal } from './build-refusal.ts'
 import { type FunctionCaller, runtimeOf } from './function-caller.ts'
 import type { FunctionId, FunctionRecord } from './function-record.ts'
 import type { Assets } from './registry/archive.ts'

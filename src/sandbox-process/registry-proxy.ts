@@ -1,0 +1,143 @@
+/**
+ * The only way out of a tool that installs packages: a proxy of HTTP on a socket of the file system, which reaches the
+ * hosts that it is told and no others.
+ *
+ * REGPROXY-1 nothing is opened to a host and port that are not among those that it is told
+ */
+import { createServer, request as ask, type IncomingMessage, type ServerResponse } from 'node:http'
+import { request as askSafely } from 'node:https'
+import { connect } from 'node:net'
+import type { Duplex } from 'node:stream'
+
+export interface ProxyOptions {
+  /** absolute path of the socket, which is made */
+  readonly socket: string
+  /** as `registry.npmjs.org:443` */
+  readonly allowed: ReadonlySet<string>
+  /** the operator's own proxy, by which the others are reached; undefined for those that it is not for */
+  readonly upstream?: (host: string) => URL | undefined
+}
+
+export interface RegistryProxy {
+  /** what was asked for and is not allowed: host and port */
+  readonly refused: ReadonlySet<string>
+  close(): Promise<void>
+}
+
+const MAX_CONNECTIONS = 64
+const MAX_REFUSED = 20
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' }
+
+export async function openRegistryProxy(options: ProxyOptions): Promise<RegistryProxy> {
+  const { socket, allowed } = options
+  const refused = new Set<string>()
+  const open = new Set<Duplex>()
+  const isRefused = (place: string): boolean => {
+    if (allowed.has(place)) return false
+    if (refused.size < MAX_REFUSED) refused.add(place.slice(0, 300))
+    return true
+  }
+  const server = createServer((request, response) => pass(request, response, isRefused))
+  server.maxConnections = MAX_CONNECTIONS
+  server.on('connection', (client) => keep(open, client))
+  server.on('connect', (request: IncomingMessage, client: Duplex, head: Buffer) => {
+    const place = (request.url ?? '').toLowerCase()
+    client.on('error', () => client.destroy())
+    if (isRefused(place))
+      return void client.end(`HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n${notAllowed(place)}`)
+    tunnel(place, options.upstream).then(
+      (far) => {
+        keep(open, far)
+        client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+        if (head.length > 0) far.write(head)
+        far.pipe(client).pipe(far)
+        far.on('close', () => client.destroy())
+        client.on('close', () => far.destroy())
+      },
+      (error: unknown) => client.end(`HTTP/1.1 502 Bad Gateway\r\nConnection: close\r\n\r\n${String(error)}\n`),
+    )
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(socket, resolve)
+  })
+  return {
+    refused,
+    close: async () => {
+      for (const one of open) one.destroy()
+      await new Promise<void>((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+function keep(open: Set<Duplex>, one: Duplex): void {
+  open.add(one)
+  one.on('error', () => one.destroy())
+  one.on('close', () => open.delete(one))
+}
+
+function notAllowed(place: string): string {
+  return `${place} is no registry of this host\n`
+}
+
+/** A request of plain HTTP, whose address is whole. */
+function pass(request: IncomingMessage, response: ServerResponse, isRefused: (place: string) => boolean): void {
+  const { url = '', method, headers } = request
+  const target = URL.canParse(url) ? new URL(url) : undefined
+  const place = target?.protocol === 'http:' ? placeOf(target) : url.slice(0, 300)
+  if (target === undefined || isRefused(place)) return void response.writeHead(403).end(notAllowed(place))
+  const { 'proxy-connection': _hop, 'proxy-authorization': _own, ...rest } = headers
+  const far = ask(target, { method, headers: { ...rest, connection: 'close' } }, (answer) => {
+    response.writeHead(answer.statusCode ?? 502, answer.headers)
+    answer.pipe(response)
+  })
+  far.on('error', (error) => {
+    if (response.headersSent) response.destroy()
+    else response.writeHead(502).end(`${error.message}\n`)
+  })
+  response.on('close', () => far.destroy())
+  request.pipe(far)
+}
+
+/** Host and port of an address, as a proxy is told them. */
+export function placeOf({ protocol, hostname, port }: URL): string {
+  return `${hostname}:${port === '' ? (DEFAULT_PORTS[protocol] ?? '') : port}`
+}
+
+function tunnel(place: string, upstream: ProxyOptions['upstream']): Promise<Duplex> {
+  const at = place.lastIndexOf(':')
+  const [host, port] = [place.slice(0, at).replace(/^\[(.*)\]$/, '$1'), Number(place.slice(at + 1))]
+  const proxy = upstream?.(host)
+  return new Promise((resolve, reject) => {
+    if (proxy === undefined) {
+      const far = connect({ host, port }, () => resolve(far))
+      return void far.once('error', reject)
+    }
+    const { username, password } = proxy
+    const who = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+    const headers = {
+      host: place,
+      ...(username !== '' && { 'proxy-authorization': `Basic ${Buffer.from(who).toString('base64')}` }),
+    }
+    const asking = proxy.protocol === 'https:' ? askSafely : ask
+    const request = asking({
+      host: proxy.hostname,
+      port: placeOf(proxy).split(':').at(-1),
+      method: 'CONNECT',
+      path: place,
+      headers,
+    })
+    request.on('connect', ({ statusCode }, far) => {
+      if (statusCode === 200) resolve(far)
+      else {
+        far.destroy()
+        reject(new Error(`the proxy of the host answered ${statusCode} for ${place}`))
+      }
+    })
+    request.on('response', ({ statusCode }) =>
+      reject(new Error(`the proxy of the host answered ${statusCode} for ${place}`)),
+    )
+    request.on('error', reject)
+    request.end()
+  })
+}

@@ -1,0 +1,180 @@
+/**
+ * Installs the packages of a function by npm or pip: in a home of its own, with what the operator says about registries.
+ * Confined tools reach those alone, as far as the machine can close the network.
+ */
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { copyFile, lchown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { PROXY } from '../../sandbox-process/closed-network.ts'
+import type { LaunchTool } from '../../sandbox-process/launch-tool.ts'
+import { openRegistryProxy, type RegistryProxy } from '../../sandbox-process/registry-proxy.ts'
+import { BuildRefusal } from './build-refusal.ts'
+import { registryHosts, type ToolSettings, upstreamOf } from './registry-hosts.ts'
+
+export interface InstallerOptions {
+  /** absolute path, where homes are made */
+  readonly folder: string
+  /** of this process: what its tools need of it is handed on, and nothing else */
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** How tools are started apart from the machine; without it, or where it gives none, they are started as they are. */
+  readonly tools?: () => Promise<InstallTools | undefined>
+  /** hosts, with a port or without, that packages may come from beside those of the settings of npm and pip */
+  readonly installFrom?: readonly string[]
+  /** ms for the tools; default 3 minutes */
+  readonly toolMs?: number
+}
+
+export interface InstallTools {
+  readonly launch: LaunchTool
+  /** they have no network but the way to their registries */
+  readonly isClosed: boolean
+}
+
+export interface InstallCommand {
+  readonly tool: 'npm' | 'pip'
+  readonly args: readonly string[]
+  /** written beside the assets for it */
+  readonly file?: { readonly path: string; readonly text: string }
+}
+
+const TOOL_MS = 180_000
+const MAX_LOG_LINES = 200
+const MAX_LINE = 500
+/** Where packages come from, who vouches for it, and where tools keep theirs: of the operator of the host. */
+const HANDED_ON = [
+  'PATH',
+  'HTTPS_PROXY',
+  'https_proxy',
+  'NO_PROXY',
+  'no_proxy',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'HOME',
+]
+/** Files that others vouch by. */
+const CERTIFICATES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE']
+const NPMRC = '.npmrc'
+const PIP_CONF = ['.config/pip/pip.conf', '.pip/pip.conf'] as const
+
+/** What tells both tools of their proxy, whatever else says another one. */
+const BY_PROXY: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    [
+      'HTTP_PROXY',
+      'HTTPS_PROXY',
+      'http_proxy',
+      'https_proxy',
+      'PIP_PROXY',
+      'npm_config_proxy',
+      'npm_config_https_proxy',
+    ].map((name) => [name, PROXY]),
+  ),
+  NO_PROXY: '',
+  no_proxy: '',
+  npm_config_noproxy: '',
+}
+
+export class Installer {
+  readonly #options: InstallerOptions
+
+  constructor(options: InstallerOptions) {
+    this.#options = options
+  }
+
+  /** Lines of the tool. Rejects with a BuildRefusal. */
+  async install({ tool, args }: InstallCommand, folder: string): Promise<readonly string[]> {
+    const { environment, tools } = this.#options
+    const env = Object.fromEntries(HANDED_ON.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])))
+    const confined = await tools?.()
+    if (confined === undefined) {
+      const plain =
+        tool === 'npm' ? { command: 'npm', args } : { command: 'python3', args: ['-I', '-m', 'pip', ...args] }
+      return this.#run(tool, plain, { cwd: folder, env })
+    }
+    const home = await mkdtemp(join(this.#options.folder, '.draft-home-'))
+    // a path of a socket has some hundred characters
+    const place = await mkdtemp(join(tmpdir(), 'reflexarc-'))
+    const socket = join(place, 'registries')
+    let proxy: RegistryProxy | undefined
+    try {
+      await copySettings(environment['HOME'], home)
+      if (confined.isClosed) proxy = await this.#openProxy(tool, socket, home)
+      const readable = CERTIFICATES.flatMap((name) => environment[name] ?? [])
+      const launch = confined.launch({ tool, args, folder, home, readable, ...(proxy && { socket }) })
+      if (typeof launch === 'string') throw new BuildRefusal(`${tool} ${launch}`)
+      if (launch.user !== undefined) for (const own of [folder, home, place]) await chownAll(own, launch.user)
+      const own = { ...env, ...(proxy && BY_PROXY), HOME: home, TMPDIR: home }
+      return await this.#run(tool, launch, { cwd: '/', env: own }, proxy?.refused)
+    } finally {
+      await proxy?.close()
+      await rm(home, { recursive: true, force: true })
+      await rm(place, { recursive: true, force: true })
+      // it must not be the folder of whoever gets that id next
+      const own = process.getuid?.()
+      if (own === 0) await chownAll(folder, own)
+    }
+  }
+
+  async #openProxy(tool: 'npm' | 'pip', socket: string, home: string): Promise<RegistryProxy> {
+    const { environment, installFrom = [] } = this.#options
+    const settings = await settingsIn(home)
+    return openRegistryProxy({
+      socket,
+      allowed: registryHosts(tool, settings, installFrom),
+      upstream: upstreamOf(tool, settings, environment),
+    })
+  }
+
+  #run(
+    tool: string,
+    { command, args }: { readonly command: string; readonly args: readonly string[] },
+    place: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
+    refused: ReadonlySet<string> = new Set(),
+  ): Promise<readonly string[]> {
+    const { toolMs = TOOL_MS } = this.#options
+    return new Promise((resolve, reject) => {
+      const options = { ...place, timeout: toolMs, killSignal: 'SIGKILL', maxBuffer: 10_485_760 } as const
+      execFile(command, args, options, (error, out, err) => {
+        const kept = [...refused].map((one) => `it asked for ${one}, which is no registry of this host`)
+        const log = [...logOf([...out.split('\n'), ...err.split('\n')]), ...kept]
+        if (error === null) return resolve(log)
+        if (error.code === 'ENOENT') return reject(new BuildRefusal(`${tool} is not there on this host`, log))
+        const reason = error.killed === true ? `it took more than ${toolMs} ms` : `it ended with ${error.code}`
+        reject(new BuildRefusal(`${tool} did not install the packages: ${reason}`, log))
+      })
+    })
+  }
+}
+
+/** What tools are told about registries and who may ask them, by path below a home. */
+async function copySettings(from: string | undefined, home: string): Promise<void> {
+  if (from === undefined) return
+  for (const path of [NPMRC, ...PIP_CONF]) {
+    if (!existsSync(join(from, path))) continue
+    await mkdir(dirname(join(home, path)), { recursive: true })
+    await copyFile(join(from, path), join(home, path))
+  }
+}
+
+async function settingsIn(home: string): Promise<ToolSettings> {
+  const textOf = async (path: string): Promise<string> =>
+    existsSync(join(home, path)) ? readFile(join(home, path), 'utf8') : ''
+  return { npmrc: await textOf(NPMRC), pipConf: (await Promise.all(PIP_CONF.map(textOf))).join('\n') }
+}
+
+/** With all that is in it; links themselves. */
+async function chownAll(folder: string, user: number): Promise<void> {
+  await lchown(folder, user, user)
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
+    await lchown(join(entry.parentPath, entry.name), user, user)
+  }
+}
+
+function logOf(lines: readonly string[]): readonly string[] {
+  const said = lines.map((line) => line.trimEnd().slice(0, MAX_LINE)).filter((line) => line !== '')
+  return said.length <= MAX_LOG_LINES
+    ? said
+    : [...said.slice(0, MAX_LOG_LINES), `${said.length - MAX_LOG_LINES} more lines`]
+}

@@ -1,0 +1,57 @@
+/** Which hosts npm and pip have to reach: those that the operator's settings name, or the public ones without. */
+import { placeOf } from '../../sandbox-process/registry-proxy.ts'
+
+/** Texts of settings, as the operator has them; empty where there are none. */
+export interface ToolSettings {
+  readonly npmrc: string
+  readonly pipConf: string
+}
+
+const NPM = 'https://registry.npmjs.org'
+/** the index, and where it keeps the files */
+const PYPI = ['https://pypi.org', 'https://files.pythonhosted.org']
+const NPM_REGISTRY = /^[ \t]*((?:@[^:=\s]+:)?registry)[ \t]*=[ \t]*"?([^\s"]+)/gm
+const ADDRESS = /https?:\/\/[^\s'",]+/g
+const PROXY_LINE = /^[ \t]*(?:https[-_])?proxy[ \t]*=[ \t]*"?([^\s"]+)/m
+
+/** As `registry.npmjs.org:443`. `more`: hosts, with a port or without, that the operator named beside. */
+export function registryHosts(
+  tool: 'npm' | 'pip',
+  { npmrc, pipConf }: ToolSettings,
+  more: readonly string[],
+): ReadonlySet<string> {
+  const named = tool === 'npm' ? npmRegistries(npmrc) : pipIndexes(pipConf)
+  const places = named.flatMap((address) => (URL.canParse(address) ? [placeOf(new URL(address))] : []))
+  return new Set([...places, ...more.map((one) => (/:\d+$/.test(one) ? one : `${one}:443`).toLowerCase())])
+}
+
+function npmRegistries(npmrc: string): readonly string[] {
+  const found = [...npmrc.matchAll(NPM_REGISTRY)].map(([, key = '', address = '']) => [key, address] as const)
+  const addresses = found.map(([, address]) => address)
+  return found.some(([key]) => key === 'registry') ? addresses : [NPM, ...addresses]
+}
+
+function pipIndexes(pipConf: string): readonly string[] {
+  const lines = pipConf.split('\n').filter((line) => !PROXY_LINE.test(line))
+  const addresses = [...lines.join('\n').matchAll(ADDRESS)].map(([address]) => address)
+  const hasIndex = lines.some((line) => /^[ \t]*index[-_]url[ \t]*=/.test(line))
+  const isPublic =
+    !hasIndex || addresses.some((address) => URL.canParse(address) && new URL(address).host === 'pypi.org')
+  return isPublic ? [...PYPI, ...addresses] : addresses
+}
+
+/** The operator's own proxy for a host; undefined: it is reached without. */
+export function upstreamOf(
+  tool: 'npm' | 'pip',
+  { npmrc, pipConf }: ToolSettings,
+  environment: Readonly<Record<string, string | undefined>>,
+): (host: string) => URL | undefined {
+  const { HTTPS_PROXY, https_proxy: lower, NO_PROXY, no_proxy: lowerNo } = environment
+  const own = PROXY_LINE.exec(tool === 'npm' ? npmrc : pipConf)?.[1]
+  const text = [own, HTTPS_PROXY, lower].find((one) => one !== undefined && one !== '') ?? ''
+  const proxy = URL.canParse(text) ? new URL(text) : undefined
+  const without = (NO_PROXY ?? lowerNo ?? '').split(',').map((one) => one.trim().replace(/^\*?\./, ''))
+  const isWithout = (host: string): boolean =>
+    without.some((one) => one === '*' || (one !== '' && (host === one || host.endsWith(`.${one}`))))
+  return (host) => (isWithout(host) ? undefined : proxy)
+}
