@@ -5,7 +5,7 @@
  */
 import { AppError } from '../../kernel/errors.ts'
 import type { Framework, ModelRelease, ModelReleases } from './contract.ts'
-import type { ModelPackage, OpenModel } from './driver.ts'
+import type { OpenModel, PackageOfFiles } from './driver.ts'
 import { examplesOf } from './examples.ts'
 import type { LoadedModels } from './loaded-models.ts'
 import type { ModelLoader } from './model-loader.ts'
@@ -42,6 +42,7 @@ export class Releases implements ModelReleases {
     const { digest } = packaged
     const store = storeOf(tenant)
     const found = await store.find(name)
+    refuseRemote(found?.value)
     if (found === undefined) await this.#place(release, packaged, 'free')
     // what is deployed again is loaded again, unless another version answers by it or it is just being loaded
     const isOwn = found?.value.release === version && found.value.state.kind !== 'loading'
@@ -112,7 +113,7 @@ export class Releases implements ModelReleases {
   /** Undefined: it stands there already, or the name stands for another one and that is to stay. */
   async #place(
     { tenant, name, version, description, user }: ModelRelease,
-    { framework, digest, files }: ModelPackage,
+    { framework, digest, files }: PackageOfFiles,
     when: 'free' | 'any',
   ): Promise<ModelRecord | undefined> {
     const { loaded, newId, now, storeOf } = this.#options
@@ -121,6 +122,7 @@ export class Releases implements ModelReleases {
     for (let attempt = 1; ; attempt++) {
       const found = await store.find(name)
       const former = found?.value
+      refuseRemote(former)
       if (former !== undefined && (when === 'free' || (former.release === version && former.digest === digest)))
         return undefined
       const time = now()
@@ -150,8 +152,14 @@ export class Releases implements ModelReleases {
   }
 }
 
+/** The place of a model that another server has is not the registry's to give. */
+function refuseRemote(record: ModelRecord | undefined): void {
+  if (record?.remote !== undefined)
+    throw new AppError('VALIDATION', `/models/${record.name} is a model of another server; delete it there first`)
+}
+
 /** `VALIDATION` for files that are no model of its framework. */
-function packageOf(release: ModelRelease): ModelPackage {
+function packageOf(release: ModelRelease): PackageOfFiles {
   return { ...readFiles(release), tenant: release.tenant, name: release.name }
 }
 

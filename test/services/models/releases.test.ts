@@ -4,7 +4,7 @@ import { AppError } from '../../../src/kernel/errors.ts'
 import type { ModelRelease } from '../../../src/services/models/contract.ts'
 import { createModelsService } from '../../../src/services/models/service.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
-import { TestDriver } from './test-driver.ts'
+import { TEST_SEAL, TestDriver } from './test-driver.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const release = (version: string, content = version, more: Partial<ModelRelease> = {}): ModelRelease => ({
@@ -29,6 +29,7 @@ function started(driver = new TestDriver()) {
     drivers: [driver],
     now: () => 1_000,
     newId: () => `id${ids++}`,
+    seal: TEST_SEAL,
   })
   return { driver, releases: service.releases, api: service.as({ tenant: 'acme', user: 'users/2' }) }
 }
@@ -103,6 +104,15 @@ describe('a release', () => {
     driver.open_ = () => Promise.resolve()
     await releases.deploy(release('1.0.0'))
     expect(await api.get('m')).toMatchObject({ ready: true, version: '1' })
+  })
+
+  it('does not take the place of a model that another server has', async () => {
+    const { releases, api } = started()
+    await api.create({ name: 'm', remote: { url: 'http://models.example', protocol: 'v2' } })
+    const message = '/models/m is a model of another server; delete it there first'
+    for (const asked of [releases.deploy(release('1.0.0')), releases.serve(release('1.0.0'))])
+      await expect(asked).rejects.toMatchObject({ code: 'VALIDATION', message })
+    expect(await api.get('m')).toMatchObject({ version: '1', framework: 'custom' })
   })
 
   it('without the file of its framework is refused before anything is stored', async () => {
