@@ -60,29 +60,28 @@ export function callRoutes(app: FastifyInstance, { service }: WebscriptsRouting)
     const version = headers[VERSION_HEADER]
     const script = address && service.choose(address, typeof version === 'string' ? version.trim() : undefined)
     const { authorization } = headers
-    const enter = (isHeaderOurs: boolean): void => {
-      if (script === undefined || address === undefined) throw noWebscript()
-      service.admit(script)
-      admitted.set(request, {
-        script,
-        address,
-        query: script.isPrivate ? withoutSecret(query) : query,
-        isHeaderOurs,
-      })
-    }
-    const refused = (error: unknown): void => done(withHeaders(reply, error as Error))
-    if (script?.isPrivate === false && authorization === undefined) {
+    /** Gives why not. */
+    const enter = (isHeaderOurs: boolean): Error | undefined => {
       try {
-        enter(false)
+        if (script === undefined || address === undefined) throw noWebscript()
+        service.admit(script)
+        const shown = script.isPrivate ? withoutSecret(query) : query
+        admitted.set(request, { script, address, query: shown, isHeaderOurs })
+        return undefined
       } catch (error) {
-        return refused(error)
+        return withHeaders(reply, error as Error)
       }
-      return done()
     }
-    service
-      .authenticate(script, { authorization, secret: secretIn(query), address: request.ip })
-      .then(({ isHeaderOurs }) => enter(isHeaderOurs))
-      .then(() => done(), refused)
+    const authenticated = async (): Promise<Error | undefined> => {
+      const shown = { authorization, secret: secretIn(query), address: request.ip }
+      try {
+        return enter((await service.authenticate(script, shown)).isHeaderOurs)
+      } catch (error) {
+        return withHeaders(reply, error as Error)
+      }
+    }
+    if (script?.isPrivate === false && authorization === undefined) return done(enter(false))
+    void (async () => done(await authenticated()))()
   }
 
   const call = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
