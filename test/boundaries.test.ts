@@ -35,6 +35,7 @@ const ASK_THE_MACHINE: Readonly<Record<string, string>> = {
   'src/host/timers.ts': 'the default of a port that whoever makes a host can give',
   'src/host/script-thread.ts': 'a thread of its own, which no simulated clock governs',
   'src/host/transport/node-transport.ts': 'requests over a socket, which nothing simulates',
+  'src/host/transport/remote-models.ts': 'the same, for servers of models',
   'src/services/rules/client.ts': 'runs where no host is',
   'src/services/webscripts/admission.ts': 'a hash that no secret has, which nobody may foresee',
 }

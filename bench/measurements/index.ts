@@ -26,6 +26,7 @@ import { timers } from './timers.ts'
 import { velocity } from './velocity.ts'
 import { models } from './models.ts'
 import { webscripts } from './webscripts.ts'
+import { webscriptsDeployed } from './webscripts-deployed.ts'
 import { wide } from './wide.ts'
 
 export const measurements: ReadonlyMap<string, Measurement> = new Map(
@@ -55,6 +56,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     registry,
     imports,
     webscripts,
+    webscriptsDeployed,
     models,
     objects,
     hostCreate,

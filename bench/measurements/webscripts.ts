@@ -24,7 +24,7 @@ export const webscripts = measurement<'webscripts'>({
     })),
   cost: ({ p99 }) => p99 * 1_000,
   costUnit: 'us p99',
-  head: ['answers', 'a second', 'of the bare route', 'ms p50 / p99', 'memory of the host'],
+  head: ['answers', 'a second', 'of the bare route', 'ms p50 / p99', 'CPU us each: host, script', 'memory of the host'],
   cells({ name, samples }, all) {
     const of = (key: keyof WebscriptsSample): number => median(samples.map((sample) => sample[key]))
     const bare = all.find((line) => line.name === 'bare')?.samples.map(({ perSecond }) => perSecond) ?? []
@@ -33,6 +33,7 @@ export const webscripts = measurement<'webscripts'>({
       name === 'cold' ? '' : rate(of('perSecond')),
       isShare ? percent(of('perSecond'), median(bare)) : '',
       `${digits(of('p50'))} / ${digits(of('p99'))}`,
+      Number.isNaN(of('hostCpu')) ? '' : `${digits(of('hostCpu'))}, ${digits(of('scriptCpu'))}`,
       name === 'cold' ? '' : megabytes(of('memory')),
     ]
   },

@@ -15,7 +15,7 @@ import { inspectMachine } from '../../src/sandbox-process/inspect-machine.ts'
 import { DEFAULT_LIMITS } from '../../src/sandbox-process/limits.ts'
 import { ProcessPool } from '../../src/sandbox-process/process-pool.ts'
 import type { Framework } from '../../src/services/models/contract.ts'
-import type { ModelDriver, ModelPackage } from '../../src/services/models/driver.ts'
+import type { ModelDriver, PackageOfFiles } from '../../src/services/models/driver.ts'
 import { pythonDriver } from '../../src/services/models/python/python-driver.ts'
 import { PythonRuntimes } from '../../src/services/models/python/python-runtimes.ts'
 import { mainFileOf } from '../../src/services/models/layouts.ts'
@@ -71,7 +71,7 @@ function pythonIn(folder: string): ModelDriver {
   })
 }
 
-function packageOf(framework: Framework): ModelPackage {
+function packageOf(framework: Framework): PackageOfFiles {
   const file = mainFileOf(framework)
   const files = new Map([[file, new Uint8Array(readFileSync(join(FIXTURES, framework, file)))]])
   return { tenant: 'bench', name: 'm', framework, digest: framework, files }

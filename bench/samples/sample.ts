@@ -35,6 +35,7 @@ import type { TimersLoad, TimersSample } from './timers.ts'
 import type { VelocityRequest, VelocitySample } from './velocity.ts'
 import type { ModelsSample, ModelsSubject } from './models.ts'
 import type { WebscriptsSample, WebscriptsSubject } from './webscripts.ts'
+import type { WebscriptsDeployedSample, WebscriptsDeployedSubject } from './webscripts-deployed.ts'
 import type { WideSample, WideSubject } from './wide.ts'
 
 export type SampleRequest =
@@ -59,6 +60,7 @@ export type SampleRequest =
   | { kind: 'imports'; subject: ImportsSubject }
   | { kind: 'registry'; subject: RegistrySubject }
   | { kind: 'webscripts'; subject: WebscriptsSubject }
+  | { kind: 'webscripts-deployed'; subject: WebscriptsDeployedSubject }
   | { kind: 'models'; subject: ModelsSubject }
   | { kind: 'objects'; subject: ObjectsSubject }
   | { kind: 'hostCreate'; connections: number; measureMs: number }
@@ -100,6 +102,7 @@ export interface Samples {
   imports: ImportsSample
   registry: RegistrySample
   webscripts: WebscriptsSample
+  'webscripts-deployed': WebscriptsDeployedSample
   models: ModelsSample
   objects: ObjectsSample
   hostCreate: HostCreateSample
@@ -166,6 +169,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./models.ts')).modelsSample(request.subject)
     case 'webscripts':
       return (await import('./webscripts.ts')).webscriptsSample(request.subject)
+    case 'webscripts-deployed':
+      return (await import('./webscripts-deployed.ts')).webscriptsDeployedSample(request.subject)
     case 'hostCreate':
       return (await import('./host/create.ts')).hostCreateSample(request.connections, request.measureMs)
     case 'hostList':

@@ -1,7 +1,7 @@
 /**
  * Asks a server on this machine: `webscripts-client.ts <port> <path> <connections> <ms> <a second, or 0> [<key:secret> <body>]`. Without a rate
  * each connection asks again when it was answered; with one, requests begin at their times whatever came. With a body it
- * posts it as whoever has that pair. Prints JSON.
+ * posts it as whoever has that pair. Prints an empty line when it begins to measure, then JSON.
  */
 import { connect, type Socket } from 'node:net'
 
@@ -43,6 +43,7 @@ await Promise.all(
 const began = performance.now()
 measuresFrom = began + WARM_UP_MS
 const end = measuresFrom + Number(ms)
+setTimeout(() => process.stdout.write('\n'), WARM_UP_MS)
 let sent = 0
 while (performance.now() < end) {
   if (isPaced) {

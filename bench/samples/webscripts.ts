@@ -1,14 +1,14 @@
 /** One sample: a webscript over HTTP beside a bare fastify route that answers the same, asked from another process. */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { spawn, type ChildProcess } from 'node:child_process'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { fastify } from 'fastify'
 import { createClient, type Client } from '../../src/client.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { startHost } from '../../src/host/running-host.ts'
 import { SERVICES } from '../../src/host/service-table.ts'
+import { cpuMsOf } from '../../src/sandbox-process/cpu-time.ts'
+import { childrenOf } from './child-processes.ts'
 
 export type WebscriptsSubject = 'bare' | 'node' | 'python' | 'node-paced' | 'cold' | 'stream'
 
@@ -17,6 +17,9 @@ export interface WebscriptsSample {
   /** ms */
   readonly p50: number
   readonly p99: number
+  /** us for each answer: of the host's process, and of those of the script; NaN where nothing is asked in a row */
+  readonly hostCpu: number
+  readonly scriptCpu: number
   /** bytes that the host's process has more than before, at most */
   readonly memory: number
 }
@@ -29,6 +32,7 @@ const STARTS = 10
 /** of a host */
 const PROCESSES = 16
 const STREAM_BYTES = 100_000_000
+const NO_CPU = { hostCpu: Number.NaN, scriptCpu: Number.NaN }
 
 const NODE = `export default (req, res) => {
   if (req.path === '/stream') {
@@ -78,9 +82,30 @@ async function asked(port: number, path: string, rate: number): Promise<Webscrip
   const child = spawn(process.execPath, [join(import.meta.dirname, 'webscripts-client.ts'), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  const [output] = await Promise.all([text(child.stdout), once(child, 'exit')])
-  const figures = JSON.parse(output) as Omit<WebscriptsSample, 'memory'>
-  return { ...figures, memory: process.memoryUsage().rss - before }
+  child.stdout.setEncoding('utf8')
+  let output = ''
+  let cpu = { host: 0, script: 0 }
+  for await (const part of child.stdout as AsyncIterable<string>) {
+    // its first line is empty, and says that it begins to measure
+    if (output === '') cpu = cpuOf(child)
+    output += part
+  }
+  const { host, script } = cpuOf(child)
+  const figures = JSON.parse(output) as Pick<WebscriptsSample, 'perSecond' | 'p50' | 'p99'>
+  const answers = (figures.perSecond * MEASURE_MS) / 1_000
+  return {
+    ...figures,
+    hostCpu: (host - cpu.host) / answers,
+    scriptCpu: (script - cpu.script) / answers,
+    memory: process.memoryUsage().rss - before,
+  }
+}
+
+/** us */
+function cpuOf({ pid: client }: ChildProcess): { readonly host: number; readonly script: number } {
+  const { user, system } = process.cpuUsage()
+  const scripts = childrenOf(process.pid).filter((pid) => pid !== client)
+  return { host: user + system, script: scripts.reduce((sum, pid) => sum + cpuMsOf(pid) * 1_000, 0) }
 }
 
 async function deployed(client: Client, name: string, language: 'node' | 'python'): Promise<void> {
@@ -114,7 +139,7 @@ async function cold(url: string, client: Client): Promise<WebscriptsSample> {
     if (coldStarts !== 1) throw new Error(`script${n} had a process`)
   }
   const sorted = times.sort((a, b) => a - b)
-  return { perSecond: 0, p50: sorted[STARTS / 2] ?? 0, p99: sorted.at(-1) ?? 0, memory: 0 }
+  return { perSecond: 0, p50: sorted[STARTS / 2] ?? 0, p99: sorted.at(-1) ?? 0, ...NO_CPU, memory: 0 }
 }
 
 async function stream(url: string): Promise<WebscriptsSample> {
@@ -131,5 +156,5 @@ async function stream(url: string): Promise<WebscriptsSample> {
   }
   if (bytes < STREAM_BYTES) throw new Error(`only ${bytes} bytes came`)
   const ms = performance.now() - begin
-  return { perSecond: (bytes * 1_000) / ms, p50: ms, p99: ms, memory }
+  return { perSecond: (bytes * 1_000) / ms, p50: ms, p99: ms, ...NO_CPU, memory }
 }

@@ -61,7 +61,8 @@ export async function exchange(first: Exchange, transport: Transport, allowed: A
   throw new AppError('PLUG_FAILED', `${url.hostname} is the end of more than ${MAX_REDIRECTS} redirects`)
 }
 
-async function addressOf(url: URL, transport: Transport, allowed: AllowList): Promise<string> {
+/** Where to connect to for a URL. Throws `PLUG_FAILED` unless each of its addresses may be called. */
+export async function addressOf(url: URL, transport: Transport, allowed: AllowList): Promise<string> {
   const host = url.hostname
   let addresses: readonly string[]
   try {

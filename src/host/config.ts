@@ -34,7 +34,7 @@ export interface Config {
   readonly logLevel: LogLevel
   /** addresses of proxies that are believed, with commas between them; undefined: none */
   readonly trustProxy: string | undefined
-  /** private addresses that callURL may call */
+  /** private addresses that callURL may call, and servers of models */
   readonly allowUrl: readonly string[]
   /** hosts that packages of functions may come from, beside those of the settings of npm and pip */
   readonly installFrom: readonly string[]
@@ -135,7 +135,7 @@ export const OPTIONS = {
     env: 'REFLEXARC_ALLOW_URL',
     value: 'place',
     many: true,
-    help: 'private name, address or network that callURL may call, such as intranet.local:8080 or 10.0.0.0/8',
+    help: 'private name, address or network that may be called, by callURL and for models of other servers, such as intranet.local:8080 or 10.0.0.0/8',
   },
   installFrom: {
     flag: 'install-from',

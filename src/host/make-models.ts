@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '../kernel/errors.ts'
+import { Seal } from '../machine/seal.ts'
 import { machineTimers } from '../machine/timers.ts'
 import { inspectMachine } from '../sandbox-process/inspect-machine.ts'
 import { DEFAULT_LIMITS, type ProcessLimits } from '../sandbox-process/limits.ts'
@@ -10,11 +11,15 @@ import { type PoolOptions, ProcessPool } from '../sandbox-process/process-pool.t
 import { modelsErrorBody } from '../services/models/error-body.ts'
 import { pythonDriver } from '../services/models/python/python-driver.ts'
 import { PythonRuntimes } from '../services/models/python/python-runtimes.ts'
+import { remoteDriver } from '../services/models/remote/remote-driver.ts'
 import { modelsRoutes } from '../services/models/routes.ts'
 import { createModelsService } from '../services/models/service.ts'
 import { xgboostDriver } from '../services/models/xgboost/xgboost-driver.ts'
 import { ownFolder } from './own-folder.ts'
+import { sealKey } from './seal-key.ts'
 import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
+import { nodeTransport } from './transport/node-transport.ts'
+import { remoteModels } from './transport/remote-models.ts'
 
 /** Processes of models of one host at once: one of TensorFlow has half a gigabyte. */
 const PROCESSES = 8
@@ -32,7 +37,7 @@ const LIMITS: ProcessLimits = {
   unansweredBytes: 67_108_864,
 }
 
-/** Models over storage, run as `--functions` says. */
+/** Models over storage, run as `--functions` says; servers of models are called as `--allow-url` says. */
 export const makeModels: MakeService = (parts) => {
   const { storage, gauges, logger, now, config, serviceRegistry, reached } = parts
   const { folder, drop } = ownFolder(config, 'models')
@@ -45,11 +50,18 @@ export const makeModels: MakeService = (parts) => {
     clock: () => performance.now(),
     breathe,
   })
+  const remote = remoteDriver({
+    transport: remoteModels(nodeTransport({ allow: config.allowUrl })),
+    later,
+    clock: () => performance.now(),
+    breathe,
+  })
   const own = createModelsService({
     storage,
-    drivers: [xgboostDriver({ breathe }), python],
+    drivers: [remote, xgboostDriver({ breathe }), python],
     now,
     newId: () => randomUUID(),
+    seal: new Seal(sealKey(config)),
     registry: () => serviceRegistry.functions,
     logger,
   })
@@ -61,7 +73,7 @@ export const makeModels: MakeService = (parts) => {
   gauges.watchTotal('models-failed', () => service.gauges().failed)
   return {
     name: 'models',
-    description: 'Machine-learning models of tenants: uploaded as zips, asked for predictions',
+    description: 'Machine-learning models of tenants: uploaded as zips or on other servers, asked for predictions',
     errorBody: modelsErrorBody,
     routes: (app) => modelsRoutes(app, { service }),
     start: () => service.start(),

@@ -1,5 +1,4 @@
 /** Makes the webscripts service of a host. */
-import { randomUUID } from 'node:crypto'
 import { machineTimers } from '../machine/timers.ts'
 import { webscriptsErrorBody } from '../services/webscripts/error-body.ts'
 import { webscriptsRoutes } from '../services/webscripts/routes.ts'
@@ -12,6 +11,13 @@ const MAX_OPEN = 200
 /** seconds of CPU time: a tenant keeps one core at work, and saves up half a minute of it */
 const CPU = { perSecond: 1, most: 30 }
 const MAX_TENANTS = 10_000
+
+/** Of this life of the host, and a number: each call of a webscript needs one. */
+function callIds(): () => string {
+  const life = machineTimers.newId()
+  let count = 0
+  return () => `${life}-${(++count).toString(36)}`
+}
 
 /** Over the functions of the host; inside of them the API of the host is asked as their tenant. */
 export const makeWebscripts: MakeService = ({
@@ -35,7 +41,7 @@ export const makeWebscripts: MakeService = ({
     now,
     clock: () => performance.now(),
     later: machineTimers.later,
-    newId: randomUUID,
+    newId: callIds(),
   })
   const service = reached('webscripts', own)
   serviceRegistry.webscripts = service

@@ -23,6 +23,8 @@ const CONVERTER = {
 }
 const PAYLOAD = { temp: 93 }
 
+const REMOTE = { url: 'https://models.example.com', protocol: 'v2', model: 'wear' }
+
 const QUERY = {
   resource: 'boiler-1',
   metric: 'temperature',
@@ -122,10 +124,13 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
     script: 'exports.handleRequest = (req, res) => res.json({ hello: req.query.name })',
   },
   putV1Webscript: { script: 'exports.handleRequest = (req, res) => res.json({ hello: "you" })', private: false },
+  postModels: { name: 'boiler-wear', remote: { ...REMOTE, headers: { Authorization: 'Bearer secret' } } },
   patchModel: { description: 'Heat of the boiler' },
   postModelPredict: { instances: [[93, 1, 0, 0]] },
   postModelClassify: { examples: [{ temperature: 93, pressure: 1 }] },
   postModelRegress: { examples: [{ temperature: 93, pressure: 1 }] },
+  postModel: { remote: REMOTE },
+  putModel: { remote: REMOTE },
   postSubscription: SUBSCRIPTION,
   putSubscription: { title: 'Inspections', ...SUBSCRIPTION },
   postExport: { resource: 'boiler-1', metrics: ['temperature'], from: '2026-01-01', object: 'boiler-1.csv' },

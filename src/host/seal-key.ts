@@ -10,7 +10,7 @@ const FORMER = 'subscriptions.key'
 
 /** 32 bytes, from the data folder; made there when it has none. `STORE`. */
 export function sealKey({ store, data }: Pick<Config, 'store' | 'data'>): Uint8Array {
-  const loss = 'secrets of the vault and of subscriptions have to be given again'
+  const loss = 'secrets of the vault, of subscriptions and of servers of models have to be given again'
   const file = existsSync(join(data, FORMER)) ? FORMER : FILE
   return (store.medium === 'memory' ? randomKey() : secretKey(data, file, loss)).slice(0, 32)
 }

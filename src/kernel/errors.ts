@@ -82,6 +82,11 @@ export const ERRORS = {
     meaning: 'a hosted model failed at what it was asked, or cannot be run; the text is that of the model',
   },
   UNSUPPORTED: { status: 501, meaning: 'nothing on this host runs models of that framework' },
+  REMOTE_FAILED: {
+    status: 502,
+    meaning: 'the server that has a model cannot be reached, does not have it, or answers what nobody can read',
+  },
+  REMOTE_LATE: { status: 504, meaning: 'the server that has a model did not answer in time' },
   PROPERTY: {
     status: 400,
     meaning: 'a rule does not keep a property that it was checked for; the message has the smallest case',

@@ -9,6 +9,7 @@
  * PROCPOOL-5 calls that wait for a process are bounded in number and time
  */
 import { CpuAllowance } from '../kernel/cpu-allowance.ts'
+import type { CancelSignal } from '../kernel/cancel-signal.ts'
 import { AppError } from '../kernel/errors.ts'
 import { LruCache } from '../kernel/lru-cache.ts'
 import type { StartTimer } from '../kernel/start-timer.ts'
@@ -83,8 +84,9 @@ const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 30_000
 /** ms of good work after which crashes are forgotten */
 const CALM_MS = 30_000
-/** calls of one process beyond which another one is started */
+/** Another process is started when one has so many calls, of which one waits for so long: a few ms each need only one. */
 const BUSY_CALLS = 16
+const BUSY_MS = 100
 
 export class ProcessPool {
   readonly #options: PoolOptions
@@ -113,9 +115,9 @@ export class ProcessPool {
 
   /** Calls a program. Rejects with `PLUG_FAILED` (also: it is held back, or there is no room), `TOO_LARGE`, `CLOSED`. */
   async call(program: Program, method: string, params: unknown, options?: CallOptions): Promise<unknown> {
-    const member = await this.#member(program, options?.signal)
+    const member = this.#memberNow(program, options?.signal) ?? (await this.#member(program, options?.signal))
     try {
-      await member.process.ready
+      if (!member.process.isReady) await member.process.ready
       requireWanted(options?.signal)
       return await member.process.call(method, params, options)
     } finally {
@@ -126,6 +128,11 @@ export class ProcessPool {
       // it may be ended for another program, or take one more call: each who waits looks again
       if (member.calls === 0 || member.calls === this.#options.limits.calls - 1) this.#wakeAll()
     }
+  }
+
+  /** Whether a program has a process. */
+  has({ key }: Pick<Program, 'key'>): boolean {
+    return (this.#groups.get(key)?.members.size ?? 0) > 0
   }
 
   state(key: string): ProgramState {
@@ -165,18 +172,22 @@ export class ProcessPool {
     await Promise.all([...this.#members].map((member) => this.#letGo(member, 'the host shuts down')))
   }
 
-  /** One with room, which the call counts for already. */
-  async #member(program: Program, signal: AbortSignal | undefined): Promise<Member> {
+  /** As `memberNow`, when there is one. */
+  async #member(program: Program, signal: CancelSignal | undefined): Promise<Member> {
     const until = this.#options.clock() + WAIT_MS
     for (;;) {
-      requireWanted(signal)
-      const member = this.#withRoom(program)
-      if (member !== undefined) {
-        member.calls++
-        return member
-      }
       await this.#wait(until)
+      const member = this.#memberNow(program, signal)
+      if (member !== undefined) return member
     }
+  }
+
+  /** One with room, which the call counts for already. */
+  #memberNow(program: Program, signal: CancelSignal | undefined): Member | undefined {
+    requireWanted(signal)
+    const member = this.#withRoom(program)
+    if (member !== undefined) member.calls++
+    return member
   }
 
   #withRoom(program: Program): Member | undefined {
@@ -184,13 +195,14 @@ export class ProcessPool {
     const group = this.#group(program)
     this.#refuseBeyondCpu(group)
     const best = leastBusy(group)
-    if (best !== undefined && best.calls < BUSY_CALLS) return best
+    const room = best !== undefined && best.calls < this.#options.limits.calls ? best : undefined
+    if (room !== undefined && !isBusy(room)) return room
     const mayStart = group.members.size < this.#options.perProgram && this.#hasShare(program.owner)
     if (mayStart && (best === undefined || this.#members.size < this.#options.processes)) {
       this.#refuseHeldBack(group)
       if (this.#members.size < this.#options.processes || this.#evictIdle()) return this.#start(group)
     }
-    return best !== undefined && best.calls < this.#options.limits.calls ? best : undefined
+    return room
   }
 
   #wakeAll(): void {
@@ -376,6 +388,11 @@ function leastBusy({ members }: Group): Member | undefined {
   return best
 }
 
+/** One that starts has as many calls as it is given. */
+function isBusy({ calls, process }: Member): boolean {
+  return calls >= BUSY_CALLS && (!process.isReady || process.waitingMs >= BUSY_MS)
+}
+
 function openOf({ members }: Group): number {
   let count = 0
   for (const { process } of members) count += process.open
@@ -383,7 +400,7 @@ function openOf({ members }: Group): number {
 }
 
 /** Whoever gave up while the call waited wants no answer. */
-function requireWanted(signal: AbortSignal | undefined): void {
+function requireWanted(signal: CancelSignal | undefined): void {
   if (signal?.aborted !== true) return
   throw new AppError('PLUG_FAILED', 'nobody waits for the answer any more', { cause: 'ended' satisfies CallFailure })
 }

@@ -10,6 +10,7 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { Duplex, Readable } from 'node:stream'
+import type { CancelSignal } from '../kernel/cancel-signal.ts'
 import { AppError, messageOf } from '../kernel/errors.ts'
 import { isPlainObject } from '../kernel/json.ts'
 import { RenewableTimer } from '../kernel/renewable-timer.ts'
@@ -37,7 +38,7 @@ export interface CallOptions {
   /** ms; default and most: that of the limits */
   readonly timeMs?: number | undefined
   /** tells the program; its answer is still waited for */
-  readonly signal?: AbortSignal | undefined
+  readonly signal?: CancelSignal | undefined
   /** for whoever gives the call more time as it gets on */
   readonly timer?: RenewableTimer | undefined
 }
@@ -46,6 +47,8 @@ export interface CallOptions {
 export type CallFailure = 'answered' | 'overdue' | 'ended' | 'held back'
 
 interface OpenCall {
+  /** ms by the clock */
+  readonly since: number
   resolve(value: unknown): void
   reject(error: AppError): void
   callOff(): void
@@ -60,6 +63,8 @@ const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'info', 'warn', 'error'])
 export class SandboxProcess {
   /** Resolves when it takes calls; rejects with `PLUG_FAILED`. */
   readonly ready: Promise<void>
+  /** Whether it takes calls. */
+  isReady = false
   /** Resolves with the reason when it is over. */
   readonly ended: Promise<string>
   readonly #options: ProcessOptions
@@ -109,6 +114,12 @@ export class SandboxProcess {
     return this.#calls.size
   }
 
+  /** ms for which the call that was made first of those that are open has waited; 0 without any. */
+  get waitingMs(): number {
+    for (const { since } of this.#calls.values()) return this.#options.clock() - since
+    return 0
+  }
+
   /** Whether it is over, or about to be. */
   get isOver(): boolean {
     return this.#why !== undefined
@@ -132,7 +143,7 @@ export class SandboxProcess {
     params: unknown,
     { timeMs, signal, timer = new RenewableTimer() }: CallOptions = {},
   ): Promise<unknown> {
-    const { limits, later } = this.#options
+    const { limits, later, clock } = this.#options
     if (this.#why !== undefined) return Promise.reject(failed(this.#why))
     const call = ++this.#lastCall
     const text = JSON.stringify({ call, method, params })
@@ -149,7 +160,7 @@ export class SandboxProcess {
         timer.end()
         signal?.removeEventListener('abort', cancel)
       }
-      this.#calls.set(call, { resolve, reject, callOff })
+      this.#calls.set(call, { since: clock(), resolve, reject, callOff })
       this.#sendText(text)
     })
   }
@@ -158,6 +169,7 @@ export class SandboxProcess {
   end(why: string): void {
     if (this.#why !== undefined) return
     this.#why = why
+    this.isReady = false
     // as long as there is somebody to look at
     this.#lookAtCpu(this.#options.clock())
     const error = failed(why)
@@ -235,6 +247,7 @@ export class SandboxProcess {
     else if (typeof ask === 'number') this.#asked(ask, said)
     else if (LEVELS.has(log)) this.#say(log as ProgramLine['level'], this.#textOf(said['text']))
     else if (this.#settleReady !== undefined && ready === true) {
+      this.isReady = true
       this.#settleReady.resolve()
       this.#settleReady = undefined
       this.#unanswered = 0

@@ -114,7 +114,6 @@ describe('the options', () => {
       '--allow-url: "169.254.169.254" cannot be allowed; it leads to the metadata of a cloud',
     ],
     [
-      'an address where a host is meant',
       { installFrom: ['files.local:8443', 'https://files.local/'] },
       '--install-from: "https://files.local/" is no host; write registry.intranet.local or registry.intranet.local:8443',
     ],

@@ -4,6 +4,7 @@ import { fastify, type FastifyInstance, type InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../../src/client.ts'
 import { host } from '../../src/host/index.ts'
+import { TestServer } from '../services/models/remote/test-server.ts'
 import { zipOf } from '../services/models/zip.ts'
 import { until } from '../support/until.ts'
 import { basic } from './sample-host.ts'
@@ -22,7 +23,7 @@ const ZIP = zipOf({ 'model.bst': JSON.stringify(GOLDEN?.json) })
 let app: FastifyInstance
 beforeAll(async () => {
   app = fastify()
-  await app.register(host, { store: 'memory:', key: 'k', secret: 's' })
+  await app.register(host, { store: 'memory:', key: 'k', secret: 's', allowUrl: ['127.0.0.1'] })
   await upload('POST', '/models', { name: 'booster', framework: 'xgboost', description: 'first', file: ZIP })
   await ready('booster')
 })
@@ -120,6 +121,57 @@ describe('a hosted model', () => {
     })
     expect((await ask({ url: '/frameworks/xgboost' })).body).toMatchObject({ default_runtime: { driver: 'xgboost' } })
     expect((await ask({ url: '/frameworks/weka' })).status).toBe(404)
+  })
+})
+
+describe('a model of another server', () => {
+  let server: TestServer
+  beforeAll(async () => {
+    server = await TestServer.start()
+  })
+  afterAll(() => server.stop())
+  const put = (body: object, url = '/models/adds') => ask({ method: 'PUT', url, payload: body })
+
+  it('is named in JSON, and asked as others are', async () => {
+    const remote = { url: server.url, protocol: 'v2', model: 'sum', headers: { Authorization: 'Bearer x' } }
+    const made = await ask({ method: 'POST', url: '/models', payload: { name: 'adds', remote } })
+    expect(made).toMatchObject({
+      status: 201,
+      body: { message: 'Model successfully uploaded', name: 'adds', framework: 'custom', version: '1' },
+    })
+    await ready('adds')
+    expect((await ask({ url: '/models/adds' })).body).toMatchObject({
+      remote: { ...remote, headers: { Authorization: expect.stringMatching(/^enc:/) as string } },
+    })
+    expect(await predict({ instances: [[1, 2]] }, 'adds')).toMatchObject({ status: 200, body: { predictions: [3] } })
+    expect((await ask({ url: '/models/adds/content' })).status).toBe(404)
+    expect((await ask({ url: '/frameworks/custom' })).body).toMatchObject({ versions: ['v1', 'v2'] })
+  })
+
+  it.each<[number, number, string, RegExp]>([
+    [503, 502, 'REMOTE_FAILED', /answered 503: odd/],
+    [404, 502, 'REMOTE_FAILED', /answered 404: odd/],
+    [504, 504, 'REMOTE_LATE', /answered 504: odd/],
+    [500, 500, 'MODEL_FAILED', /answered 500: odd/],
+    [400, 400, 'VALIDATION', /answered 400: odd/],
+  ])('that answers %i is told by %i %s', async (given, status, code, error) => {
+    server.instead = ({ method }) => (method === 'POST' ? { status: given, body: { error: 'odd' } } : undefined)
+    expect(await predict({ instances: [[1, 2]] }, 'adds')).toMatchObject({
+      status,
+      body: { code, error: expect.stringMatching(error) as string },
+    })
+    server.instead = () => undefined
+    expect((await predict({ instances: [[0, 0, 0, 0]] })).status).toBe(200)
+  })
+
+  it('is refused with all that is wrong', async () => {
+    expect(await put({ remote: { url: 'x' } })).toMatchObject({
+      status: 400,
+      body: { error: expect.stringMatching(/\/remote\/protocol.*\/remote\/url/) as string },
+    })
+    expect((await put({ remote: {}, flavour: 'x', description: 7 })).body).toMatchObject({
+      error: expect.stringMatching(/\/flavour <- is unknown.*\/description <- is 7/) as string,
+    })
   })
 })
 

@@ -125,6 +125,12 @@ const QUERIES: Readonly<Record<string, string>> = {
   getBrokerResourceSeriesByMetric: '?aggregate=mean&grouping=1h',
 }
 
+/** Operations that replace what others need, on something else. */
+const OTHERS: ReadonlyMap<string, string> = new Map([
+  ['postModel', 'boiler-wear'],
+  ['putModel', 'boiler-wear'],
+])
+
 /** The address of an operation on what is there. */
 function urlOf({ operationId, path }: Operation): string {
   const id = [...made].find(([prefix]) => path.startsWith(prefix))?.[1] ?? 'boiler-1'
@@ -135,6 +141,7 @@ function urlOf({ operationId, path }: Operation): string {
     node: 'pump_runs',
     metric: 'temperature',
     ...own,
+    ...(OTHERS.has(operationId) && { name: OTHERS.get(operationId) ?? '' }),
   }
   const query =
     operationId === 'getTasklogs' ? `?taskId=${made.get('/api/tasks/') ?? ''}` : (QUERIES[operationId] ?? '')

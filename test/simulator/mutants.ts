@@ -20,14 +20,32 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a jump of the clock counts for limits',
     file: `${RULES}/deterministic-engine.ts`,
-    find: 'this.engine.tasks.get(id)?.spareLimits(this.now, at)',
-    replace: 'void id',
+    find: 'this.#moveLimits((limit) => limitAfter(limit, from, at))',
+    replace: 'void from',
   },
   {
     name: 'a message on its way begins a call that is over',
     file: `${RULES}/tenant-runner.ts`,
-    find: 'if ((isLate || this.#hasSlept(at))',
-    replace: 'if ((isLate && false || this.#hasSlept(at))',
+    find: 'if (at - horizon > SLEPT_MS || this.#hasSlept(at))',
+    replace: 'if (this.#hasSlept(at))',
+  },
+  {
+    name: 'time in which the store says nothing counts for limits',
+    file: 'src/core/task/execution.ts',
+    find: 'return limit + Math.max(0, until - Math.max(from, limit - timeoutMs))',
+    replace: 'return limit',
+  },
+  {
+    name: 'limits pass although nobody knows whether the store says anything',
+    file: `${RULES}/standstill.ts`,
+    find: 'return now - this.#heardAt > QUIET_MS',
+    replace: 'return false',
+  },
+  {
+    name: 'limits that were moved are not stored',
+    file: `${RULES}/deterministic-engine.ts`,
+    find: 'if (this.engine.tasks.get(id)?.moveLimits(move) === true) this.#hooks.touched(id)',
+    replace: 'this.engine.tasks.get(id)?.moveLimits(move)',
   },
   {
     name: 'a batch of alarms gives up what met an outage',

@@ -246,10 +246,13 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#lane?.giveUp()
   }
 
-  /** Nobody was there in between (epoch ms): calls under way have what was left of their time from then on. */
-  spareLimits(from: number, until: number): void {
+  /**
+   * Calls under way have other limits from now on. `move`: gives the new one, epoch ms, of the old one and the time that a
+   * call may take. False when there is none to move.
+   */
+  moveLimits(move: (limit: number, timeoutMs: number) => number): boolean {
     if (this.#executor?.hasOpenCall === true) this.#executor.detach()
-    this.#lane?.spareLimits(from, until)
+    return this.#lane?.moveLimits(move) ?? false
   }
 
   /** No more timers and calls; nothing is reported. */

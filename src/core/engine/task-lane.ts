@@ -13,7 +13,7 @@
 import type { Plug } from '../plug/plug.ts'
 import type { CarriedOver } from '../task/carry-over.ts'
 import { earliestDue } from '../task/due-timer.ts'
-import { armTimeout, limitAfter, nextCall, place } from '../task/execution.ts'
+import { armTimeout, nextCall, place } from '../task/execution.ts'
 import type { Input, LaneInput, TimerKind, WaitingInput } from '../task/input.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import { restoreState } from '../task/restore.ts'
@@ -158,10 +158,15 @@ export class TaskLane implements TaskRun {
   }
 
   /** As that of the task. A timer that is put off asks again when its time comes. */
-  spareLimits(from: number, until: number): void {
+  moveLimits(move: (limit: number, timeoutMs: number) => number): boolean {
+    let hasMoved = false
     for (const execution of this.state.work?.inFlight ?? []) {
-      if (execution.phase === 'called') execution.wakeAt = limitAfter(execution.wakeAt, from, until)
+      if (execution.phase !== 'called' || execution.wakeAt === Number.POSITIVE_INFINITY) continue
+      const limit = move(execution.wakeAt, execution.node.call.timeoutMs)
+      hasMoved ||= limit !== execution.wakeAt
+      execution.wakeAt = limit
     }
+    return hasMoved
   }
 
   /** Takes another rule. Calls of what it does not touch stay open; the rest of what is at work is given up. */

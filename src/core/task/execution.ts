@@ -198,6 +198,14 @@ export function limitAfter(wakeAt: number, from: number, until: number): number 
   return wakeAt > from && wakeAt <= until ? until + (wakeAt - from) : wakeAt
 }
 
+/**
+ * When a call is given up, given that a time did not count, from and until epoch ms: as far as it was under way then. It
+ * has no more than all of its time from then on.
+ */
+export function limitWithout(limit: number, timeoutMs: number, from: number, until: number): number {
+  return limit + Math.max(0, until - Math.max(from, limit - timeoutMs))
+}
+
 /** The execution is over, whatever came of it; its group may go on, and effects that waited for it may begin. */
 export function end(run: TaskRun, execution: Execution, isSuperseded = false): void {
   const { state } = run

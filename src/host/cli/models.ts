@@ -1,8 +1,8 @@
 /** The command `models`, with its own commands and their options. */
 import { type Command, Option } from 'commander'
-import { FRAMEWORKS } from '../../services/models/contract.ts'
+import { FRAMEWORKS, REMOTE_PROTOCOLS } from '../../services/models/contract.ts'
 import { OPTIONS } from '../config.ts'
-import type { DefineCommand } from './command.ts'
+import { gather, type DefineCommand } from './command.ts'
 import type { ConnectFlags } from './functions/connect.ts'
 import type { AddFlags } from './models/run-add.ts'
 import type { RuntimeFlags } from './models/run-runtime-add.ts'
@@ -18,14 +18,22 @@ export const defineModels: DefineCommand = (program, start) => {
   connected(models.command('add'))
     .summary('give a model to a host, and wait until it is ready')
     .description(
-      'Uploads a model that its library saved: model.joblib, model.bst, model.pt, the folder of a SavedModel, or a zip of it.\n' +
-        'A model of that name is overwritten. It ends with 1 when the model cannot be loaded.',
+      'Uploads a model that its library saved: model.joblib, model.bst, model.pt, the folder of a SavedModel, or a zip of it;\n' +
+        'or says which server has it. A model of that name is overwritten. It ends with 1 when the model cannot be loaded.',
     )
     .argument('<name>', 'how it is called on the host')
-    .argument('<path>', 'of the file or folder')
+    .argument('[path]', 'of the file or folder')
     .addOption(new Option('--framework <name>', 'when the path does not say it').choices(FRAMEWORKS))
     .option('--description <text>', 'kept with the model')
-    .action((name: string, path: string, flags: AddFlags) =>
+    .option('--remote <address>', 'of the server that has it, up to what comes before /v1 or /v2')
+    .addOption(
+      new Option('--protocol <version>', 'v1: TensorFlow Serving, KServe; v2: MLServer, KServe, Triton').choices(
+        REMOTE_PROTOCOLS,
+      ),
+    )
+    .option('--model <name>', 'how the server calls it; default its name here')
+    .option('--header <name: value>', 'sent with each request to the server (repeatable)', gather, [])
+    .action((name: string, path: string | undefined, flags: AddFlags) =>
       start(async (terminal) => (await import('./models/run-add.ts')).runAdd(name, path, flags, terminal)),
     )
 
@@ -69,6 +77,7 @@ export const defineModels: DefineCommand = (program, start) => {
     `
 Examples:
   reflexarc models add machine-anomaly fixtures/models/machine-anomaly/model.bst
+  reflexarc models add wear --remote https://models.example.com --protocol v2 --header 'Authorization: Bearer ...'
   reflexarc models predict machine-anomaly '[[92.5], [31]]'
   reflexarc models runtime add sklearn`,
   )

@@ -10,6 +10,7 @@
  */
 import type { Job, JobState, Progress } from '../../jobs/contract.ts'
 import type { Caller } from '../../kernel/caller.ts'
+import type { CancelSignal } from '../../kernel/cancel-signal.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { RenewableTimer } from '../../kernel/renewable-timer.ts'
 import type { FunctionType } from './function-type.ts'
@@ -71,7 +72,7 @@ export interface FunctionsService {
 }
 
 export interface CallOptions {
-  readonly signal?: AbortSignal
+  readonly signal?: CancelSignal
   /** for whoever gives the call more time as it gets on */
   readonly timer?: RenewableTimer
   /** told when no process was there and one is started */

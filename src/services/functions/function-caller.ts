@@ -36,6 +36,8 @@ export class FunctionCaller {
   /** keys of programs that have secrets, by the same */
   readonly #secretive = new Map<string, string>()
   readonly #listeners: ((line: FunctionLine) => void)[] = []
+  /** of records without secrets; one that changes is another record */
+  readonly #programs = new WeakMap<FunctionRecord, Program>()
 
   constructor(dependencies: CallerDependencies) {
     this.#dependencies = dependencies
@@ -43,10 +45,7 @@ export class FunctionCaller {
 
   /** Why functions of that runtime cannot be run here; undefined: they can. */
   async problem(runtime: Runtime): Promise<string | undefined> {
-    const pool = await this.#dependencies.pool()
-    if (pool === undefined) return 'functions are off on this host'
-    if (runtime.harness === undefined) return `nothing on this host runs functions for ${runtime.name}`
-    return pool.runs(runtime.language) ? undefined : `this host runs no functions for ${runtime.name}; /health says why`
+    return problemOf(runtime, await this.#dependencies.pool())
   }
 
   /** Calls a version that was built. `PLUG_FAILED`. */
@@ -59,16 +58,13 @@ export class FunctionCaller {
   ): Promise<unknown> {
     const pool = await this.#dependencies.pool()
     const runtime = runtimeOf(record)
-    const problem = await this.problem(runtime)
+    const problem = problemOf(runtime, pool)
     if (pool === undefined || problem !== undefined) throw new AppError('PLUG_FAILED', problem ?? 'functions are off')
     const { digest } = record.build ?? {}
     if (digest === undefined) throw new AppError('PLUG_FAILED', 'it was not built yet')
     if (!this.#dependencies.builder.has(digest)) await this.ensureBuilt(tenant, record)
-    const secrets = await this.#secretsOf(tenant, record)
-    const program = this.#programOf(tenant, record, { runtime, digest, secrets })
-    // those of a former value are not called any more, and end as all that are idle
-    if (secrets !== NO_SECRETS) this.#secretive.set(keyOf(tenant, record, digest), program.key)
-    if (onStart !== undefined && pool.state(program.key).processes === 0) onStart()
+    const program = this.#programs.get(record) ?? (await this.#makeProgram(tenant, record, runtime, digest))
+    if (onStart !== undefined && !pool.has(program)) onStart()
     return pool.call(program, method, params, { signal, timer })
   }
 
@@ -129,6 +125,15 @@ export class FunctionCaller {
     if (about !== undefined) for (const listener of this.#listeners) listener({ ...line, ...about })
   }
 
+  async #makeProgram(tenant: string, record: FunctionRecord, runtime: Runtime, digest: string): Promise<Program> {
+    const secrets = await this.#secretsOf(tenant, record)
+    const program = this.#programOf(tenant, record, { runtime, digest, secrets })
+    if (secrets === NO_SECRETS) this.#programs.set(record, program)
+    // those of a former value are not called any more, and end as all that are idle
+    else this.#secretive.set(keyOf(tenant, record, digest), program.key)
+    return program
+  }
+
   async #secretsOf(tenant: string, record: FunctionRecord): Promise<OpenSecrets> {
     const names = secretsOf(record)
     if (names.length === 0) return NO_SECRETS
@@ -160,6 +165,12 @@ export class FunctionCaller {
       ...limitsOf(record),
     }
   }
+}
+
+function problemOf(runtime: Runtime, pool: ProcessPool | undefined): string | undefined {
+  if (pool === undefined) return 'functions are off on this host'
+  if (runtime.harness === undefined) return `nothing on this host runs functions for ${runtime.name}`
+  return pool.runs(runtime.language) ? undefined : `this host runs no functions for ${runtime.name}; /health says why`
 }
 
 function harnessOf({ name, harness }: Runtime): NonNullable<Runtime['harness']> {

@@ -167,7 +167,7 @@ class Functions implements FunctionsService {
     return this.#webscripts.get(id)
   }
 
-  async callWebscript(
+  callWebscript(
     tenant: string,
     name: string,
     version: string,
@@ -176,7 +176,7 @@ class Functions implements FunctionsService {
   ): Promise<unknown> {
     const id = { type: 'webscripts', name, version } as const
     const record = this.#deployed.get(tenant)?.records.get(recordId(id))
-    if (record === undefined) throw noVersion(id)
+    if (record === undefined) return Promise.reject(noVersion(id))
     return this.#caller.call(tenant, record, 'handle', params, options)
   }
 

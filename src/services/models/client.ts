@@ -1,6 +1,6 @@
 /** Hosted models over fetch: the same contract, for tests and for other processes. */
-import { pathOf, typed, type Http } from '../../web/client/http.ts'
-import type { ModelContent, ModelInfo, ModelsApi, ModelUpload } from './contract.ts'
+import { type Ask, pathOf, typed, type Http } from '../../web/client/http.ts'
+import type { ModelContent, ModelInfo, ModelsApi, ModelUpload, RemoteUpload } from './contract.ts'
 
 /** What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart. */
 export function modelsClient(http: Http): ModelsApi {
@@ -14,11 +14,11 @@ export function modelsClient(http: Http): ModelsApi {
     },
     get,
     create: async (upload) => {
-      await http.json('POST', '/models', await formOf(upload))
+      await http.json('POST', '/models', await askOf(upload))
       return get(upload.name)
     },
     replace: async (name, upload) => {
-      await http.json('PUT', pathOf`/models/${name}`, await formOf({ ...upload, name }))
+      await http.json('PUT', pathOf`/models/${name}`, await askOf({ ...upload, name }))
       return get(name)
     },
     patch: (name, body) => typed(http.json('PATCH', pathOf`/models/${name}`, { body })),
@@ -39,6 +39,10 @@ export function modelsClient(http: Http): ModelsApi {
       return answer.frameworks
     },
   }
+}
+
+function askOf(upload: ModelUpload | RemoteUpload): Promise<Ask> {
+  return 'remote' in upload ? Promise.resolve({ body: upload }) : formOf(upload)
 }
 
 /** As bytes, with the content type that names its boundary. */

@@ -1,5 +1,6 @@
 /**
- * Hosted models: zips of four frameworks under a name of the tenant, and what they predict.
+ * Hosted models: zips of four frameworks under a name of the tenant, or models that another server has, and what they
+ * predict.
  *
  * MODEL-1 a model says `ready` only after a driver has loaded it; before that it is not asked
  * MODEL-2 an upload that is refused leaves the model as it was
@@ -8,15 +9,24 @@
  * MODEL-5 what a model does harms no other one
  * MODEL-6 what is uploaded here is a version of the function registry, where there is one, and a version of the registry
  *   that has answered is asked here by its name: the newest that is published, else the newest draft
+ * MODEL-7 headers for the server of a model are stored and shown sealed, and opened for its requests alone
  *
  * Errors are AppErrors: `VALIDATION`, `TOO_LARGE`, `NOT_FOUND`, `CONFLICT`, `NOT_READY` (it is still being loaded),
- * `MODEL_FAILED` (it failed, in its own words), `UNSUPPORTED` (no driver of this host runs it), `CLOSED`.
+ * `MODEL_FAILED` (it failed, in its own words), `UNSUPPORTED` (no driver of this host runs it), `REMOTE_FAILED` and
+ * `REMOTE_LATE` (the server that has it is away, or too slow), `CLOSED`.
  */
 import type { Caller } from '../../kernel/caller.ts'
 import type { Json, JsonObject } from '../../kernel/json.ts'
 
 export const FRAMEWORKS = ['sklearn', 'xgboost', 'pytorch', 'tensorflow'] as const
 export type Framework = (typeof FRAMEWORKS)[number]
+
+/** `custom`: nobody but the server that has the model knows. */
+export type ModelFramework = Framework | 'custom'
+
+/** How servers of models are asked: as TensorFlow Serving and KServe are, or by the Open Inference Protocol. */
+export const REMOTE_PROTOCOLS = ['v1', 'v2'] as const
+export type RemoteProtocol = (typeof REMOTE_PROTOCOLS)[number]
 
 export const OPERATIONS = ['predict', 'classify', 'regress'] as const
 export type ModelOperation = (typeof OPERATIONS)[number]
@@ -77,14 +87,14 @@ export interface ModelsApi {
   list(query?: { readonly name?: string }): Promise<readonly ModelInfo[]>
   get(name: string): Promise<ModelInfo>
   /** `CONFLICT` when the name is taken. */
-  create(upload: ModelUpload): Promise<ModelInfo>
+  create(upload: ModelUpload | RemoteUpload): Promise<ModelInfo>
   /** `NOT_FOUND` without one. */
-  replace(name: string, upload: Omit<ModelUpload, 'name'>): Promise<ModelInfo>
+  replace(name: string, upload: Omit<ModelUpload, 'name'> | Omit<RemoteUpload, 'name'>): Promise<ModelInfo>
   /** Of what is known about it, not of its files: its version stays. `NOT_FOUND` without one. */
   patch(name: string, body: unknown): Promise<ModelInfo>
   /** Gives what was removed. */
   remove(name: string): Promise<ModelInfo>
-  /** The zip, as it was uploaded. */
+  /** The zip, as it was uploaded. `NOT_FOUND` when another server has the model. */
   content(name: string): Promise<ModelContent>
   /** Bodies that can be sent as they are, one for each signature. */
   examples(name: string): Promise<readonly ModelExample[]>
@@ -105,9 +115,28 @@ export interface ModelUpload {
   readonly file: Uint8Array
 }
 
+/** A model that stays where it is, on another server. */
+export interface RemoteUpload {
+  readonly name: string
+  /** as of an upload with a zip; default `custom` */
+  readonly framework?: string
+  readonly description?: string
+  readonly remote: RemoteModel
+}
+
+export interface RemoteModel {
+  /** http or https, up to what comes before `/v1` or `/v2` */
+  readonly url: string
+  readonly protocol: RemoteProtocol
+  /** how the server calls it, such as `heat` or `heat/versions/2`; default its name here */
+  readonly model?: string
+  /** sent with each request. Shown sealed: such a text stands for what is there */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
 export interface ModelInfo {
   readonly name: string
-  readonly framework: Framework
+  readonly framework: ModelFramework
   /** of the library that runs it, as far as that is known */
   readonly framework_version?: string
   readonly description: string
@@ -116,8 +145,10 @@ export interface ModelInfo {
   /** its version in the function registry; absent on a host that has none */
   readonly semantic_version?: string
   readonly ready: boolean
-  /** why it is not, and will not be */
+  /** why it is not, and will not be; of one on another server: what was wrong when that was asked last */
   readonly failure?: string
+  /** the server that has it */
+  readonly remote?: RemoteModel
   /** what the driver had to say, such as that another version of the library wrote it */
   readonly warnings?: readonly string[]
   /** empty until it is ready */
@@ -151,7 +182,7 @@ export interface Regressed {
 }
 
 export interface FrameworkInfo {
-  readonly framework: Framework
+  readonly framework: ModelFramework
   /** of the libraries that are there */
   readonly versions: readonly string[]
   readonly runtimes: readonly RuntimeInfo[]
@@ -161,7 +192,7 @@ export interface FrameworkInfo {
 export interface RuntimeInfo {
   readonly name: string
   readonly driver: string
-  readonly framework: Framework
+  readonly framework: ModelFramework
   readonly framework_version: string
   readonly python_version?: string
 }

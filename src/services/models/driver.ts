@@ -6,17 +6,22 @@
  * its answer a value for each.
  *
  * DRIVER-1 an answer has one value for each instance, in their order, plain JSON without NaN or infinities
- * DRIVER-2 what is wrong with an instance is `VALIDATION`, and says where; what the model fails at is `MODEL_FAILED`
+ * DRIVER-2 what is wrong with an instance is `VALIDATION`, and says where; what the model fails at is `MODEL_FAILED`; what
+ *   a server that has it fails at is `REMOTE_FAILED` or `REMOTE_LATE`, and its model is opened anew
  * DRIVER-3 calls of several callers that come at once do not change each other's answers, nor does one that is refused
  */
+import { AppError } from '../../kernel/errors.ts'
 import type { Json } from '../../kernel/json.ts'
-import type { Framework, ModelOperation, RuntimeInfo } from './contract.ts'
+import type { Framework, ModelFramework, ModelOperation, RemoteModel, RuntimeInfo } from './contract.ts'
 
 export interface ModelDriver {
   readonly name: string
   /** Why it does not run that model: a sentence. Undefined: it does. */
   refuses(model: ModelPackage): Promise<string | undefined>
-  /** Loads it. `VALIDATION` for files that it cannot read, `MODEL_FAILED` for a model that cannot be loaded. */
+  /**
+   * Loads it. `VALIDATION` for files that it cannot read, `MODEL_FAILED` for a model that cannot be loaded,
+   * `REMOTE_FAILED` and `REMOTE_LATE` for one that may be there later.
+   */
   open(model: ModelPackage): Promise<OpenModel>
   /** What it runs models with. */
   runtimes(): Promise<readonly RuntimeInfo[]>
@@ -24,14 +29,27 @@ export interface ModelDriver {
   close(): Promise<void>
 }
 
-export interface ModelPackage {
-  readonly tenant: string
-  readonly name: string
+/** A model with its files, or the server that has it. */
+export type ModelPackage = PackageOfFiles | RemotePackage
+
+export interface PackageOfFiles extends PackageName {
   readonly framework: Framework
-  /** the same for the same files of a tenant, and for no others */
-  readonly digest: string
   /** by their paths in the zip */
   readonly files: ReadonlyMap<string, Uint8Array>
+  readonly remote?: undefined
+}
+
+export interface RemotePackage extends PackageName {
+  readonly framework: ModelFramework
+  /** with its headers as they are sent */
+  readonly remote: Required<RemoteModel>
+}
+
+interface PackageName {
+  readonly tenant: string
+  readonly name: string
+  /** the same for the same files of a tenant, and for no others; of one on a server: for one upload */
+  readonly digest: string
 }
 
 export interface OpenModel {
@@ -69,6 +87,11 @@ export interface ModelCall {
   readonly instances: readonly Json[]
   /** of scikit-learn: probabilities of classes in place of the class */
   readonly probabilities?: boolean
+}
+
+/** Whether the server that has a model is not there, or not in time: it may be soon. */
+export function isAway(error: unknown): boolean {
+  return error instanceof AppError && (error.code === 'REMOTE_FAILED' || error.code === 'REMOTE_LATE')
 }
 
 /** The `cause` of an error after which a model is not tried any more. */

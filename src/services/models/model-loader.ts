@@ -1,15 +1,17 @@
 /** Loads the models that tenants uploaded, in the background, and keeps in their records what came of it. */
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import type { ModelPackage } from './driver.ts'
+import { isAway, type ModelPackage, type PackageOfFiles } from './driver.ts'
 import type { LoadedModels } from './loaded-models.ts'
 import type { ModelRecord, ModelState } from './model-record.ts'
 import type { ModelStore } from './model-store.ts'
 import { readZip } from './read-zip.ts'
+import type { RemoteRecords } from './remote/remote-records.ts'
 
 export interface ModelLoaderOptions {
   readonly loaded: LoadedModels
   readonly storeOf: (tenant: string) => ModelStore
+  readonly remotes: RemoteRecords
   readonly logger?: Logger | undefined
 }
 
@@ -26,13 +28,10 @@ export class ModelLoader {
   }
 
   /** Tries it once, in the background; what came of it is in its record. `files`: those of its zip, when they are at hand. */
-  load(tenant: string, record: ModelRecord, files?: ModelPackage['files']): void {
+  load(tenant: string, record: ModelRecord, files?: PackageOfFiles['files']): void {
     const key = `${tenant}/${record.upload}`
     if (this.#loading.has(key)) return
-    const { name, framework, digest } = record
-    const packageOf = (): Promise<ModelPackage> =>
-      files === undefined ? this.packageOf(tenant, record) : Promise.resolve({ tenant, name, framework, digest, files })
-    const loading = this.#tell(tenant, record, packageOf)
+    const loading = this.#tell(tenant, record, () => this.packageOf(tenant, record, files))
     this.#loading.set(key, loading)
     void loading.finally(() => this.#loading.delete(key))
   }
@@ -53,10 +52,15 @@ export class ModelLoader {
     }
   }
 
-  async packageOf(tenant: string, record: ModelRecord): Promise<ModelPackage> {
-    const { name, framework, digest } = record
-    const files = await readZip(framework, await this.#options.storeOf(tenant).zip(record))
-    return { tenant, name, framework, digest, files }
+  /** `files`: those of its zip, when they are at hand. `STORE` when its headers cannot be opened. */
+  async packageOf(tenant: string, record: ModelRecord, files?: PackageOfFiles['files']): Promise<ModelPackage> {
+    const { name, framework, digest, remote } = record
+    if (remote !== undefined) {
+      return { tenant, name, framework, digest, remote: this.#options.remotes.opened(tenant, name, remote) }
+    }
+    if (framework === 'custom') throw new AppError('STORE', `the model ${name} has neither files nor a server`)
+    const found = files ?? (await readZip(framework, await this.#options.storeOf(tenant).zip(record)))
+    return { tenant, name, framework, digest, files: found }
   }
 
   /** Resolves when nothing is being loaded any more. */
@@ -83,6 +87,7 @@ function failedState(error: unknown): ModelState {
   if (!(error instanceof AppError)) throw error
   const { code, message: reason } = error
   if (code === 'UNSUPPORTED') return { kind: 'unsupported', reason }
+  if (isAway(error)) return { kind: 'away', reason }
   if (!ABOUT_MODEL.has(code)) throw error
   return { kind: 'failed', reason }
 }

@@ -1,11 +1,11 @@
 /** A hosted model as it is stored, and as it is shown. */
 import type { CollectionSpec } from '../../storage/contract.ts'
-import type { Framework, ModelInfo, ModelOperation } from './contract.ts'
+import type { ModelFramework, ModelInfo, ModelOperation, RemoteModel } from './contract.ts'
 import type { Signature } from './driver.ts'
 
 export interface ModelRecord {
   readonly name: string
-  readonly framework: Framework
+  readonly framework: ModelFramework
   readonly description: string
   /** counts uploads, from 1 */
   readonly version: number
@@ -15,8 +15,10 @@ export interface ModelRecord {
   readonly digest: string
   /** never the same for two uploads */
   readonly upload: string
-  /** of the zip */
+  /** of the zip; 0 without one */
   readonly size: number
+  /** the server that has it, with sealed headers; then there is no zip */
+  readonly remote?: Required<RemoteModel>
   readonly state: ModelState
   readonly createdBy: string
   /** epoch ms */
@@ -37,6 +39,8 @@ export type ModelState =
   | { readonly kind: 'failed'; readonly reason: string }
   /** no driver of the host took it; another one may */
   | { readonly kind: 'unsupported'; readonly reason: string }
+  /** the server that has it was not there; it may be now */
+  | { readonly kind: 'away'; readonly reason: string }
 
 export const MODELS: CollectionSpec<ModelRecord> = {
   name: 'models',
@@ -48,7 +52,8 @@ export const MODELS: CollectionSpec<ModelRecord> = {
 }
 
 export function infoOf(record: ModelRecord): ModelInfo {
-  const { name, framework, description, version, release, state, createdBy, createdOn, updatedBy, updatedOn } = record
+  const { name, framework, description, version, release, remote, state } = record
+  const { createdBy, createdOn, updatedBy, updatedOn } = record
   const isReady = state.kind === 'ready'
   return {
     name,
@@ -57,6 +62,7 @@ export function infoOf(record: ModelRecord): ModelInfo {
     description,
     version: String(version),
     ...(release !== undefined && { semantic_version: release }),
+    ...(remote !== undefined && { remote }),
     ready: isReady,
     ...('reason' in state && { failure: state.reason }),
     ...(isReady && state.warnings.length > 0 && { warnings: state.warnings }),

@@ -36,25 +36,31 @@ export class ModelStore {
     return (await this.#records.find({ where, limit: MAX_MODELS })).map(({ value }) => value)
   }
 
-  /** Those that were being loaded when a host stopped, or that no driver took. */
+  /** Those that were being loaded when a host stopped, that no driver took, or whose server was away. */
   async unloaded(): Promise<readonly ModelRecord[]> {
-    const where = [{ field: 'state', op: 'in', values: ['loading', 'unsupported'] }] as const
+    const where = [{ field: 'state', op: 'in', values: ['loading', 'unsupported', 'away'] }] as const
     return (await this.#records.find({ where, limit: MAX_MODELS })).map(({ value }) => value)
   }
 
-  /** Keeps a zip and then its record; the zip of the former record goes. `CONFLICT`: another one was faster. */
-  async put(record: ModelRecord, zip: Uint8Array, former: Stored<ModelRecord> | undefined): Promise<void> {
+  /** Keeps a zip, if there is one, and then its record; the zip of the former record goes. `CONFLICT`: another one was faster. */
+  async put(record: ModelRecord, zip: Uint8Array | undefined, former: Stored<ModelRecord> | undefined): Promise<void> {
     if (former === undefined && (await this.#records.count()) >= MAX_MODELS) {
       throw new AppError('TOO_LARGE', `there are ${MAX_MODELS} models already; delete one first`)
     }
-    await this.#store.blobs.put(pathOf(record), partsOf(zip), { contentType: 'application/zip' })
+    if (zip !== undefined) {
+      await this.#store.blobs.put(pathOf(record), partsOf(zip), { contentType: 'application/zip' })
+    }
     try {
       await this.#records.put(record.name, record, former?.version ?? 'absent')
     } catch (error) {
-      await this.#store.blobs.delete(pathOf(record))
+      await this.#dropZip(record)
       throw error
     }
-    if (former !== undefined) await this.#store.blobs.delete(pathOf(former.value))
+    if (former !== undefined) await this.#dropZip(former.value)
+  }
+
+  async #dropZip(record: ModelRecord): Promise<void> {
+    if (record.remote === undefined) await this.#store.blobs.delete(pathOf(record))
   }
 
   /** What became of loading it; of an upload that is still the one there is. */
@@ -89,11 +95,14 @@ export class ModelStore {
   async remove(name: string): Promise<ModelRecord> {
     const { value, version } = await this.get(name)
     await this.#records.delete(name, version)
-    await this.#store.blobs.delete(pathOf(value))
+    await this.#dropZip(value)
     return value
   }
 
   async content(record: ModelRecord): Promise<ModelContent> {
+    if (record.remote !== undefined) {
+      throw new AppError('NOT_FOUND', `Model has no content here: ${record.remote.url} has it`)
+    }
     const found = await this.#store.blobs.get(pathOf(record))
     if (found === undefined) throw new AppError('NOT_FOUND', 'Model does not exist')
     return { size: found.info.size, content: found.content }

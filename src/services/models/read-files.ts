@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
 import type { ModelRelease } from './contract.ts'
-import type { ModelPackage } from './driver.ts'
+import type { PackageOfFiles } from './driver.ts'
 import { belongs, LAYOUTS } from './layouts.ts'
 import { MAX_UNPACKED } from './read-zip.ts'
 
@@ -10,7 +10,7 @@ import { MAX_UNPACKED } from './read-zip.ts'
 export function readFiles({
   framework,
   files,
-}: Pick<ModelRelease, 'framework' | 'files'>): Pick<ModelPackage, 'framework' | 'digest' | 'files'> {
+}: Pick<ModelRelease, 'framework' | 'files'>): Pick<PackageOfFiles, 'framework' | 'digest' | 'files'> {
   const { file, meaning } = LAYOUTS[framework]
   const own = new Map([...files].filter(([path]) => belongs(framework, path)))
   if (!own.has(file)) throw new AppError('VALIDATION', `there is no ${file}; put ${meaning} there under that name`)

@@ -1,8 +1,9 @@
-/** The form in which a model is uploaded. */
+/** The form or body in which a model is uploaded. */
 import { AppError } from '../../kernel/errors.ts'
-import { Issues } from '../../kernel/issues.ts'
+import { isPlainObject } from '../../kernel/json.ts'
+import { Issues, shown } from '../../kernel/issues.ts'
 import { formEntries } from '../../web/form-entries.ts'
-import type { ModelUpload } from './contract.ts'
+import type { ModelUpload, RemoteModel, RemoteUpload } from './contract.ts'
 import { MAX_ZIP } from './read-zip.ts'
 
 /** bytes of a form: the zip and some texts */
@@ -44,10 +45,8 @@ export async function readModelForm(type: string, bytes: Uint8Array): Promise<Mo
 const PARTS: ReadonlySet<string> = new Set(['name', 'framework', 'description'])
 
 /** The upload of a body. `name`: that of the path, which the form need not repeat. */
-export function uploadOf(body: unknown, name?: string): ModelUpload {
-  if (!(body instanceof ModelForm)) {
-    throw new AppError('VALIDATION', 'there is no form: send multipart/form-data with file, framework and name')
-  }
+export function uploadOf(body: unknown, name?: string): ModelUpload | RemoteUpload {
+  if (!(body instanceof ModelForm)) return remoteUploadOf(body, name)
   const { texts, file } = body
   const description = texts.get('description')
   return {
@@ -55,5 +54,34 @@ export function uploadOf(body: unknown, name?: string): ModelUpload {
     framework: texts.get('framework') ?? '',
     ...(description !== undefined && { description }),
     file,
+  }
+}
+
+const KEYS = ['name', 'framework', 'description', 'remote'] as const
+
+/** Of JSON: a model that another server has. What `remote` says is read with the rest. */
+function remoteUploadOf(body: unknown, given?: string): RemoteUpload {
+  if (!isPlainObject(body) || body['remote'] === undefined) {
+    throw new AppError(
+      'VALIDATION',
+      'there is neither a form nor a server: send multipart/form-data with file, framework and name, or JSON with remote and name',
+    )
+  }
+  const issues = new Issues('UPLOAD', 20)
+  for (const key of Object.keys(body)) {
+    if (!KEYS.some((one) => one === key)) issues.wrong(`/${key.slice(0, 80)}`, 'is unknown', `send ${KEYS.join(', ')}`)
+  }
+  const textOf = (key: 'name' | 'framework' | 'description'): string | undefined => {
+    const { [key]: value } = body
+    if (value === undefined || typeof value === 'string') return value
+    return issues.wrong(`/${key}`, `is ${shown(value)}`, 'send a text')
+  }
+  const [name = '', framework, description] = [textOf('name'), textOf('framework'), textOf('description')]
+  issues.throwIfAny('The upload')
+  return {
+    name: given ?? name,
+    ...(framework !== undefined && { framework }),
+    ...(description !== undefined && { description }),
+    remote: body['remote'] as RemoteModel,
   }
 }

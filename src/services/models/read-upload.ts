@@ -1,7 +1,8 @@
-/** Reads what a model is uploaded with: names, the framework, and the zip itself. */
+/** Reads what a model is uploaded with: names, the framework, and the zip itself, or the server that has it. */
 import { Issues, shown } from '../../kernel/issues.ts'
-import { FRAMEWORKS, type Framework, type ModelUpload } from './contract.ts'
+import { FRAMEWORKS, type Framework, type ModelFramework, type ModelUpload, type RemoteUpload } from './contract.ts'
 import { digestOf } from './read-files.ts'
+import { readRemote, type RemoteReading, type SealedRemote } from './remote/read-remote.ts'
 import { readZip } from './read-zip.ts'
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/
@@ -28,9 +29,7 @@ export interface ReadUpload {
 /** `VALIDATION` lists all that is wrong with the fields, then with the zip; `TOO_LARGE`. */
 export async function readUpload({ name, framework, description = '', file }: ModelUpload): Promise<ReadUpload> {
   const issues = new Issues('UPLOAD', 20)
-  if (!NAME.test(name)) {
-    issues.wrong('/name', `is ${shown(name)}`, 'write 1 to 100 letters, digits and . _ -, a letter or digit first')
-  }
+  checkName(name, issues)
   const known = frameworkOf(framework)
   if (known === undefined) issues.wrong('/framework', `is ${shown(framework)}`, `write one of ${FRAMEWORKS.join(', ')}`)
   checkDescription(description, '/description', issues)
@@ -40,6 +39,35 @@ export async function readUpload({ name, framework, description = '', file }: Mo
   const chosen = known ?? 'sklearn'
   const files = await readZip(chosen, file)
   return { name, framework: chosen, description, digest: digestOf(chosen, files), files }
+}
+
+export interface ReadRemoteUpload {
+  readonly name: string
+  readonly framework: ModelFramework
+  readonly description: string
+  readonly remote: SealedRemote
+}
+
+/** `VALIDATION` lists all that is wrong. `seal`: seals a header, or keeps one that was shown sealed. */
+export function readRemoteUpload(
+  { name, framework = 'custom', description = '', remote }: RemoteUpload,
+  seal: RemoteReading['seal'],
+): ReadRemoteUpload {
+  const issues = new Issues('UPLOAD', 20)
+  checkName(name, issues)
+  const known = framework === 'custom' ? framework : frameworkOf(framework)
+  if (known === undefined) {
+    issues.wrong('/framework', `is ${shown(framework)}`, `write one of ${[...FRAMEWORKS, 'custom'].join(', ')}`)
+  }
+  checkDescription(description, '/description', issues)
+  const read = readRemote(remote, { name, seal, issues })
+  issues.throwIfAny('The upload')
+  return { name, framework: known ?? 'custom', description, remote: read }
+}
+
+function checkName(name: string, issues: Issues): void {
+  if (NAME.test(name)) return
+  issues.wrong('/name', `is ${shown(name)}`, 'write 1 to 100 letters, digits and . _ -, a letter or digit first')
 }
 
 export function checkDescription(text: string, path: string, issues: Issues): void {

@@ -5,7 +5,7 @@
  */
 import { AppError } from '../../kernel/errors.ts'
 import type { Framework, ModelRelease, ModelReleases } from './contract.ts'
-import type { ModelPackage, OpenModel } from './driver.ts'
+import type { OpenModel, PackageOfFiles } from './driver.ts'
 import { examplesOf } from './examples.ts'
 import type { LoadedModels } from './loaded-models.ts'
 import type { ModelLoader } from './model-loader.ts'
@@ -112,7 +112,7 @@ export class Releases implements ModelReleases {
   /** Undefined: it stands there already, or the name stands for another one and that is to stay. */
   async #place(
     { tenant, name, version, description, user }: ModelRelease,
-    { framework, digest, files }: ModelPackage,
+    { framework, digest, files }: PackageOfFiles,
     when: 'free' | 'any',
   ): Promise<ModelRecord | undefined> {
     const { loaded, newId, now, storeOf } = this.#options
@@ -151,7 +151,7 @@ export class Releases implements ModelReleases {
 }
 
 /** `VALIDATION` for files that are no model of its framework. */
-function packageOf(release: ModelRelease): ModelPackage {
+function packageOf(release: ModelRelease): PackageOfFiles {
   return { ...readFiles(release), tenant: release.tenant, name: release.name }
 }
 

@@ -32,7 +32,6 @@ import {
 const described = describing('models', ErrorSchema)
 const ask = asking<ModelsApi, QueryReader>((query) => new QueryReader(query))
 const ONE = { params: ['name'] } as const
-const FORM = ['multipart/form-data'] as const
 /** bytes of the body of a call */
 const MAX_CALL = 16_777_216
 
@@ -77,8 +76,7 @@ function uploadRoutes(app: FastifyInstance, handle: Handle): void {
     '/models',
     {
       ...described({
-        summary: 'Upload a model; it is loaded in the background',
-        consumes: FORM,
+        summary: 'Upload a model, or say which server has it; it is loaded in the background',
         body: UploadSchema,
         answers: { 201: ChangedModelSchema },
       }),
@@ -94,7 +92,6 @@ function uploadRoutes(app: FastifyInstance, handle: Handle): void {
       ...described({
         summary: 'Overwrite a model',
         ...ONE,
-        consumes: FORM,
         body: ReplacementSchema,
         answers: { 200: ChangedModelSchema },
       }),
@@ -174,7 +171,7 @@ function frameworkRoutes(app: FastifyInstance, handle: Handle): void {
     '/frameworks/:name',
     described({ summary: 'What models of one framework are run by here', ...ONE, answers: { 200: FrameworkSchema } }),
     handle(async ({ api, param }) => {
-      const wanted = frameworkOf(param('name'))
+      const wanted = param('name') === 'custom' ? 'custom' : frameworkOf(param('name'))
       const found = (await api.frameworks()).find(({ framework }) => framework === wanted)
       if (found === undefined) throw new AppError('NOT_FOUND', `No framework '${param('name').slice(0, 100)}'`)
       return shown(found)

@@ -4,6 +4,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import { perTenant } from '../../kernel/by-tenant.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import type { Seal } from '../../machine/seal.ts'
 import type { Storage, Stored } from '../../storage/contract.ts'
 import {
   FRAMEWORKS,
@@ -15,10 +16,11 @@ import {
   type ModelsGauges,
   type ModelsService,
   type ModelUpload,
+  type RemoteUpload,
   type Regressed,
 } from './contract.ts'
 import type { FunctionsService } from '../functions/contract.ts'
-import { GAVE_UP, type ModelDriver } from './driver.ts'
+import { GAVE_UP, isAway, type ModelDriver } from './driver.ts'
 import { examplesOf } from './examples.ts'
 import { LoadedModels } from './loaded-models.ts'
 import { ModelLoader } from './model-loader.ts'
@@ -26,9 +28,10 @@ import { infoOf, type ModelRecord, type ModelState } from './model-record.ts'
 import { ModelStore } from './model-store.ts'
 import { byColumn, readCall } from './read-call.ts'
 import { readPatch } from './read-patch.ts'
-import { readUpload } from './read-upload.ts'
 import { RegisteredUploads } from './registered-uploads.ts'
+import { type ReadRemoteUpload, readUpload, type ReadUpload } from './read-upload.ts'
 import { Releases } from './releases.ts'
+import { RemoteRecords } from './remote/remote-records.ts'
 
 export interface ModelsOptions {
   readonly storage: Storage
@@ -38,6 +41,8 @@ export interface ModelsOptions {
   readonly now: () => number
   /** never the same twice */
   readonly newId: () => string
+  /** for headers that servers of models want */
+  readonly seal: Pick<Seal, 'close' | 'open'>
   /** where uploads become versions; asked at each of them */
   readonly registry?: () => FunctionsService | undefined
   readonly logger?: Logger
@@ -53,6 +58,7 @@ class Models implements ModelsService {
   readonly #storeOf: (tenant: string) => ModelStore
   readonly #loader: ModelLoader
   readonly #registered: RegisteredUploads
+  readonly #remotes: RemoteRecords
   readonly releases: Releases
   #adopting: Promise<void> | undefined
   #isClosing = false
@@ -66,7 +72,8 @@ class Models implements ModelsService {
     const storeOf = perTenant((tenant) => new ModelStore(options.storage.tenant(tenant)))
     const { now, newId, logger, registry = () => undefined } = options
     this.#storeOf = storeOf
-    this.#loader = new ModelLoader({ loaded: this.#loaded, storeOf, logger })
+    this.#remotes = new RemoteRecords(options.seal)
+    this.#loader = new ModelLoader({ loaded: this.#loaded, storeOf, remotes: this.#remotes, logger })
     this.#registered = new RegisteredUploads(registry)
     this.releases = new Releases({ storeOf, loader: this.#loader, loaded: this.#loaded, now, newId })
   }
@@ -152,34 +159,52 @@ class Models implements ModelsService {
     }
   }
 
-  async #upload(caller: Caller, upload: ModelUpload, former: Stored<ModelRecord> | undefined): Promise<ModelInfo> {
+  async #upload(
+    caller: Caller,
+    given: ModelUpload | RemoteUpload,
+    former: Stored<ModelRecord> | undefined,
+  ): Promise<ModelInfo> {
     const { user } = caller
-    const { files, ...read } = await readUpload(upload)
-    const release = await this.#registered.publish(caller, { ...read, files })
+    const upload = this.#options.newId()
+    const read = await this.#read(caller, given, upload, former)
+    // what another server has cannot be built
+    const release = read.files === undefined ? undefined : await this.#registered.publish(caller, read)
+    const { files, zip, ...known } = read
     const now = this.#options.now()
     const { createdBy = user, createdOn = now, version = 0 } = former?.value ?? {}
     const record: ModelRecord = {
-      ...read,
+      ...known,
       version: version + 1,
       ...(release !== undefined && { release }),
-      upload: this.#options.newId(),
-      size: upload.file.length,
+      upload,
+      size: zip?.length ?? 0,
       state: { kind: 'loading' },
       createdBy,
       createdOn,
       updatedBy: user,
       updatedOn: now,
     }
-    const placed = await this.#place(caller, record, upload.file, former)
+    const placed = await this.#place(caller, record, zip, former)
     this.#loader.load(caller.tenant, placed, files)
     return infoOf(placed)
+  }
+
+  async #read(
+    { tenant }: Caller,
+    given: ModelUpload | RemoteUpload,
+    upload: string,
+    former: Stored<ModelRecord> | undefined,
+  ): Promise<UploadedModel> {
+    if (!('remote' in given)) return { ...(await readUpload(given)), zip: given.file }
+    // a server may have another model at any time: what was known of one upload is not that of the next
+    return { ...this.#remotes.read(tenant, given, former?.value.remote), digest: `remote/${upload}` }
   }
 
   /** Under its name. `CONFLICT` when another upload was faster; the registry may have put this very one there. */
   async #place(
     caller: Caller,
     record: ModelRecord,
-    zip: Uint8Array,
+    zip: Uint8Array | undefined,
     former: Stored<ModelRecord> | undefined,
   ): Promise<ModelRecord> {
     const { tenant } = caller
@@ -223,9 +248,12 @@ class Models implements ModelsService {
     for (const tenant of await this.#options.storage.tenants()) {
       const store = this.#storeOf(tenant)
       for (const record of await store.list(undefined)) {
-        const { name, description, updatedBy: user, release } = record
-        if (this.#isClosing || release !== undefined || (await this.#registered.knows({ tenant, user }, name))) continue
-        const { framework, files } = await this.#loader.packageOf(tenant, record)
+        const { name, description, updatedBy: user, release, remote } = record
+        if (this.#isClosing || release !== undefined) continue
+        if (remote !== undefined || (await this.#registered.knows({ tenant, user }, name))) continue
+        const found = await this.#loader.packageOf(tenant, record)
+        if (found.remote !== undefined) continue
+        const { framework, files } = found
         const made = await this.#registered.publish({ tenant, user }, { name, framework, description, files })
         if (made !== undefined) await store.release(record, made)
       }
@@ -239,6 +267,7 @@ class Models implements ModelsService {
     // a runtime may be there by now, or the host that loaded it may have stopped
     this.#loader.load(tenant, record)
     if (state.kind === 'unsupported') throw new AppError('UNSUPPORTED', state.reason)
+    if (state.kind === 'away') throw new AppError('REMOTE_FAILED', state.reason)
     throw new AppError('NOT_READY', 'Model not ready yet')
   }
 
@@ -268,6 +297,8 @@ class Models implements ModelsService {
     } catch (error) {
       this.#failed++
       if (error instanceof AppError && error.cause === GAVE_UP) await this.#giveUp(tenant, record, error)
+      // before it is asked again, it is looked whether its server is there, and what it takes
+      if (isAway(error)) this.#loaded.drop({ tenant, digest: record.digest })
       throw error
     }
   }
@@ -289,12 +320,17 @@ class Models implements ModelsService {
 
   async #frameworks(): Promise<readonly FrameworkInfo[]> {
     const all = (await Promise.all(this.#options.drivers.map((driver) => driver.runtimes()))).flat()
-    return FRAMEWORKS.map((framework) => {
+    return [...FRAMEWORKS, 'custom' as const].map((framework) => {
       const runtimes = all.filter((one) => one.framework === framework)
       const versions = [...new Set(runtimes.map(({ framework_version: version }) => version))]
       return { framework, versions, runtimes }
     })
   }
 }
+
+/** What an upload says, and its files as far as they are here. */
+type UploadedModel =
+  | (ReadUpload & { readonly zip: Uint8Array })
+  | (ReadRemoteUpload & { readonly digest: string; readonly files?: undefined; readonly zip?: undefined })
 
 type ReadyRecord = ModelRecord & { readonly state: Extract<ModelState, { kind: 'ready' }> }

@@ -1,5 +1,5 @@
 /** Status and headers of an answer, as a webscript gives them: material to judge. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
 import type { WebHead } from '../functions/contract.ts'
 
@@ -60,7 +60,7 @@ function wrong(what: string): AppError {
 
 /** Weak, as Express makes them. */
 export function etagOf(body: string | Uint8Array): string {
-  const digest = createHash('sha1').update(body).digest('base64').slice(0, 27)
+  const digest = hash('sha1', body, 'base64').slice(0, 27)
   return `W/"${Buffer.byteLength(body).toString(16)}-${digest}"`
 }
 

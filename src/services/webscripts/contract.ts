@@ -10,6 +10,7 @@
  * Errors are AppErrors: `NOT_FOUND`, `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`, `PLUG_FAILED`, `TOO_LARGE`, `CLOSED`.
  */
 import type { Caller, Led } from '../../kernel/caller.ts'
+import type { CancelSignal } from '../../kernel/cancel-signal.ts'
 import type { DeployedWebscript, WebHead } from '../functions/contract.ts'
 
 /** The service of one host. */
@@ -68,7 +69,7 @@ export interface ScriptRequest {
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Uint8Array
   /** the client is gone */
-  readonly signal: AbortSignal
+  readonly signal: CancelSignal
   /** when a rule calls it */
   readonly led?: Led
 }

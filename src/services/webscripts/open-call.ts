@@ -20,6 +20,8 @@ export interface OpenCallOptions {
   /** when a rule calls */
   readonly led?: Led | undefined
   readonly later: StartTimer
+  /** told of an answer in pieces: its head, and what gives them */
+  readonly begun: (head: WebHead, pieces: Readable) => void
 }
 
 export class OpenCall {
@@ -27,39 +29,28 @@ export class OpenCall {
   readonly led: Led | undefined
   /** more time as the answer gets on */
   readonly timer = new RenewableTimer()
-  /** Resolves with the head of an answer in pieces. */
-  readonly began: Promise<WebHead>
-  /** its pieces */
-  readonly stream: Readable
   /** bytes of them */
   sent = 0
   readonly #body: Uint8Array
   readonly #later: StartTimer
-  #begin: ((head: WebHead) => void) | undefined
+  readonly #begun: OpenCallOptions['begun']
+  /** of an answer in pieces: most come whole */
+  #pieces: Readable | undefined
   #room: (() => void) | undefined
   #isLate = false
   #stopLimit: (() => void) | undefined
 
-  constructor({ owner, body, led, later }: OpenCallOptions) {
+  constructor({ owner, body, led, later, begun }: OpenCallOptions) {
     this.owner = owner
     this.led = led
     this.#body = body
     this.#later = later
-    this.began = new Promise((resolve) => (this.#begin = resolve))
-    this.stream = new Readable({
-      highWaterMark: WAITING_BYTES,
-      read: () => this.#wake(),
-      destroy: (error, done) => {
-        this.#wake()
-        done(error)
-      },
-    })
-    // whoever sends it hears of it; a call that answers whole has no reader
-    this.stream.on('error', () => undefined)
+    this.#begun = begun
   }
 
+  /** Whether there is an answer in pieces. */
   get hasBegun(): boolean {
-    return this.#begin === undefined
+    return this.#pieces !== undefined
   }
 
   read(offset: unknown): string {
@@ -69,43 +60,55 @@ export class OpenCall {
 
   /** Begins the answer. Throws `PLUG_FAILED` for a head that no answer can have. */
   begin(params: Readonly<Record<string, unknown>>): void {
-    if (this.#begin === undefined) throw refused('the answer has begun already')
-    this.#begin(headOf(params))
-    this.#begin = undefined
+    if (this.#pieces !== undefined) throw refused('the answer has begun already')
+    const head = headOf(params)
+    const pieces = new Readable({
+      highWaterMark: WAITING_BYTES,
+      read: () => this.#wake(),
+      destroy: (error, done) => {
+        this.#wake()
+        done(error)
+      },
+    })
+    // whoever sends it hears of it
+    pieces.on('error', () => undefined)
+    this.#pieces = pieces
     this.#stopLimit = this.#later(STREAM_MS, () => (this.#isLate = true))
     this.timer.renew()
+    this.#begun(head, pieces)
   }
 
   /** Resolves when there is room for another piece. Rejects when the client is gone or takes nothing. */
   async write(params: Readonly<Record<string, unknown>>): Promise<void> {
-    if (!this.hasBegun) throw refused('the answer has not begun')
+    const pieces = this.#pieces
+    if (pieces === undefined) throw refused('the answer has not begun')
     if (this.#room !== undefined) throw refused('a piece is on its way; write the next one when it is answered')
     const { text, bytes } = params
     const piece =
       typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : Buffer.from(typeof text === 'string' ? text : '')
-    if (this.stream.destroyed) throw refused('the client went away')
+    if (pieces.destroyed) throw refused('the client went away')
     if (this.#isLate) throw refused(`the answer takes longer than ${STREAM_MS} ms`)
     this.sent += piece.length
     this.timer.renew()
-    if (piece.length === 0 || this.stream.push(piece)) return
-    await this.#untilRoom()
+    if (piece.length === 0 || pieces.push(piece)) return
+    await this.#untilRoom(pieces)
     this.timer.renew()
-    if (this.stream.destroyed) throw refused('the client went away')
+    if (pieces.destroyed) throw refused('the client went away')
   }
 
   /** Nothing more comes: the answer is whole, or it failed on the way. */
   end(error?: Error): void {
     this.#stopLimit?.()
-    if (this.stream.destroyed) return
-    if (error === undefined) this.stream.push(null)
-    else this.stream.destroy(error)
+    if (this.#pieces === undefined || this.#pieces.destroyed) return
+    if (error === undefined) this.#pieces.push(null)
+    else this.#pieces.destroy(error)
   }
 
-  #untilRoom(): Promise<void> {
+  #untilRoom(pieces: Readable): Promise<void> {
     return new Promise((resolve, reject) => {
       const callOff = this.#later(STALL_MS, () => {
         this.#room = undefined
-        this.stream.destroy(new Error('the client takes nothing'))
+        pieces.destroy(new Error('the client takes nothing'))
         reject(refused(`the client took nothing for ${STALL_MS} ms`))
       })
       this.#room = () => {

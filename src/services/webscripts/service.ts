@@ -27,7 +27,7 @@ import type {
   WebscriptsService,
 } from './contract.ts'
 import { Management } from './manage.ts'
-import { OpenCall } from './open-call.ts'
+import { OpenCall, type OpenCallOptions } from './open-call.ts'
 import { ScriptFigures } from './script-figures.ts'
 import { ScriptLog } from './script-log.ts'
 import { type CallLimits, TenantCalls } from './tenant-calls.ts'
@@ -123,7 +123,8 @@ class Webscripts implements WebscriptsService {
     script: DeployedWebscript | undefined,
     shown: ShownCredentials,
   ): Promise<{ readonly isHeaderOurs: boolean }> {
-    return letIn(script, script === undefined ? [] : this.#secretsOf(script), shown, this.#options)
+    // a public one takes everybody
+    return letIn(script, script?.isPrivate === true ? this.#secretsOf(script) : [], shown, this.#options)
   }
 
   #secretsOf({ tenant, name, secret }: DeployedWebscript): readonly string[] {
@@ -144,46 +145,29 @@ class Webscripts implements WebscriptsService {
     }
     const release = this.#quota.begin(tenant)
     const requestId = this.#options.newId()
-    const { body, led } = request
-    const call = new OpenCall({ owner: scriptKey(tenant, name), body, led, later: this.#options.later })
-    this.#calls.set(requestId, call)
-    const shown = new ShownCall(this.#options, this.#log, this.#figuresOf(scriptKey(tenant, name)), {
-      script,
-      request,
-      requestId,
-    })
+    const key = scriptKey(tenant, name)
+    const { body, led, signal } = request
+    const shown = new ShownCall(this.#options, this.#log, this.#figuresOf(key), { script, key, request, requestId })
     this.#total++
-    let isOver = false
-    const over = (): void => {
-      if (isOver) return
-      isOver = true
-      this.#calls.delete(requestId)
-      release()
-      shown.end()
-    }
-    try {
-      const answered = functions.callWebscript(tenant, name, version, paramsOf(requestId, request), {
-        signal: request.signal,
-        timer: call.timer,
-        onStart: () => shown.started(),
-      })
-      const whole = answered
-        .then((answer) => this.#finish(call, answer, shown))
-        .catch((error: unknown) => {
-          this.#fail(call, error, shown)
-        })
-      whole.then(over, over)
-      const begun = call.began.then((head) => {
+    return new Promise((resolve, reject) => {
+      const begun: OpenCallOptions['begun'] = (head, pieces) => {
         shown.began(head.status)
-        return { ...head, body: call.stream }
-      })
-      const answer = await Promise.race([whole, begun])
-      // what went out in pieces has begun before it ended
-      return { ...(answer ?? (await begun)), requestId }
-    } catch (error) {
-      over()
-      throw error
-    }
+        resolve({ ...head, body: pieces, requestId })
+      }
+      const call = new OpenCall({ owner: key, body, led, later: this.#options.later, begun })
+      this.#calls.set(requestId, call)
+      const options = { signal, timer: call.timer, onStart: () => shown.started() }
+      const answered = functions.callWebscript(tenant, name, version, paramsOf(requestId, request), options)
+      const over = (): void => {
+        this.#calls.delete(requestId)
+        release()
+        shown.end()
+      }
+      this.#finished(call, answered, shown, over).then(
+        (answer) => answer && resolve({ ...answer, requestId }),
+        (error: unknown) => reject(error),
+      )
+    })
   }
 
   async answer(
@@ -198,7 +182,7 @@ class Webscripts implements WebscriptsService {
       return this.#options.askApi({ tenant, user: `webscripts/${name}` }, requestOf(params), signal, led)
     }
     const call = this.#calls.get(String(params['id']))
-    // ids cannot be guessed; those of others would not be found either way
+    // those of others are not found
     if (call === undefined || call.owner !== scriptKey(tenant, name))
       throw new AppError('PLUG_FAILED', 'that call is not open')
     if (question === 'web.read') return call.read(params['offset'])
@@ -215,29 +199,27 @@ class Webscripts implements WebscriptsService {
     this.#log.end()
   }
 
-  /** The answer as a whole; undefined when it went out in pieces. */
-  #finish(call: OpenCall, answer: unknown, shown: ShownCall): Omit<ScriptAnswer, 'requestId'> | undefined {
-    if (call.hasBegun) {
-      shown.sent(call.sent)
+  /** The answer as a whole; undefined when it went out in pieces, whose reader hears by them of a failure. */
+  async #finished(
+    call: OpenCall,
+    answered: Promise<unknown>,
+    shown: ShownCall,
+    over: () => void,
+  ): Promise<Omit<ScriptAnswer, 'requestId'> | undefined> {
+    try {
+      const answer = await answered
+      if (!call.hasBegun) return wholeAnswer(answer, shown)
       call.end()
-      return undefined
+    } catch (error) {
+      this.#errors++
+      shown.failed(error)
+      if (!call.hasBegun) throw error
+      call.end(error as Error)
+    } finally {
+      if (call.hasBegun) shown.sent(call.sent)
+      over()
     }
-    if (!isPlainObject(answer)) throw new AppError('PLUG_FAILED', 'it gave no answer', { cause: 'answer' })
-    const head = headOf(answer)
-    const { text, bytes } = answer
-    const body = typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : typeof text === 'string' ? text : ''
-    shown.began(head.status)
-    shown.sent(Buffer.byteLength(body))
-    return { ...head, body }
-  }
-
-  /** After the answer has begun its reader hears of it by a stream that fails. */
-  #fail(call: OpenCall, error: unknown, shown: ShownCall): void {
-    this.#errors++
-    shown.failed(error)
-    if (!call.hasBegun) throw error
-    shown.sent(call.sent)
-    call.end(error as Error)
+    return undefined
   }
 
   /** By which rules: a script does not tell which of its open calls it asks for, and the longest chain ends a loop. */
@@ -278,8 +260,20 @@ class Webscripts implements WebscriptsService {
   }
 }
 
+function wholeAnswer(answer: unknown, shown: ShownCall): Omit<ScriptAnswer, 'requestId'> {
+  if (!isPlainObject(answer)) throw new AppError('PLUG_FAILED', 'it gave no answer', { cause: 'answer' })
+  const head = headOf(answer)
+  const { text, bytes } = answer
+  const body = typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : typeof text === 'string' ? text : ''
+  shown.began(head.status)
+  shown.sent(Buffer.byteLength(body))
+  return { ...head, body }
+}
+
 interface CallFacts {
   readonly script: DeployedWebscript
+  /** of all its versions */
+  readonly key: string
   readonly request: ScriptRequest
   readonly requestId: string
 }
@@ -344,17 +338,17 @@ class ShownCall {
   }
 
   #say(level: LogLevel, kind: 'request' | 'response', message: string): void {
-    const { script, requestId } = this.#facts
-    const { tenant, name, version } = script
-    this.#log.add(scriptKey(tenant, name), { time: this.#options.now(), level, kind, message, version, requestId })
+    const { script, key, requestId } = this.#facts
+    const { version } = script
+    this.#log.add(key, { time: this.#options.now(), level, kind, message, version, requestId })
   }
 }
 
 function paramsOf(id: string, { method, path, query, headers, body }: ScriptRequest): WebCallParams {
   const size = body.length
-  const isSmall = size <= PIECE_BYTES
-  const text = isSmall ? Buffer.from(body.buffer, body.byteOffset, size).toString('base64') : undefined
-  return { id, method, path, query, headers, size, ...(text !== undefined && { body: text }) }
+  const params = { id, method, path, query, headers, size }
+  if (size === 0 || size > PIECE_BYTES) return params
+  return { ...params, body: Buffer.from(body.buffer, body.byteOffset, size).toString('base64') }
 }
 
 function requestOf(params: Readonly<Record<string, unknown>>): ApiRequest {

@@ -10,11 +10,15 @@ export interface DriverFacts {
   /** what the library itself predicts */
   readonly instances: readonly Json[]
   readonly predictions: readonly Json[]
+  /** which cannot be opened, and by which codes that is said; default: one with the same files, which nobody can read */
+  readonly broken?: ModelPackage
+  readonly brokenCodes?: RegExp
   /** instances that are refused, and what is said about it */
   readonly wrong: readonly (readonly [instance: Json, message: RegExp])[]
 }
 
-export function driverSuite(name: string, { driver: make, model, instances, predictions, wrong }: DriverFacts): void {
+export function driverSuite(name: string, facts: DriverFacts): void {
+  const { driver: make, model, instances, predictions, wrong, brokenCodes = /^(VALIDATION|MODEL_FAILED)$/ } = facts
   describe(`the driver ${name}`, () => {
     let driver: ModelDriver
     let open: OpenModel
@@ -29,12 +33,14 @@ export function driverSuite(name: string, { driver: make, model, instances, pred
 
     it('takes the model, and none of another framework', async () => {
       expect(await driver.refuses(model)).toBeUndefined()
-      const other = { ...model, framework: 'weka' } as unknown as ModelPackage
+      const other = { ...model, framework: 'weka', remote: undefined } as unknown as ModelPackage
       expect(await driver.refuses(other)).toMatch(/\w/)
     })
 
     it('tells what it runs models with', async () => {
-      expect((await driver.runtimes()).map(({ framework }) => framework)).toContain(model.framework)
+      const runtimes = await driver.runtimes()
+      expect(runtimes.map(({ framework }) => framework)).toContain(model.framework)
+      expect(runtimes.map((one) => one.driver)).toContain(driver.name)
     })
 
     it('says what the library says, in the order of the instances', async () => {
@@ -57,15 +63,18 @@ export function driverSuite(name: string, { driver: make, model, instances, pred
       expect(good.status === 'fulfilled' && good.value).toHaveLength(1)
     })
 
-    it('refuses files that it cannot read', async () => {
-      const files = new Map([...model.files].map(([path]) => [path, new TextEncoder().encode('no model')]))
-      const broken = driver.open({ ...model, digest: 'broken', files })
-      await expect(broken).rejects.toMatchObject({
-        code: expect.stringMatching(/^(VALIDATION|MODEL_FAILED)$/) as string,
-      })
+    it('refuses a model that it cannot open, and harms no other', async () => {
+      const broken = driver.open(facts.broken ?? brokenOf(model))
+      await expect(broken).rejects.toMatchObject({ code: expect.stringMatching(brokenCodes) as string })
       expect(await predict(instances.slice(0, 1))).toHaveLength(1)
     })
   })
+}
+
+function brokenOf(model: ModelPackage): ModelPackage {
+  if (model.remote !== undefined) return model
+  const files = new Map([...model.files].map(([path]) => [path, new TextEncoder().encode('no model')]))
+  return { ...model, digest: 'broken', files }
 }
 
 /** Equal to 32 bits, whatever the shape. */

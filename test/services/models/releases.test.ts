@@ -4,7 +4,7 @@ import { AppError } from '../../../src/kernel/errors.ts'
 import type { ModelRelease } from '../../../src/services/models/contract.ts'
 import { createModelsService } from '../../../src/services/models/service.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
-import { TestDriver } from './test-driver.ts'
+import { TEST_SEAL, TestDriver } from './test-driver.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const release = (version: string, content = version, more: Partial<ModelRelease> = {}): ModelRelease => ({
@@ -29,6 +29,7 @@ function started(driver = new TestDriver()) {
     drivers: [driver],
     now: () => 1_000,
     newId: () => `id${ids++}`,
+    seal: TEST_SEAL,
   })
   return { driver, releases: service.releases, api: service.as({ tenant: 'acme', user: 'users/2' }) }
 }

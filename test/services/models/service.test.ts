@@ -9,15 +9,16 @@ import type { Storage } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { deferred } from '../../support/deferred.ts'
 import { until } from '../../support/until.ts'
-import { TestDriver } from './test-driver.ts'
+import { TEST_SEAL, TestDriver } from './test-driver.ts'
 import { zipOf } from './zip.ts'
 
 const file = zipOf({ 'model.bst': 'x' })
 const UPLOAD = { name: 'm', framework: 'xgboost', file }
 
 let ids = 0
+const seal = TEST_SEAL
 function serviceOf(driver: ModelDriver, storage: Storage = openMemory()): ModelsService {
-  return createModelsService({ storage, drivers: [driver], now: () => 1_000, newId: () => `id${ids++}` })
+  return createModelsService({ storage, drivers: [driver], now: () => 1_000, newId: () => `id${ids++}`, seal })
 }
 const asked = (service: ModelsService, tenant = 'acme'): ModelsApi => service.as({ tenant, user: 'users/1' })
 const ready = (api: ModelsApi, name = 'm'): Promise<void> => until(async () => (await api.get(name)).ready)
@@ -142,7 +143,8 @@ describe('a model', () => {
     const loaded = deferred<void>()
     driver.open_ = () => loaded.promise
     let now = 1_000
-    const service = createModelsService({ storage: openMemory(), drivers: [driver], now: () => now, newId: () => 'id' })
+    const parts = { storage: openMemory(), drivers: [driver], now: () => now, newId: () => 'id', seal }
+    const service = createModelsService(parts)
     await asked(service).create(UPLOAD)
     now = 2_000
     const other = service.as({ tenant: 'acme', user: 'users/2' })
@@ -213,7 +215,8 @@ describe('a model from before there was a registry', () => {
     }
     const registry = () => ({ as: () => api }) as unknown as FunctionsService
     for (let start = 0; start < 2; start++) {
-      const options = { storage, drivers: [new TestDriver()], now: () => 1_000, newId: () => `id${ids++}`, registry }
+      const parts = { now: () => 1_000, newId: () => `id${ids++}`, seal, registry }
+      const options = { storage, drivers: [new TestDriver()], ...parts }
       const service = createModelsService(options)
       await service.start()
       await until(async () => (await asked(service).get('m')).semantic_version === '1.0.0')

@@ -1,5 +1,8 @@
-/** A driver that tests tell what to do. */
+/** A driver that tests tell what to do, and a seal for services. */
+import { Seal } from '../../../src/machine/seal.ts'
 import type { ModelCall, ModelDriver, OpenModel } from '../../../src/services/models/driver.ts'
+
+export const TEST_SEAL = new Seal(new Uint8Array(32).fill(1))
 
 /** Gives what each instance is, unless a test says otherwise. */
 export class TestDriver implements ModelDriver {

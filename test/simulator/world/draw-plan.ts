@@ -51,8 +51,12 @@ const FAULTS: readonly ((chance: Chance) => Fault)[] = [
   }),
   (chance) => ({ fault: 'crash', turns: chance.below(60), downMs: chance.of([1, 100]) }),
   (chance) => ({ fault: 'restart', downMs: chance.of([1, 1000, 60_000]) }),
-  // shorter than the time limit of a call: what longer ones do stands in docs/guide/host-simulator.md
-  (chance) => ({ fault: 'trouble', kind: chance.of(['away', 'stuck']), ms: chance.of([10, 500, 3000, 20_000]) }),
+  // also longer than the time limit of a call
+  (chance) => ({
+    fault: 'trouble',
+    kind: chance.of(['away', 'stuck']),
+    ms: chance.of([10, 500, 3000, 20_000, 90_000]),
+  }),
   (chance) => ({ fault: 'manners', manners: manners(chance) }),
   (chance) => ({ fault: 'clock', ms: chance.of([-3_600_000, -5000, -500, 500, 5000, 3_600_000]) }),
   (chance) => ({

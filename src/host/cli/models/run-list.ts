@@ -20,10 +20,12 @@ function rowOf({
   framework,
   framework_version: of,
   version,
+  remote,
   ready,
   failure,
   updatedOn,
 }: ModelInfo): readonly string[] {
   const status = ready ? 'ready' : failure === undefined ? 'loading' : `failed: ${failure.slice(0, 60)}`
-  return [name, of === undefined ? framework : `${framework} ${of}`, version, status, updatedOn]
+  const kind = remote === undefined ? (of ?? '') : `at ${remote.url}`
+  return [name, `${framework} ${kind}`.trim(), version, status, updatedOn]
 }

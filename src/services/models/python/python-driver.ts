@@ -13,19 +13,19 @@ import type { StartTimer } from '../../../kernel/start-timer.ts'
 import type { PoolOptions, ProcessPool } from '../../../sandbox-process/process-pool.ts'
 import type { Program } from '../../../sandbox-process/program.ts'
 import type { CallFailure } from '../../../sandbox-process/sandbox-process.ts'
+import { CallBatcher } from '../call-batcher.ts'
 import { FRAMEWORKS, type RuntimeInfo } from '../contract.ts'
 import {
   GAVE_UP,
   type ModelCall,
   type ModelDriver,
-  type ModelPackage,
   type OpenModel,
+  type PackageOfFiles,
   type Signature,
 } from '../driver.ts'
 import { mainFileOf } from '../layouts.ts'
-import { CallBatcher } from './call-batcher.ts'
+import { readSignatures } from '../read-signatures.ts'
 import type { PythonRuntime, PythonRuntimes } from './python-runtimes.ts'
-import { readSignatures } from './read-signatures.ts'
 
 const WORKER = fileURLToPath(new URL('./model_worker.py', import.meta.url))
 /** ends of a process within them after which a model is given up */
@@ -59,8 +59,8 @@ export function pythonDriver(options: PythonDriverOptions): ModelDriver {
   const openPool = (): Promise<ProcessPool | undefined> => (opened ??= start())
   return {
     name: 'python',
-    refuses: async ({ framework }) => {
-      if (!FRAMEWORKS.includes(framework)) return 'it runs models of other frameworks'
+    refuses: async ({ framework, remote }) => {
+      if (remote !== undefined || !FRAMEWORKS.includes(framework)) return 'it runs models of other frameworks'
       if ((await runtimes.of(framework)) === undefined) {
         return `no runtime of Python with ${framework} is there; reflexarc models runtime add ${framework} makes one`
       }
@@ -68,6 +68,7 @@ export function pythonDriver(options: PythonDriverOptions): ModelDriver {
       return isThere ? undefined : 'this host runs no programs in Python; /health says why'
     },
     open: async (model) => {
+      if (model.remote !== undefined) throw new AppError('UNSUPPORTED', 'the model has no files')
       const [found, runtime] = await Promise.all([openPool(), runtimes.of(model.framework)])
       if (found === undefined || runtime === undefined)
         throw new AppError('UNSUPPORTED', 'there is no Python for the model')
@@ -90,7 +91,7 @@ async function openModel(
   options: OpenOptions,
   pool: ProcessPool,
   runtime: PythonRuntime,
-  model: ModelPackage,
+  model: PackageOfFiles,
 ): Promise<OpenModel> {
   const { tenant, framework } = model
   const folder = await unpacked(options.folder, model)
@@ -241,7 +242,7 @@ function valuesOf(answer: unknown, operation: ModelCall['operation']): readonly 
 }
 
 /** Its files in a folder of their own, which its process may read. */
-async function unpacked(parent: string, { files }: ModelPackage): Promise<string> {
+async function unpacked(parent: string, { files }: PackageOfFiles): Promise<string> {
   try {
     await mkdir(parent, { recursive: true })
     const folder = await mkdtemp(join(parent, 'model-'))

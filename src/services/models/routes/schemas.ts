@@ -1,14 +1,29 @@
 /** The shapes of the service for its API page. */
-import { Type } from 'typebox'
-import { FRAMEWORKS, OPERATIONS } from '../contract.ts'
+import { Type, type TSchema } from 'typebox'
+import { FRAMEWORKS, OPERATIONS, REMOTE_PROTOCOLS } from '../contract.ts'
 
 const Text = Type.String()
-const FrameworkName = Type.Enum([...FRAMEWORKS])
+const FrameworkName = Type.Enum([...FRAMEWORKS, 'custom'])
 const Operation = Type.Enum([...OPERATIONS])
 
 export const ErrorSchema = Type.Object(
   { error: Text, code: Text, statusCode: Type.Integer(), details: Type.Optional(Type.Array(Text)) },
   { title: 'ModelError' },
+)
+const Remote = Type.Object(
+  {
+    url: Type.String({ description: 'http or https, up to what comes before /v1 or /v2' }),
+    protocol: Type.Enum([...REMOTE_PROTOCOLS], {
+      description: 'v1: as TensorFlow Serving and KServe; v2: the Open Inference Protocol, as MLServer and Triton',
+    }),
+    model: Type.Optional(Type.String({ description: 'how the server calls it; default its name here' })),
+    headers: Type.Optional(
+      Type.Record(Text, Text, {
+        description: 'sent with each request; shown sealed, and what is shown may be sent back',
+      }),
+    ),
+  },
+  { title: 'ServerOfModel' },
 )
 export const ModelSchema = Type.Object(
   {
@@ -19,7 +34,8 @@ export const ModelSchema = Type.Object(
     version: Type.String({ description: 'counts the uploads of the name' }),
     semantic_version: Type.Optional(Type.String({ description: 'its version in the function registry' })),
     ready: Type.Boolean(),
-    failure: Type.Optional(Type.String({ description: 'why it is not ready, and will not be' })),
+    failure: Type.Optional(Type.String({ description: 'why it is not ready' })),
+    remote: Type.Optional(Remote),
     warnings: Type.Optional(Type.Array(Text)),
     supported_endpoints: Type.Array(Operation, { description: 'empty until it is ready' }),
     createdBy: Text,
@@ -40,8 +56,27 @@ const Fields = {
   framework: Type.String({ description: `one of ${FRAMEWORKS.join(', ')}` }),
   description: Type.Optional(Text),
 }
-export const UploadSchema = Type.Object({ name: Text, ...Fields }, { title: 'ModelUpload' })
-export const ReplacementSchema = Type.Object({ name: Type.Optional(Text), ...Fields }, { title: 'ModelReplacement' })
+const RemoteFields = {
+  framework: Type.Optional(Type.String({ description: `one of ${FRAMEWORKS.join(', ')}; default custom` })),
+  description: Type.Optional(Text),
+  remote: Remote,
+}
+const Name = Type.Optional(Text)
+export const UploadSchema = formOrJson(
+  Type.Object({ name: Text, ...Fields }, { title: 'ModelUpload' }),
+  Type.Object({ name: Text, ...RemoteFields }, { title: 'RemoteModel' }),
+)
+export const ReplacementSchema = formOrJson(
+  Type.Object({ name: Name, ...Fields }, { title: 'ModelReplacement' }),
+  Type.Object({ name: Name, ...RemoteFields }, { title: 'RemoteReplacement' }),
+)
+
+/** A model with its files, or the server that has it. */
+function formOrJson(form: TSchema, json: TSchema): TSchema {
+  return Type.Unsafe<unknown>({
+    content: { 'multipart/form-data': { schema: form }, 'application/json': { schema: json } },
+  })
+}
 export const PatchSchema = Type.Object(
   {
     description: Type.Optional(Text),

@@ -2,7 +2,7 @@
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import { isPlainObject, type Json } from '../../../kernel/json.ts'
 import { Issues, shown } from '../../../kernel/issues.ts'
-import type { ModelCall, ModelDriver, ModelPackage, OpenModel, Signature } from '../driver.ts'
+import type { ModelCall, ModelDriver, OpenModel, PackageOfFiles, Signature } from '../driver.ts'
 import { mainFileOf } from '../layouts.ts'
 import { type Booster, marginsOf } from './booster.ts'
 import { readBinary } from './read-binary.ts'
@@ -24,14 +24,19 @@ export interface XgboostDriverOptions {
 export function xgboostDriver({ breathe }: XgboostDriverOptions): ModelDriver {
   return {
     name: 'xgboost',
-    refuses: ({ framework, files }) => {
-      if (framework !== 'xgboost') return Promise.resolve('it evaluates boosters of XGBoost')
-      const size = files.get(mainFileOf('xgboost'))?.length ?? 0
+    refuses: (model) => {
+      if (model.remote !== undefined || model.framework !== 'xgboost') {
+        return Promise.resolve('it evaluates boosters of XGBoost')
+      }
+      const size = model.files.get(mainFileOf('xgboost'))?.length ?? 0
       return Promise.resolve(
         size > MAX_BYTES ? `a booster larger than ${MAX_BYTES} bytes is not evaluated here` : undefined,
       )
     },
-    open: async (model) => openBooster(readBooster(model), breathe),
+    open: async (model) => {
+      if (model.remote !== undefined) throw new AppError('UNSUPPORTED', 'the model has no files')
+      return openBooster(readBooster(model), breathe)
+    },
     runtimes: async () => [
       { name: 'xgboost', driver: 'xgboost', framework: 'xgboost', framework_version: 'saved by 0.x to 3.x' },
     ],
@@ -39,7 +44,7 @@ export function xgboostDriver({ breathe }: XgboostDriverOptions): ModelDriver {
   }
 }
 
-function readBooster({ files }: ModelPackage): Booster {
+function readBooster({ files }: PackageOfFiles): Booster {
   const bytes = files.get(mainFileOf('xgboost')) ?? new Uint8Array()
   const [first, second] = bytes
   if (first !== OPEN_OBJECT) return readBinary(bytes)

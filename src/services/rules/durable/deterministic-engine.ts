@@ -16,7 +16,7 @@ import { CoreEngine } from '../../../core/engine/engine.ts'
 import type { RareEvent } from '../../../core/engine/events.ts'
 import type { LiveTask } from '../../../core/engine/live-task.ts'
 import { VirtualClock } from '../../../core/simulate/virtual-clock.ts'
-import { limitAfter } from '../../../core/task/execution.ts'
+import { limitAfter, limitWithout } from '../../../core/task/execution.ts'
 import { decodeNumbers } from '../../../core/task/json-numbers.ts'
 import type { PlugRegistry } from '../../../core/plug/plug.ts'
 import type { Sent } from '../../../core/task/origin.ts'
@@ -159,6 +159,7 @@ export class DeterministicEngine {
   apply(input: Input, position: number): unknown {
     if (input.k === 'jump') return this.#jump(input.at)
     if (input.k === 'open') return this.#leave(input.until)
+    if (input.k === 'still') return this.#leaveOut(input)
     this.#clock.advanceTo(input.at)
     if (input.k === 'later') return
     switch (input.k) {
@@ -227,8 +228,21 @@ export class DeterministicEngine {
   }
 
   #jump(at: number): void {
-    for (const id of this.#staged.keys()) this.engine.tasks.get(id)?.spareLimits(this.now, at)
+    const from = this.now
+    this.#moveLimits((limit) => limitAfter(limit, from, at))
     this.#clock.jumpTo(at)
+  }
+
+  #leaveOut({ since, at }: Extract<Input, { k: 'still' }>): void {
+    if (since < at) this.#moveLimits((limit, timeoutMs) => limitWithout(limit, timeoutMs, since, at))
+    this.#clock.advanceTo(at)
+  }
+
+  /** A task whose limits are others is another one: its stored state would end its calls. */
+  #moveLimits(move: (limit: number, timeoutMs: number) => number): void {
+    for (const id of this.#staged.keys()) {
+      if (this.engine.tasks.get(id)?.moveLimits(move) === true) this.#hooks.touched(id)
+    }
   }
 
   /** All tasks leave, to wait for their `resume`. */

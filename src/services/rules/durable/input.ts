@@ -75,6 +75,8 @@ export type Input =
   | { readonly k: 'later'; readonly at: number; readonly p: string }
   /** Nobody was there for a while, though the process was: what was due comes late. */
   | { readonly k: 'jump'; readonly at: number }
+  /** The store said nothing since then: that time counts for no limit of a call. With nothing left out it is a sign of life. */
+  | { readonly k: 'still'; readonly at: number; readonly since: number }
 
 export interface PushedValue {
   readonly state?: string

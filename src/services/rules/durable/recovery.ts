@@ -67,6 +67,8 @@ export class Recovery {
   /** by task, oldest first */
   readonly #changes = new Map<string, ChangeEntry[]>()
   readonly #answers = new Set<string>()
+  /** last position at which limits of calls were moved */
+  #lastMoved: number | undefined
 
   private constructor(parts: EngineSettings, store: Store, mark: Mark | undefined, tail: readonly TailEntry[]) {
     this.#parts = parts
@@ -129,7 +131,7 @@ export class Recovery {
     if (record === undefined) return this.#begins.get(task.id)?.epoch === task.epoch
     const isLater = (position: number | undefined) => position !== undefined && position > record.position
     if (isLater(this.#lastOfTask.get(task.id))) return true
-    if (isAtWork(record) && isLater(this.#lastResumed.get(task.id))) return true
+    if (isAtWork(record) && (isLater(this.#lastResumed.get(task.id)) || isLater(this.#lastMoved))) return true
     if (record.resources.some((resource) => isLater(this.#lastOfResource.get(resource)))) return true
     return firstTimer(record) <= (this.until ?? Number.NEGATIVE_INFINITY)
   }
@@ -225,6 +227,7 @@ export class Recovery {
       for (const { resource } of messagesOf(input.m)) this.#lastOfResource.set(resource, position)
     } else if (input.k === 'resume') for (const id of input.ts) this.#lastResumed.set(id, position)
     else if ('t' in input) this.#lastOfTask.set(input.t, position)
+    if (input.k === 'jump' || (input.k === 'still' && input.since < input.at)) this.#lastMoved = position
     if (input.k === 'later') this.#later.add(input.p)
     if (input.k === 'begin') this.#begins.set(input.t, { epoch: input.e, position })
     if (input.k === 'change') {

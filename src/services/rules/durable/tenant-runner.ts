@@ -19,10 +19,11 @@ import type { Store, Write } from '../../../storage/contract.ts'
 import type { Intake, IntakeOptions, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
 import { Checkpoints, type CheckpointSettings } from './checkpoints.ts'
 import { dataOf, messagesOf, type Input, type Untimed } from './input.ts'
-import { InputQueue, type Applied } from './input-queue.ts'
+import { InputQueue } from './input-queue.ts'
 import { Recovery } from './recovery.ts'
 import { joinedState, withoutParts } from './stored-states.ts'
 import { DELIVERIES, deliveryId, MAX_DELIVERIES, STATES, type StateRecord } from './records.ts'
+import { Standstill } from './standstill.ts'
 import { DeterministicEngine, type EndOfRun, type EngineSettings } from './deterministic-engine.ts'
 
 export interface TenantRunnerDependencies {
@@ -56,6 +57,7 @@ export class TenantRunner {
   readonly #queue: InputQueue
   readonly #checkpoints: Checkpoints
   readonly #later: Set<string>
+  readonly #standstill: Standstill
   readonly #ended: EndOfRun[] = []
   #recovery: Recovery | undefined
   #resumedAll: Subscription | undefined
@@ -73,6 +75,7 @@ export class TenantRunner {
     this.#recovery = recovery
     this.#position = recovery.position
     this.#later = new Set(recovery.mark?.later)
+    this.#standstill = new Standstill(scheduler.now())
     const hooks = {
       touched: (task: string) => this.#checkpoints.touched(task, this.#isCatchingUp),
       rare: (event: RareEvent) => dependencies.rare(event),
@@ -91,6 +94,7 @@ export class TenantRunner {
       },
       settled: () => {
         this.#checkpoints.settled()
+        this.#spareCalls()
         this.#afterwards()
       },
     })
@@ -142,8 +146,7 @@ export class TenantRunner {
     const { id } = change.task
     if (change.kind === 'end') {
       const { epoch } = change
-      const carryOut = async (writes: readonly Write[]) =>
-        void (await this.#take({ k: 'end', t: id, e: epoch }, writes))
+      const carryOut = (writes: readonly Write[]) => this.#take({ k: 'end', t: id, e: epoch }, writes)
       return { writes: [], resourceIds: [], carryOut, apply: () => carryOut([]) }
     }
     const writes = await this.#forgetting(id)
@@ -220,14 +223,16 @@ export class TenantRunner {
   catchUp(): void {
     const now = Math.min(this.#dependencies.scheduler.now(), this.#queue.horizon)
     if (this.#isClosed || now < this.deterministic.now) return
-    if (!this.#hasSlept(now)) {
+    if (this.#hasSlept(now)) {
+      if (!this.#queue.has('jump')) void this.#queue.add([{ k: 'jump', at: now }]).catch(() => undefined)
+    } else if (!this.#waitsForStore(now)) {
       this.#isCatchingUp = true
       try {
         this.deterministic.advanceTo(now)
       } finally {
         this.#isCatchingUp = false
       }
-    } else if (!this.#queue.has('jump')) void this.#queue.add([{ k: 'jump', at: now }]).catch(() => undefined)
+    }
     this.#afterwards()
   }
 
@@ -270,31 +275,60 @@ export class TenantRunner {
         results: writes.length === 0 ? [] : (await this.#dependencies.store.commit(writes)).results,
       }
     }
-    const at = this.#arriving()
+    const { at, before } = this.#arriving()
     const inputs = heard.map((post): Input => ({ ...dataOf(post.messages, post), at }))
-    const { given, results } = await this.#queue.add(inputs, writes)
-    for (const [i, { messages }] of heard.entries()) if (given[i] === true) this.inputs += messagesOf(messages).length
-    return { taken: given.includes(true), results }
+    const { given, results } = await this.#queue.add([...before, ...inputs], writes)
+    const taken = given.slice(before.length)
+    for (const [i, { messages }] of heard.entries()) if (taken[i] === true) this.inputs += messagesOf(messages).length
+    return { taken: taken.includes(true), results }
   }
 
-  #take(input: Untimed, writes: readonly Write[] = []): Promise<Applied> {
-    if (this.#isClosed) return Promise.reject(closed())
-    return this.#queue.add([{ ...input, at: this.#arriving() }], writes)
+  async #take(input: Untimed, writes: readonly Write[] = []): Promise<void> {
+    if (this.#isClosed) throw closed()
+    const { at, before } = this.#arriving()
+    await this.#queue.add([...before, { ...input, at }], writes)
   }
 
-  /** The moment of what arrives now; what was slept through comes before it. */
-  #arriving(): number {
+  /**
+   * The moment of what arrives now, and what has to come before it in the same unit: who plays this again has to have
+   * slept, and left out time, at the same place.
+   */
+  #arriving(): { readonly at: number; readonly before: readonly Input[] } {
     const at = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#queue.lastAt)
+    const { horizon } = this.#queue
     // What is on its way may begin calls, of which no timer tells yet.
-    const isLate = this.#queue.size > 0 && at - this.#queue.lastAt > SLEPT_MS
-    // Who plays this again has to have slept at the same place.
-    if ((isLate || this.#hasSlept(at)) && !this.#queue.has('jump')) {
-      void this.#queue.add([{ k: 'jump', at }]).catch(() => undefined)
-    }
-    return at
+    if (at - horizon > SLEPT_MS || this.#hasSlept(at)) return { at, before: [{ k: 'jump', at }] }
+    const since = this.#standstill.sinceBefore(at, horizon)
+    return { at, before: since === undefined ? [] : [{ k: 'still', at, since }] }
+  }
+
+  /** What the store took for what is durable now counts for no call. */
+  #spareCalls(): void {
+    const { since } = this.#standstill
+    if (since === undefined || this.#queue.size > 0 || this.#isClosed) return
+    const now = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now)
+    this.#standstill.counted(now)
+    if (this.deterministic.engine.openCalls === 0) return
+    void this.#queue.add([{ k: 'still', at: now, since }]).catch(() => this.#standstill.lost(since))
+  }
+
+  /** Whether time, which would end calls, waits for the store to say something (STILL-2). */
+  #waitsForStore(now: number): boolean {
+    const { engine, nextAt = Number.POSITIVE_INFINITY, now: reached } = this.deterministic
+    if (this.#queue.size > 0 || engine.openCalls === 0 || nextAt > now || !this.#standstill.isQuiet(now)) return false
+    if (now >= this.#standstill.askAgainAt) this.#askStore(Math.max(reached, nextAt - 1), now)
+    return true
+  }
+
+  #askStore(at: number, now: number): void {
+    this.#standstill.ask(now)
+    const { scheduler } = this.#dependencies
+    void this.#queue.add([{ k: 'still', at, since: at }]).catch(() => this.#standstill.refused(scheduler.now()))
   }
 
   #apply(input: Input): unknown {
+    if (input.k === 'jump' || (input.k === 'still' && input.since < input.at)) this.#standstill.counted(input.at)
+    this.#standstill.heard(input.at, this.#dependencies.scheduler.now())
     if (input.k === 'data') for (const { resource } of messagesOf(input.m)) this.#checkpoints.heard(resource)
     return this.deterministic.apply(input, this.#position)
   }
@@ -442,7 +476,7 @@ export class TenantRunner {
         this.catchUp()
         this.#arm()
       },
-      Math.min(Math.max(0, next - now, rest), SLEPT_MS),
+      Math.min(Math.max(0, next - now, rest, this.#standstill.askAgainAt - now), SLEPT_MS),
     )
   }
 }

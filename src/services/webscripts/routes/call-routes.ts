@@ -1,5 +1,6 @@
 /** Calls of webscripts: any method, any body, at the address of one. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { CancelSignal } from '../../../kernel/cancel-signal.ts'
 import { AppError, ERRORS } from '../../../kernel/errors.ts'
 import { Type } from 'typebox'
 import type { CallFailure } from '../../functions/contract.ts'
@@ -9,6 +10,7 @@ import type { ScriptAddress, ScriptAnswer, ScriptRequest } from '../contract.ts'
 import type { DeployedWebscript } from '../../functions/contract.ts'
 import { secondsToWait } from '../tenant-calls.ts'
 import { ErrorSchema } from './error-schema.ts'
+import { ClientGone } from './client-gone.ts'
 import { BASE, CALL_BASES, type WebscriptsRouting } from './routing.ts'
 
 /** bytes of the body of a call */
@@ -56,11 +58,14 @@ export function callRoutes(app: FastifyInstance, { service }: WebscriptsRouting)
     const address = service.find(path.slice(base.length + 1))
     const version = headers[VERSION_HEADER]
     const script = address && service.choose(address, typeof version === 'string' ? version.trim() : undefined)
-    const secret = new URLSearchParams(query).get('secret') ?? undefined
+    const secret = secretIn(query)
     const { authorization } = headers
-    let isHeaderOurs: boolean
+    let isHeaderOurs = false
     try {
-      ;({ isHeaderOurs } = await service.authenticate(script, { authorization, secret, address: request.ip }))
+      // a public one takes everybody, and most who call it show nothing
+      if (script === undefined || script.isPrivate || authorization !== undefined) {
+        ;({ isHeaderOurs } = await service.authenticate(script, { authorization, secret, address: request.ip }))
+      }
       if (script !== undefined) service.admit(script)
     } catch (error) {
       if (error instanceof AppError && error.code === 'UNAUTHORIZED') {
@@ -84,7 +89,7 @@ export function callRoutes(app: FastifyInstance, { service }: WebscriptsRouting)
   const call = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const found = admitted.get(request)
     if (found === undefined) throw noWebscript()
-    const signal = untilGone(reply)
+    const signal = new ClientGone(reply.raw)
     let answer: ScriptAnswer
     try {
       answer = await service.call(found.script, requestOf(request, found, signal))
@@ -132,7 +137,7 @@ export function callRoutes(app: FastifyInstance, { service }: WebscriptsRouting)
 function requestOf(
   { raw, headers, body, method }: FastifyRequest,
   { address, query, isHeaderOurs }: Admitted,
-  signal: AbortSignal,
+  signal: CancelSignal,
 ): ScriptRequest {
   const pairs: [string, string][] = []
   for (let at = 0; at < raw.rawHeaders.length; at += 2) {
@@ -154,11 +159,14 @@ function requestOf(
 
 function send(request: FastifyRequest, reply: FastifyReply, { status, headers, body }: ScriptAnswer): FastifyReply {
   reply.code(status)
-  const names = new Map<string, string[]>()
-  for (const [name, value] of headers) names.set(name, [...(names.get(name) ?? []), value])
-  for (const [name, values] of names) reply.header(name, values.length === 1 ? values[0] : values)
+  const names = new Map<string, string | string[]>()
+  for (const [name, value] of headers) {
+    const former = names.get(name)
+    names.set(name, former === undefined ? value : [former, value].flat())
+  }
   // policies add up: that of the webscript can only forbid more
-  reply.header('content-security-policy', [...(names.get('content-security-policy') ?? []), SANDBOX])
+  names.set('content-security-policy', [names.get('content-security-policy') ?? [], SANDBOX].flat())
+  for (const [name, value] of names) reply.header(name, value)
   if (!names.has('x-content-type-options')) reply.header('x-content-type-options', 'nosniff')
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
     if (!names.has('content-type')) reply.type('application/octet-stream')
@@ -173,15 +181,6 @@ function send(request: FastifyRequest, reply: FastifyReply, { status, headers, b
   if (!names.has('content-type')) reply.type('application/octet-stream')
   // a text goes out in one piece with the head
   return reply.send(body)
-}
-
-/** Aborts when the client goes away before it has its answer. */
-function untilGone({ raw }: FastifyReply): AbortSignal {
-  const gone = new AbortController()
-  raw.once('close', () => {
-    if (!raw.writableFinished) gone.abort()
-  })
-  return gone.signal
 }
 
 /** What went wrong inside is in the webscript's log; its callers hear of which kind it was. */
@@ -225,7 +224,12 @@ function allow({ headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
     .send()
 }
 
-/** Names may be escaped. */
+/** Most queries have none, and names may be escaped. */
+function secretIn(query: string): string | undefined {
+  if (!query.includes('secret') && !query.includes('%')) return undefined
+  return new URLSearchParams(query).get('secret') ?? undefined
+}
+
 function withoutSecret(query: string): string {
   return query
     .split('&')

@@ -8,7 +8,7 @@ import { inspectMachine } from '../../../../src/sandbox-process/inspect-machine.
 import { DEFAULT_LIMITS } from '../../../../src/sandbox-process/limits.ts'
 import { type PoolOptions, ProcessPool } from '../../../../src/sandbox-process/process-pool.ts'
 import type { Framework } from '../../../../src/services/models/contract.ts'
-import type { ModelDriver, ModelPackage } from '../../../../src/services/models/driver.ts'
+import type { ModelDriver, PackageOfFiles } from '../../../../src/services/models/driver.ts'
 import { pythonDriver } from '../../../../src/services/models/python/python-driver.ts'
 import { type PythonRuntime, PythonRuntimes } from '../../../../src/services/models/python/python-runtimes.ts'
 
@@ -92,7 +92,7 @@ export interface Recorded {
 const FIXTURES = join(import.meta.dirname, '../../../../fixtures/models')
 
 /** The files of the model in fixtures/models, and what its library predicts. */
-export function fixtureOf(framework: Framework): { readonly model: ModelPackage; readonly record: Recorded } {
+export function fixtureOf(framework: Framework): { readonly model: PackageOfFiles; readonly record: Recorded } {
   const folder = join(FIXTURES, framework)
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
@@ -104,8 +104,8 @@ export function fixtureOf(framework: Framework): { readonly model: ModelPackage;
 
 export function packageOf(
   framework: Framework,
-  files: ModelPackage['files'],
+  files: PackageOfFiles['files'],
   digest: string = framework,
-): ModelPackage {
+): PackageOfFiles {
   return { tenant: 'acme', name: 'm', framework, digest, files }
 }

@@ -1,18 +1,21 @@
 /**
- * Makes one call of those that wait: calls of one turn, and those that come while another is under way. One batch is
- * under way at a time. When a batch fails, each of its calls is made alone, so that only the one that is wrong hears of it.
+ * Makes one call of those that wait: calls of one turn, and those that come while as many batches as may be are under
+ * way. When a batch fails, each of its calls is made alone, so that only the one that is wrong hears of it.
  */
-import { AppError } from '../../../kernel/errors.ts'
-import type { Json } from '../../../kernel/json.ts'
-import type { ModelCall } from '../driver.ts'
+import { AppError } from '../../kernel/errors.ts'
+import type { Json } from '../../kernel/json.ts'
+import type { ModelCall } from './driver.ts'
 
 /** instances of one batch; a call with more goes alone */
 const MAX_BATCH = 2_048
+/** numbers and texts of one batch */
+const MAX_VALUES = 500_000
 /** instances that wait */
 const MAX_WAITING = 50_000
 
 interface Waiting {
   readonly call: ModelCall
+  readonly values: number
   resolve(values: readonly Json[]): void
   reject(error: unknown): void
 }
@@ -22,13 +25,17 @@ export interface BatcherOptions {
   readonly send: (call: ModelCall) => Promise<readonly Json[]>
   /** Resolves when all that came in this turn were heard. */
   readonly breathe: () => Promise<void>
+  /** batches that are under way at once; default 1 */
+  readonly parallel?: number
+  /** Whether nothing that waits would fare better: then all of it fails at once. Default: never. */
+  readonly isOfAll?: (error: unknown) => boolean
 }
 
 export class CallBatcher {
   readonly #options: BatcherOptions
   #waiting: Waiting[] = []
   #instances = 0
-  #isRunning = false
+  #running = 0
 
   constructor(options: BatcherOptions) {
     this.#options = options
@@ -42,18 +49,18 @@ export class CallBatcher {
     }
     this.#instances += count
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ call, resolve, reject })
-      if (!this.#isRunning) void this.#run()
+      this.#waiting.push({ call, values: valuesOf(call.instances, MAX_VALUES), resolve, reject })
+      if (this.#running < (this.#options.parallel ?? 1)) void this.#run()
     })
   }
 
   async #run(): Promise<void> {
-    this.#isRunning = true
+    this.#running++
     while (this.#waiting.length > 0) {
       await this.#options.breathe()
       await this.#make(this.#take())
     }
-    this.#isRunning = false
+    this.#running--
   }
 
   /** The first call, and those after it that are asked alike, as far as there is room. */
@@ -62,12 +69,15 @@ export class CallBatcher {
     const left: Waiting[] = []
     const [first] = this.#waiting
     let room = MAX_BATCH
+    let values = MAX_VALUES
     for (const one of this.#waiting) {
       const isFirst = taken.length === 0
       const count = one.call.instances.length
-      if (first !== undefined && (isFirst || (count <= room && isAlike(one.call, first.call)))) {
+      const fits = count <= room && one.values <= values
+      if (first !== undefined && (isFirst || (fits && isAlike(one.call, first.call)))) {
         taken.push(one)
         room -= count
+        values -= one.values
       } else left.push(one)
     }
     this.#waiting = left
@@ -78,26 +88,57 @@ export class CallBatcher {
   async #make(batch: readonly Waiting[]): Promise<void> {
     const [first] = batch
     if (first === undefined) return
-    if (batch.length === 1) return this.#alone(first)
+    if (batch.length === 1) return this.#oneByOne(batch)
     try {
       const instances = batch.flatMap(({ call }) => call.instances)
       const values = await this.#options.send({ ...first.call, instances })
       let at = 0
       for (const { call, resolve } of batch) resolve(values.slice(at, (at += call.instances.length)))
-    } catch {
+    } catch (error) {
+      if (this.#isOfAll(error)) return this.#failAll(batch, error)
       // one of them may be wrong, or may have ended the process
-      for (const one of batch) await this.#alone(one)
+      await this.#oneByOne(batch)
     }
   }
 
-  async #alone({ call, resolve, reject }: Waiting): Promise<void> {
-    try {
-      resolve(await this.#options.send(call))
-    } catch (error) {
-      reject(error)
+  #isOfAll(error: unknown): boolean {
+    return this.#options.isOfAll?.(error) === true
+  }
+
+  /** Those of the batch, and whatever waits. */
+  #failAll(batch: readonly Waiting[], error: unknown): void {
+    const waiting = this.#waiting
+    this.#waiting = []
+    this.#instances = 0
+    for (const { reject } of [...batch, ...waiting]) reject(error)
+  }
+
+  async #oneByOne(batch: readonly Waiting[]): Promise<void> {
+    for (const [at, one] of batch.entries()) {
+      try {
+        one.resolve(await this.#options.send(one.call))
+      } catch (error) {
+        if (this.#isOfAll(error)) return this.#failAll(batch.slice(at), error)
+        one.reject(error)
+      }
     }
   }
 }
+
+/** How many there are, a long text as several; counted no further than `most`. */
+function valuesOf(value: Json, most: number): number {
+  if (typeof value === 'string') return 1 + Math.floor(value.length / TEXT)
+  if (typeof value !== 'object' || value === null) return 1
+  let count = 0
+  for (const inner of Array.isArray(value) ? (value as readonly Json[]) : Object.values(value)) {
+    count += valuesOf(inner, most - count)
+    if (count >= most) break
+  }
+  return count
+}
+
+/** characters of a text that weigh as much as a number */
+const TEXT = 16
 
 function isAlike(a: ModelCall, b: ModelCall): boolean {
   return a.operation === b.operation && a.signature === b.signature && a.probabilities === b.probabilities

@@ -1,8 +1,8 @@
 /** Calls that wait become one, and none of them pays for another. */
 import { expect, it } from 'vitest'
-import type { ModelCall } from '../../../../src/services/models/driver.ts'
-import { CallBatcher } from '../../../../src/services/models/python/call-batcher.ts'
-import { deferred } from '../../../support/deferred.ts'
+import type { ModelCall } from '../../../src/services/models/driver.ts'
+import { CallBatcher } from '../../../src/services/models/call-batcher.ts'
+import { deferred } from '../../support/deferred.ts'
 
 const call = (...instances: number[]): ModelCall => ({ operation: 'predict', instances })
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

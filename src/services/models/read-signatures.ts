@@ -1,7 +1,7 @@
-/** Reads what a worker says that its model takes: it may have been told by the model, so that nothing of it is believed. */
-import { isPlainObject } from '../../../kernel/json.ts'
-import { OPERATIONS } from '../contract.ts'
-import type { Signature, SignatureInput } from '../driver.ts'
+/** Reads what a worker or server says that its model takes: it may have been told by the model, so that nothing of it is believed. */
+import { isPlainObject } from '../../kernel/json.ts'
+import { OPERATIONS } from './contract.ts'
+import type { Signature, SignatureInput } from './driver.ts'
 
 const MAX_SIGNATURES = 50
 const MAX_INPUTS = 500

@@ -1,0 +1,41 @@
+/** The way out to servers that have models, under the rules of callURL: which addresses may be called, and no redirects. */
+import { AllowList } from '../../../plugins/call-url/allow-list.ts'
+import { addressOf } from '../../../plugins/call-url/exchange.ts'
+import type { Transport } from '../../../plugins/call-url/transport.ts'
+import { AppError, messageOf } from '../../kernel/errors.ts'
+import { NOT_SENT, type RemoteTransport } from '../../services/models/remote/remote-server.ts'
+
+/** How connections fail that were never made. */
+const NO_CONNECTION: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'])
+
+export function remoteModels(transport: Transport): RemoteTransport {
+  const allowed = new AllowList(transport.allow ?? [])
+  return async ({ url, ...request }) => {
+    const { timeoutMs } = request
+    const parsed = new URL(url)
+    // the name too has to be found in that time
+    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)])
+    try {
+      const address = await Promise.race([addressOf(parsed, transport, allowed), abortOf(signal)])
+      const { status, body } = await transport.send({ url, address, ...request, signal })
+      return { status, body }
+    } catch (error) {
+      throw failure(parsed.host, timeoutMs, error)
+    }
+  }
+}
+
+function abortOf(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('aborted', { cause: signal.reason })), { once: true })
+  })
+}
+
+function failure(host: string, timeoutMs: number, error: unknown): AppError {
+  const cause: unknown = error instanceof Error ? error.cause : undefined
+  if (cause instanceof Error && cause.name === 'TimeoutError') {
+    return new AppError('REMOTE_LATE', `${host} gave no answer within ${timeoutMs} ms`)
+  }
+  const isSent = !(cause instanceof Error && 'code' in cause && NO_CONNECTION.has(cause.code))
+  return new AppError('REMOTE_FAILED', `${host}: ${messageOf(error)}`, isSent ? {} : { cause: NOT_SENT })
+}

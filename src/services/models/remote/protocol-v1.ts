@@ -1,0 +1,93 @@
+/**
+ * Servers that are asked as TensorFlow Serving and KServe are: `/v1/models/{name}:predict` with `instances`. Instances go
+ * and come as they are; what a model takes only TensorFlow Serving tells.
+ */
+import { AppError } from '../../../kernel/errors.ts'
+import { isPlainObject, type Json, ownValue } from '../../../kernel/json.ts'
+import type { ModelCall, RemotePackage, Signature } from '../driver.ts'
+import { readSignatures } from '../read-signatures.ts'
+import { notReady, type OpenRemote, pathOfModel, wrongAnswer } from './protocol.ts'
+import type { RemoteServer } from './remote-server.ts'
+
+const METHODS: ReadonlyMap<unknown, string> = new Map([
+  ['tensorflow/serving/predict', 'predict'],
+  ['tensorflow/serving/classify', 'classify'],
+  ['tensorflow/serving/regress', 'regress'],
+])
+
+/** Looks whether it is ready. `REMOTE_FAILED` when it is not. */
+export async function openV1(server: RemoteServer, { framework, remote }: RemotePackage): Promise<OpenRemote> {
+  const { model } = remote
+  const path = `/v1${pathOfModel(model)}`
+  if (!isReady(await server.look(path))) throw notReady(server.host, model)
+  const told = framework === 'tensorflow' ? signaturesOf(await server.look(`${path}/metadata`)) : []
+  return {
+    signatures: told.length > 0 ? told : [{ operation: 'predict', inputs: [] }],
+    call: async (call) => valuesOf(server.host, call, await server.call(`${path}:${call.operation}`, bodyOf(call))),
+  }
+}
+
+/** As KServe says it, or TensorFlow Serving of its versions. */
+function isReady(status: unknown): boolean {
+  const versions = ownValue(status, 'model_version_status')
+  if (Array.isArray(versions)) return versions.some((one) => ownValue(one, 'state') === 'AVAILABLE')
+  const ready = ownValue(status, 'ready')
+  return ready === true || ready === 'True' || ready === 'true'
+}
+
+function bodyOf({ operation, signature, instances, probabilities }: ModelCall): object {
+  if (probabilities === true) {
+    throw new AppError('VALIDATION', '/probabilities <- cannot be asked for by protocol v1 (leave it out)')
+  }
+  const list = operation === 'predict' ? { instances } : { examples: instances }
+  return { ...list, ...(signature !== undefined && { signature_name: signature }) }
+}
+
+function valuesOf(host: string, { operation, instances }: ModelCall, answer: unknown): readonly Json[] {
+  // TensorFlow Serving writes either of the two
+  const values =
+    operation === 'predict'
+      ? ownValue(answer, 'predictions')
+      : (ownValue(answer, 'result') ?? ownValue(answer, 'results'))
+  if (!Array.isArray(values)) {
+    throw wrongAnswer(host, `it has no list ${operation === 'predict' ? 'predictions' : 'result'}`)
+  }
+  if (values.length !== instances.length) {
+    throw wrongAnswer(host, `${values.length} values for ${instances.length} instances`)
+  }
+  return values as readonly Json[]
+}
+
+/** What TensorFlow Serving says of its model; empty when it says nothing. */
+function signaturesOf(answer: unknown): readonly Signature[] {
+  const definitions = ownValue(ownValue(ownValue(answer, 'metadata'), 'signature_def'), 'signature_def')
+  if (!isPlainObject(definitions)) return []
+  return readSignatures(
+    Object.entries(definitions).map(([name, definition]) => {
+      const inputs = ownValue(definition, 'inputs')
+      return {
+        name,
+        operation: METHODS.get(ownValue(definition, 'method_name')),
+        inputs: Object.entries(isPlainObject(inputs) ? inputs : {}).map(([input, tensor]) => ({
+          name: input,
+          type: typeOf(ownValue(tensor, 'dtype')),
+          shape: shapeOf(ownValue(tensor, 'tensor_shape')),
+        })),
+      }
+    }),
+  )
+}
+
+function typeOf(dtype: unknown): string | undefined {
+  const text = String(dtype)
+  if (text === 'DT_STRING') return 'text'
+  if (text === 'DT_BOOL') return 'boolean'
+  if (/^DT_U?INT\d+$/.test(text)) return 'integer'
+  return /^DT_(?:FLOAT|DOUBLE|HALF|BFLOAT16)$/.test(text) ? 'number' : undefined
+}
+
+/** Of one instance: the first length is that of the batch. */
+function shapeOf(shape: unknown): readonly number[] {
+  const dimensions = ownValue(shape, 'dim')
+  return Array.isArray(dimensions) ? dimensions.slice(1).map((one) => Number(ownValue(one, 'size'))) : []
+}

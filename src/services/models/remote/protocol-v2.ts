@@ -1,0 +1,54 @@
+/**
+ * Servers that are asked by the Open Inference Protocol, such as MLServer, KServe and Triton: `/v2/models/{name}/infer`
+ * with tensors, of which each instance is a row.
+ */
+import { AppError } from '../../../kernel/errors.ts'
+import { isPlainObject, type Json, ownValue } from '../../../kernel/json.ts'
+import type { ModelCall, RemotePackage } from '../driver.ts'
+import { readSignatures } from '../read-signatures.ts'
+import { notReady, type OpenRemote, pathOfModel, wrongAnswer } from './protocol.ts'
+import type { RemoteServer } from './remote-server.ts'
+import { readInputs, tensorsOf, typeOf, type TensorInput } from './tensors.ts'
+import { rowsOfOutputs } from './read-outputs.ts'
+
+/** The output in which models of scikit-learn have the probabilities of their classes. */
+const PROBABILITIES = 'predict_proba'
+
+/** Looks whether it is ready, and what it takes. `REMOTE_FAILED` when it is not. */
+export async function openV2(server: RemoteServer, { remote }: RemotePackage): Promise<OpenRemote> {
+  const { model } = remote
+  const path = `/v2${pathOfModel(model)}`
+  const status = await server.look(`${path}/ready`)
+  if (status === undefined || ownValue(status, 'ready') === false) throw notReady(server.host, model)
+  const inputs = readInputs(ownValue(await server.look(path), 'inputs'))
+  const told = inputs.map((input) => ({ name: input.name, type: typeOf(input.datatype), shape: input.shape }))
+  return {
+    signatures: readSignatures([{ operation: 'predict', inputs: told }]),
+    call: async (call) => {
+      const answer = await server.call(`${path}/infer`, bodyOf(call, inputs))
+      return valuesOf(server.host, call, ownValue(answer, 'outputs'))
+    },
+  }
+}
+
+function bodyOf({ operation, instances, probabilities }: ModelCall, inputs: readonly TensorInput[]): object {
+  if (operation !== 'predict') {
+    throw new AppError('VALIDATION', `protocol v2 has no ${operation}; ask predict`)
+  }
+  // a model that says nothing of its inputs and is asked by name may want a table, whose columns they are
+  const isTable = inputs.length === 0 && isPlainObject(instances[0])
+  return {
+    inputs: tensorsOf(instances, inputs),
+    ...(isTable && { parameters: { content_type: 'pd' } }),
+    ...(probabilities === true && { outputs: [{ name: PROBABILITIES }] }),
+  }
+}
+
+function valuesOf(host: string, { instances, probabilities }: ModelCall, outputs: unknown): readonly Json[] {
+  const { problem, rows, names } = rowsOfOutputs(outputs, instances.length)
+  if (problem !== undefined) throw wrongAnswer(host, problem)
+  if (probabilities === true && !names.includes(PROBABILITIES)) {
+    throw new AppError('VALIDATION', `/probabilities <- ${host} gives none of this model (leave it out)`)
+  }
+  return rows
+}

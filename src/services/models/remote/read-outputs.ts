@@ -1,0 +1,87 @@
+/** Tensors of an answer by the Open Inference Protocol as a value for each instance. Nothing of them is believed. */
+import { type Json, ownValue } from '../../../kernel/json.ts'
+import { typeOf } from './tensors.ts'
+
+const MAX_OUTPUTS = 100
+const MAX_LEVELS = 8
+
+export interface Outputs {
+  /** why it cannot be read */
+  readonly problem?: string
+  /** one for each instance: the value of a single output, else an object of them */
+  readonly rows: readonly Json[]
+  /** of the outputs */
+  readonly names: readonly string[]
+}
+
+export function rowsOfOutputs(told: unknown, count: number): Outputs {
+  const outputs: readonly unknown[] = Array.isArray(told) ? told : []
+  if (outputs.length === 0 || outputs.length > MAX_OUTPUTS) {
+    return failed(`it has ${outputs.length === 0 ? 'no' : outputs.length} outputs`)
+  }
+  const columns = new Map<string, readonly Json[]>()
+  for (const output of outputs) {
+    const name = ownValue(output, 'name')
+    if (typeof name !== 'string' || columns.has(name)) return failed('an output has no name of its own')
+    const column = columnOf(output, count)
+    if (typeof column === 'string') return failed(`output ${name.slice(0, 100)} ${column}`)
+    columns.set(name, column)
+  }
+  const names = [...columns.keys()]
+  const [only] = columns.values()
+  if (columns.size === 1 && only !== undefined) return { rows: only, names }
+  const rowAt = (at: number): Json =>
+    Object.fromEntries([...columns].map(([name, column]) => [name, column[at] ?? null]))
+  return { rows: Array.from({ length: count }, (_, at) => rowAt(at)), names }
+}
+
+function failed(problem: string): Outputs {
+  return { problem, rows: [], names: [] }
+}
+
+/** A text says what is wrong with it. */
+function columnOf(output: unknown, count: number): readonly Json[] | string {
+  const shape = lengthsOf(ownValue(output, 'shape'))
+  if (shape === undefined) return 'has no shape that can be read'
+  const [rows = 0, ...lengths] = shape
+  if (rows !== count) return `has ${rows} rows for ${count} instances`
+  const data = ownValue(output, 'data')
+  const values = Array.isArray(data) ? (data.flat(MAX_LEVELS) as Json[]) : []
+  const size = lengths.reduce((product, length) => product * length, 1)
+  if (values.length !== rows * size) return `has ${values.length} values for the shape [${shape.join(', ')}]`
+  const problem = wrongValue(values, String(ownValue(output, 'datatype')), size)
+  if (problem !== undefined) return problem
+  return Array.from({ length: rows }, (_, at) => {
+    const row = values.slice(at * size, (at + 1) * size)
+    // MLServer, which names a content type, has no other shape for a list of single values
+    const isSingle = size === 1 && lengths.length === 1 && hasContentType(output)
+    return nested(row, isSingle ? [] : lengths)
+  })
+}
+
+function lengthsOf(shape: unknown): readonly number[] | undefined {
+  if (!Array.isArray(shape) || shape.length === 0 || shape.length > MAX_LEVELS) return undefined
+  return shape.every((length) => Number.isSafeInteger(length) && length >= 0) ? (shape as number[]) : undefined
+}
+
+function hasContentType(output: unknown): boolean {
+  return typeof ownValue(ownValue(output, 'parameters'), 'content_type') === 'string'
+}
+
+/** JSON has null in the place of what is no number. */
+function wrongValue(values: readonly Json[], datatype: string, size: number): string | undefined {
+  const type = typeOf(datatype)
+  if (type === undefined) return `is of ${datatype.slice(0, 20)}, which nobody knows`
+  const wanted = type === 'text' ? 'string' : type === 'boolean' ? 'boolean' : 'number'
+  const at = values.findIndex((value) => typeof value !== wanted)
+  if (at < 0) return undefined
+  const instance = Math.floor(at / Math.max(1, size))
+  const kind = wanted === 'number' ? 'no number' : wanted === 'string' ? 'no text' : 'neither true nor false'
+  return `has ${JSON.stringify(values[at]).slice(0, 80)} for instance ${instance}, which is ${kind}`
+}
+
+function nested(values: readonly Json[], [length, ...deeper]: readonly number[]): Json {
+  if (length === undefined) return values[0] ?? null
+  const size = deeper.reduce((product, one) => product * one, 1)
+  return Array.from({ length }, (_, at) => nested(values.slice(at * size, (at + 1) * size), deeper))
+}

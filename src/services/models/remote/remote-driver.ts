@@ -1,0 +1,77 @@
+/**
+ * The driver of models that another server has. Each is looked at before it is asked; calls that wait become one request.
+ * When its server is away, whatever waits for it is told so at once, and no other model notices.
+ */
+import { AppError } from '../../../kernel/errors.ts'
+import { CallBatcher } from '../call-batcher.ts'
+import { REMOTE_PROTOCOLS, type RemoteProtocol } from '../contract.ts'
+import { isAway, type ModelDriver, type OpenModel, type RemotePackage } from '../driver.ts'
+import { openV1 } from './protocol-v1.ts'
+import { openV2 } from './protocol-v2.ts'
+import type { OpenRemote } from './protocol.ts'
+import { RemoteServer, type RemoteServerOptions } from './remote-server.ts'
+
+/** requests of one model that are under way at once */
+const PARALLEL = 4
+
+const PROTOCOLS: Readonly<Record<RemoteProtocol, (server: RemoteServer, model: RemotePackage) => Promise<OpenRemote>>> =
+  {
+    v1: openV1,
+    v2: openV2,
+  }
+
+export interface RemoteDriverOptions extends RemoteServerOptions {
+  /** Resolves when others had their turn. */
+  readonly breathe: () => Promise<void>
+}
+
+export function remoteDriver(options: RemoteDriverOptions): ModelDriver {
+  const servers = new Set<RemoteServer>()
+  return {
+    name: 'remote',
+    refuses: ({ remote }) => Promise.resolve(remote === undefined ? 'it asks servers that have a model' : undefined),
+    open: async (model) => {
+      if (model.remote === undefined) throw new AppError('UNSUPPORTED', 'there is no server that has the model')
+      const server = new RemoteServer(options, model.remote)
+      servers.add(server)
+      const close = (): void => {
+        server.close()
+        servers.delete(server)
+      }
+      try {
+        return openModel(await PROTOCOLS[model.remote.protocol](server, model), options, close)
+      } catch (error) {
+        close()
+        throw error
+      }
+    },
+    runtimes: () =>
+      Promise.resolve(
+        REMOTE_PROTOCOLS.map((protocol) => ({
+          name: `remote-${protocol}`,
+          driver: 'remote',
+          framework: 'custom',
+          framework_version: protocol,
+        })),
+      ),
+    close: () => {
+      for (const server of servers) server.close()
+      return Promise.resolve()
+    },
+  }
+}
+
+function openModel({ signatures, call }: OpenRemote, { breathe }: RemoteDriverOptions, close: () => void): OpenModel {
+  const batcher = new CallBatcher({ send: call, breathe, parallel: PARALLEL, isOfAll })
+  return {
+    signatures,
+    warnings: [],
+    call: (one) => batcher.call(one),
+    close: () => Promise.resolve(close()),
+  }
+}
+
+/** Of an error that all calls would have that wait. */
+function isOfAll(error: unknown): boolean {
+  return isAway(error) || (error instanceof AppError && error.code === 'CLOSED')
+}

@@ -1,0 +1,174 @@
+/**
+ * A server of models, asked within bounds of time and size. A request is sent again only when the server has seen
+ * nothing of it, or says that it did nothing with it: what a model does may cost something.
+ */
+import { AppError } from '../../../kernel/errors.ts'
+import { isPlainObject } from '../../../kernel/json.ts'
+import type { StartTimer } from '../../../kernel/start-timer.ts'
+import type { RemoteModel } from '../contract.ts'
+
+/** One exchange. Rejects with `REMOTE_FAILED` or `REMOTE_LATE`; addresses that may not be called are refused here. */
+export type RemoteTransport = (request: RemoteRequest) => Promise<RemoteAnswer>
+
+export interface RemoteRequest {
+  readonly url: string
+  readonly method: 'GET' | 'POST'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | undefined
+  readonly timeoutMs: number
+  /** of the answer */
+  readonly maxBytes: number
+  readonly signal: AbortSignal
+}
+
+export interface RemoteAnswer {
+  readonly status: number
+  readonly body: string
+}
+
+/** The `cause` of an error when the server has seen nothing of the request. */
+export const NOT_SENT = 'not sent'
+
+export interface RemoteServerOptions {
+  readonly transport: RemoteTransport
+  readonly later: StartTimer
+  /** ms of a clock that never goes back */
+  readonly clock: () => number
+}
+
+/** ms for a look at a model, and for an answer of it, with all that is tried again */
+const LOOK_MS = 5_000
+const CALL_MS = 30_000
+const MAX_BYTES = 33_554_432
+/** ms before a request is sent again */
+const PAUSES = [100, 500] as const
+/** statuses of a server that did nothing; what stands between may say the others, and nobody knows how far it came */
+const DID_NOTHING: ReadonlySet<number> = new Set([429, 503])
+const ONLY_ASKED: ReadonlySet<number> = new Set([...DID_NOTHING, 502, 504])
+const MAX_TEXT = 500
+
+export class RemoteServer {
+  readonly #options: RemoteServerOptions
+  readonly #remote: Required<RemoteModel>
+  readonly #closing = new AbortController()
+
+  constructor(options: RemoteServerOptions, remote: Required<RemoteModel>) {
+    this.#options = options
+    this.#remote = remote
+  }
+
+  /** Name and port, for texts. */
+  get host(): string {
+    return new URL(this.#remote.url).host
+  }
+
+  /** What it says of something; undefined when that is not there. `REMOTE_FAILED`, `REMOTE_LATE`. */
+  async look(path: string): Promise<unknown> {
+    const answer = await this.#send('GET', path, undefined, LOOK_MS)
+    if (answer.status === 404) return undefined
+    if (isGood(answer)) return answer.body === '' ? {} : jsonOf(answer)
+    throw new AppError('REMOTE_FAILED', this.#said(answer))
+  }
+
+  /**
+   * What it answers. `VALIDATION` for what it finds wrong, `MODEL_FAILED` for what its model fails at, `REMOTE_FAILED`,
+   * `REMOTE_LATE`.
+   */
+  async call(path: string, body: object): Promise<unknown> {
+    const answer = await this.#send('POST', path, JSON.stringify(body), CALL_MS)
+    if (!isGood(answer)) throw this.#refusal(answer)
+    const value = jsonOf(answer)
+    // among them numbers that JSON does not have, which some servers write
+    if (value === undefined) throw new AppError('MODEL_FAILED', `${this.host} gave an answer that is no JSON`)
+    return value
+  }
+
+  /** What is under way ends, and nothing is asked any more. */
+  close(): void {
+    this.#closing.abort()
+  }
+
+  async #send(
+    method: RemoteRequest['method'],
+    path: string,
+    body: string | undefined,
+    limit: number,
+  ): Promise<RemoteAnswer> {
+    const { transport, clock } = this.#options
+    const { url, headers } = this.#remote
+    const until = clock() + limit
+    const type = body === undefined ? {} : { 'Content-Type': 'application/json' }
+    for (const pause of [...PAUSES, undefined]) {
+      if (this.#closing.signal.aborted) break
+      const timeoutMs = Math.max(1, Math.ceil(until - clock()))
+      const outcome = await transport({
+        url: url + path,
+        method,
+        headers: { Accept: 'application/json', ...headers, ...type },
+        body,
+        timeoutMs,
+        maxBytes: MAX_BYTES,
+        signal: this.#closing.signal,
+      }).catch(thrownError)
+      const isLast = pause === undefined || clock() + pause >= until
+      if (isLast || !mayTryAgain(outcome, method)) {
+        if (outcome instanceof AppError && !this.#closing.signal.aborted) throw outcome
+        if (!(outcome instanceof AppError)) return outcome
+        break
+      }
+      await new Promise<void>((resolve) => void this.#options.later(pause, resolve))
+    }
+    throw new AppError('CLOSED', 'the model was let go while it was asked')
+  }
+
+  #refusal(answer: RemoteAnswer): AppError {
+    const { status } = answer
+    const said = this.#said(answer)
+    if (status === 400 || status === 413 || status === 422) return new AppError('VALIDATION', said)
+    if (status === 408 || status === 504) return new AppError('REMOTE_LATE', said)
+    const isAway = status < 500 || status === 502 || status === 503
+    return new AppError(isAway ? 'REMOTE_FAILED' : 'MODEL_FAILED', said)
+  }
+
+  #said({ status, body }: RemoteAnswer): string {
+    const text = textOf(body)
+    const hint = HINTS.get(status) ?? (status >= 300 && status < 400 ? '; give the address that it leads to' : '')
+    return `${this.host} answered ${status}${text === '' ? '' : `: ${text}`}${hint}`
+  }
+}
+
+const HINTS: ReadonlyMap<number, string> = new Map([
+  [401, '; give headers that it takes'],
+  [403, '; give headers that it takes'],
+])
+
+function thrownError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  throw error
+}
+
+function mayTryAgain(outcome: RemoteAnswer | AppError, method: RemoteRequest['method']): boolean {
+  if (outcome instanceof AppError) return outcome.cause === NOT_SENT
+  return (method === 'GET' ? ONLY_ASKED : DID_NOTHING).has(outcome.status)
+}
+
+function isGood({ status }: RemoteAnswer): boolean {
+  return status >= 200 && status < 300
+}
+
+/** Undefined when it is none. */
+function jsonOf({ body }: RemoteAnswer): unknown {
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** What a server says is wrong, in the forms that are known; of anything else its last line, which of a traceback tells most. */
+function textOf(body: string): string {
+  const value = jsonOf({ status: 0, body })
+  const told = isPlainObject(value) ? (value['error'] ?? value['detail'] ?? value['message']) : undefined
+  const text = typeof told === 'string' ? told : told === undefined ? body : JSON.stringify(told)
+  return (text.trim().split('\n').at(-1) ?? '').trim().slice(0, MAX_TEXT)
+}

@@ -1,0 +1,178 @@
+/** Instances as tensors of the Open Inference Protocol: one for each input, with the instances as its rows. */
+import { isPlainObject, type Json, ownValue } from '../../../kernel/json.ts'
+import { Issues, shown } from '../../../kernel/issues.ts'
+
+/** What a server says that its model takes. */
+export interface TensorInput {
+  readonly name: string
+  readonly datatype: string
+  /** of one instance; null: any length */
+  readonly shape: readonly (number | null)[]
+}
+
+export interface Tensor {
+  readonly name: string
+  readonly shape: readonly number[]
+  readonly datatype: string
+  /** row by row */
+  readonly data: readonly Json[]
+}
+
+/** How the tensor is called of a model that says nothing of its inputs. */
+const ONLY = 'input-0'
+const MAX_INPUTS = 500
+const MAX_ISSUES = 20
+
+/** Inputs as a server tells them; what cannot be read is left out. */
+export function readInputs(told: unknown): readonly TensorInput[] {
+  const list: readonly unknown[] = Array.isArray(told) ? told.slice(0, MAX_INPUTS) : []
+  return list.flatMap((one) => {
+    const [name, datatype, shape] = [ownValue(one, 'name'), ownValue(one, 'datatype'), ownValue(one, 'shape')]
+    if (typeof name !== 'string' || typeof datatype !== 'string' || !Array.isArray(shape)) return []
+    // the first length is that of the batch
+    const lengths = shape.slice(1).map((length) => (Number.isInteger(length) && length >= 0 ? Number(length) : null))
+    return [{ name, datatype, shape: lengths }]
+  })
+}
+
+/** Undefined for a type that instances cannot have. */
+export function typeOf(datatype: string): 'number' | 'integer' | 'text' | 'boolean' | undefined {
+  if (/^U?INT\d+$/.test(datatype)) return 'integer'
+  if (/^(?:FP\d+|BF16)$/.test(datatype)) return 'number'
+  return datatype === 'BYTES' ? 'text' : datatype === 'BOOL' ? 'boolean' : undefined
+}
+
+/** `VALIDATION` lists what is wrong with the instances. `inputs`: none when the server does not say. */
+export function tensorsOf(instances: readonly Json[], inputs: readonly TensorInput[]): readonly Tensor[] {
+  const issues = new Issues('INSTANCE', MAX_ISSUES)
+  const isNamed = instances.some(isPlainObject)
+  const tensors = isNamed ? named(instances, inputs, issues) : listed(instances, inputs, issues)
+  issues.throwIfAny('The request')
+  return tensors
+}
+
+function listed(instances: readonly Json[], inputs: readonly TensorInput[], issues: Issues): readonly Tensor[] {
+  const [only] = inputs
+  if (inputs.length > 1) {
+    const names = inputs.map(({ name }) => name).join(', ')
+    issues.wrong('/instances/0', `is ${shown(instances[0])}`, `send an object of ${names}`)
+    return []
+  }
+  return [tensorOf(only ?? { name: ONLY }, instances, { pathOf: (at) => `/instances/${at}`, issues })]
+}
+
+function named(instances: readonly Json[], inputs: readonly TensorInput[], issues: Issues): readonly Tensor[] {
+  const first = instances.find(isPlainObject) ?? {}
+  const wanted: readonly Wanted[] = inputs.length > 0 ? inputs : Object.keys(first).map((name) => ({ name }))
+  const names = new Set(wanted.map(({ name }) => name))
+  const known = [...names].slice(0, MAX_ISSUES).join(', ')
+  for (const [at, instance] of instances.entries()) {
+    const path = `/instances/${at}`
+    if (!isPlainObject(instance)) {
+      issues.wrong(path, `is ${shown(instance)}`, `send an object of ${known}`)
+      continue
+    }
+    for (const key of Object.keys(instance)) {
+      if (!names.has(key)) issues.wrong(`${path}/${key}`, 'is no feature of the model', `it has ${known}`)
+    }
+    for (const name of names) {
+      if (!Object.hasOwn(instance, name)) issues.wrong(path, `has no ${name}`, `send an object of ${known}`)
+    }
+  }
+  // what is missing is told already
+  if (issues.count > 0) return []
+  return wanted.map((input) => {
+    const values = instances.map((instance) => (ownValue(instance, input.name) ?? null) as Json)
+    return tensorOf(input, values, { pathOf: (at) => `/instances/${at}/${input.name}`, issues })
+  })
+}
+
+type Wanted = Pick<TensorInput, 'name'> & Partial<TensorInput>
+
+interface Place {
+  readonly pathOf: (instance: number) => string
+  readonly issues: Issues
+}
+
+function tensorOf(input: Wanted, values: readonly Json[], { pathOf, issues }: Place): Tensor {
+  // a single value is a list of one where lists are wanted, as of each column of a table
+  const isOfLists = input.shape === undefined ? input.name !== ONLY : input.shape.length === 1
+  const rows = isOfLists ? values.map((value) => (isSingle(value) ? [value] : value)) : values
+  const actual = lengthsOf(rows[0] ?? null)
+  const lengths = input.shape?.map((length, depth) => length ?? actual[depth] ?? 1) ?? actual
+  const data: Json[] = []
+  for (const [at, row] of rows.entries()) flatten(row, lengths, { path: pathOf(at), issues }, data)
+  const datatype = input.datatype ?? datatypeOf(data)
+  // what has another shape is told already
+  if (issues.count === 0) {
+    const size = Math.max(1, data.length / rows.length)
+    checkType(data, datatype, (place) => pathOf(Math.floor(place / size)), issues)
+  }
+  return { name: input.name, shape: [rows.length, ...lengths], datatype, data }
+}
+
+function isSingle(value: Json): boolean {
+  return typeof value !== 'object' || value === null
+}
+
+/** As far as the first of each list tells. */
+function lengthsOf(value: Json): readonly number[] {
+  const lengths: number[] = []
+  for (let inner: Json | undefined = value; Array.isArray(inner); inner = inner[0] as Json) lengths.push(inner.length)
+  return lengths
+}
+
+interface At {
+  readonly path: string
+  readonly issues: Issues
+}
+
+function flatten(value: Json, [length, ...deeper]: readonly number[], at: At, data: Json[]): void {
+  const { path, issues } = at
+  if (length === undefined) {
+    if (isSingle(value)) data.push(value)
+    else issues.wrong(path, `is ${shown(value)}`, 'send a number or text')
+  } else if (!Array.isArray(value)) {
+    issues.wrong(path, `is ${shown(value)}`, `send a list of ${length} values`)
+  } else if (value.length !== length) {
+    issues.wrong(path, `has ${value.length} values`, `send ${length}`)
+  } else {
+    for (const [place, inner] of (value as readonly Json[]).entries()) {
+      // paths of single values are wanted only when one is wrong
+      if (deeper.length === 0 && isSingle(inner)) data.push(inner)
+      else flatten(inner, deeper, { path: `${path}/${place}`, issues }, data)
+    }
+  }
+}
+
+/** Of a model that does not say: numbers, unless there is none. */
+function datatypeOf(data: readonly Json[]): string {
+  if (data.some((value) => typeof value === 'number')) return 'FP64'
+  if (data.some((value) => typeof value === 'string')) return 'BYTES'
+  return data.some((value) => typeof value === 'boolean') ? 'BOOL' : 'FP64'
+}
+
+function checkType(data: Json[], datatype: string, pathOf: (place: number) => string, issues: Issues): void {
+  const type = typeOf(datatype)
+  for (const [place, value] of data.entries()) {
+    if (type === 'number' || type === 'integer') {
+      if (typeof value === 'boolean') data[place] = Number(value)
+      else if (type === 'number' ? isNumber(value) : Number.isInteger(value)) continue
+      else issues.wrong(pathOf(place), `has ${shown(value)} where ${datatype} is wanted`, WANTED[type])
+    } else if (type !== undefined && typeof value !== (type === 'text' ? 'string' : 'boolean')) {
+      issues.wrong(pathOf(place), `has ${shown(value)} where ${datatype} is wanted`, WANTED[type])
+    }
+  }
+}
+
+/** What is missing is null. */
+function isNumber(value: Json): boolean {
+  return typeof value === 'number' || value === null
+}
+
+const WANTED = {
+  number: 'send a number, or null when it is missing',
+  integer: 'send a whole number',
+  text: 'send texts alone',
+  boolean: 'send true or false',
+} as const

@@ -1,0 +1,80 @@
+/**
+ * Whether the store stands still, and since when. Calls are begun when their message is durable, and what they say has to
+ * be durable too: time in which the store says nothing must not count for their limits. What is to be left out becomes an
+ * input (`still`), so that a replay leaves out the same.
+ *
+ * STILL-1 a call has no more than all of its time, from whatever is left out on
+ * STILL-2 no limit passes, while calls are open, before the store has said something lately
+ */
+
+/** ms of waiting for the store that count for limits as usual */
+const LATE_MS = 1000
+/** ms after which a store that was asked nothing may stand still unnoticed */
+const QUIET_MS = 5000
+/** ms after which a store is asked again that could not be asked */
+const ASK_AGAIN_MS = 250
+
+/** All times are epoch ms. */
+export class Standstill {
+  /** when the store last did something */
+  #heardAt: number
+  /** what came before is left out, or counts */
+  #countedUpTo = Number.NEGATIVE_INFINITY
+  #since: number | undefined
+  #askedAt: number | undefined
+  /** not before that it is asked again */
+  askAgainAt = Number.NEGATIVE_INFINITY
+
+  constructor(now: number) {
+    this.#heardAt = now
+  }
+
+  /** From when on time is to be left out; undefined when it counts. */
+  get since(): number | undefined {
+    return this.#since
+  }
+
+  /**
+   * The same, for who brings an input while others are on their way, the oldest of them taken at `oldest`. Each of those
+   * who come says so again, since any of them may be refused.
+   */
+  sinceBefore(at: number, oldest: number): number | undefined {
+    const since = Math.min(this.#since ?? Number.POSITIVE_INFINITY, oldest)
+    return at - since > LATE_MS ? since : undefined
+  }
+
+  /** Whether the store may stand still without anybody having noticed. */
+  isQuiet(now: number): boolean {
+    return now - this.#heardAt > QUIET_MS
+  }
+
+  /** It is asked for a sign of life. */
+  ask(now: number): void {
+    this.#askedAt ??= now
+  }
+
+  /** It could not be asked. */
+  refused(now: number): void {
+    this.askAgainAt = now + ASK_AGAIN_MS
+  }
+
+  /** An input is durable that was taken at `at`. */
+  heard(at: number, now: number): void {
+    const wasAsked = this.#askedAt !== undefined && now - this.#askedAt > QUIET_MS
+    if (wasAsked) this.#since ??= Math.max(this.#heardAt, this.#countedUpTo)
+    else if (now - at > LATE_MS) this.#since ??= Math.max(at, this.#countedUpTo)
+    this.#askedAt = undefined
+    this.#heardAt = Math.max(this.#heardAt, now)
+  }
+
+  /** All until then is left out, or counts, or a jump has seen to it. */
+  counted(upTo: number): void {
+    this.#countedUpTo = Math.max(this.#countedUpTo, upTo)
+    this.#since = undefined
+  }
+
+  /** What was to be left out could not be stored. */
+  lost(since: number): void {
+    this.#since = Math.min(this.#since ?? since, since)
+  }
+}

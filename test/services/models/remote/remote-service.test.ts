@@ -1,0 +1,208 @@
+/** Models of other servers in the service: what their records say, and what becomes of them when a server is away. */
+import { afterAll, describe, expect, it } from 'vitest'
+import { Seal } from '../../../../src/machine/seal.ts'
+import type { FunctionsService } from '../../../../src/services/functions/contract.ts'
+import type { ModelsApi, ModelsService, RemoteModel } from '../../../../src/services/models/contract.ts'
+import { remoteDriver } from '../../../../src/services/models/remote/remote-driver.ts'
+import { createModelsService } from '../../../../src/services/models/service.ts'
+import type { Storage } from '../../../../src/storage/contract.ts'
+import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
+import { until } from '../../../support/until.ts'
+import { zipOf } from '../zip.ts'
+import { REMOTE_OPTIONS, TestServer } from './test-server.ts'
+
+const server = await TestServer.start()
+afterAll(() => server.stop())
+
+let ids = 0
+function serviceOf(storage: Storage = openMemory(), key = 1, registry?: () => FunctionsService): ModelsService {
+  return createModelsService({
+    storage,
+    drivers: [remoteDriver(REMOTE_OPTIONS)],
+    now: () => 1_000,
+    newId: () => `id${ids++}`,
+    seal: new Seal(new Uint8Array(32).fill(key)),
+    ...(registry && { registry }),
+  })
+}
+const asked = (service: ModelsService, tenant = 'acme'): ModelsApi => service.as({ tenant, user: 'users/1' })
+const settled = (api: ModelsApi, name = 'sum'): Promise<void> =>
+  until(async () => {
+    const { ready, failure } = await api.get(name)
+    return ready || failure !== undefined
+  })
+const at = (given: Partial<RemoteModel> = {}): RemoteModel => ({ url: server.url, protocol: 'v2', ...given })
+
+describe('a model of another server', () => {
+  it('is asked where it is, and has no content here', async () => {
+    const api = asked(serviceOf())
+    const made = await api.create({ name: 'sum', description: 'adds', remote: at() })
+    const remote = { url: server.url, protocol: 'v2', model: 'sum', headers: {} }
+    expect(made).toMatchObject({ framework: 'custom', description: 'adds', version: '1', ready: false, remote })
+    await settled(api)
+    expect(await api.get('sum')).toMatchObject({ ready: true, supported_endpoints: ['predict'] })
+    expect(await api.predict('sum', { instances: [[1, 2]] })).toEqual({ predictions: [3] })
+    expect(await api.predict('sum', { inputs: { x: [[1, 2]] } })).toEqual({ outputs: [3] })
+    expect(await api.examples('sum')).toEqual([{ endpoint: 'predict', payload: { instances: [[0, 0]] } }])
+    await expect(api.content('sum')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(api.classify('sum', { examples: [{}] })).rejects.toMatchObject({ code: 'VALIDATION' })
+    expect(await api.remove('sum')).toMatchObject({ name: 'sum' })
+  })
+
+  it.each<[string, object, RegExp]>([
+    ['no object', { remote: 'http://x' }, /\/remote <- is "http:\/\/x"/],
+    [
+      'another protocol',
+      { remote: at({ protocol: 'v3' as never }) },
+      /\/remote\/protocol <- is "v3" \(write v1 or v2\)/,
+    ],
+    ['an address of another kind', { remote: at({ url: 'ftp://x' }) }, /\/remote\/url <- is "ftp:\/\/x"/],
+    ['a password in the address', { remote: at({ url: 'http://me:secret@x' }) }, /\/remote\/url <- holds a user/],
+    ['a query in the address', { remote: at({ url: 'http://x?a=1' }) }, /without a query/],
+    ['the whole path', { remote: at({ url: 'http://x/v2/models/sum' }) }, /what comes before \/v1 or \/v2/],
+    ['a model that leads elsewhere', { remote: at({ model: '..' }) }, /\/remote\/model <- is "\.\."/],
+    ['a model with a path', { remote: at({ model: 'a/b' }) }, /\/remote\/model <- is "a\/b"/],
+    [
+      'a header of the request itself',
+      { remote: at({ headers: { Host: 'x' } }) },
+      /\/remote\/headers\/Host <- cannot be set/,
+    ],
+    [
+      'a header of two lines',
+      { remote: at({ headers: { A: 'x\r\nB: y' } }) },
+      /\/remote\/headers\/A <- is not one line/,
+    ],
+    [
+      'a sealed text of somebody else',
+      { remote: at({ headers: { A: 'enc:abc' } }) },
+      /is a sealed text that this header/,
+    ],
+    [
+      'too many headers',
+      { remote: at({ headers: Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`H${i}`, ''])) }) },
+      /has 21 headers/,
+    ],
+    ['a key that is unknown', { remote: { ...at(), flavour: 'x' } }, /\/remote\/flavour <- is unknown/],
+    ['another framework', { remote: at(), framework: 'weka' }, /\/framework <- is "weka" \(write one of .*custom\)/],
+    ['several', { remote: { url: 1 }, name: '../x' }, /\/name <- .*\/remote\/protocol <- .*\/remote\/url <- /],
+  ])('is refused with %s', async (_title, given, message) => {
+    const refused = asked(serviceOf()).create({ name: 'sum', remote: at(), ...given })
+    await expect(refused).rejects.toMatchObject({
+      code: 'VALIDATION',
+      message: expect.stringMatching(message) as string,
+    })
+    await expect(refused).rejects.not.toThrow('secret')
+  })
+
+  // Holds MODEL-7
+  it('is sent its headers, which are stored and shown sealed', async () => {
+    const storage = openMemory()
+    const api = asked(serviceOf(storage))
+    await api.create({ name: 'sum', remote: at({ headers: { Authorization: 'Bearer secret' } }) })
+    await settled(api)
+    const shown = (await api.get('sum')).remote ?? expect.fail()
+    expect(JSON.stringify(shown)).not.toContain('secret')
+    expect(shown.headers?.['Authorization']).toMatch(/^enc:/)
+    server.seen.length = 0
+    await api.predict('sum', { instances: [[1, 2]] })
+    expect(server.calls[0]?.headers.authorization).toBe('Bearer secret')
+    // what was shown may be sent back, also with other parts of the record
+    await api.replace('sum', { remote: { ...shown, model: 'table' } })
+    await settled(api)
+    server.seen.length = 0
+    await api.predict('sum', { instances: [[1, 2]] })
+    expect(server.calls[0]).toMatchObject({
+      path: '/v2/models/table/infer',
+      headers: { authorization: 'Bearer secret' },
+    })
+    // but not to another server, nor for another model
+    const elsewhere = { ...shown, url: 'http://elsewhere.example' }
+    await expect(api.replace('sum', { remote: elsewhere })).rejects.toMatchObject({ code: 'VALIDATION' })
+    await expect(api.create({ name: 'other', remote: shown })).rejects.toMatchObject({ code: 'VALIDATION' })
+    const otherKey = asked(serviceOf(storage, 2))
+    await expect(otherKey.predict('sum', { instances: [[1, 2]] })).rejects.toMatchObject({ code: 'STORE' })
+  })
+
+  // Holds MODEL-5
+  it('whose server is away says so, harms no other, and is asked when it is there again', async () => {
+    const storage = openMemory()
+    const service = serviceOf(storage)
+    const api = asked(service)
+    const second = await TestServer.start()
+    await api.create({ name: 'sum', remote: at() })
+    await api.create({ name: 'away', remote: at({ url: second.url, model: 'sum' }) })
+    for (const name of ['sum', 'away']) await settled(api, name)
+    expect(await api.predict('away', { instances: [[1, 2]] })).toEqual({ predictions: [3] })
+    second.instead = () => 'drop'
+    const call = () => api.predict('away', { instances: [[1, 2]] })
+    await expect(call()).rejects.toMatchObject({ code: 'REMOTE_FAILED' })
+    await expect(call()).rejects.toMatchObject({ code: 'REMOTE_FAILED' })
+    expect(await api.predict('sum', { instances: [[1, 2]] })).toEqual({ predictions: [3] })
+    // one that was never there says why, and is looked for again at each call
+    await api.replace('away', { remote: at({ url: second.url, model: 'sum', protocol: 'v1' }) })
+    await settled(api, 'away')
+    expect(await api.get('away')).toMatchObject({
+      ready: false,
+      failure: expect.stringMatching(/^127\.0\.0\.1:\d+: /) as string,
+    })
+    await expect(call()).rejects.toMatchObject({ code: 'REMOTE_FAILED' })
+    second.instead = () => undefined
+    await until(async () => (await call().catch(() => undefined)) !== undefined)
+    expect(await api.get('away')).toMatchObject({ ready: true })
+    await second.stop()
+    await service.stop()
+  })
+
+  it('that was away is looked for at the next start of the host', async () => {
+    const storage = openMemory()
+    const away = await TestServer.start()
+    away.instead = () => 'drop'
+    const before = asked(serviceOf(storage))
+    await before.create({ name: 'sum', remote: at({ url: away.url }) })
+    await settled(before)
+    away.instead = () => undefined
+    const service = serviceOf(storage)
+    await service.start()
+    await until(async () => (await asked(service).get('sum')).ready)
+    expect(await asked(service).predict('sum', { instances: [[1, 2]] })).toEqual({ predictions: [3] })
+    await away.stop()
+  })
+
+  it('gives way to files, and files to it', async () => {
+    const api = asked(serviceOf())
+    const file = zipOf({ 'model.bst': 'x' })
+    await api.create({ name: 'sum', framework: 'xgboost', file })
+    expect(await api.content('sum')).toMatchObject({ size: file.length })
+    expect(await api.replace('sum', { remote: at() })).toMatchObject({ framework: 'custom', version: '2' })
+    await settled(api)
+    expect(await api.predict('sum', { instances: [[1, 2]] })).toEqual({ predictions: [3] })
+    await expect(api.content('sum')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    const again = await api.replace('sum', { framework: 'xgboost', file })
+    expect(again).toMatchObject({ framework: 'xgboost', version: '3' })
+    expect(again).not.toHaveProperty('remote')
+    expect(await api.content('sum')).toMatchObject({ size: file.length })
+  })
+
+  it('is no version of the function registry, whose versions are built of files', async () => {
+    const storage = openMemory()
+    const registry = () => ({ as: () => expect.fail('the registry is asked') }) as unknown as FunctionsService
+    const service = serviceOf(storage, 1, registry)
+    const api = asked(service)
+    expect(await api.create({ name: 'sum', remote: at() })).not.toHaveProperty('semantic_version')
+    await settled(api)
+    await api.patch('sum', { description: 'adds' })
+    await service.stop()
+    const next = serviceOf(storage, 1, registry)
+    await next.start()
+    await next.stop()
+    await asked(serviceOf(storage, 1, registry)).remove('sum')
+  })
+
+  it('needs no framework that this host has', async () => {
+    expect(await asked(serviceOf()).frameworks()).toContainEqual({
+      framework: 'custom',
+      versions: ['v1', 'v2'],
+      runtimes: expect.arrayContaining([expect.objectContaining({ driver: 'remote' })]) as unknown[],
+    })
+  })
+})

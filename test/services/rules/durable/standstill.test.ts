@@ -1,0 +1,199 @@
+/** Limits of calls while the store says nothing. */
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import type { Rule } from '../../../../src/index.ts'
+import { AppError } from '../../../../src/kernel/errors.ts'
+import { Standstill } from '../../../../src/services/rules/durable/standstill.ts'
+import type { Store } from '../../../../src/storage/contract.ts'
+import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
+import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
+import { Life, Outside, ref, runnableOf } from './support/lives.ts'
+import { withCommit } from './support/slow-store.ts'
+
+const SENDS: Rule = {
+  sensors: [{ label: 'level', name: 'level', version: '1.0.0', resource: '$' }],
+  actuators: [{ label: 'send', name: 'send', version: '1.0.0' }],
+  triggers: [{ sourceLabel: 'level', destinationLabel: 'send', statesTrigger: ['HIGH'] }],
+  task: { type: 'reactive' },
+}
+const LIMIT = 50_000
+const task = runnableOf('a', SENDS, { resource: 'boiler' })
+
+/** A store that stands still, or is away, when the test says so. */
+class Ground {
+  readonly outside = new Outside()
+  readonly #disk = new MemoryDisk()
+  #isAway = false
+  #gate = Promise.resolve()
+  #open = (): void => undefined
+
+  constructor() {
+    this.outside.answersAtOnce = false
+  }
+
+  open(at = 0): Life {
+    const storage = openMemory({ disk: this.#disk })
+    const tenant = (id: string): Store => {
+      const store = storage.tenant(id)
+      return withCommit(store, async (writes) => {
+        if (this.#isAway) throw new AppError('UNAVAILABLE', 'away')
+        await this.#gate
+        return store.commit(writes)
+      })
+    }
+    return new Life({ ...storage, tenant }, this.outside, { at })
+  }
+
+  standStill(): void {
+    this.#gate = new Promise((resolve) => (this.#open = resolve))
+  }
+
+  goAway(): void {
+    this.#isAway = true
+  }
+
+  goOn(): void {
+    this.#isAway = false
+    this.#open()
+  }
+}
+
+/** Time passes, although the store says nothing. */
+async function pass(life: Life, time: number): Promise<void> {
+  for (let at = life.clock.nextAt(); at !== undefined && at <= time; at = life.clock.nextAt()) {
+    life.clock.advanceTo(at)
+    for (let turns = 0; turns < 5; turns++) await turn()
+  }
+  life.clock.advanceTo(time)
+  for (let turns = 0; turns < 5; turns++) await turn()
+}
+
+async function begun(ground: Ground): Promise<Life> {
+  const life = ground.open()
+  await life.begin(task)
+  await life.rest()
+  return life
+}
+const statuses = async (life: Life) =>
+  (await life.runner.nodes.deliveries(ref('a'), { limit: 10 })).map(({ status }) => status)
+
+// Holds STILL-2
+describe('while the store stands still', () => {
+  it('a message waits to be durable, and its call has all of its time after that', async () => {
+    const ground = new Ground()
+    const life = await begun(ground)
+    ground.standStill()
+    const sent = life.send('boiler', { level: 12 })
+    await pass(life, LIMIT + 5000)
+    expect(ground.outside.calls).toEqual([])
+    ground.goOn()
+    await sent
+    await life.rest()
+    await life.to(2 * LIMIT + 4999)
+    expect(ground.outside.open).toHaveLength(1)
+    await life.to(2 * LIMIT + 5000)
+    expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
+    await life.close()
+  })
+
+  it('messages that come one after the other end none of the calls of those before', async () => {
+    const ground = new Ground()
+    const life = await begun(ground)
+    ground.standStill()
+    const sent: Promise<unknown>[] = []
+    for (const at of [0, 20_000, 40_000, LIMIT + 5000]) {
+      await pass(life, at)
+      sent.push(life.send('boiler', { level: 12 + sent.length }))
+    }
+    ground.goOn()
+    await Promise.all(sent)
+    await life.rest()
+    ground.outside.answersAtOnce = true
+    for (const call of ground.outside.open) ground.outside.answer(call)
+    await life.rest()
+    expect(await statuses(life)).toEqual(['delivered', 'delivered', 'delivered', 'delivered'])
+    await life.close()
+  })
+
+  it.each(['standStill', 'goAway'] as const)('a call under way is not given up (%s)', async (how) => {
+    const ground = new Ground()
+    const life = await begun(ground)
+    await life.send('boiler', { level: 12 })
+    await life.rest()
+    ground[how]()
+    await pass(life, LIMIT + 10_000)
+    expect(ground.outside.open).toHaveLength(1)
+    ground.goOn()
+    await pass(life, LIMIT + 11_000)
+    await life.rest()
+    const [call = ''] = ground.outside.open
+    ground.outside.answer(call)
+    await life.rest()
+    expect(await statuses(life)).toEqual(['delivered'])
+    await life.close()
+  })
+
+  it('what was left out is left out as well when the log is played again', async () => {
+    const ground = new Ground()
+    const life = await begun(ground)
+    ground.standStill()
+    const sent = life.send('boiler', { level: 12 })
+    await pass(life, LIMIT + 5000)
+    ground.goOn()
+    await sent
+    await life.rest()
+    await life.crash()
+    const next = ground.open(LIMIT + 6000)
+    await next.runner.resume([task])
+    await next.rest()
+    await next.to(2 * LIMIT + 4999)
+    expect(ground.outside.open).toHaveLength(1)
+    await next.to(2 * LIMIT + 5000)
+    expect(ground.outside.open).toEqual([])
+    await next.close()
+  })
+})
+
+describe('a store that says something', () => {
+  it('lets calls be given up when their time is over', async () => {
+    const ground = new Ground()
+    const life = await begun(ground)
+    await life.send('boiler', { level: 12 })
+    await life.to(LIMIT - 1)
+    expect(ground.outside.open).toHaveLength(1)
+    await life.to(LIMIT)
+    expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
+    await life.close()
+  })
+})
+
+// Holds STILL-1
+describe('Standstill', () => {
+  it('leaves nothing out twice', () => {
+    const standstill = new Standstill(0)
+    standstill.heard(1000, 9000)
+    expect(standstill.since).toBe(1000)
+    standstill.counted(9000)
+    expect(standstill.since).toBeUndefined()
+    standstill.heard(2000, 11_000)
+    expect(standstill.since).toBe(9000)
+  })
+
+  it('takes back what could not be stored', () => {
+    const standstill = new Standstill(0)
+    standstill.heard(1000, 9000)
+    standstill.counted(9000)
+    standstill.lost(1000)
+    expect(standstill.since).toBe(1000)
+  })
+
+  it('counts a second as usual', () => {
+    const standstill = new Standstill(0)
+    standstill.heard(1000, 2000)
+    expect([standstill.since, standstill.sinceBefore(3000, 2000), standstill.sinceBefore(3001, 2000)]).toEqual([
+      undefined,
+      undefined,
+      2000,
+    ])
+  })
+})
