@@ -19,9 +19,12 @@ export class Pauses {
     this.#since = timers.elapsed()
   }
 
-  /** Undefined when it is not yet time: then nobody has to wait. Those who wait go on in their order, one a turn. */
+  /**
+   * Undefined while the time of this turn is not over, whoever else waits. Those who wait go on in their order, one a
+   * turn.
+   */
   due(): Promise<void> | undefined {
-    if (this.#waiting.length === 0 && this.#timers.elapsed() - this.#since < MAX_MS) return undefined
+    if (this.#timers.elapsed() - this.#since < MAX_MS) return undefined
     return new Promise((resolve) => {
       this.#waiting.push(resolve)
       if (this.#waiting.length === 1) this.#wake()

@@ -44,14 +44,16 @@ describe('pauses', () => {
     await all
   })
 
-  it('let who has just come wait behind those who wait', async () => {
+  it('let who has gone on work until the time of the turn is over, although others wait', async () => {
     const { pauses, turn, pass } = byHand()
     pass(2)
     const first = pauses.due()
     const second = pauses.due()
     await turn()
     await first
-    // it would be time for nobody, but one waits already
+    pass(0.5)
+    expect(pauses.due()).toBeUndefined()
+    pass(1)
     expect(pauses.due()).toBeInstanceOf(Promise)
     await turn()
     await second
