@@ -30,6 +30,7 @@ export class RecordingTimes {
     this.#lastBytes = undefined
     return time
   }
+
   /** The same of a text's bytes; undefined: `read` says what is wrong with it. */
   readBytes(bytes: Uint8Array, start: number, end: number): number | undefined {
     if (this.#lastBytes !== undefined && isEqual(this.#lastBytes, bytes, start, end)) return this.#last

@@ -200,6 +200,34 @@ describe('the pool', () => {
     await Promise.all(busy.map(({ answer }) => answer))
   })
 
+  it('starts a second process of a program when the first is behind, and not for many calls at once', async () => {
+    const { pool, pass } = poolOf({ perProgram: 2 })
+    const program = programOf('p')
+    const held = [pool.call(program, 'hold', 0)]
+    await until(() => pool.state('p').open === 1)
+    for (let n = 1; n < 20; n += 1) held.push(pool.call(program, 'hold', 0))
+    // they end with the pool
+    const over = Promise.allSettled(held)
+    expect(pool.state('p')).toMatchObject({ processes: 1, open: 20 })
+    pass(100)
+    expect(await pool.call(program, 'echo', 'by another one')).toBe('by another one')
+    expect(pool.state('p').processes).toBe(2)
+    await pool.close()
+    await over
+  })
+
+  it('gives a process no more calls at once than it may have, however fast it is', async () => {
+    const { pool } = poolOf({ limits: { ...DEFAULT_LIMITS, calls: 2 } })
+    const stops = [new AbortController(), new AbortController()]
+    const busy = stops.map(({ signal }) => pool.call(programOf('p'), 'wait', {}, { signal }))
+    await until(() => pool.state('p').open === 2)
+    const third = pool.call(programOf('p'), 'echo', 'third')
+    expect(pool.state('p').open).toBe(2)
+    for (const stop of stops) stop.abort()
+    expect(await third).toBe('third')
+    await Promise.all(busy)
+  })
+
   it('does not call for whoever gave up while the call waited', async () => {
     const { pool, lines } = poolOf({ processes: 1, limits: { ...DEFAULT_LIMITS, calls: 1 } })
     const [busy, gone] = [new AbortController(), new AbortController()]

@@ -1,5 +1,5 @@
 /** Calls of webscripts: any method, any body, at the address of one. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { CancelSignal } from '../../../kernel/cancel-signal.ts'
 import { AppError, ERRORS } from '../../../kernel/errors.ts'
 import { Type } from 'typebox'
@@ -48,9 +48,10 @@ export function callRoutes(app: FastifyInstance, { service }: WebscriptsRouting)
     parsed(null, body),
   )
 
-  const letIn = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+  /** Without a promise for a public one, which takes everybody: most who call it show nothing. */
+  const letIn = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     reply.header('access-control-allow-origin', '*')
-    if (isPreflight(request)) return allow(request, reply)
+    if (isPreflight(request)) return void allow(request, reply)
     const { raw, headers } = request
     const [path = '', ...queries] = (raw.url ?? '').slice(app.prefix.length).split('?')
     const query = queries.join('?')
@@ -58,32 +59,29 @@ export function callRoutes(app: FastifyInstance, { service }: WebscriptsRouting)
     const address = service.find(path.slice(base.length + 1))
     const version = headers[VERSION_HEADER]
     const script = address && service.choose(address, typeof version === 'string' ? version.trim() : undefined)
-    const secret = secretIn(query)
     const { authorization } = headers
-    let isHeaderOurs = false
-    try {
-      // a public one takes everybody, and most who call it show nothing
-      if (script === undefined || script.isPrivate || authorization !== undefined) {
-        ;({ isHeaderOurs } = await service.authenticate(script, { authorization, secret, address: request.ip }))
+    /** Gives why not. */
+    const enter = (isHeaderOurs: boolean): Error | undefined => {
+      try {
+        if (script === undefined || address === undefined) throw noWebscript()
+        service.admit(script)
+        const shown = script.isPrivate ? withoutSecret(query) : query
+        admitted.set(request, { script, address, query: shown, isHeaderOurs })
+        return undefined
+      } catch (error) {
+        return withHeaders(reply, error as Error)
       }
-      if (script !== undefined) service.admit(script)
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'UNAUTHORIZED') {
-        reply.header('www-authenticate', ['hmac-sha256', 'Basic realm="reflexarc", charset="UTF-8"'])
-      }
-      if (error instanceof AppError && error.code === 'RATE_LIMITED') {
-        reply.header('retry-after', secondsToWait(error))
-      }
-      throw error
     }
-    if (script === undefined || address === undefined) throw noWebscript()
-    admitted.set(request, {
-      script,
-      address,
-      query: script.isPrivate ? withoutSecret(query) : query,
-      isHeaderOurs,
-    })
-    return undefined
+    const authenticated = async (): Promise<Error | undefined> => {
+      const shown = { authorization, secret: secretIn(query), address: request.ip }
+      try {
+        return enter((await service.authenticate(script, shown)).isHeaderOurs)
+      } catch (error) {
+        return withHeaders(reply, error as Error)
+      }
+    }
+    if (script?.isPrivate === false && authorization === undefined) return done(enter(false))
+    void (async () => done(await authenticated()))()
   }
 
   const call = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
@@ -181,6 +179,16 @@ function send(request: FastifyRequest, reply: FastifyReply, { status, headers, b
   if (!names.has('content-type')) reply.type('application/octet-stream')
   // a text goes out in one piece with the head
   return reply.send(body)
+}
+
+/** With the headers that tell a client what to do. */
+function withHeaders(reply: FastifyReply, error: Error): Error {
+  const code = error instanceof AppError ? error.code : undefined
+  if (code === 'UNAUTHORIZED') {
+    reply.header('www-authenticate', ['hmac-sha256', 'Basic realm="reflexarc", charset="UTF-8"'])
+  }
+  if (error instanceof AppError && code === 'RATE_LIMITED') reply.header('retry-after', secondsToWait(error))
+  return error
 }
 
 /** What went wrong inside is in the webscript's log; its callers hear of which kind it was. */
