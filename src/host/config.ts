@@ -21,6 +21,8 @@ export interface Config {
   readonly store: StoreChoice
   /** absolute path of the folder of objects; undefined: in the data folder */
   readonly blobs: string | undefined
+  /** 32 bytes that all hosts of a cluster seal secrets with; absent: they are in the data folder */
+  readonly sealKey?: Uint8Array
   /** one of several hosts on the store; undefined: alone */
   readonly cluster: ClusterChoice | undefined
   /** the first tenant's pair when it was chosen by whoever starts the host */

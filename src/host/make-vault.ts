@@ -7,8 +7,9 @@ import { sealKey } from './seal-key.ts'
 import type { MakeService } from './service-dependencies.ts'
 
 /** Secrets over storage, sealed under the key of the host. */
-export const makeVault: MakeService = ({ storage, now, config, serviceRegistry }) => {
-  const service = createVaultService({ storage, seal: new Seal(sealKey(config)), now })
+export const makeVault: MakeService = ({ storage, now, config, serviceRegistry, reached }) => {
+  const own = createVaultService({ storage, seal: new Seal(sealKey(config)), now })
+  const service = reached('vault', own)
   serviceRegistry.vault = service
   return {
     name: 'vault',

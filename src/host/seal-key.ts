@@ -8,8 +8,9 @@ const FILE = 'seal.key'
 /** as it was called when it sealed secrets of subscriptions alone */
 const FORMER = 'subscriptions.key'
 
-/** 32 bytes, from the data folder; made there when it has none. `STORE`. */
-export function sealKey({ store, data }: Pick<Config, 'store' | 'data'>): Uint8Array {
+/** 32 bytes: that of all hosts of a cluster, or from the data folder; made there when it has none. `STORE`. */
+export function sealKey({ store, data, sealKey: shared }: Pick<Config, 'store' | 'data' | 'sealKey'>): Uint8Array {
+  if (shared !== undefined) return shared
   const loss = 'secrets of the vault, of subscriptions and of servers of models have to be given again'
   const file = existsSync(join(data, FORMER)) ? FORMER : FILE
   return (store.medium === 'memory' ? randomKey() : secretKey(data, file, loss)).slice(0, 32)

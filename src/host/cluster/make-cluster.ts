@@ -1,4 +1,5 @@
 /** Puts a host of a cluster together: services for each tenant that it has, and in front of them those that routes ask. */
+import { createHmac } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
 import { CALL_BASES } from '../../services/webscripts/routes/routing.ts'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
@@ -37,9 +38,11 @@ export function itself<S extends object>(_name: keyof ServiceRegistry, service: 
 
 export async function makeCluster(
   services: ServiceTable,
-  parts: Omit<ServiceDependencies, 'serviceRegistry' | 'reached'>,
+  given: Omit<ServiceDependencies, 'serviceRegistry' | 'reached'>,
   { secret, timers = machineTimers }: ClusterOptions,
 ): Promise<Cluster> {
+  const sealKey = createHmac('sha256', secret).update('secrets of tenants').digest()
+  const parts = { ...given, config: { ...given.config, sealKey } }
   const { storage, now, gauges, logger, config } = parts
   const table = new Map([...services].filter(([name]) => !OF_ONE_HOST.has(name)))
   const sums = new SummedGauges(gauges)

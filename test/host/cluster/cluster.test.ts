@@ -7,6 +7,8 @@ import { scheduler } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { ApiKeys, KEY_RECORDS } from '../../../src/host/auth/api-keys.ts'
+import { Tokens } from '../../../src/host/auth/tokens.ts'
+import { tokenKey } from '../../../src/host/data-folder.ts'
 import { HOST_TENANT } from '../../../src/host/auth/host-tenant.ts'
 import { viewCluster } from '../../../src/cluster/cluster-view.ts'
 import { runCluster } from '../../../src/host/cli/run-cluster.ts'
@@ -88,6 +90,15 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
       const [one, two] = await Promise.all(read.map((answer) => answer.json()))
       expect(one).toEqual(two)
       expect(one).toHaveLength(2)
+    }
+  })
+
+  it('tokens that are made from the data folder of one are good at both', async () => {
+    for (const name of ['one', 'two']) {
+      const order = { tenant: theirs, subject: 'me', lifetime: 60 }
+      const authorization = `Bearer ${await new Tokens(tokenKey(join(folder, name)), Date.now).issue(order)}`
+      const answers = await Promise.all(hosts.map(({ url }) => fetch(`${url}/`, { headers: { authorization } })))
+      expect(answers.map(({ status }) => status)).toEqual([200, 200])
     }
   })
 

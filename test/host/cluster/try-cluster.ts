@@ -25,9 +25,9 @@ async function isReady(host: ChildProcess): Promise<boolean> {
   host.stderr?.pipe(process.stderr)
   const gone = once(host, 'close').then(() => undefined)
   for (let said = ''; !said.includes('listening on ');) {
-    const [part] = (await Promise.race([once(host.stdout ?? host, 'data'), gone])) ?? []
-    if (part === undefined) return false
-    said += String(part)
+    const parts: readonly unknown[] | undefined = await Promise.race([once(host.stdout ?? host, 'data'), gone])
+    if (parts === undefined) return false
+    said += String(parts[0])
   }
   host.stdout?.resume()
   return true
