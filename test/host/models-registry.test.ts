@@ -58,7 +58,7 @@ describe('a model that the registry deploys', () => {
       ready: true,
       framework: 'xgboost',
       semantic_version: '1.0.0',
-      description: 'How much a machine wears off by its heat and its hours',
+      description: 'How worn a machine is by its heat and its hours',
     })
     expect(await predict('wear')).toEqual(WEAR)
     const examples = await host.ask('GET', '/models/wear/examples')
@@ -110,6 +110,14 @@ describe('a model that the registry deploys', () => {
     expect(await modelOf('fan')).toMatchObject({ semantic_version: '0.9.0' })
     await host.ask('POST', `${REGISTRY}/fan/versions/1.0.0/publish?async=false`)
     expect(await modelOf('fan')).toMatchObject({ semantic_version: '1.0.0' })
+  })
+
+  it('is a draft that stays when an upload takes its place', async () => {
+    await deployed('lift', '1.0.0', { query: '&draft=true' })
+    expect(await uploaded('PUT', '/models/lift', 'lift', doubled)).toMatchObject({ status: 200 })
+    await until(async () => (await statuses('lift'))['1.0.1'] === 'running')
+    expect(await statuses('lift')).toEqual({ '1.0.0': 'running', '1.0.1': 'running' })
+    expect(await predict('lift')).toEqual({ predictions: [18] })
   })
 
   it('changes with its draft', async () => {

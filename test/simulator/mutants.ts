@@ -48,6 +48,12 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'this.engine.tasks.get(id)?.moveLimits(move)',
   },
   {
+    name: 'what acts is called when inputs are played again',
+    file: 'src/core/plug/acting-plugs.ts',
+    find: 'execute: async (context) => perform(context)',
+    replace: 'execute: (context) => perform(context)',
+  },
+  {
     name: 'a batch of alarms gives up what met an outage',
     file: `${ALARMS}/batch-jobs.ts`,
     find: 'error.status >= 500) throw error',

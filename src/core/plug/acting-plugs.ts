@@ -54,7 +54,8 @@ export function actingPlugs<const Input extends Readonly<Record<string, InputFie
       kind: 'actuator',
       description: `${description}.`,
       output,
-      execute: (context) => perform(context),
+      // async itself, as it does not answer at once: whoever plays inputs again must not make the call
+      execute: async (context) => perform(context),
     }),
   ]
 }

@@ -38,7 +38,10 @@ export const defineFunctions: DefineCommand = (program, start) => {
     .argument('<folder>', 'with the function')
     .option('--properties <json>', 'what to call it with, such as \'{"value": 30}\'; it is only checked without')
     .option('--path <path>', "of a webscript: what to call it with, such as '/any?name=you'")
-    .option('--body <text>', 'of a webscript: sent by POST, as JSON when it is that')
+    .option(
+      '--body <text>',
+      'of a webscript: sent by POST, as JSON when it is that; of a model: its instances, as JSON',
+    )
     .option('--functions <mode>', 'fenced keeps it from the machine, trusted does not', 'fenced')
     .option('--json', 'print JSON')
     .action((folder: string, flags: TestFlags) =>

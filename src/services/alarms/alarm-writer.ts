@@ -218,6 +218,8 @@ export class AlarmWriter {
     try {
       return { cause: kept, explanation: (await causes?.explain(tenant, cause)) ?? null }
     } catch (error) {
+      // the store is away: the effect comes again, and asks again
+      if (error instanceof AppError && error.code === 'UNAVAILABLE') throw error
       logger?.warn(`why task ${cause.task} raised an alarm could not be asked: ${messageOf(error)}`)
       return { cause: kept, explanation: null }
     }

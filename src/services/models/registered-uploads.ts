@@ -37,9 +37,11 @@ export class RegisteredUploads {
     if (release !== undefined) await gone(this.#api(caller)?.patchMetadata(name, release, { description }))
   }
 
-  /** A version that another one was put in the place of goes a day later. */
+  /** A version that another one was put in the place of goes a day later; a draft is its owner's. */
   async supersede(caller: Caller, { name, release }: ModelRecord): Promise<void> {
-    if (release !== undefined) await gone(this.#api(caller)?.remove(name, release))
+    const api = this.#api(caller)
+    if (api === undefined || release === undefined) return
+    await gone(api.get(name, release).then(({ draft }) => (draft ? undefined : api.remove(name, release))))
   }
 
   /** A version that was made for nothing. */

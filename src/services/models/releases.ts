@@ -42,6 +42,7 @@ export class Releases implements ModelReleases {
     const { digest } = packaged
     const store = storeOf(tenant)
     const found = await store.find(name)
+    refuseRemote(found?.value)
     if (found === undefined) await this.#place(release, packaged, 'free')
     // what is deployed again is loaded again, unless another version answers by it or it is just being loaded
     const isOwn = found?.value.release === version && found.value.state.kind !== 'loading'
@@ -121,6 +122,7 @@ export class Releases implements ModelReleases {
     for (let attempt = 1; ; attempt++) {
       const found = await store.find(name)
       const former = found?.value
+      refuseRemote(former)
       if (former !== undefined && (when === 'free' || (former.release === version && former.digest === digest)))
         return undefined
       const time = now()
@@ -148,6 +150,12 @@ export class Releases implements ModelReleases {
       }
     }
   }
+}
+
+/** The place of a model that another server has is not the registry's to give. */
+function refuseRemote(record: ModelRecord | undefined): void {
+  if (record?.remote !== undefined)
+    throw new AppError('VALIDATION', `/models/${record.name} is a model of another server; delete it there first`)
 }
 
 /** `VALIDATION` for files that are no model of its framework. */

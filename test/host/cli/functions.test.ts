@@ -111,6 +111,15 @@ reflexarc functions deploy too-cold
     expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('no secret "TOKEN"') as unknown })
   })
 
+  it('writes a model, tries it here, and deploys it', async () => {
+    const made = await functions('init', 'worn', '--runtime', 'byoml-xgboost')
+    expect(made.stdout).toContain("reflexarc functions test worn --body '[[10, 3]]'")
+    expect((await functions('init', 'none', '--runtime', 'byoml-sklearn')).stderr).toContain('there are plug-node24')
+    expect((await functions('test', 'worn', '--body', '[[10, 3]]')).stdout).toBe('{"predictions":[9]}\n')
+    expect((await functions('deploy', 'worn')).stdout).toBe('worn@1.0.0 is running\n')
+    expect(await host.client.models.predict('worn', { instances: [[10, 3]] })).toEqual({ predictions: [9] })
+  })
+
   it('wants credentials', async () => {
     const { code, stderr } = await place.cli(['functions', 'list', '--key', 'k'])
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('wants both') as unknown })

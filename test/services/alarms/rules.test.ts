@@ -50,6 +50,7 @@ let lives = 0
 function started(): Promise<Bench> {
   const explain = async (_tenant: string, by: AlarmCause): Promise<unknown> => {
     asked.push(by)
+    if (by.node === 'away') throw new AppError('UNAVAILABLE', 'the store is away')
     if (by.node === 'forgotten') throw new AppError('NOT_FOUND', 'Task not found')
     return { node: by.node, fired: { time: 5 } }
   }
@@ -120,6 +121,13 @@ describe('why an alarm was raised', () => {
     const { id } = await alarms.api.raise(alarmOf(), { cause: { ...cause, node: 'forgotten' } })
     expect(await alarms.api.why(id)).toMatchObject({ cause: { node: 'forgotten' }, explanation: null })
     expect(alarms.log).toEqual(['why task task-1 raised an alarm could not be asked: Task not found'])
+  })
+
+  it('is waited for while the store is away: the effect comes again', async () => {
+    await expect(alarms.api.raise(alarmOf(), { cause: { ...cause, node: 'away' } })).rejects.toMatchObject({
+      code: 'UNAVAILABLE',
+    })
+    expect((await alarms.api.list({})).total).toBe(0)
   })
 
   it('has no cause when no rule raised it', async () => {

@@ -106,6 +106,15 @@ describe('a release', () => {
     expect(await api.get('m')).toMatchObject({ ready: true, version: '1' })
   })
 
+  it('does not take the place of a model that another server has', async () => {
+    const { releases, api } = started()
+    await api.create({ name: 'm', remote: { url: 'http://models.example', protocol: 'v2' } })
+    const message = '/models/m is a model of another server; delete it there first'
+    for (const asked of [releases.deploy(release('1.0.0')), releases.serve(release('1.0.0'))])
+      await expect(asked).rejects.toMatchObject({ code: 'VALIDATION', message })
+    expect(await api.get('m')).toMatchObject({ version: '1', framework: 'custom' })
+  })
+
   it('without the file of its framework is refused before anything is stored', async () => {
     const { releases, api } = started()
     const files = new Map([['model.joblib', bytes('x')]])

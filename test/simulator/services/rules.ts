@@ -242,7 +242,8 @@ class Tasks {
     const { certain, possible } = this.#inputsOf(task)
     const url = `/alarm/alarms?type=HIGH-${task.resource}&size=1000`
     const answer = await this.#world.look({ method: 'GET', url, tenant: task.tenant })
-    const { alarms = [] } = answer.body as { alarms?: readonly { count: number; status: string }[] }
+    const { alarms = [] } = answer.body as { alarms?: readonly { id: string; count: number; status: string }[] }
+    for (const { id } of alarms) await this.#verifyWhy(task, id)
     const count = alarms.reduce((sum, one) => sum + one.count, 0)
     const most = possible.reduce((sum, { attempts }) => sum + attempts, 0)
     if (count < certain.length || count > most) {
@@ -253,6 +254,14 @@ class Tasks {
     }
     if (alarms.filter(({ status }) => status !== 'CLEARED').length > 1)
       this.#world.find('one open alarm', `HIGH-${task.resource} of ${task.tenant} is open several times`)
+  }
+
+  async #verifyWhy({ id: task, tenant }: KnownTask, alarm: string): Promise<void> {
+    const url = `/alarm/alarms/${encodeURIComponent(alarm)}/why`
+    const { body } = await this.#world.look({ method: 'GET', url, tenant })
+    const { cause, explanation } = body as { cause?: { task: string } | null; explanation?: unknown }
+    if (cause?.task !== task || explanation === null || explanation === undefined)
+      this.#world.find('says why', `alarm ${alarm} of task ${task}: ${JSON.stringify(body)}`)
   }
 
   async #verifyStored(task: KnownTask): Promise<void> {

@@ -16,8 +16,9 @@ export interface InitFlags {
 /** `USAGE` for a runtime that is not there, or a folder with something in it. */
 export async function runInit(folder: string, flags: InitFlags, terminal: Terminal): Promise<0> {
   const runtime = RUNTIMES.get(flags.runtime)
-  if (runtime === undefined) {
-    throw new AppError('USAGE', `--runtime ${flags.runtime}: there are ${[...RUNTIMES.keys()].join(', ')}`)
+  if (runtime === undefined || runtime.example.size === 0) {
+    const known = [...RUNTIMES.values()].flatMap(({ name, example }) => (example.size > 0 ? [name] : []))
+    throw new AppError('USAGE', `--runtime ${flags.runtime}: there are ${known.join(', ')}`)
   }
   if ((await namesIn(folder)).length > 0) {
     throw new AppError('USAGE', `${folder} has files already; name a folder that is empty or not there`)
@@ -33,8 +34,11 @@ export async function runInit(folder: string, flags: InitFlags, terminal: Termin
   }
   if (flags.json === true) terminal.out(`${JSON.stringify({ name, folder, files: [...files.keys()] })}\n`)
   else {
-    const isWeb = runtime.functionType === 'webscripts'
-    const tried = isWeb ? `--path '/'` : `--properties '${JSON.stringify(sampleOf(manifest))}'`
+    const tried = {
+      plugs: `--properties '${JSON.stringify(sampleOf(manifest))}'`,
+      webscripts: `--path '/'`,
+      models: `--body '[[10, 3]]'`,
+    }[runtime.functionType]
     const next = [`reflexarc functions test ${folder} ${tried}`, `reflexarc functions deploy ${folder}`]
     terminal.out([`${name} is in ${folder}: ${[...files.keys()].join(', ')}`, ...next, ''].join('\n'))
   }

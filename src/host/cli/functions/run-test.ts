@@ -19,34 +19,40 @@ export interface TestFlags {
   json?: boolean
 }
 
+/** What a host of its own needs to serve; a webscript may ask for anything. */
+const ONLY = {
+  plugs: { only: 'functions,rules,vault' },
+  webscripts: {},
+  models: { only: 'functions,models' },
+} as const
+
 /** Gives 1 when it does not run, or its call fails. */
 export async function runTest(folder: string, flags: TestFlags, terminal: Terminal): Promise<0 | 1> {
   const properties = propertiesOf(flags.properties)
   const read = await readFunctionFolder(folder)
-  return withOwnHost(
-    { functions: flags.functions, ...(read.type !== 'webscripts' && { only: 'functions,rules,vault' }) },
-    terminal,
-    async ({ client, host }) => {
-      await lendSecrets(client, read.manifest, process.env)
-      const deployed = await deployFolder(client, read, { draft: false }, terminal)
-      if (read.type === 'webscripts' && deployed.problem === undefined && flags.path !== undefined) {
-        return callWebscript({ client, host }, deployed.version, flags, terminal)
-      }
-      if (deployed.problem !== undefined || properties === undefined) {
-        return reportDeployed(deployed, flags.json === true, terminal)
-      }
-      const outcome = await callOnce(client, read.manifest, deployed.version.version, properties)
-      for (const { level, text } of await client.functions[read.type].log(
-        read.manifest.name,
-        deployed.version.version,
-      )) {
-        terminal.err(`${level.padEnd(6)} ${text}\n`)
-      }
-      const isGood = outcome['result'] === true
-      terminal.out(`${JSON.stringify(outcome, undefined, flags.json === true ? undefined : 2)}\n`)
-      return isGood ? 0 : 1
-    },
-  )
+  return withOwnHost({ functions: flags.functions, ...ONLY[read.type] }, terminal, async ({ client, host }) => {
+    await lendSecrets(client, read.manifest, process.env)
+    const deployed = await deployFolder(client, read, { draft: false }, terminal)
+    if (read.type === 'webscripts' && deployed.problem === undefined && flags.path !== undefined) {
+      return callWebscript({ client, host }, deployed.version, flags, terminal)
+    }
+    if (read.type === 'models' && deployed.problem === undefined && flags.body !== undefined) {
+      const { name } = deployed.version
+      const answer = await client.models.predict(name, { instances: parsed(flags.body) })
+      terminal.out(`${JSON.stringify(answer)}\n`)
+      return 0
+    }
+    if (deployed.problem !== undefined || properties === undefined || read.type !== 'plugs') {
+      return reportDeployed(deployed, flags.json === true, terminal)
+    }
+    const outcome = await callOnce(client, read.manifest, deployed.version.version, properties)
+    for (const { level, text } of await client.functions[read.type].log(read.manifest.name, deployed.version.version)) {
+      terminal.err(`${level.padEnd(6)} ${text}\n`)
+    }
+    const isGood = outcome['result'] === true
+    terminal.out(`${JSON.stringify(outcome, undefined, flags.json === true ? undefined : 2)}\n`)
+    return isGood ? 0 : 1
+  })
 }
 
 /** By GET, or by POST with a body. */

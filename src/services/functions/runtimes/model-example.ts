@@ -25,7 +25,7 @@ export const MODEL_EXAMPLE = {
       name: 'wear',
       version: '1.0.0',
       runtime: 'byoml-xgboost',
-      metadata: { description: 'How much a machine wears off by its heat and its hours' },
+      metadata: { description: 'How worn a machine is by its heat and its hours' },
     },
     undefined,
     2,

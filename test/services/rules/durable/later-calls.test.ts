@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { executeQueryPlug } from '../../../../plugins/execute-query/plug.ts'
 import { definePlug, type Rule } from '../../../../src/index.ts'
-import type { QueryPort } from '../../../../src/plug.ts'
+import { actingPlugs, type QueryPort } from '../../../../src/plug.ts'
 import { Ground, ref, runnableOf } from './support/lives.ts'
 
 const seen = definePlug({
@@ -145,5 +145,48 @@ describe('what is played again', () => {
     const many = await lifeAfter(20)
     expect([many.called, many.count]).toEqual([20, 20])
     expect(many.after).toEqual(none.after)
+  })
+})
+
+// Holds RECOVERY-1
+describe('a plug that acts', () => {
+  it('is not called when inputs are played again, although the log has nothing of its calls yet', async () => {
+    const ground = new Ground()
+    const performed: string[] = []
+    const plugs = [
+      seen,
+      ...actingPlugs({
+        name: 'act',
+        version: '1.0.0',
+        description: 'Acts',
+        category: 'Debug',
+        input: {},
+        output: {},
+        touches: () => [],
+        async perform(context) {
+          performed.push(context.id)
+          await new Promise(() => undefined)
+          return { message: 'done', rawData: {} }
+        },
+      }),
+    ]
+    const rule: Rule = {
+      ...ruleOf({}),
+      actuators: [{ label: 'act', name: 'act', version: '1.0.0' }],
+      triggers: [{ sourceLabel: 'seen', destinationLabel: 'act', statesTrigger: ['Seen'] }],
+    }
+    const task = runnableOf('acts', rule, { resource: 'pump' })
+    // the begin and the message; what is written after them is lost
+    const first = ground.open({ ...OPTIONS, plugs, commits: 2 })
+    await first.begin(task)
+    await first.send('pump', { level: 1 })
+    await first.rest()
+    await first.crash()
+    expect(performed).toHaveLength(1)
+    const second = ground.open({ ...OPTIONS, plugs })
+    await second.runner.resume([task])
+    await second.rest()
+    expect(performed).toEqual([performed[0], performed[0]])
+    await second.crash()
   })
 })
