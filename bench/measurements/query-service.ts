@@ -9,6 +9,7 @@ const SUBJECTS: readonly { subject: QueryServiceSubject; title: string; needsPee
   { subject: 'ndjson', title: '10 M points as NDJSON; the reader alone' },
   { subject: 'arrow', title: '10 M points as Arrow; the reader alone' },
   { subject: 'http', title: 'a stored query of a day of minutes over HTTP; p99 of posts alone; among 50 callers' },
+  { subject: 'bare', title: 'a post to a bare fastify route beside two busy threads' },
 ]
 
 export const queryService = measurement<'queryService'>({
@@ -24,12 +25,31 @@ export const queryService = measurement<'queryService'>({
     })),
   cost: ({ own }) => own,
   costUnit: 'ms',
-  head: ['query', 'ms', 'ms p99', 'ms of the first', 'ms of the second', 'stall max', 'MiB grown'],
+  head: [
+    'query',
+    'ms',
+    'ms p99',
+    'ms of the first',
+    'ms of the second',
+    'stall max',
+    'MiB grown',
+    'CPU p99',
+    'CPU max',
+  ],
   cells({ samples }) {
     const of = (key: keyof (typeof samples)[number]): string => {
-      const value = median(samples.map((sample) => sample[key]))
+      const value = median(samples.map((sample) => sample[key] ?? Number.NaN))
       return Number.isNaN(value) ? '' : digits(value)
     }
-    return [of('own'), of('ownP99'), of('peer'), of('otherPeer'), of('stallMax'), of('grown')]
+    return [
+      of('own'),
+      of('ownP99'),
+      of('peer'),
+      of('otherPeer'),
+      of('stallMax'),
+      of('grown'),
+      of('held'),
+      of('heldMost'),
+    ]
   },
 })

@@ -2,9 +2,14 @@
  * One sample of the query service: hourly means of a million points beside SQLite's own GROUP BY and DuckDB over the same
  * points, ten million points as CSV beside the reader alone, and a stored query of a day over HTTP beside posts.
  */
+import { execFile } from 'node:child_process'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { Worker } from 'node:worker_threads'
+import { fastify } from 'fastify'
 import { SampleReader } from '../../src/series/sample-reader.ts'
 import { createQueriesService } from '../../src/services/queries/service.ts'
 import type { Storage } from '../../src/storage/contract.ts'
@@ -16,7 +21,7 @@ import { startHostProcess } from './host/host-process.ts'
 import { drive, spreadOf } from './host/tasks.ts'
 import { samplesByHand, type Point } from './samples-by-hand.ts'
 
-export type QueryServiceSubject = 'means' | 'csv' | 'ndjson' | 'arrow' | 'http'
+export type QueryServiceSubject = 'means' | 'csv' | 'ndjson' | 'arrow' | 'http' | 'bare'
 
 /** ms, unless it says otherwise; what a subject does not measure is NaN */
 export interface QueryServiceSample {
@@ -26,10 +31,13 @@ export interface QueryServiceSample {
   readonly peer: number
   /** means: DuckDB; http: a post among 50 callers, p99 */
   readonly otherPeer: number
-  /** how late the loop was at most; http: the longest post among 50 callers */
+  /** how late the loop was at most; http: the longest post among 50 callers; bare: the longest post */
   readonly stallMax: number
   /** MiB that memory grew by while the result went out */
   readonly grown: number
+  /** http: CPU time of the host's main thread between a post's arrival and its answer, among 50 callers: p99, and the most */
+  readonly held?: number
+  readonly heldMost?: number
 }
 
 /** epoch ms */
@@ -40,6 +48,7 @@ const BATCH = 50_000
 
 export function queryServiceSample(subject: QueryServiceSubject): Promise<QueryServiceSample> {
   if (subject === 'http') return withFolder(overHttp)
+  if (subject === 'bare') return bare()
   return withFolder(async (folder) => {
     const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
     try {
@@ -173,22 +182,21 @@ async function streamed(storage: Storage, format: 'csv' | 'ndjson' | 'arrow'): P
 
 const DAY_ROWS = 1_440
 const CALLERS = 50
-const POSTS = 300
+const POSTS = 500
 
 async function overHttp(folder: string): Promise<QueryServiceSample> {
   const host = await startHostProcess(folder)
-  const connections = await host.connect(CALLERS + 1)
-  const [poster, ...callers] = connections
+  const callers = await host.connect(CALLERS)
   const [caller] = callers
-  if (poster === undefined || caller === undefined) throw new Error('there have to be two connections')
+  if (caller === undefined) throw new Error('there has to be a connection')
   const day = Array.from({ length: DAY_ROWS }, (_, i) => ({
     resource: 'r',
     timestamp: START + i * MINUTE,
     m: (i * 7_919) % 100,
   }))
-  await poster.expect(200, 'POST', '/messages?forward=false', JSON.stringify(day))
+  await caller.expect(200, 'POST', '/messages?forward=false', JSON.stringify(day))
   const stored = { query: { resource: 'r', metric: 'm', from: START, until: START + DAY_ROWS * MINUTE } }
-  await poster.expect(200, 'PUT', '/config/query/day', JSON.stringify(stored))
+  await caller.expect(200, 'PUT', '/config/query/day', JSON.stringify(stored))
   const ask = async (): Promise<void> => {
     const answer = await caller.expect(200, 'GET', '/data/query/day')
     if (answer.length < DAY_ROWS * 15) throw new Error('the day is not whole')
@@ -196,24 +204,15 @@ async function overHttp(folder: string): Promise<QueryServiceSample> {
   const run = (most: number, work: () => Promise<void>) => drive([caller], (n) => n < most, work)
   await run(200, ask)
   const alone = spreadOf((await run(1_000, ask)).times)
-  const post = async (n: number): Promise<void> => {
-    await poster.expect(200, 'POST', '/resources/other/events', JSON.stringify({ timestamp: START + n, m: n }))
-  }
-  const posts = async (): Promise<readonly number[]> =>
-    (
-      await drive(
-        [poster],
-        (n) => n < POSTS,
-        (_, n) => post(n),
-      )
-    ).times
-  await posts()
-  const quiet = spreadOf(await posts())
+  await timedPosts(host)
+  const quiet = spreadOf(await timedPosts(host))
   const over = new AbortController()
   const calling = callers.map(async (one) => {
     while (!over.signal.aborted) await one.expect(200, 'GET', '/data/query/day')
   })
-  const busy = await posts()
+  await host.figures()
+  const busy = await timedPosts(host)
+  const { posts: held } = await host.figures()
   over.abort()
   await Promise.all(calling)
   await host.stop()
@@ -225,5 +224,40 @@ async function overHttp(folder: string): Promise<QueryServiceSample> {
     otherPeer: spreadOf(busy).p99,
     stallMax: Math.max(...busy),
     grown: Number.NaN,
+    held: spreadOf(held).p99,
+    heldMost: Math.max(...held),
   }
+}
+
+/** What a post takes where nothing is done for it, on this machine, beside as many busy threads as it has cores. */
+async function bare(): Promise<QueryServiceSample> {
+  const app = fastify()
+  app.post('/resources/:id/events', ({ body }) => Promise.resolve({ content: body }))
+  await app.listen({ port: 0, host: '127.0.0.1' })
+  const { port } = app.server.address() as AddressInfo
+  const busy = Array.from({ length: 2 }, () => new Worker('for (;;);', { eval: true }))
+  try {
+    const server = { port, token: 'none' }
+    await timedPosts(server)
+    const times = await timedPosts(server)
+    const { p50, p99 } = spreadOf(times)
+    const none = Number.NaN
+    return { own: p50, ownP99: p99, peer: none, otherPeer: none, stallMax: Math.max(...times), grown: none }
+  } finally {
+    await Promise.all(busy.map((thread) => thread.terminate()))
+    await app.close()
+  }
+}
+
+/** ms of each post of a client in a process of its own: what callers get costs their process time, and not the poster's. */
+async function timedPosts({
+  port,
+  token,
+}: {
+  readonly port: number
+  readonly token: string
+}): Promise<readonly number[]> {
+  const given = [join(import.meta.dirname, 'posts-client.ts'), String(port), token, String(POSTS)]
+  const { stdout } = await promisify(execFile)(process.execPath, given)
+  return JSON.parse(stdout) as number[]
 }

@@ -664,7 +664,7 @@ describe('a rebuild', () => {
       ['forceVersion=9.0.0', undefined],
       ['upgrade=minor&forceVersion=1.0.0', undefined],
       ['upgrade=huge', undefined],
-      ['', { deploy: { secrets: [] } }],
+      ['', { deploy: { secrets: ['no-name'] } }],
       ['', { deploy: { limits: { memory: '1Gi' } } }],
     ] as const) {
       expect((await rebuild(query, body)).status, query).toBe(400)

@@ -13,6 +13,9 @@ const WATCH = join(import.meta.dirname, 'watched-process.ts')
 export interface HostProcess {
   /** ms from the start of the process to its line that says it is ready */
   readonly readyMs: number
+  readonly port: number
+  /** of who may do everything */
+  readonly token: string
   connect(count: number): Promise<readonly Connection[]>
   /** since they were asked for before; `collect`: after a full collection */
   figures(collect?: 'collect'): Promise<ProcessFigures>
@@ -44,6 +47,8 @@ export async function startHostProcess(folder: string): Promise<HostProcess> {
   const open: Connection[] = []
   return {
     readyMs,
+    port,
+    token,
     async connect(count) {
       const made = await Promise.all(Array.from({ length: count }, () => Connection.open(port, `Bearer ${token}`)))
       open.push(...made)

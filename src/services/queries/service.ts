@@ -5,6 +5,7 @@ import type { Issue } from '../../kernel/errors.ts'
 import { Issues } from '../../kernel/issues.ts'
 import type { Collection, Storage } from '../../storage/contract.ts'
 import type { OpenedResult, QueriesApi, QueriesService, QuerySource, Readiness, ResourceSelector } from './contract.ts'
+import { Pauses } from './execution/pauses.ts'
 import { QuerySlots } from './execution/query-slots.ts'
 import { begin, openRun, resultOf, type Run } from './execution/run.ts'
 import { tryQuery } from './query/read-query.ts'
@@ -28,6 +29,7 @@ class Service implements QueriesService {
   readonly #options: QueriesOptions
   readonly #collection: (tenant: string) => Collection<QueryRecord>
   readonly #slots = new QuerySlots()
+  readonly #pauses = new Pauses()
   #running = 0
   #executed = 0
 
@@ -42,7 +44,8 @@ class Service implements QueriesService {
     const collection = this.#collection(tenant)
     const run = async (source: QuerySource, options: Parameters<QueriesApi['open']>[1] = {}): Promise<Run> => {
       const query = 'query' in source ? source.query : await storedQuery(collection, source.stored)
-      return begin({ tenant, store: storage.tenant(tenant), now, resources, broker }, query, options)
+      const store = storage.tenant(tenant)
+      return begin({ tenant, store, now, resources, broker, pauses: this.#pauses }, query, options)
     }
     return {
       execute: (source, options) =>

@@ -11,7 +11,7 @@ import type { RowTable } from './row-batch.ts'
 /** series that are read side by side */
 const MAX_READS = 4
 /** cells between two looks at the clock */
-const STRIDE = 4_096
+const STRIDE = 2_048
 
 const POINTS: Aggregate = { name: 'points', needs: 'sums', of: ({ count }) => count }
 

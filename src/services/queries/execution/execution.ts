@@ -14,9 +14,9 @@ import { ownerOf, type ColumnPlan } from '../query/plan.ts'
 import { fill, type Cell } from '../interpolation/fill.ts'
 import { readBuckets } from './bucket-table.ts'
 import type { ExecutionOptions } from './execution-options.ts'
-import { Pauses } from './pauses.ts'
+import type { Pauses } from './pauses.ts'
 import { rawRows } from './raw-rows.ts'
-import type { CellColumn, RowBatch, RowTable } from './row-batch.ts'
+import { numberList, type CellColumn, type RowBatch, type RowTable } from './row-batch.ts'
 
 export interface Note {
   readonly text: string
@@ -29,7 +29,7 @@ export const MAX_CELLS = 2_000_000
 
 export class Execution {
   readonly #options: ExecutionOptions
-  readonly #pauses = new Pauses()
+  readonly #pauses: Pauses
   /** what the caller should know, as far as rows were read */
   readonly notes: Note[] = []
   /** samples that were read, by column */
@@ -38,8 +38,9 @@ export class Execution {
   /** ms */
   readonly took = { read: 0, interpolate: 0 }
 
-  constructor(options: ExecutionOptions) {
+  constructor(options: ExecutionOptions, pauses: Pauses) {
     this.#options = options
+    this.#pauses = pauses
     this.points = options.columns.map(() => 0)
     this.empty = options.columns.map(() => 0)
   }
@@ -128,7 +129,7 @@ function seriesText(column: ColumnPlan): string {
 }
 
 function listOf(column: CellColumn): readonly Cell[] {
-  return column instanceof Float64Array ? Array.from(column) : column
+  return column instanceof Float64Array ? numberList(column) : column
 }
 
 /** All rows at once. Throws `TOO_LARGE`. */

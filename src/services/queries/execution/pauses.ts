@@ -1,19 +1,42 @@
-/** Long work lets the loop go now and then, so that nothing else waits for it. */
+/**
+ * Long work of queries lets the loop go now and then, so that nothing else waits for it. All queries of a service share
+ * it: what comes meanwhile, as a post, takes some turns of the loop until it is answered, and finds the work of one of
+ * them in each.
+ */
 import { machineTimers } from '../../../machine/timers.ts'
 
 /** ms of one turn */
-const MAX_MS = 3
+const MAX_MS = 1
 
 export class Pauses {
-  #since = machineTimers.elapsed()
+  readonly #timers: Pick<typeof machineTimers, 'elapsed' | 'soon'>
+  readonly #waiting: (() => void)[] = []
+  /** when the work of this turn began */
+  #since: number
 
-  /** Undefined when it is not yet time: then nobody has to wait. */
-  due(): Promise<void> | undefined {
-    return machineTimers.elapsed() - this.#since < MAX_MS ? undefined : this.#pause()
+  constructor(timers: Pick<typeof machineTimers, 'elapsed' | 'soon'> = machineTimers) {
+    this.#timers = timers
+    this.#since = timers.elapsed()
   }
 
-  async #pause(): Promise<void> {
-    await machineTimers.breathe()
-    this.#since = machineTimers.elapsed()
+  /**
+   * Undefined while the time of this turn is not over, whoever else waits. Those who wait go on in their order, one a
+   * turn.
+   */
+  due(): Promise<void> | undefined {
+    if (this.#timers.elapsed() - this.#since < MAX_MS) return undefined
+    return new Promise((resolve) => {
+      this.#waiting.push(resolve)
+      if (this.#waiting.length === 1) this.#wake()
+    })
+  }
+
+  #wake(): void {
+    this.#timers.soon(() => {
+      const [next] = this.#waiting.splice(0, 1)
+      if (this.#waiting.length > 0) this.#wake()
+      this.#since = this.#timers.elapsed()
+      next?.()
+    })
   }
 }

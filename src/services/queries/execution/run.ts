@@ -25,7 +25,7 @@ import { layOut } from '../render/layout.ts'
 import { lineParts } from '../render/line-parts.ts'
 import { windowSpecOf } from '../time-line/time-line.ts'
 import { collect, Execution, type Note } from './execution.ts'
-import { Pauses } from './pauses.ts'
+import type { Pauses } from './pauses.ts'
 import type { RowBatch, RowTable } from './row-batch.ts'
 
 export interface RunDependencies {
@@ -35,12 +35,15 @@ export interface RunDependencies {
   readonly now: () => number
   readonly resources: () => ResourceSelector | undefined
   readonly broker: () => Readiness | undefined
+  /** of all queries */
+  readonly pauses: Pauses
 }
 
 export interface Run {
   readonly plan: QueryPlan
   readonly columns: readonly ColumnPlan[]
   readonly execution: Execution
+  readonly pauses: Pauses
   readonly batches: AsyncIterable<RowBatch>
   readonly messages: () => readonly QueryMessage[]
   /** ms until reading began */
@@ -49,7 +52,7 @@ export interface Run {
 
 /** Reads and plans; nothing of the series is read before its batches are asked for. */
 export async function begin(
-  { tenant, store, now, resources, broker }: RunDependencies,
+  { tenant, store, now, resources, broker, pauses }: RunDependencies,
   query: unknown,
   options: ExecuteOptions,
 ): Promise<Run> {
@@ -66,11 +69,12 @@ export async function begin(
   await readable(broker(), tenant)
   signal?.throwIfAborted()
   const seenUntil = asked === undefined ? undefined : asked - 1
-  const execution = new Execution({ series: store.series, line: plan.line, columns, seenUntil, signal })
+  const execution = new Execution({ series: store.series, line: plan.line, columns, seenUntil, signal }, pauses)
   const told: readonly Note[] = [...plan.notes, ...notes].map((text) => ({ level: 'info', text }))
   const messages = (): readonly QueryMessage[] =>
     [...told, ...execution.notes].map((note) => messageOf(note, at, options.action ?? 'execute'))
-  return { plan, columns, execution, batches: reading(execution), messages, planTook: machineTimers.elapsed() - began }
+  const planTook = machineTimers.elapsed() - began
+  return { plan, columns, execution, pauses, batches: reading(execution), messages, planTook }
 }
 
 function aboutResource(query: unknown, resource: string | undefined): unknown {
@@ -80,8 +84,7 @@ function aboutResource(query: unknown, resource: string | undefined): unknown {
 }
 
 export async function resultOf(run: Run, isExplained: boolean): Promise<QueryResult> {
-  const { plan, columns, execution, batches, messages, planTook } = run
-  const pauses = new Pauses()
+  const { plan, columns, execution, pauses, batches, messages, planTook } = run
   const table = await collect(batches, columns.length)
   const since = machineTimers.elapsed()
   const windowSpec = windowSpecOf(plan.line)
@@ -105,8 +108,7 @@ function paddedTo(table: RowTable, columns: number): RowTable {
 }
 
 export async function openRun(run: Run, format: ResultFormat | undefined, isExplained: boolean): Promise<OpenedResult> {
-  const { plan, columns, batches, messages } = run
-  const pauses = new Pauses()
+  const { plan, columns, pauses, batches, messages } = run
   const headers = headersOf(columns)
   // what there is to say is known with the first rows
   const streamed = async <T extends string | Uint8Array>(parts: AsyncGenerator<T>) => ({

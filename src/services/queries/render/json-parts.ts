@@ -8,9 +8,10 @@ export async function* jsonParts(value: unknown, pauses: Pauses): AsyncGenerator
   let text = ''
   for (const piece of pieces(value)) {
     text += piece
-    if (text.length < PART) continue
-    yield text
-    text = ''
+    if (text.length >= PART) {
+      yield text
+      text = ''
+    }
     await pauses.due()
   }
   if (text !== '') yield text

@@ -2,13 +2,14 @@
 import type { Json, JsonObject } from '../../../kernel/json.ts'
 import type { ColumnHead, DataSet, RowSet } from '../contract.ts'
 import type { Pauses } from '../execution/pauses.ts'
+import { numberList } from '../execution/row-batch.ts'
 import { isoTexts } from './iso-text.ts'
 import { levelNames, levelsOf, rollUp, type Levels } from './levels.ts'
 import { objectsOf } from './objects.ts'
 import type { Layout } from './layout-request.ts'
 
 /** rows between two looks at the clock */
-const STRIDE = 512
+const STRIDE = 256
 const ROLE: JsonObject = { role: 'input' }
 
 export async function layOut(layout: Layout, pauses: Pauses): Promise<DataSet> {
@@ -33,7 +34,7 @@ export async function layOut(layout: Layout, pauses: Pauses): Promise<DataSet> {
 type Index = readonly (readonly [name: string, values: readonly Json[]])[]
 
 async function indexOf({ table, options, zone }: Layout, pauses: Pauses): Promise<Index> {
-  const times = Array.from(table.times)
+  const times = numberList(table.times)
   if (!options.isoTimestamp) return [['timestamp', times]]
   const textOf = isoTexts(zone)
   const texts: string[] = []

@@ -6,7 +6,7 @@ import type { Layout } from './layout-request.ts'
 import { levelNames, levelsOf, rollUp, type Levels } from './levels.ts'
 
 /** rows between two looks at the clock */
-const STRIDE = 256
+const STRIDE = 64
 
 export async function objectsOf(
   { columns, table, options, zone }: Layout,
