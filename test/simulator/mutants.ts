@@ -20,8 +20,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a jump of the clock counts for limits',
     file: `${RULES}/deterministic-engine.ts`,
-    find: 'this.#moveLimits((limit) => limitAfter(limit, from, at))',
-    replace: 'void from',
+    find: 'Math.max(limitAfter(limit, from, at), limitWithout(limit, timeoutMs, since, at)),',
+    replace: 'Math.max(limit, limitWithout(limit, timeoutMs, Math.max(from, since), at)),',
   },
   {
     name: 'a message on its way begins a call that is over',

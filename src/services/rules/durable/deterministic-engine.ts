@@ -157,7 +157,7 @@ export class DeterministicEngine {
 
   /** What it gives or throws is for who sent the input; tasks take no harm from either. */
   apply(input: Input, position: number): unknown {
-    if (input.k === 'jump') return this.#jump(input.at)
+    if (input.k === 'jump') return this.#jump(input)
     if (input.k === 'open') return this.#leave(input.until)
     if (input.k === 'still') return this.#leaveOut(input)
     this.#clock.advanceTo(input.at)
@@ -227,9 +227,11 @@ export class DeterministicEngine {
     return { resources, state, delivered: this.ledger.count(id), ...(underWay.length > 0 && { underWay }) }
   }
 
-  #jump(at: number): void {
+  #jump({ at, since = at }: Extract<Input, { k: 'jump' }>): void {
     const from = this.now
-    this.#moveLimits((limit) => limitAfter(limit, from, at))
+    this.#moveLimits((limit, timeoutMs) =>
+      Math.max(limitAfter(limit, from, at), limitWithout(limit, timeoutMs, since, at)),
+    )
     this.#clock.jumpTo(at)
   }
 

@@ -73,8 +73,8 @@ export type Input =
   | { readonly k: 'resume'; readonly at: number; readonly ts: readonly string[] }
   /** Calls of that kind (`laterKind`) are not answered at once: they are not made when the log is played again. */
   | { readonly k: 'later'; readonly at: number; readonly p: string }
-  /** Nobody was there for a while, though the process was: what was due comes late. */
-  | { readonly k: 'jump'; readonly at: number }
+  /** Nobody was there for a while, though the process was: what was due comes late. `since`: as of `still` */
+  | { readonly k: 'jump'; readonly at: number; readonly since?: number }
   /** The store said nothing since then: that time counts for no limit of a call. With nothing left out it is a sign of life. */
   | { readonly k: 'still'; readonly at: number; readonly since: number }
 

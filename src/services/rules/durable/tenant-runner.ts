@@ -309,7 +309,10 @@ export class TenantRunner {
     const now = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now)
     this.#standstill.counted(now)
     if (this.deterministic.engine.openCalls === 0) return
-    void this.#queue.add([{ k: 'still', at: now, since }]).catch(() => this.#standstill.lost(since))
+    // so long a time is not made up for moment by moment: calls would be tried again in all of it
+    const isLong = now - since > SLEPT_MS || this.#hasSlept(now)
+    const leftOut: Input = { k: isLong ? 'jump' : 'still', at: now, since }
+    void this.#queue.add([leftOut]).catch(() => this.#standstill.lost(since))
   }
 
   /** Whether time, which would end calls, waits for the store to say something (STILL-2). */

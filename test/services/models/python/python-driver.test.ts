@@ -1,6 +1,7 @@
 /** Models in Python, each run by its own library in a confined process, as far as the libraries are installed. */
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import { deflateSync, inflateSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Json } from '../../../../src/kernel/json.ts'
 import { GAVE_UP, type OpenModel } from '../../../../src/services/models/driver.ts'
@@ -126,6 +127,20 @@ describe.skipIf(sklearn === undefined)('a model of scikit-learn', () => {
     const { call } = await (await opened()).open(model)
     const values = await call({ operation: 'predict', probabilities: true, instances: record.instances })
     values.flat().forEach((value, at) => expect(value).toBeCloseTo(Number(record.probabilities?.flat()[at]), 9))
+  })
+
+  it('that another version wrote says so, and which version runs it is told exactly', async () => {
+    const { model, record } = fixtureOf('sklearn')
+    const driver = await opened()
+    const [version = ''] = (await driver.runtimes()).flatMap((one) => {
+      return one.framework === 'sklearn' ? [one.framework_version] : []
+    })
+    expect(version).toMatch(/^\d+\.\d+\.\d+$/)
+    const written = inflateSync(model.files.get('model.joblib') ?? new Uint8Array()).toString('latin1')
+    const older = deflateSync(Buffer.from(written.replace(record.version, '0.9.9'), 'latin1'))
+    const found = await driver.open(packageOf('sklearn', new Map([['model.joblib', older]]), 'older'))
+    expect(found.frameworkVersion).toBe(version)
+    expect(found.warnings.join(' ')).toContain(`from version 0.9.9 when using version ${version}`)
   })
 
   it('that runs commands when it is loaded sees no network, no file of the host, and writes nothing', async () => {
