@@ -1,9 +1,11 @@
 /**
  * Asks a server on this machine: `webscripts-client.ts <port> <path> <connections> <ms> <a second, or 0> [<key:secret> <body>]`. Without a rate
- * each connection asks again when it was answered; with one, requests begin at their times whatever came. With a body it
- * posts it as whoever has that pair. Prints an empty line when it begins to measure, then JSON.
+ * each connection asks again when it was answered; with one, requests begin at their times whatever came, once the server is
+ * warm from having been asked without. With a body it posts it as whoever has that pair. Prints an empty line when it begins
+ * to measure, then JSON.
  */
 import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 const [port = '', path = '', connections = '', ms = '', rate = '', pair = '', body = ''] = process.argv.slice(2)
 const basic = Buffer.from(pair).toString('base64')
@@ -11,11 +13,14 @@ const posted = `authorization: Basic ${basic}\r\ncontent-type: application/json\
 const [method, more] = body === '' ? ['GET', ''] : ['POST', posted]
 const request = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${more}\r\n${body}`
 const WARM_UP_MS = 1_500
+/** in which those end that were begun before it is measured */
+const PAUSE_MS = 200
 const times: number[] = []
 const free: Socket[] = []
 /** when the requests that wait for a connection were due */
 const due: number[] = []
-const isPaced = Number(rate) > 0
+const isRated = Number(rate) > 0
+let isPaced = false
 let measuresFrom = Number.POSITIVE_INFINITY
 
 function ask(socket: Socket, at: number): void {
@@ -36,14 +41,16 @@ await Promise.all(
     const socket = connect(Number(port), '127.0.0.1')
     socket.setNoDelay(true)
     await new Promise((resolve) => socket.once('connect', resolve))
-    if (isPaced) free.push(socket)
-    else ask(socket, performance.now())
+    ask(socket, performance.now())
   }),
 )
-const began = performance.now()
-measuresFrom = began + WARM_UP_MS
+await sleep(WARM_UP_MS)
+isPaced = isRated
+const began = performance.now() + PAUSE_MS
+measuresFrom = began
 const end = measuresFrom + Number(ms)
-setTimeout(() => process.stdout.write('\n'), WARM_UP_MS)
+await sleep(PAUSE_MS)
+process.stdout.write('\n')
 let sent = 0
 while (performance.now() < end) {
   if (isPaced) {
@@ -56,7 +63,7 @@ while (performance.now() < end) {
       else ask(socket, at)
     }
   }
-  await new Promise((resolve) => setTimeout(resolve, isPaced ? 1 : 20))
+  await sleep(isPaced ? 1 : 20)
 }
 const sorted = times.sort((a, b) => a - b)
 const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0

@@ -27,7 +27,7 @@ export interface WebscriptsSample {
 const CONNECTIONS = 32
 const MEASURE_MS = 4_000
 /** half of what the webscript in Node reaches on two shared cores */
-const PACED = 2_500
+const PACED = 7_000
 const STARTS = 10
 /** of a host */
 const PROCESSES = 16

@@ -15,6 +15,7 @@ import { AppError, messageOf } from '../kernel/errors.ts'
 import { isPlainObject } from '../kernel/json.ts'
 import { RenewableTimer } from '../kernel/renewable-timer.ts'
 import type { StartTimer } from '../kernel/start-timer.ts'
+import { TransientMap } from '../kernel/transient-map.ts'
 import { JsonLines } from './json-lines.ts'
 import { cpuMsOf } from './cpu-time.ts'
 import type { Launch } from './launch.ts'
@@ -70,7 +71,7 @@ export class SandboxProcess {
   readonly #options: ProcessOptions
   readonly #child: ChildProcess
   readonly #channel: Duplex
-  readonly #calls = new Map<number, OpenCall>()
+  readonly #calls = new TransientMap<number, OpenCall>()
   readonly #questions = new Set<AbortController>()
   readonly #log: LogGate
   readonly #redact: (text: string) => string

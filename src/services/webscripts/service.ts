@@ -4,6 +4,7 @@ import { isPlainObject } from '../../kernel/json.ts'
 import type { Caller, Led } from '../../kernel/caller.ts'
 import { LruCache } from '../../kernel/lru-cache.ts'
 import type { StartTimer } from '../../kernel/start-timer.ts'
+import { TransientMap } from '../../kernel/transient-map.ts'
 import {
   type ApiAnswer,
   type ApiRequest,
@@ -59,7 +60,7 @@ const MAX_FIGURES = 10_000
 
 class Webscripts implements WebscriptsService {
   readonly #options: WebscriptsOptions
-  readonly #calls = new Map<string, OpenCall>()
+  readonly #calls = new TransientMap<string, OpenCall>()
   readonly #figures = new LruCache<string, ScriptFigures>(MAX_FIGURES)
   readonly #log = new ScriptLog()
   readonly #quota: TenantCalls
