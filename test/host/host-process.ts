@@ -1,6 +1,7 @@
 /** Whole hosts on one data folder, one after the other, each a process of its own that can be killed with -9. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import type { Readable } from 'node:stream'
 import { createClient, type Client } from '../../src/client.ts'
 import { builtCode } from '../support/built-code.ts'
 import { basic } from './sample-host.ts'
@@ -38,20 +39,25 @@ export class HostProcesses {
     })
     const gone = once(child, 'close').then(() => this.#running.delete(child))
     this.#running.set(child, gone)
-    child.stdout.setEncoding('utf8')
-    for (let text = ''; ;) {
-      const [part] = (await Promise.race([once(child.stdout, 'data'), gone.then(() => [])])) as unknown[]
-      if (typeof part !== 'string') throw new Error(`the host ended by itself: ${text}`)
-      text += part
-      const url = /listening on (\S+)\n/.exec(text)?.[1]
-      if (url !== undefined) return hostProcess(url, child, gone)
-    }
+    return hostProcess(await addressOf(child.stdout, gone), child, gone)
   }
 
   /** Kills those that a test left; resolves when they are gone. */
   async end(): Promise<void> {
     for (const child of this.#running.keys()) child.kill('SIGKILL')
     await Promise.all(this.#running.values())
+  }
+}
+
+/** Where a host listens, as its stdout says. Rejects when it is gone before. */
+export async function addressOf(stdout: Readable, gone: Promise<unknown>): Promise<string> {
+  stdout.setEncoding('utf8')
+  for (let text = ''; ;) {
+    const [part] = (await Promise.race([once(stdout, 'data'), gone.then(() => [])])) as unknown[]
+    if (typeof part !== 'string') throw new Error(`the host ended by itself: ${text}`)
+    text += part
+    const url = /listening on (\S+)\n/.exec(text)?.[1]
+    if (url !== undefined) return url
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Message } from '../task/origin.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
-import type { Given } from './record-events.ts'
+import type { Given, TakenMessage } from './record-events.ts'
 import type { MessageHistory } from './row-code.ts'
 import { blockAt, FIRED, STATE_BITS } from './row-layout.ts'
 import type { RowStore } from './row-store.ts'
@@ -30,14 +30,7 @@ export interface TakenMessages {
 }
 
 /** What is kept of a message. */
-export interface KeptTaken {
-  readonly message: Message
-  readonly number: number
-  readonly time: number
-  readonly before: number
-  readonly after: number
-  readonly given: Given | undefined
-  readonly earlier: readonly number[] | undefined
+export interface KeptTaken extends Omit<TakenMessage, 'of' | 'answers'> {
   readonly answers: KeptAnswer[] | undefined
 }
 

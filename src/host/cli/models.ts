@@ -1,8 +1,9 @@
 /** The command `models`, with its own commands and their options. */
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import { FRAMEWORKS, REMOTE_PROTOCOLS } from '../../services/models/contract.ts'
 import { OPTIONS } from '../config.ts'
 import { gather, type DefineCommand } from './command.ts'
+import { connected } from './connected.ts'
 import type { ConnectFlags } from './functions/connect.ts'
 import type { AddFlags } from './models/run-add.ts'
 import type { RuntimeFlags } from './models/run-runtime-add.ts'
@@ -81,14 +82,4 @@ Examples:
   reflexarc models predict machine-anomaly '[[92.5], [31]]'
   reflexarc models runtime add sklearn`,
   )
-}
-
-/** With the host that it speaks to. */
-function connected(command: Command): Command {
-  return command
-    .option('--url <address>', 'of the host (REFLEXARC_URL, default http://127.0.0.1:8080)')
-    .option('--key <key>', 'API key (REFLEXARC_API_KEY)')
-    .option('--secret <secret>', 'its secret; better given in the environment (REFLEXARC_API_SECRET)')
-    .option('--token <token>', 'a bearer token in their place (REFLEXARC_TOKEN)')
-    .option('--json', 'print JSON')
 }

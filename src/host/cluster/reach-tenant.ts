@@ -12,15 +12,17 @@ export interface ReachTenants {
 }
 
 /** Methods that name the tenant by a text before all else; others name it as the member `tenant` of their first argument. */
-const TENANT_FIRST: ReadonlySet<PropertyKey> = new Set([
+export const TENANT_FIRST: ReadonlySet<PropertyKey> = new Set([
   'call',
   'callWebscript',
   'changes',
   'cpuMs',
   'discover',
+  'hasTenant',
   'importing',
   'inside',
   'lookup',
+  'open',
   'plugs',
   'readable',
   'rebind',

@@ -1,7 +1,7 @@
 /** Object storage over HTTP: what is known of objects, and their contents by signed addresses. */
 import type { FastifyInstance } from 'fastify'
-import { statusOf } from './error-body.ts'
 import { describing } from '../../web/route-parts.ts'
+import { inOwnScope } from './own-scope.ts'
 import { bucketRoutes } from './routes/bucket-routes.ts'
 import { contentRoutes } from './routes/content-routes.ts'
 import type { ContentRouting } from './routes/content-request.ts'
@@ -18,14 +18,7 @@ const BASES = [BASE, ''] as const
 
 /** Adds every route of the service, each kind in a scope of its own. `request.tenant` and `request.user` say who asks. */
 export async function objectsRoutes(app: FastifyInstance, { version, ...routing }: ObjectsRouting): Promise<void> {
-  await app.register((own, _options, done) => {
-    // the service reads queries itself
-    own.setValidatorCompiler(() => () => true)
-    own.setSerializerCompiler(() => (data) => JSON.stringify(data))
-    own.addHook('preSerialization', (_request, reply, payload, next) => {
-      reply.code(statusOf(reply.statusCode))
-      next(null, payload)
-    })
+  await inOwnScope(app, (own) => {
     bucketRoutes(own, routing.service, BASES)
     const about = describing(
       'objects',
@@ -35,7 +28,6 @@ export async function objectsRoutes(app: FastifyInstance, { version, ...routing 
       produces: ['text/plain'],
     })
     own.get(`${BASE}/`, about, (_request, reply) => reply.type('text/plain; charset=utf-8').send(version))
-    done()
   })
   await app.register((own, _options, done) => {
     contentRoutes(own, routing)

@@ -13,6 +13,7 @@ import { HOST_TENANT } from '../../../src/host/auth/host-tenant.ts'
 import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
 import { openPostgres } from '../../../src/storage/postgres/open.ts'
 import { builtCode } from '../../support/built-code.ts'
+import { addressOf } from '../host-process.ts'
 import { basic } from '../sample-host.ts'
 
 export interface MemberProcess {
@@ -100,14 +101,7 @@ export class ClusterProcesses {
     )
     const gone = once(child, 'close').then(() => this.#running.delete(child))
     this.#running.set(child, gone)
-    child.stdout.setEncoding('utf8')
-    for (let text = ''; ;) {
-      const [part] = (await Promise.race([once(child.stdout, 'data'), gone.then(() => [])])) as unknown[]
-      if (typeof part !== 'string') throw new Error(`the host ended by itself: ${text}`)
-      text += part
-      const url = /listening on (\S+)\n/.exec(text)?.[1]
-      if (url !== undefined) return memberOf(url, child, gone)
-    }
+    return memberOf(await addressOf(child.stdout, gone), child, gone)
   }
 
   /** Kills whatever a test left. */

@@ -7,7 +7,7 @@ import type { QueriesService } from '../../queries/contract.ts'
 import type { ObjectsService } from '../contract.ts'
 import { historyCsv } from './history-csv.ts'
 import { MAX_METRICS, type ExportRequest } from './read-export.ts'
-import { ATTEMPTS, attempted, BACKOFF, type Transfer } from './transfer.ts'
+import { ATTEMPTS, attempted, type Transfer } from './transfer.ts'
 
 export interface ExportRecord extends Transfer {
   readonly request: ExportRequest
@@ -47,7 +47,6 @@ export function exportHandler(options: ExportJobsOptions): JobHandler {
   return {
     type: EXPORT_JOB,
     attempts: ATTEMPTS,
-    backoff: BACKOFF,
     concurrency: CONCURRENCY,
     run: async (context) => {
       const records = context.store.collection(EXPORTS)

@@ -12,7 +12,7 @@ import type { Collection, CollectionSpec, Stored } from '../../../storage/contra
 import type { BrokerService } from '../../broker/contract.ts'
 import type { ObjectRecord, ObjectsService } from '../contract.ts'
 import { importBatches, type ImportBatch } from './import-batches.ts'
-import { ATTEMPTS, attempted, BACKOFF, type Transfer } from './transfer.ts'
+import { ATTEMPTS, attempted, type Transfer } from './transfer.ts'
 
 export interface ImportRecord extends Transfer {
   /** as it was when it was put */
@@ -61,7 +61,6 @@ export function importHandler(options: ImportJobsOptions): JobHandler {
   return {
     type: IMPORT_JOB,
     attempts: ATTEMPTS,
-    backoff: BACKOFF,
     isSerial: true,
     concurrency: CONCURRENCY,
     run: async (context) => {

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { QueryReader } from '../../../web/query-reader.ts'
 import { asking, describing } from '../../../web/route-parts.ts'
-import { statusOf } from '../error-body.ts'
+import { inOwnScope } from '../own-scope.ts'
 import { ErrorSchema } from '../routes/schemas.ts'
 import { BASE, bucketHref } from '../show.ts'
 import {
@@ -81,17 +81,9 @@ const LIST_QUERY = {
 }
 
 export async function transferRoutes(app: FastifyInstance, service: TransfersService): Promise<void> {
-  await app.register((own, _options, done) => {
-    // the service reads bodies and queries itself
-    own.setValidatorCompiler(() => () => true)
-    own.setSerializerCompiler(() => (data) => JSON.stringify(data))
-    own.addHook('preSerialization', (_request, reply, payload, next) => {
-      reply.code(statusOf(reply.statusCode))
-      next(null, payload)
-    })
+  await inOwnScope(app, (own) => {
     importRoutes(own, service)
     exportRoutes(own, service)
-    done()
   })
 }
 

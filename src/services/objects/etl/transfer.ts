@@ -20,7 +20,6 @@ export interface Transfer {
 
 /** how often one is tried */
 export const ATTEMPTS = 10
-export const BACKOFF = { delay: 1_000, most: 60_000 }
 const DAY_MS = 86_400_000
 /** ms for which it can be looked up what became of it */
 export const KEPT_MS = 30 * DAY_MS

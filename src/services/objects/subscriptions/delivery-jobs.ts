@@ -23,8 +23,7 @@ export interface DeliveryOf {
 }
 
 /** How often a delivery is tried: with the pauses between them some four minutes. */
-export const ATTEMPTS = 10
-const BACKOFF = { delay: 1_000, most: 60_000 }
+export const DELIVERY_ATTEMPTS = 10
 /** The job itself is never given up: the delivery ends, and the job with it. */
 const JOB_ATTEMPTS = 1_000_000
 const CONCURRENCY = 32
@@ -36,7 +35,6 @@ export function deliveryHandler(options: DeliveryJobsOptions): JobHandler {
   return {
     type: DELIVERY_JOB,
     attempts: JOB_ATTEMPTS,
-    backoff: BACKOFF,
     concurrency: CONCURRENCY,
     keepMs: KEPT_MS,
     run: (context) => run(options, context),
@@ -76,7 +74,7 @@ async function run(options: DeliveryJobsOptions, context: JobContext): Promise<J
     // the host stops: that is no attempt
     if (signal.aborted) throw error
     const lastError = noted(error, options.now())
-    if (attempts >= ATTEMPTS) return end({ state: 'failed', attempts, lastError })
+    if (attempts >= DELIVERY_ATTEMPTS) return end({ state: 'failed', attempts, lastError })
     const failed = outbox.deliveries.putting(id, { ...stored.value, attempts, lastError }, stored.version)
     await context.progress({ done: 0, total: 1 }, [failed])
     throw error

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { QueryReader } from '../../../web/query-reader.ts'
 import { asking, describing, type Handler, type RequestContext } from '../../../web/route-parts.ts'
 import type { ObjectBucket, ObjectsService } from '../contract.ts'
-import { statusOf } from '../error-body.ts'
+import { inOwnScope } from '../own-scope.ts'
 import { ErrorSchema, LinksSchema } from '../routes/schemas.ts'
 import { BASE, shownBucket } from '../show.ts'
 import {
@@ -40,16 +40,8 @@ const ask = asking<SubscriptionsApi, QueryReader>((query) => new QueryReader(que
 const described = describing('subscriptions', ErrorSchema)
 
 export async function subscriptionsRoutes(app: FastifyInstance, routing: SubscriptionsRouting): Promise<void> {
-  await app.register((own, _options, done) => {
-    // the service reads bodies and queries itself
-    own.setValidatorCompiler(() => () => true)
-    own.setSerializerCompiler(() => (data) => JSON.stringify(data))
-    own.addHook('preSerialization', (_request, reply, payload, next) => {
-      reply.code(statusOf(reply.statusCode))
-      next(null, payload)
-    })
+  await inOwnScope(app, (own) => {
     for (const base of BASES) addRoutes(own, base, routing)
-    done()
   })
 }
 

@@ -28,7 +28,7 @@ interface Kept {
 }
 
 interface History {
-  /** what is told of every task */
+  /** starts, ends, failures and lines of the log */
   readonly rare: Kept[]
   /** everything else */
   readonly steps: Kept[]
@@ -43,7 +43,7 @@ interface Reader {
   end(): void
 }
 
-/** A task whose every step is told. */
+/** A task whose events are told as they happen. */
 interface Watch {
   readonly subscription: Subscription
   readonly readers: Set<Reader>
@@ -62,7 +62,7 @@ export class TaskEventHistory {
   #ended = false
   #number = 0
   #kept = 0
-  /** number of the newest event of all trails that were forgotten whole */
+  /** number of the newest event of all histories that were forgotten whole */
   #lost = 0
 
   /** `life`: tells the numbers of this process from those of others. `now`: epoch ms. */
