@@ -14,7 +14,6 @@ export const makeVault: MakeService = ({ storage, now, config, serviceRegistry, 
   return {
     name: 'vault',
     description: 'Secrets of tenants, for their functions and rules',
-    example: '/vault/v1/secrets',
     errorBody: vaultErrorBody,
     routes: (app) => vaultRoutes(app, { service }),
     start: () => Promise.resolve(),
