@@ -8,6 +8,7 @@ const IDS = ['fan', 'lamp', 'lock'] as const
 
 export const resources: SimulatedService = {
   name: 'resources',
+  needs: ['rules', 'resources'],
   operations: {
     put: {
       weight: 3,
@@ -20,6 +21,7 @@ export const resources: SimulatedService = {
         change: chance.of<JsonObject>([{ a: n }, { b: n }, { b: null }, typed(chance)]),
       }),
     },
+    patchAtOnce: { weight: 3, draw: (chance, n) => ({ id: chance.of(IDS), change: { a: n, b: n, c: n } }) },
     create: { weight: 2, draw: (chance, n) => ({ id: chance.of(IDS), value: { a: n, ...typed(chance) } }) },
     remove: { weight: 2, draw: (chance) => ({ id: chance.of(IDS) }) },
     look: { weight: 2, draw: (chance) => ({ id: chance.of(IDS) }) },
@@ -69,6 +71,7 @@ class Resources implements ServiceModel {
       if (name === 'look') return this.#see(known)
       if (name === 'put')
         this.#told(known, await world.ask({ method: 'PUT', url, tenant, body: value }), name, () => value)
+      else if (name === 'patchAtOnce') await this.#patchAtOnce(known, url, change)
       else if (name === 'create') {
         const outcome = await world.ask({ method: 'POST', url: '/api/resources', tenant, body: { id, ...value } })
         this.#told(known, outcome, name, (state) => (state === null ? value : undefined))
@@ -90,6 +93,15 @@ class Resources implements ServiceModel {
       await this.#see(known)
       await this.#verifyTasks(known)
     }
+  }
+
+  /** Each of its fields by another client. */
+  async #patchAtOnce(known: Known, url: string, change: JsonObject): Promise<void> {
+    const { tenant } = known
+    const parts = Object.entries(change).map(([name, value]) => ({ [name]: value }))
+    const outcomes = await Promise.all(parts.map((body) => this.#world.ask({ method: 'PATCH', url, tenant, body })))
+    for (const [i, outcome] of outcomes.entries())
+      this.#told(known, outcome, 'patch', (state) => ({ ...state, ...parts[i] }))
   }
 
   #told(known: Known, outcome: Outcome, what: string, act: (state: State) => State | undefined): void {

@@ -24,7 +24,16 @@ export interface ServiceModel {
 export interface SimulatedService {
   readonly name: string
   readonly operations: Readonly<Record<string, SimulatedOperation>>
-  model(world: World, shared: Shared): ServiceModel
+  /** probability that it takes part in a run; default: 0.35 */
+  readonly cast?: number
+  /** services of the simulator without whose operations it has nothing to do */
+  readonly livesOn?: readonly string[]
+  /** services of the host that its operations need; absent: all that are served */
+  readonly needs?: readonly string[]
+  /** What of it can take part or be left out of a run; at least one takes part. */
+  readonly variants?: readonly string[]
+  /** `variants`: those that take part */
+  model(world: World, shared: Shared, variants: readonly string[]): ServiceModel
 }
 
 /** A message that a client sent. Times are ms since the beginning. */
