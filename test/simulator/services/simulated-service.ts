@@ -23,6 +23,8 @@ export interface ServiceModel {
 
 export interface SimulatedService {
   readonly name: string
+  /** of plans without a cast it takes part in those alone that have operations of it: they stay what they were */
+  readonly onlyWhenDrawn?: boolean
   readonly operations: Readonly<Record<string, SimulatedOperation>>
   /** probability that it takes part in a run; default: 0.35 */
   readonly cast?: number

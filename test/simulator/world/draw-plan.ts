@@ -11,7 +11,6 @@ const HOUR_MS = 3_600_000
 /** also longer than the time limit of a call */
 const OUTAGES_MS = [10, 500, 3000, 20_000, 90_000]
 
-/** `only`: services whose operations are drawn; default: all. */
 /** `only`: services whose operations are drawn; default: some. */
 export function drawPlan(seed: string, only?: readonly string[]): Plan {
   const chance = new Chance(`plan ${seed}`)

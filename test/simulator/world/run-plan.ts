@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { SIMULATED } from '../services/index.ts'
 import type { Shared } from '../services/simulated-service.ts'
-import { isOperation, type Cast, type Plan } from './plan.ts'
+import { isOperation, type Cast, type Plan, type Step } from './plan.ts'
 import type { VirtualLoop } from './virtual-loop.ts'
 import { TENANTS, World, type Finding } from './world.ts'
 
@@ -14,9 +14,7 @@ export interface RunResult {
   readonly world: World
 }
 
-const EVERYTHING: Cast = { tenants: TENANTS, services: SIMULATED.map(({ name }) => name), variants: {} }
-
-export async function runPlan(loop: VirtualLoop, { seed, steps, cast = EVERYTHING }: Plan): Promise<RunResult> {
+export async function runPlan(loop: VirtualLoop, { seed, steps, cast = castOf(steps) }: Plan): Promise<RunResult> {
   loop.begin(seed)
   const world = new World(loop, seed, cast)
   const shared: Shared = { messages: [] }
@@ -51,4 +49,11 @@ export async function runPlan(loop: VirtualLoop, { seed, steps, cast = EVERYTHIN
   const { findings, history } = world
   const digest = createHash('sha256').update(history.join('\n')).digest('hex').slice(0, 16)
   return { findings, history, digest, world }
+}
+
+/** Of a plan that was kept without one. */
+function castOf(steps: readonly Step[]): Cast {
+  const drawn = new Set(steps.flatMap((step) => (isOperation(step) ? [step.do.split('.')[0]] : [])))
+  const present = SIMULATED.filter(({ name, onlyWhenDrawn }) => onlyWhenDrawn !== true || drawn.has(name))
+  return { tenants: TENANTS, services: present.map(({ name }) => name), variants: {} }
 }
