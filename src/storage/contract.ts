@@ -45,6 +45,8 @@ export interface Storage {
   stats(): StorageStats
   /** Of a medium that several processes may share, and that notices when one of them ends. */
   readonly presence?: Presence | undefined
+  /** Of a medium that several processes may share: whoever hears (`Presence`) hears the word, this process too. Short, without line breaks. */
+  tell?(word: string): Promise<void>
 }
 
 /**
@@ -58,9 +60,7 @@ export interface Presence {
   among(names: readonly string[]): Promise<ReadonlySet<string> | undefined>
   /** Resolves as soon as the medium notices that nobody has the name, or when it is called off. Rejects when it cannot say. */
   gone(name: string, calledOff: AbortSignal): Promise<void>
-  /** All processes hear the word, this one too. Short, without line breaks. */
-  tell(word: string): Promise<void>
-  /** Undefined instead of a word: some may have been lost. Must not wait. */
+  /** Told is every word of `Storage.tell`, and undefined when some may have been lost. Must not wait. */
   hear(heard: (word: string | undefined) => void): void
   /** ms for which words may have been told that were not heard yet; infinite when none would be heard */
   readonly deafFor: number

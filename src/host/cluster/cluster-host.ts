@@ -29,6 +29,8 @@ export interface ClusterHostOptions {
   /** of all hosts */
   readonly store: Store
   readonly presence: Presence | undefined
+  /** All hosts hear the word. */
+  readonly tell: (word: string) => Promise<void>
   /** what all tenants of the store are, whoever has them */
   readonly tenants: () => Promise<readonly string[]>
   readonly secret: Uint8Array
@@ -178,7 +180,7 @@ export class ClusterHost {
 
   /** Each host watches one other: whoever is killed is missed at once. */
   #watch(placement: Placement): void {
-    const { presence } = this.#options
+    const { presence, tell } = this.#options
     const id = placement.neighbour
     if (presence === undefined || this.#watched?.id === id) return
     this.#watched?.end.abort()
@@ -191,7 +193,7 @@ export class ClusterHost {
       .then(() => {
         if (watched.end.signal.aborted) return undefined
         this.#missed(placement, id)
-        return presence.tell(GONE + id)
+        return tell(GONE + id)
       })
       // the next look watches again; so it is with whoever came back
       .catch(() => undefined)

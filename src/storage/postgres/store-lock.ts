@@ -4,7 +4,7 @@
  * again; when another host was faster, it is told. The same session has the names that the process announces, and hears
  * what others tell.
  */
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from 'pg'
@@ -46,8 +46,6 @@ export class StoreLock implements Presence {
   /** ms of the machine: since when this session has what it holds; undefined: it holds nothing */
   #heldSince: number | undefined
   #isClosed = false
-  /** of notifications: those of one database are heard in all of its schemas */
-  readonly #channel: string
   /** ends what waits for others to be gone */
   readonly #watching = new Set<() => Promise<void>>()
   readonly #hearers: ((word: string | undefined) => void)[] = []
@@ -58,7 +56,6 @@ export class StoreLock implements Presence {
     this.#database = database
     this.#mode = mode
     this.#lost = lost
-    this.#channel = `reflexarc_${createHash('sha256').update(database.schemaName).digest('hex').slice(0, 32)}`
   }
 
   /**
@@ -133,10 +130,6 @@ export class StoreLock implements Presence {
     await this.#database.query({ text: 'select pg_terminate_backend($1)', values: [pid] })
   }
 
-  async tell(word: string): Promise<void> {
-    await this.#database.read({ text: 'select pg_notify($1, $2)', values: [this.#channel, word] })
-  }
-
   hear(heard: (word: string | undefined) => void): void {
     this.#hearers.push(heard)
   }
@@ -172,7 +165,7 @@ export class StoreLock implements Presence {
     const client = await this.#database.connect(this.#name, (gone) => this.#dropped(gone))
     client.on('notification', ({ payload = '' }) => this.#heard(payload))
     // before anything that is read from here on: what is told later is heard
-    await ask(client, { text: `listen ${this.#channel}` })
+    await ask(client, { text: `listen ${this.#database.channel}` })
     return client
   }
 

@@ -85,7 +85,7 @@ describeWithPostgres('a store that one host has', (start) => {
     one.presence?.hear((word) => void heardByOne.push(word))
     two.presence?.hear((word) => void heardByTwo.push(word))
     await one.presence?.announce('one')
-    await one.presence?.tell('hello')
+    await one.tell?.('hello')
     await until(() => heardByTwo.includes('hello') && heardByOne.includes('hello'))
 
     const calledOff = new AbortController()
@@ -99,7 +99,7 @@ describeWithPostgres('a store that one host has', (start) => {
     way.cut()
     await gone
     await until(() => one.presence?.deafFor === Number.POSITIVE_INFINITY)
-    await two.presence?.tell('not heard by one')
+    await two.tell?.('not heard by one')
     heardByOne.length = 0
     way.mend()
     await until(() => heardByOne.length > 0)
