@@ -45,7 +45,10 @@ it('a host that is told of changes refuses a pair at once that was taken away, a
   })
   const changes = hearKeyChanges(presence, { elapsed: () => (clock.now += 1), isMember: true })
   const check = checkPairs(counted, () => 1000, changes)
-  const both = async (): Promise<readonly unknown[]> => [await check('gone', 's', '::1'), await check('kept', 's', '::1')]
+  const both = async (): Promise<readonly unknown[]> => [
+    await check('gone', 's', '::1'),
+    await check('kept', 's', '::1'),
+  ]
   const acme = expect.objectContaining({ tenant: 'acme' }) as unknown
   expect(await both()).toEqual([acme, acme])
   await pairs.remove('gone')
