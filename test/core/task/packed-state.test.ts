@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
-import { createEngine, VirtualClock, type Engine, type Message, type Rule, type SavedTask } from '../../../src/index.ts'
+import { createEngine, VirtualClock, type Engine, type Rule, type SavedTask } from '../../../src/index.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 
 /** A cool-down, a relation, and a state that is kept after a while without messages. */
@@ -54,7 +54,7 @@ function engineAt(now: number): { engine: Engine; clock: VirtualClock } {
 function hand({ engine, clock }: ReturnType<typeof engineAt>, all: Messages): void {
   for (const [task, values, ms] of all) {
     clock.advanceTo(clock.now() + ms)
-    engine.receive({ ...values, resource: `resource of ${task}` } as Message)
+    engine.receive({ ...values, resource: `resource of ${task}` })
   }
 }
 
