@@ -178,18 +178,21 @@ export class RequestRouting {
     reply.header(OWNER_HEADER, owner)
     const hop = this.#options.hops.sign(method, target.pathname + target.search, next)
     let isOver = false
+    let drop: () => void = () => undefined
     const refuse = (): void => {
       if (isOver) return
       isOver = true
+      drop()
       if (reply.sent || reply.raw.headersSent) reply.raw.destroy()
       // reading twice is reading once
       else if (!isRead || request.headers.upgrade !== undefined || !this.#waits(one)) reply.send(unanswered(owner))
     }
     if (request.headers.upgrade !== undefined) {
       const headers = { ...request.headers, [HOP_HEADER]: hop }
-      return this.#endWith(owner, reply, openTunnel(target, headers, reply, refuse))
+      this.#endWith(owner, reply, openTunnel(target, headers, reply, refuse))
+      return
     }
-    this.#endWith(owner, reply, refuse)
+    drop = this.#endWith(owner, reply, refuse)
     const hooks: FastifyReplyFromHooks = {
       rewriteRequestHeaders: (_request, headers) => ({ ...headers, [HOP_HEADER]: hop }),
       retryDelay: () => null,
@@ -204,14 +207,17 @@ export class RequestRouting {
     reply.from(target.href, hooks)
   }
 
-  /** When that host is gone before the answer is whole. */
-  #endWith(owner: string, reply: FastifyReply, end: () => void): void {
+  /** When that host is gone before the answer is whole. Gives how to have it forgotten. */
+  #endWith(owner: string, reply: FastifyReply, end: () => void): () => void {
     const asked = this.#asked.get(owner) ?? new Set()
     this.#asked.set(owner, asked.add(end))
-    reply.raw.once('close', () => {
+    const forget = (): void => {
+      reply.raw.off('close', forget)
       asked.delete(end)
       if (asked.size === 0 && this.#asked.get(owner) === asked) this.#asked.delete(owner)
-    })
+    }
+    reply.raw.once('close', forget)
+    return forget
   }
 }
 
