@@ -29,7 +29,7 @@ import {
   objectsAt,
   STATE_BITS,
 } from './row-layout.ts'
-import { keptSince, type Era, type UnknownMessage } from './message-eras.ts'
+import { keptSince, type BeforeUnknown, type Era } from './message-eras.ts'
 import { isSilent, type Part } from './message-parts.ts'
 import { ALL, replay, SILENT, type Progress } from './replay.ts'
 import { withFailures } from '../task/result.ts'
@@ -110,6 +110,7 @@ export function materializeBefore(rows: RowStore, handle: RowHandle): void {
   rows.forgetFirings(row)
   if (present !== undefined) rows.firedInMessage(row, present, part)
   handle.materializedCount = count
+  handle.failed.length = 0
 }
 
 function materializeTo(
@@ -131,16 +132,19 @@ function materializeTo(
   const message =
     (count === rows.count(row) ? waiting?.message : waiting?.before) ?? handle.source.messageOf(handle.offset + count)
   const calls = answers(rows, task, row, bits, true, gave)
-  const { unknown, failed } = handle
-  task.state.failures = withFailures(task.state.failures, failed)
-  const { unknownAt } = handle
+  const { unknown, unknownAt, failed } = handle
+  const earlier = task.state.invocations - materializedCount
+  task.state.failures = withFailures(
+    task.state.failures,
+    failed.map((one) => earlier + one),
+  )
   if (unknownAt === count || unknownAt === count - 1) {
-    if (materializedCount < unknownAt) setBefore(rows, handle, unknown as UnknownMessage, count)
-    if (materializedCount < unknownAt && unknownAt < count) {
-      const { message: own, time: at } = unknown as UnknownMessage
-      replay(task, own, at, (execution) => task.call(execution), ALL)
-    }
     // The full state is as it was before: a row does not know what had no state.
+    const replayed = materializedCount < unknownAt ? (unknown?.replayed ?? []) : []
+    if (replayed.length > 0 && unknown?.from !== undefined) setBefore(rows, handle, unknown.from, count)
+    for (const one of unknownAt === count ? replayed.slice(0, -1) : replayed) {
+      replay(task, one.message, one.time, (execution) => task.call(execution), ALL)
+    }
     return replay(task, message, time, calls, until, sink)
   }
   restoreFirings(rows, handle, count)
@@ -163,8 +167,8 @@ function materializeTo(
   return replay(task, message, time, calls, until, sink)
 }
 
-/** Sets the full state to what it was before a message in which sensors failed and nothing fired; `count`: of the row's last. */
-function setBefore(rows: RowStore, handle: RowHandle, unknown: UnknownMessage, count: number): void {
+/** Sets the full state to what it was before messages in which sensors failed and nothing fired; `count`: of the row's last. */
+function setBefore(rows: RowStore, handle: RowHandle, unknown: BeforeUnknown, count: number): void {
   const { task, row, materializedCount, offset } = handle
   const { state, model } = task
   const { last, before, prior } = unknown

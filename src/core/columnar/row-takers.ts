@@ -85,6 +85,7 @@ export class RowTakers {
     const part = fields === undefined ? null : this.#rows.parts.next(fields)
     if (fields === undefined || part === null) return NOT_ACCEPTED
     const take = (this.#ones[part.place] ??= this.#code.takePart(part))
-    return take(row, message, fields, part)
+    const taken = take(row, message, fields, part)
+    return taken === NOT_ACCEPTED ? this.#batch.takeAlone(row, message as Message, fields, part) : taken
   }
 }
