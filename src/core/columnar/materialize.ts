@@ -141,9 +141,9 @@ function materializeTo(
   if (unknownAt === count || unknownAt === count - 1) {
     // The full state is as it was before: a row does not know what had no state.
     const replayed = materializedCount < unknownAt ? (unknown?.replayed ?? []) : []
-    if (replayed.length > 0 && unknown?.from !== undefined) setBefore(rows, handle, unknown.from, count)
+    if (replayed.length > 0 && unknown?.from !== undefined) setBefore(rows, handle, unknown.from, count, unknown.fired)
     for (const one of unknownAt === count ? replayed.slice(0, -1) : replayed) {
-      replay(task, one.message, one.time, (execution) => task.call(execution), ALL)
+      replay(task, one.message, one.time, calls, ALL)
     }
     return replay(task, message, time, calls, until, sink)
   }
@@ -167,14 +167,14 @@ function materializeTo(
   return replay(task, message, time, calls, until, sink)
 }
 
-/** Sets the full state to what it was before messages in which sensors failed and nothing fired; `count`: of the row's last. */
-function setBefore(rows: RowStore, handle: RowHandle, unknown: BeforeUnknown, count: number): void {
+/** Sets the full state to what it was before messages in which sensors failed; `count`: of the row's last, `fired`: by those between them. */
+function setBefore(rows: RowStore, handle: RowHandle, unknown: BeforeUnknown, count: number, fired: number): void {
   const { task, row, materializedCount, offset } = handle
   const { state, model } = task
   const { last, before, prior } = unknown
   restoreFirings(rows, handle, count)
   const messages = unknown.count - 1 - materializedCount
-  addMessages(rows, state, messages, rows.firesBefore(row, count), rows.partly(row))
+  addMessages(rows, state, messages, rows.firesBefore(row, count) - fired, rows.partly(row))
   setNodes(rows, state, model, before, unknown.since, 0)
   if (messages > 0) {
     for (const sensor of state.sensors) sensor.error = null
@@ -264,6 +264,7 @@ function stateAt(
     beforeOwn(part, 'era' in after ? after : undefined),
   )
   setNodes(rows, state, task.model, (pastInts[2 * (b + AT_BITS)] ?? 0) & STATE_BITS, past, b + AT_SINCE)
+  if ('era' in after && after.gates !== undefined) setGates(state, task.model, after.gates)
   if (part.missing > 0) {
     const by = standingSensors(rows, keptSince(era, offset + materializedCount), part.runs)
     for (const [slot, sensor] of state.sensors.entries()) {
@@ -298,6 +299,14 @@ function addMessages(
   state.invocations += messages - silent
   state.inputs += messages * (1 + shape.sensors.length) - missed
   state.executions += messages * shape.sensors.length - missed + firings
+}
+
+/** Of gates that are not what states say. */
+function setGates(state: TaskState, { graph }: TaskModel, gates: number): void {
+  for (const { index, slot } of graph.gates) {
+    const observed = state.observed[index]
+    if (observed !== undefined) observed.state = observed.memory = (gates >> slot) & 1
+  }
 }
 
 /** Node states before a message. What the message overwrites anyway is left as it is. */

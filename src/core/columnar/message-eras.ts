@@ -52,8 +52,10 @@ export interface TimedMessage {
 export interface UnknownMessages {
   /** what came before them; undefined: the full state has seen it */
   readonly from: BeforeUnknown | undefined
-  /** oldest first; nothing was fired by one of them */
+  /** oldest first */
   readonly replayed: readonly TimedMessage[]
+  /** how often those between them fired something */
+  readonly fired: number
 }
 
 /** What a row knew before a message in which sensors fail. */

@@ -29,8 +29,8 @@ export interface RowEvents extends FiringOwner {
   tellNext(told: RowMessage, trigger: number, rows: FiringPlaces): FiringContext
   /** They are done, so many of them by themselves. */
   endFirings(firings: number): void
-  /** Takes the next message of an indexed row when no code for its part does. */
-  takeAlone(row: number, message: Message, fields: Fields, part: Part): Accepted
+  /** Takes the next message of an indexed row when no code for its part does; false when the full state has to. */
+  takeAlone(row: number, message: Message, fields: Fields, part: Part): boolean
   /** So many firings and holds are done with. */
   followed(firings: number, held: number): void
   /** Sensors' plugs are about to be called; gives the row's raw data by position, null when the row is gone. */

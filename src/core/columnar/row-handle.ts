@@ -97,6 +97,8 @@ export interface Batch {
   opened: number
   /** messages that rows took */
   taken: number
+  /** by row, of those that take their next message by `takeUnknown` */
+  readonly oddGates: ReadonlyMap<number, unknown>
   /** those that many of them took in one pass */
   vectorized: number
   /** The batch as an indexed row sees it whose last message has these fields. */
@@ -128,8 +130,6 @@ export interface Batch {
   /** When an open call of a sensor, by slot, has taken too long, epoch ms; Infinity when none is open. */
   limitOf(handle: RowHandle, slot: number): number
   free(handle: RowHandle): void
-  /** Whether a row takes its next message by `takeUnknown`. */
-  hasOddGates(row: number): boolean
   /** Takes a message in which sensors fail, or did before, into a row; false when it cannot. */
   takeUnknown(row: number, message: Message, now: number, known: Known, part: Part): boolean
   /** The full state, which is up to date then, takes the next message in the row's place: `reattach` or `free` follows. */

@@ -105,6 +105,8 @@ export interface NotRun {
 /** What came before a message at which an actuator fired, with the message itself. */
 export interface FiredAfter extends Omit<NotRun, 'prior'> {
   readonly era: Era
+  /** what gates were last before it, as bits, when that is not what state bits say */
+  readonly gates?: number | undefined
 }
 
 /** What is kept of a row's firings. */

@@ -2,7 +2,7 @@
  * The ways into the rows of one batch: code for messages with the usual fields, and for each part of the sensors that
  * others run. Made when it is first needed, and anew when the rows move.
  */
-import { NOT_ACCEPTED } from '../engine/executor.ts'
+import { ACCEPTED, NOT_ACCEPTED } from '../engine/executor.ts'
 import type { Message } from '../task/origin.ts'
 import { firstEra, type Era } from './message-eras.ts'
 import type { Fields, FieldsTable } from './message-fields.ts'
@@ -86,6 +86,8 @@ export class RowTakers {
     if (fields === undefined || part === null) return NOT_ACCEPTED
     const take = (this.#ones[part.place] ??= this.#code.takePart(part))
     const taken = take(row, message, fields, part)
-    return taken === NOT_ACCEPTED ? this.#batch.takeAlone(row, message as Message, fields, part) : taken
+    if (taken !== NOT_ACCEPTED || !this.#batch.takeAlone(row, message as Message, fields, part)) return taken
+    this.#batch.taken++
+    return ACCEPTED
   }
 }

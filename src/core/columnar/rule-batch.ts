@@ -11,14 +11,7 @@
 import { fillProperties } from '../engine/call-plug.ts'
 import type { Counts } from '../engine/counts.ts'
 import { FIRED, HELD } from '../engine/event-filter.ts'
-import {
-  ACCEPTED,
-  NOT_ACCEPTED,
-  type Accepted,
-  type ExecutorHost,
-  type Generate,
-  type HeardEvents,
-} from '../engine/executor.ts'
+import type { ExecutorHost, Generate, HeardEvents } from '../engine/executor.ts'
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import type { Plug, PlugContext } from '../plug/plug.ts'
 import type { BadAnswer } from '../plug/result.ts'
@@ -30,7 +23,7 @@ import type { RowCode, RowEvents, Values } from './row-code.ts'
 import { VectorizedBatch } from './vectorized-batch.ts'
 import { vectorPartsOf, type VectorDependencies } from './vector-code.ts'
 import type { Fields, FieldsTable } from './message-fields.ts'
-import { oddEra, type Era, type Known, type OddEra } from './message-eras.ts'
+import type { Era, Known } from './message-eras.ts'
 import type { Part } from './message-parts.ts'
 import { generatedRows } from './generated-rows.ts'
 import type { IndexedBatch } from './single-listener-index.ts'
@@ -65,6 +58,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   records: RowRecords | undefined = undefined
   firings: RowEventWriter | undefined = undefined
   readonly history: RowHistory | undefined
+  readonly oddGates: RowStore['oddGates']
   readonly #events: RowEventWriter
   readonly #records: RowRecords
   readonly #heard: HeardEvents
@@ -113,6 +107,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#counting = { ...SILENT, counts }
     this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
     this.#rows = new RowStore(shape, model, clock)
+    this.oddGates = this.#rows.oddGates
     this.#unknown = new UnknownStates(this.#rows, model, host.keepsLog)
     this.#heard = host.events
     this.#hasWhy = host.why
@@ -249,7 +244,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     const [first = 0] = rows
     if (this.tellsInner) return undefined
     if (this.#vectorParts === null && this.#generate !== undefined) {
-      this.#vectorParts = vectorPartsOf(this.#rows, first, this.handleAt(first).task.model, this.#generate)
+      const { model } = this.handleAt(first).task
+      this.#vectorParts = vectorPartsOf(this.#rows, first, model, this.#generate, this.#unknown.isPossible)
     }
     const { all = [] } = this.#vectorParts ?? {}
     if (this.records?.canVectorize(all) === false) return undefined
@@ -522,21 +518,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     return !this.#keepsAll && this.#unknown.take(this.handleAt(row), message, now, known, part)
   }
 
-  hasOddGates(row: number): boolean {
-    return this.#rows.oddGates.has(row)
-  }
-
-  takeAlone(row: number, message: Message, fields: Fields, part: Part): Accepted {
-    const { objects, layout, clock, oddGates } = this.#rows
-    const own = row * layout.objects
-    const given = objects[own + ERA] as Era | OddEra
-    const era = 'own' in given ? given.own : given
-    const known = { era, message: objects[own + LAST] as Message | undefined, before: era }
-    if (era.fields !== fields || !this.takeUnknown(row, message, clock[0] ?? 0, known, part)) return NOT_ACCEPTED
-    objects[own + ERA] = oddGates.has(row) ? oddEra(era) : era
-    objects[own + LAST] = message
-    this.taken++
-    return ACCEPTED
+  takeAlone(row: number, message: Message, fields: Fields, part: Part): boolean {
+    return !this.#keepsAll && this.#unknown.takeAlone(this.handleAt(row), message, fields, part)
   }
 
   beginFully(handle: RowHandle, now: number): void {

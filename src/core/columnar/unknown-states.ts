@@ -13,13 +13,14 @@ import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import { formulaState, type FormulaValues } from './formula-code.ts'
 import { shift, stateOf } from './interpreted-rows.ts'
-import type { KeptMessage, Known, TimedMessage } from './message-eras.ts'
+import { oddEra, type Era, type KeptMessage, type Known, type OddEra, type TimedMessage } from './message-eras.ts'
+import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { hasUnknown } from './standing-nodes.ts'
 import { outcomeWithout } from './possible-firings.ts'
 import { isOfType } from './read-parameters.ts'
-import { AFTER, BEFORE, COUNT, TIME } from './row-layout.ts'
+import { AFTER, BEFORE, COUNT, ERA, LAST, TIME } from './row-layout.ts'
 import type { RowHandle } from './row-handle.ts'
 import type { RowStore } from './row-store.ts'
 import { parametersIn, type SensorFormula } from './sensor-formula.ts'
@@ -27,9 +28,9 @@ import { parametersIn, type SensorFormula } from './sensor-formula.ts'
 type Outcome = ReturnType<typeof outcomeWithout>
 
 /** More are out of every window. */
-const MAX_FAILED = 64
+export const MAX_FAILED = 64
 /** Messages near each other in which sensors fail; the full state takes the next one. */
-const MAX_REPLAYED = 16
+export const MAX_REPLAYED = 16
 
 export class UnknownStates {
   readonly #rows: RowStore
@@ -37,7 +38,9 @@ export class UnknownStates {
   readonly #model: TaskModel
   /** by sensors that fail, as bits of their positions, then by key bits before and now, then by gates before */
   readonly #outcomes = new Map<number, Map<number, Map<number, Outcome>>>()
-  readonly #isPossible: boolean
+  readonly isPossible: boolean
+  /** what fires once fires again when its message is taken again */
+  readonly #firesAgain: boolean
   /** of the message at hand: sensors that fail, as bits of their positions, and state bits */
   #failed = 0
   #bits = 0
@@ -47,7 +50,8 @@ export class UnknownStates {
     const { sensors, inner } = rows.shape
     this.#rows = rows
     this.#model = model
-    this.#isPossible =
+    this.#firesAgain = !rows.shape.early && model.graph.triggers.every(({ policyMs }) => policyMs <= 0)
+    this.isPossible =
       !tellsFailures &&
       !inner &&
       model.settings.resetObservations &&
@@ -58,7 +62,7 @@ export class UnknownStates {
 
   /** Takes a message that runs all sensors, of which some fail now or did before; false when the full state has to. */
   take(handle: RowHandle, message: Message, now: number, known: Known, { missing, carried, lacks }: Part): boolean {
-    if (!this.#isPossible || missing > 0 || carried.length > 0 || lacks.length > 0) return false
+    if (!this.isPossible || missing > 0 || carried.length > 0 || lacks.length > 0) return false
     const rows = this.#rows
     const { row } = handle
     const odd = rows.oddGates.get(row)
@@ -71,6 +75,19 @@ export class UnknownStates {
     this.#set(row, now, this.#bits, outcome.gates)
     if (this.#failed === 0) this.#settle(row)
     else if (handle.unknown?.from?.count === rows.count(row)) this.#copySince(row, handle.unknown.from.since)
+    return true
+  }
+
+  /** The same of the next message of an indexed row. */
+  takeAlone(handle: RowHandle, message: Message, fields: Fields, part: Part): boolean {
+    const { objects, layout, clock, oddGates } = this.#rows
+    const own = handle.row * layout.objects
+    const given = objects[own + ERA] as Era | OddEra
+    const era = 'own' in given ? given.own : given
+    const known = { era, message: objects[own + LAST] as Message | undefined, before: era }
+    if (era.fields !== fields || !this.take(handle, message, clock[0] ?? 0, known, part)) return false
+    objects[own + ERA] = oddGates.has(handle.row) ? oddEra(era) : era
+    objects[own + LAST] = message
     return true
   }
 
@@ -113,11 +130,13 @@ export class UnknownStates {
     if (rows.hasUnknown(row)) {
       const seen = Math.max(handle.unknownAt, materializedCount)
       const isNear = materializedCount >= handle.unknownAt
-      if (count > seen && (last === undefined || rows.firedAt(row, count) !== undefined)) return false
+      const fired = count > seen ? rows.fires(row) - rows.firesBefore(row, count) : 0
+      if ((count > seen && last === undefined) || (fired > 0 && !this.#firesAgain)) return false
       const since = count > seen ? [{ message: last as Message, time: rows.time(row) }, own] : [own]
       const replayed: TimedMessage[] = isNear ? since : [...(handle.unknown?.replayed ?? []), ...since]
       if (replayed.length > MAX_REPLAYED) return false
-      handle.unknown = { from: isNear ? undefined : handle.unknown?.from, replayed }
+      const earlier = isNear ? undefined : handle.unknown
+      handle.unknown = { from: earlier?.from, replayed, fired: (earlier?.fired ?? 0) + fired }
     } else {
       const isSeen = count === materializedCount
       if (!isSeen && (last === undefined || lastEra === undefined || !rows.ranAll(lastEra))) return false
@@ -131,7 +150,7 @@ export class UnknownStates {
         last: isSeen ? undefined : (kept as KeptMessage),
         prior: rows.before(row),
       }
-      handle.unknown = { from, replayed: [own] }
+      handle.unknown = { from, replayed: [own], fired: 0 }
     }
     rows.hadUnknown = true
     handle.unknownAt = count + 1
@@ -225,7 +244,7 @@ export class UnknownStates {
 }
 
 /** As `streamNumber`: NaN when that fails. Undefined: the plug has to be asked. */
-function numberIn(value: unknown, takesTexts: boolean): number | undefined {
+export function numberIn(value: unknown, takesTexts: boolean): number | undefined {
   if (typeof value === 'number' && Number.isFinite(value)) return value
   if (!takesTexts || value === undefined) return undefined
   if (typeof value === 'boolean') return value ? 1 : 0
