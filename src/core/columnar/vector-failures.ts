@@ -10,10 +10,10 @@ import type { Message } from '../task/origin.ts'
 import type { KeptMessage, TimedMessage } from './message-eras.ts'
 import { COUNT, HANDLE } from './row-layout.ts'
 import type { RowHandle } from './row-handle.ts'
+import type { TakenTogether } from './taken-together.ts'
 import { MAX_FAILED, MAX_REPLAYED, numberIn } from './unknown-states.ts'
 import type { VectorDependencies } from './vector-code.ts'
 import { FIRST } from './vector-past.ts'
-import type { TakenTogether } from './vector-since.ts'
 
 const NEVER = -2
 
@@ -117,19 +117,23 @@ export class VectorFailures {
     const { store } = this.#parts
     const row = this.#taken.rows[i] as number
     const handle = store.objects[row * store.layout.objects + HANDLE] as unknown as RowHandle
-    const places = this.#places.filter((place) => place <= last)
-    const newest = places.at(-1)
+    const places = this.#places
+    let end = places.length
+    while (end > 0 && (places[end - 1] as number) > last) end--
+    const newest = places[end - 1]
     if (newest === undefined) return
     const countOf = (place: number): number => (store.nums[store.at(row) + COUNT] ?? 0) + place - (FIRST - 1)
     const invocationOf = (place: number): number => countOf(place) - this.#taken.silentUpTo(row, place)
     // Others are out of the window of the newest.
-    const failed = places.map(invocationOf).filter((one) => one > invocationOf(newest) - MAX_FAILED)
-    handle.failed.push(...failed)
-    handle.failed.splice(0, handle.failed.length - MAX_FAILED)
+    const oldest = invocationOf(newest) - MAX_FAILED
+    let first = end - 1
+    while (first > 0 && invocationOf(places[first - 1] as number) > oldest) first--
+    for (let p = first; p < end; p++) handle.failed.push(invocationOf(places[p] as number))
+    if (handle.failed.length > MAX_FAILED) handle.failed.splice(0, handle.failed.length - MAX_FAILED)
     if (last - newest > 1) return
     store.hadUnknown = true
     handle.unknownAt = countOf(newest)
-    this.#keepUnknown(i, handle, places, countOf)
+    this.#keepUnknown(i, handle, places.slice(0, end), countOf)
     if (newest !== last) return
     const [before, now] = [this.gatesAt(i, last - 1), this.gatesAt(i, last)]
     if (this.isOdd(i, last) || this.isOdd(i, last - 1)) store.oddGates.set(row, { before, now })

@@ -1,30 +1,8 @@
 /** Since when the nodes of a vectorized batch's rows have their states, by what the messages showed that they took together. */
-import type { Message } from '../task/origin.ts'
-import type { FiringHistory } from './firing-history.ts'
-import type { Era } from './message-eras.ts'
-import type { Limits } from './row-code.ts'
+import type { TakenTogether } from './taken-together.ts'
 import type { VectorDependencies } from './vector-code.ts'
 import { VectorFailures } from './vector-failures.ts'
 import { FIRST } from './vector-past.ts'
-
-/** What a batch knows of its messages, by place. */
-export interface TakenTogether {
-  readonly rows: readonly number[]
-  readonly limits: Limits
-  readonly values: Float64Array
-  readonly times: Float64Array
-  /** the least of the values by parameter, then the greatest */
-  readonly bounds: Float64Array
-  readonly messages: readonly (Message | undefined)[]
-  readonly eras: readonly (Era | undefined)[]
-  readonly history: FiringHistory
-  /** State bits of the row at place `i` after a message. */
-  statesAt(i: number, place: number): number
-  /** Messages up to a place that ran no sensor of a row, since its last synchronization. */
-  silentUpTo(row: number, place: number): number
-  /** Since when each node had its state, up to a message: of those that have changed. */
-  setSince(i: number, place: number, target: number[]): void
-}
 
 const ALL_NODES = -1
 
@@ -42,8 +20,8 @@ export class VectorSince {
   }
 
   /**
-   * Up to a message, of those that are asked, as bits: what has not changed since the first ones stays. All that are asked:
-   * the message is at or before the last firing but no earlier than the one before, or after both.
+   * Up to a message, of those that are asked, as bits: what has not changed since the first ones stays. When all nodes are
+   * asked, the row has fired at most once after it.
    */
   set(i: number, place: number, target: Float64Array | number[], at: number, asked = ALL_NODES): void {
     const { changes, lastChange, turning, store } = this.#parts

@@ -38,7 +38,8 @@ import type { FiredAfter, RowStore } from './row-store.ts'
 import { RowMessage } from './row-message.ts'
 import { VectorHistory } from './vector-history.ts'
 import { FIRST, VectorPast } from './vector-past.ts'
-import { VectorSince, type TakenTogether } from './vector-since.ts'
+import type { TakenTogether } from './taken-together.ts'
+import { VectorSince } from './vector-since.ts'
 
 /** What is asked of a handle here. */
 interface Attached {
