@@ -4,6 +4,8 @@ import type { TenantCollections } from '../collections.ts'
 import { taskNotFound } from '../error-texts.ts'
 import type { GraphForms } from './graph-forms.ts'
 import { readSpecification } from './read-specification.ts'
+import { isPlainObject } from '../../../kernel/json.ts'
+import type { KeyedGate } from '../../../kernel/keyed-gate.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import type { GraphFormat } from '../shared-schema.ts'
 import { withLosses, type TaskChanges } from './task-changes.ts'
@@ -22,6 +24,8 @@ export interface TaskDependencies {
   readonly show: TaskShow
   readonly forms: GraphForms
   readonly newId: () => string
+  /** by template: closed while it is deleted, so that no task is made of what is no more */
+  readonly templateGate: KeyedGate
   readonly resources: () => ResourceFinder | undefined
 }
 
@@ -31,22 +35,29 @@ export function taskApi(dependencies: TaskDependencies, collections: TenantColle
   const { maker, changes, show, forms, newId, resources } = dependencies
   const conditionsOf = async (where: TaskFilter) =>
     taskConditions(await withResources(where, collections.tenant, resources(), ''))
+  const withTemplate = <T>(specification: unknown, work: () => Promise<T>): Promise<T> => {
+    const template = isPlainObject(specification) ? specification['template'] : undefined
+    if (typeof template !== 'string') return work()
+    return dependencies.templateGate.pass(templateGateOf(collections, template), work)
+  }
+  const create: TaskApi['create'] = async (specification, options = {}) => {
+    const draft = await maker.make(collections, specification, options)
+    const told = toldOf('the task', draft.warnings, options)
+    const { id } = await changes.create(collections, newId(), caller.user, draft)
+    return { ID: id, ...told }
+  }
+  const replace: TaskApi['replace'] = async (id, specification, options = {}) => {
+    await taskOf(collections, id)
+    const draft = await maker.make(collections, specification, options)
+    const warned = toldOf('the task', draft.warnings, options)
+    return withLosses(async (told) => ({
+      ...(await show.whole(collections, await changes.replace(collections, id, draft, { told }), BN)),
+      ...warned,
+    }))
+  }
   return {
-    create: async (specification, options = {}) => {
-      const draft = await maker.make(collections, specification, options)
-      const told = toldOf('the task', draft.warnings, options)
-      const { id } = await changes.create(collections, newId(), caller.user, draft)
-      return { ID: id, ...told }
-    },
-    replace: async (id, specification, options = {}) => {
-      await taskOf(collections, id)
-      const draft = await maker.make(collections, specification, options)
-      const warned = toldOf('the task', draft.warnings, options)
-      return withLosses(async (told) => ({
-        ...(await show.whole(collections, await changes.replace(collections, id, draft, { told }), BN)),
-        ...warned,
-      }))
-    },
+    create: (specification, options) => withTemplate(specification, () => create(specification, options)),
+    replace: (id, specification, options) => withTemplate(specification, () => replace(id, specification, options)),
     remove: async (id, options = {}) => {
       await changes.remove(collections, id, { force: options.forceStop === true })
     },
@@ -73,6 +84,11 @@ export function taskApi(dependencies: TaskDependencies, collections: TenantColle
     count: async (where) => collections.tasks.count(await conditionsOf(where)),
     runs: async (id) => (await taskOf(collections, id)).runs,
   }
+}
+
+/** The key of a template's gate. */
+export function templateGateOf({ tenant }: TenantCollections, template: string): string {
+  return `${tenant}\n${template}`
 }
 
 /** Throws `NOT_FOUND`. */
