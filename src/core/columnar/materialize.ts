@@ -29,7 +29,7 @@ import {
   objectsAt,
   STATE_BITS,
 } from './row-layout.ts'
-import { keptSince, type BeforeUnknown, type Era } from './message-eras.ts'
+import { keptSince, type BeforeUnknown, type Era, type UnknownMessages } from './message-eras.ts'
 import { isSilent, type Part } from './message-parts.ts'
 import { ALL, replay, SILENT, type Progress } from './replay.ts'
 import { withFailures } from '../task/result.ts'
@@ -141,7 +141,7 @@ function materializeTo(
   if (unknownAt === count || unknownAt === count - 1) {
     // The full state is as it was before: a row does not know what had no state.
     const replayed = materializedCount < unknownAt ? (unknown?.replayed ?? []) : []
-    if (replayed.length > 0 && unknown?.from !== undefined) setBefore(rows, handle, unknown.from, count, unknown.fired)
+    if (replayed.length > 0 && unknown?.from !== undefined) setBefore(rows, handle, unknown.from, unknown, count)
     for (const one of unknownAt === count ? replayed.slice(0, -1) : replayed) {
       replay(task, one.message, one.time, calls, ALL)
     }
@@ -167,12 +167,20 @@ function materializeTo(
   return replay(task, message, time, calls, until, sink)
 }
 
-/** Sets the full state to what it was before messages in which sensors failed; `count`: of the row's last, `fired`: by those between them. */
-function setBefore(rows: RowStore, handle: RowHandle, unknown: BeforeUnknown, count: number, fired: number): void {
+/** Sets the full state to what it was before messages that are replayed then; `count`: of the row's last. */
+function setBefore(
+  rows: RowStore,
+  handle: RowHandle,
+  unknown: BeforeUnknown,
+  { replayed: [first], fired }: UnknownMessages,
+  count: number,
+): void {
   const { task, row, materializedCount, offset } = handle
   const { state, model } = task
   const { last, before, prior } = unknown
   restoreFirings(rows, handle, count)
+  // What one of them fires, it fires again: nothing may hold it back.
+  for (const actuator of state.actuators) actuator.firedAt = Math.min(actuator.firedAt, first?.time ?? 0)
   const messages = unknown.count - 1 - materializedCount
   addMessages(rows, state, messages, rows.firesBefore(row, count) - fired, rows.partly(row))
   setNodes(rows, state, model, before, unknown.since, 0)

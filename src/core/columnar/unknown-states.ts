@@ -39,7 +39,7 @@ export class UnknownStates {
   /** by sensors that fail, as bits of their positions, then by key bits before and now, then by gates before */
   readonly #outcomes = new Map<number, Map<number, Map<number, Outcome>>>()
   readonly isPossible: boolean
-  /** what fires once fires again when its message is taken again */
+  /** what a message fired it fires again when it is replayed; not asked of rows that fire before all sensors have answered */
   readonly #firesAgain: boolean
   /** of the message at hand: sensors that fail, as bits of their positions, and state bits */
   #failed = 0

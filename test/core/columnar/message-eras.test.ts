@@ -131,6 +131,22 @@ describe('a row', () => {
     }
   })
 
+  it('takes them also when one between them has fired, and counts that once', async () => {
+    const near = [
+      { a: null, b: 3 },
+      { a: 30, b: 30 },
+      { a: 4, b: null },
+      { a: 40, b: 30 },
+      { a: null, b: 3 },
+    ]
+    for (let last = 1; last <= near.length; last++) {
+      const { fired, why, hasRow } = await asBoth(BOTH, [...START, ...near.slice(0, last), { a: 5, b: 5 }])
+      expect(fired).toHaveLength(Math.floor(last / 2))
+      expect(why.value).toBe(0)
+      expect(hasRow).toBe(true)
+    }
+  })
+
   it('has the full state take one of very many', async () => {
     const { why } = await asBoth(BOTH, [...START, ...Array.from({ length: 18 }, () => ({ a: null, b: 3 }))])
     expect(why.value).toBe(1)
