@@ -42,6 +42,11 @@ export interface Era {
   previous: Era | undefined
 }
 
+/** Failures that are kept of a row; more are out of every window. */
+export const MAX_FAILED = 64
+/** Messages near each other in which sensors fail; the full state takes the next one. */
+export const MAX_REPLAYED = 16
+
 /** A message and when it was taken, epoch ms. */
 export interface TimedMessage {
   readonly message: Message

@@ -8,29 +8,24 @@
  * UNKNOWN-2 the two messages after it run all sensors, or go by the full state: a row does not know which of them had none
  */
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
-import { numberOfText } from '../plug/field-type.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import { formulaState, type FormulaValues } from './formula-code.ts'
 import { shift, stateOf } from './interpreted-rows.ts'
-import { oddEra, type Era, type KeptMessage, type Known, type OddEra, type TimedMessage } from './message-eras.ts'
+import { MAX_FAILED, MAX_REPLAYED, oddEra } from './message-eras.ts'
+import type { Era, KeptMessage, Known, OddEra, TimedMessage } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { hasUnknown } from './standing-nodes.ts'
 import { outcomeWithout } from './possible-firings.ts'
-import { isOfType } from './read-parameters.ts'
+import { isOfType, numberIn } from './read-parameters.ts'
 import { AFTER, BEFORE, COUNT, ERA, LAST, TIME } from './row-layout.ts'
 import type { RowHandle } from './row-handle.ts'
 import type { RowStore } from './row-store.ts'
 import { parametersIn, type SensorFormula } from './sensor-formula.ts'
 
 type Outcome = ReturnType<typeof outcomeWithout>
-
-/** More are out of every window. */
-export const MAX_FAILED = 64
-/** Messages near each other in which sensors fail; the full state takes the next one. */
-export const MAX_REPLAYED = 16
 
 export class UnknownStates {
   readonly #rows: RowStore
@@ -241,12 +236,4 @@ export class UnknownStates {
     byGates.set(gates, outcome)
     return outcome
   }
-}
-
-/** As `streamNumber`: NaN when that fails. Undefined: the plug has to be asked. */
-export function numberIn(value: unknown, takesTexts: boolean): number | undefined {
-  if (typeof value === 'number' && Number.isFinite(value)) return value
-  if (!takesTexts || value === undefined) return undefined
-  if (typeof value === 'boolean') return value ? 1 : 0
-  return numberOfText(value) ?? Number.NaN
 }

@@ -7,13 +7,21 @@
  *   all sensors; else the batch is over and its rows go on by themselves
  */
 import type { Message } from '../task/origin.ts'
-import type { KeptMessage, TimedMessage } from './message-eras.ts'
+import { MAX_FAILED, MAX_REPLAYED } from './message-eras.ts'
+import type { KeptMessage, TimedMessage, UnknownMessages } from './message-eras.ts'
+import { numberIn } from './read-parameters.ts'
 import { COUNT, HANDLE } from './row-layout.ts'
-import type { RowHandle } from './row-handle.ts'
 import type { TakenTogether } from './taken-together.ts'
-import { MAX_FAILED, MAX_REPLAYED, numberIn } from './unknown-states.ts'
 import type { VectorDependencies } from './vector-code.ts'
 import { FIRST } from './vector-past.ts'
+
+/** What is asked of a handle here. */
+interface Attached {
+  readonly materializedCount: number
+  unknownAt: number
+  unknown: UnknownMessages | undefined
+  readonly failed: number[]
+}
 
 const NEVER = -2
 
@@ -116,7 +124,7 @@ export class VectorFailures {
   settle(i: number, last: number): void {
     const { store } = this.#parts
     const row = this.#taken.rows[i] as number
-    const handle = store.objects[row * store.layout.objects + HANDLE] as unknown as RowHandle
+    const handle = store.objects[row * store.layout.objects + HANDLE] as unknown as Attached
     const places = this.#places
     let end = places.length
     while (end > 0 && (places[end - 1] as number) > last) end--
@@ -139,7 +147,7 @@ export class VectorFailures {
     if (this.isOdd(i, last) || this.isOdd(i, last - 1)) store.oddGates.set(row, { before, now })
   }
 
-  #keepUnknown(i: number, handle: RowHandle, places: readonly number[], countOf: (place: number) => number): void {
+  #keepUnknown(i: number, handle: Attached, places: readonly number[], countOf: (place: number) => number): void {
     const { nums, layout } = this.#parts.store
     const { messages, times, eras, history } = this.#taken
     const newest = places.at(-1) as number
@@ -151,7 +159,7 @@ export class VectorFailures {
       index: -1,
       older: undefined,
     } as KeptMessage
-    const since = this.#parts.store.at(handle.row) + layout.since
+    const since = this.#parts.store.at(this.#taken.rows[i] as number) + layout.since
     const from = {
       count: countOf(first),
       era: eras[first] as NonNullable<(typeof eras)[number]>,
