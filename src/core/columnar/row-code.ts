@@ -6,6 +6,7 @@
 import type { Accepted } from '../engine/executor.ts'
 import type { Message } from '../task/origin.ts'
 import type { FiringContext, FiringOwner, FiringPlaces } from './firing-loop.ts'
+import type { SetCopies } from './set-copies.ts'
 import type { Era } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
@@ -117,8 +118,11 @@ export interface EpochSource extends Pick<VectorCode, 'statesAt' | 'lastChange'>
 export interface RecordEpoch {
   /** The rows are about to take a message, which stands at a place. */
   begin(place: number, message: Message): void
-  /** Those before a place have got it; `firing`: which of them fire, as bits; `answers`: what actuators gave last, by place. */
-  end(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void
+  /**
+   * Those before a place have got it. `firing`: the last copy in it says which of them fire, and stays as it is; `answers`: what
+   * actuators gave last, by place.
+   */
+  end(reached: number, firing: SetCopies | undefined, answers: readonly KeptAnswer[] | undefined): void
 }
 
 export type Values = Readonly<Record<string, unknown>>

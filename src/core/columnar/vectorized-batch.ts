@@ -36,15 +36,11 @@ import { parametersOf } from './read-parameters.ts'
 import type { EpochSource, Limits, RecordEpoch, RowEvents } from './row-code.ts'
 import type { FiredAfter, RowStore } from './row-store.ts'
 import { RowMessage } from './row-message.ts'
+import { SetCopies } from './set-copies.ts'
 import { VectorHistory } from './vector-history.ts'
 import { FIRST, VectorPast } from './vector-past.ts'
 import type { TakenTogether } from './taken-together.ts'
 import { VectorSince } from './vector-since.ts'
-
-/** What is asked of a handle here. */
-interface Attached {
-  readonly isAway: boolean
-}
 
 /** so many rows are worth it */
 export const MIN_VECTORIZED = 8
@@ -100,6 +96,8 @@ export class VectorizedBatch {
   /** what records share, once there is one */
   #epoch: RecordEpoch | undefined
   #firingEpoch: RecordEpoch | undefined
+  /** of who fired, for records */
+  #copies: SetCopies | undefined
   /** place of the newest message */
   #newest = FIRST - 1
   /** of a message that is told: the row that fires next, as `FiringHistory.sets` */
@@ -126,7 +124,7 @@ export class VectorizedBatch {
     const { store } = parts
     const time = store.time(rows[0] ?? 0)
     for (const row of rows) {
-      const handle = store.objects[row * store.layout.objects + HANDLE] as Attached | undefined
+      const handle = store.objects[row * store.layout.objects + HANDLE] as { isAway: boolean } | undefined
       const isSimple = store.objects[row * store.layout.objects + ACTUATOR + PROPERTIES] !== undefined
       if (handle === undefined || handle.isAway || !isSimple || store.time(row) !== time) return undefined
       if (store.hasUnknown(row)) return undefined
@@ -235,16 +233,20 @@ export class VectorizedBatch {
 
   #takeRecorded(message: Message, place: number, fires: boolean): number {
     const { records, firings } = this.#batch
-    if (records !== undefined) this.#epoch ??= records.beginEpoch(this.#source())
-    if (fires && firings !== undefined) this.#firingEpoch ??= firings.beginEpoch(this.#source())
-    const epochs = [...(records ? [this.#epoch] : []), ...(fires && firings ? [this.#firingEpoch] : [])]
-    for (const epoch of epochs) epoch?.begin(place, message)
-    const { sets, words } = this.#history
-    const first = this.#history.at(place)
-    const firing = fires ? sets.slice(first, first + words) : undefined
-    const reached = fires ? this.#fire(message) : this.rows.length
-    const answers = fires && records !== undefined ? this.#calls.answers?.slice() : undefined
-    for (const epoch of epochs) epoch?.end(reached, firing, answers)
+    const all = records === undefined ? undefined : (this.#epoch ??= records.beginEpoch(this.#source()))
+    const fired =
+      firings === undefined || !fires ? undefined : (this.#firingEpoch ??= firings.beginEpoch(this.#source()))
+    all?.begin(place, message)
+    fired?.begin(place, message)
+    if (!fires) {
+      all?.end(this.rows.length, undefined, undefined)
+      return this.rows.length
+    }
+    const copies = (this.#copies ??= new SetCopies(this.#history.words))
+    copies.add(this.#history.sets, this.#history.at(place))
+    const reached = this.#fire(message)
+    all?.end(reached, copies, this.#calls.answers?.slice())
+    fired?.end(reached, copies, undefined)
     return reached
   }
 
