@@ -9,6 +9,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Presence, Store } from '../../storage/contract.ts'
 import type { Gauges } from '../gauges.ts'
 import type { Timers } from '../timers.ts'
+import { ConnectionRouting } from './connection-routing.ts'
 import { Hops, HOP_HEADER } from './hop.ts'
 import { HOST_HEADER, RequestRouting } from './request-routing.ts'
 import type { TenantServices } from './tenant-services.ts'
@@ -49,6 +50,7 @@ export class ClusterHost {
   readonly id = machineTimers.newId().slice(0, 8)
   readonly tenants: OpenTenants<TenantServices>
   readonly routing: RequestRouting
+  readonly connections: ConnectionRouting
   readonly #options: ClusterHostOptions
   readonly #hops: Hops
   /** undefined: it has not joined */
@@ -69,7 +71,10 @@ export class ClusterHost {
       tenants,
       place,
       open: (tenant, term, lost) => open(tenant, { holder: this.#name, term }, lost),
-      close: (opened) => opened.close(),
+      close: (opened, tenant) => {
+        this.connections.left(tenant)
+        return opened.close()
+      },
       logger,
     })
     this.routing = new RequestRouting({
@@ -80,6 +85,8 @@ export class ClusterHost {
       requestMs,
       tenantOfPublic,
     })
+    const elapsed = (): number => options.timers.elapsed()
+    this.connections = new ConnectionRouting({ tenants: this.tenants, place, hops: this.#hops, elapsed })
     gauges.watchQueue('cluster-slots', () => this.#placement?.owned ?? 0)
     gauges.watchQueue('cluster-tenants', () => this.tenants.size)
     gauges.watchTotal('cluster-forwarded', () => this.routing.forwarded)
@@ -95,10 +102,10 @@ export class ClusterHost {
   }
 
   /**
-   * Becomes a member, which others reach at the address; resolves when what it has is open. `STORE` with a sentence when
-   * this host cannot be one.
+   * Becomes a member, which others reach at the address, and over MQTT at its port there, if it has one; resolves when
+   * what it has is open. `STORE` with a sentence when this host cannot be one.
    */
-  async join(url: string): Promise<void> {
+  async join(url: string, mqtt?: number): Promise<void> {
     const { store, presence, version, timers } = this.#options
     await this.#check(url)
     await this.#replaceFormerLife(url)
@@ -107,6 +114,7 @@ export class ClusterHost {
       presence,
       id: this.id,
       url,
+      mqtt,
       version,
       elapsed: () => timers.elapsed(),
       gained: () => this.tenants.gained(),
@@ -143,6 +151,7 @@ export class ClusterHost {
       logger.warn(`the other hosts were not told that this one stops: ${messageOf(error)}`)
     })
     this.routing.end()
+    this.connections.end()
   }
 
   async #giveAway(placement: Placement, until: number): Promise<void> {
@@ -151,7 +160,7 @@ export class ClusterHost {
     for (;;) {
       if (!placement.isTaken || timers.elapsed() >= until) return
       await placement.look()
-      this.routing.looked(placement.urls)
+      this.#looked(placement)
       await new Promise<void>((resolve) => timers.after(SECOND_LOOK_MS, resolve))
     }
   }
@@ -170,12 +179,17 @@ export class ClusterHost {
       .look()
       .catch((error: unknown) => this.#options.logger.warn(`the cluster cannot be seen: ${messageOf(error)}`))
       .finally(() => {
-        this.routing.looked(placement.urls)
+        this.#looked(placement)
         void this.tenants.complete()
         if (this.#isStopped) return
         this.#watch(placement)
         this.#lookLater(placement)
       })
+  }
+
+  #looked({ urls }: Placement): void {
+    this.routing.looked(urls)
+    this.connections.looked(urls)
   }
 
   /** Each host watches one other: whoever is killed is missed at once. */
