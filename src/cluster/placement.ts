@@ -26,7 +26,7 @@ const MAX_HOSTS = 1_000
 /** Where a tenant is, and the term of its slot: who knows a higher one knows better. */
 export type Place =
   | { readonly kind: 'here'; readonly term: number }
-  | { readonly kind: 'elsewhere'; readonly term: number; readonly url: string; readonly mqtt: number | undefined }
+  | { readonly kind: 'elsewhere'; readonly term: number; readonly url: string; readonly mqtt?: number | undefined }
   /** its owner is gone, or is letting go: soon it is somebody's */
   | { readonly kind: 'nobody'; readonly term: number }
 

@@ -22,6 +22,7 @@ import type { AppError } from '../../../src/kernel/errors.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { takeFence } from '../../../src/storage/fence-store.ts'
 import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
+import { Database } from '../../../src/storage/postgres/database.ts'
 import { openPostgres } from '../../../src/storage/postgres/open.ts'
 import { describeWithPostgres, type PostgresServer } from '../../support/postgres-server.ts'
 import { basic } from '../sample-host.ts'
@@ -222,19 +223,21 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
         protocolVersion: 5,
         reconnectPeriod: 0,
       })
+    const next = (client: MqttClient, event: 'message' | 'disconnect'): Promise<readonly unknown[]> =>
+      new Promise((resolve) => client.once(event, (...given: readonly unknown[]) => resolve(given)))
     const [reader, poster] = await Promise.all([connect(hosts[0], 'reader'), connect(hosts[1], 'poster')])
-    const told = once(reader, 'message')
+    const told = next(reader, 'message')
     await reader.subscribeAsync('resources/valve/events', { qos: 1 })
     await poster.publishAsync('resources/valve/events', '{"open":1}', { qos: 1 })
     expect(String((await told)[1])).toContain('"open":1')
     // from the other side, and over HTTP
-    const back = once(poster, 'message')
+    const back = next(poster, 'message')
     await poster.subscribeAsync('resources/pipe/events')
     await reader.publishAsync('resources/pipe/events', '{"flow":2}', { qos: 2 })
     expect(String((await back)[1])).toContain('"flow":2')
     expect(await (await ask(hosts[0], theirs, '/resources/pipe/messages')).json()).toMatchObject([{ flow: 2 }])
 
-    const takenOver = once(reader, 'disconnect')
+    const takenOver = next(reader, 'disconnect')
     const other = await connect(hosts[1], 'reader')
     expect((await takenOver)[0]).toMatchObject({ reasonCode: 0x8e })
     for (const client of [reader, poster, other]) await client.endAsync()
@@ -317,6 +320,16 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     expect(folderOfOthers.message).toContain('is not the one that the other hosts of this cluster have')
     const elsewhere = await failureOf(start('five', { advertise: hosts[0].url }))
     expect(elsewhere.message).toContain('somebody else answers; name the address')
+    const late = startHost(configOf('seven'), { write: () => undefined }, { now: () => Date.now() - 5_000 })
+    expect((await failureOf(late)).message).toMatch(
+      /clock of this machine is \d{4} ms apart from that of the database; set/,
+    )
+    const reader = new Database({ url: server.url, schema: 'admin', patience: 0 })
+    await reader.query({ text: 'create role reader superuser login' })
+    await reader.query({ text: 'alter role reader set default_transaction_read_only = on' })
+    await reader.close()
+    const readOnly = await failureOf(start('eight', { store: server.url.replace('user=tester', 'user=reader') }))
+    expect(readOnly.message).toContain('this server is a copy for reading: connect to the one that may be written')
     const silent = await failureOf(start('six', { advertise: 'http://127.0.0.1:1' }))
     expect(silent.message).toContain('nobody answers at http://127.0.0.1:1')
   })
