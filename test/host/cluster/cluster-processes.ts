@@ -18,6 +18,7 @@ import { basic } from '../sample-host.ts'
 
 export interface MemberProcess {
   readonly url: string
+  readonly pid: number | undefined
   /** SIGKILL; resolves when it is gone */
   kill(): Promise<void>
   /** SIGSTOP */
@@ -129,6 +130,7 @@ function clockOf(skew: number): readonly string[] {
 function memberOf(url: string, child: ChildProcess, gone: Promise<unknown>): MemberProcess {
   return {
     url,
+    pid: child.pid,
     async kill() {
       child.kill('SIGKILL')
       await gone

@@ -110,7 +110,7 @@ class LongRun {
   }
 
   async #rollingRestart(): Promise<string> {
-    for (const member of [...this.#members]) {
+    for (const member of this.#members.slice()) {
       this.#asked.delete(member.process)
       await member.process.terminate()
       this.#members.splice(this.#members.indexOf(member), 1)
@@ -168,21 +168,22 @@ async function run(long: LongRun, hosts: ClusterProcesses, ms: number): Promise<
   const lanes = await Promise.all(TENANTS.map((tenant) => makeLane(hosts, long, tenant)))
   const over = new AbortController()
   const readers = lanes.map((lane) => new LaneReader(hosts, long.asked, lane, over.signal))
-  let failure: unknown
+  const failures: Error[] = []
   const sending = lanes.map(async (lane) => {
     while (!over.signal.aborted) {
       await post(hosts, long.asked, lane)
       lane.sent += 1
     }
   })
-  for (const one of sending) one.catch((error: unknown) => (failure ??= error))
+  for (const one of sending) one.catch((error: Error) => void failures.push(error))
   const until = Date.now() + ms
   try {
-    for (let n = 1; Date.now() < until && failure === undefined; n += 1) {
+    for (let n = 1; Date.now() < until && failures.length === 0; n += 1) {
       const what = await long.fault()
       const took = await goesOn(lanes)
       say(`${n}: ${what}; all go on after ${took} ms, ${lanes.reduce((sum, { sent }) => sum + sent, 0)} messages`)
     }
+    const [failure] = failures
     if (failure !== undefined) throw failure
   } finally {
     over.abort()
