@@ -5,8 +5,8 @@
  * (storage/fence-store.ts). A wrong guess about who is alive therefore costs time and nothing else.
  *
  * PLACEMENT-1 a slot has one owner, whose term is higher than that of all before
- * PLACEMENT-2 a slot whose owner is gone, or has let go, is another's after `TTL_MS` and two looks; after two looks,
- *   or one when another has missed it too, where the store tells who is there
+ * PLACEMENT-2 a slot whose owner is gone, or has let go, is another's after `TTL_MS` and two looks; after two looks
+ *   where the store tells who is there
  * PLACEMENT-3 what is given away was let go of before
  * PLACEMENT-4 a host that could not look for `TTL_MS` takes nothing for its own any more
  */
@@ -113,11 +113,6 @@ export class Placement {
     const ids = [...this.#hosts.keys()].sort()
     const next = ids[ids.indexOf(this.#options.id) + 1] ?? ids[0]
     return next === this.#options.id ? undefined : next
-  }
-
-  /** Somebody has missed the host: when the next look misses it too, it is gone. */
-  missed(host: string): void {
-    if (host !== this.#options.id) this.#missed = new Set([...this.#missed, host])
   }
 
   /** addresses of all hosts that are there */

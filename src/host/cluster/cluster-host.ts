@@ -17,9 +17,9 @@ import type { TenantServices } from './tenant-services.ts'
 /** ms between two looks */
 const POLL_MS = 250
 /** ms until the next one when a host seems to be gone */
-const SECOND_LOOK_MS = 25
-/** what a host tells the others when it has noticed that one is gone; its id follows */
-const GONE = 'gone '
+const SECOND_LOOK_MS = 50
+/** what a host tells all when it has noticed that one seems to be gone */
+const GONE = 'gone'
 /** ms by which the clock of a host may differ from that of the store */
 const MAX_SKEW_MS = 1_000
 /** ms for giving slots away when the host stops */
@@ -125,7 +125,8 @@ export class ClusterHost {
     const placement = this.#placement
     await presence?.announce(this.id)
     presence?.hear((word) => {
-      if (word?.startsWith(GONE) === true) this.#missed(placement, word.slice(GONE.length))
+      // whoever lost its session alone has it back before the second look
+      if (word === GONE && !this.#isStopped) this.#lookNow(placement)
     })
     await placement.look()
     this.#lookLater(placement)
@@ -204,22 +205,12 @@ export class ClusterHost {
     this.#watched = watched
     presence
       .gone(id, watched.end.signal)
-      .then(() => {
-        if (watched.end.signal.aborted) return undefined
-        this.#missed(placement, id)
-        return tell(GONE + id)
-      })
+      .then(() => (watched.end.signal.aborted ? undefined : tell(GONE)))
       // the next look watches again; so it is with whoever came back
       .catch(() => undefined)
       .finally(() => {
         if (this.#watched === watched) this.#watched = undefined
       })
-  }
-
-  #missed(placement: Placement, id: string): void {
-    if (this.#isStopped) return
-    placement.missed(id)
-    this.#lookNow(placement)
   }
 
   async #check(url: string): Promise<void> {
