@@ -242,7 +242,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     expect((await takenOver)[0]).toMatchObject({ reasonCode: 0x8e })
     for (const client of [reader, poster, other]) await client.endAsync()
     const wrong = connectAsync(hosts[0].also[0] ?? '', { username: theirs, password: 'x', reconnectPeriod: 0 })
-    await expect(wrong).rejects.toMatchObject({ code: 5 })
+    await expect(wrong).rejects.toMatchObject({ code: 4 })
   })
 
   it('nobody but a host introduces a client over MQTT', async () => {

@@ -19,6 +19,7 @@ export class LaneReader {
   #lastId: string | undefined
   /** the number that comes next */
   #next = 0
+  #hasBegun = false
 
   /** `ended`: nothing more is posted. */
   constructor(hosts: ClusterProcesses, asked: ReadonlySet<MemberProcess>, lane: Lane, ended: AbortSignal) {
@@ -81,8 +82,9 @@ export class LaneReader {
     const [, number] = /"n":(\d+)/.exec(event) ?? []
     if (id !== undefined) this.#lastId = id
     if (number === undefined) return
-    // it began to read after the first ones
-    if (this.#streams === 1 && this.#next === 0) this.#next = Number(number)
+    // the first ones may have come before it read
+    if (!this.#hasBegun) this.#next = Number(number)
+    this.#hasBegun = true
     if (Number(number) !== this.#next) this.#wrong.push(`${number} came, and not ${this.#next}`)
     this.#next = Number(number) + 1
   }
