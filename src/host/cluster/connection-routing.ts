@@ -1,4 +1,5 @@
 /** Which host of a cluster takes a connection over MQTT: that which has its tenant. */
+import { setMaxListeners } from 'node:events'
 import type { OpenTenants } from '../../cluster/open-tenants.ts'
 import type { Place } from '../../cluster/placement.ts'
 import { AppError } from '../../kernel/errors.ts'
@@ -31,7 +32,7 @@ export class ConnectionRouting implements OtherHosts {
   readonly #gone = new Map<string, AbortController>()
   readonly #hearers: ((tenant: string) => void)[] = []
   /** until the next look */
-  #waiting: (() => void)[] = []
+  readonly #waiting: (() => void)[] = []
   #isEnded = false
 
   constructor(options: ConnectionRoutingOptions) {
@@ -94,9 +95,13 @@ export class ConnectionRouting implements OtherHosts {
   }
 
   #goneOf(url: string): AbortSignal {
-    const known = this.#gone.get(url) ?? new AbortController()
-    this.#gone.set(url, known)
-    return known.signal
+    const known = this.#gone.get(url)
+    if (known !== undefined) return known.signal
+    const made = new AbortController()
+    // one for each connection
+    setMaxListeners(0, made.signal)
+    this.#gone.set(url, made)
+    return made.signal
   }
 }
 

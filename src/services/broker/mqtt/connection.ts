@@ -151,7 +151,8 @@ export class Connection {
       this.#introduced = true
       this.#frames.limit = this.#listener.limits.packetBytes
       this.#socket.pause()
-      void this.#introduce(packet)
+      // the tenant may have left just now
+      this.#introduce(packet).catch(() => this.#refuse(REASONS.busy))
     } else if (this.#known === undefined) this.#early.push(packet)
     else this.#handle(packet, this.#known)
   }

@@ -19,7 +19,7 @@ export interface Origin {
 export interface OtherListener {
   readonly host: string
   readonly port: number
-  /** the line that comes before the client's bytes; it begins as no packet does */
+  /** the line that comes before the client's bytes; it begins as no CONNECT does */
   readonly introduction: string
   /** that host is gone: nothing more comes from there */
   readonly gone: AbortSignal
@@ -34,7 +34,7 @@ export interface OtherHosts {
   onLeave(hear: (tenant: string) => void): void
 }
 
-/** First byte of an introduction: a packet that begins so is reserved. */
+/** First byte of an introduction: no CONNECT begins so. */
 export const INTRODUCTION = 'R'
 export const MAX_LINE = 512
 const CONNECT_MS = 2_000
