@@ -1,6 +1,6 @@
 /** A PostgreSQL with a synchronous standby, at one port of the machine, that can fail over: what it acknowledged it keeps. */
 import { once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { startPostgres, type PostgresServer } from '../../support/start-postgres.ts'
@@ -11,6 +11,7 @@ export class PostgresPair {
   readonly #listener = createServer((client) => this.#lead(client))
   #primary: PostgresServer
   #standby: PostgresServer | undefined
+  readonly #ways: Server[] = []
 
   private constructor(binaries: string, primary: PostgresServer) {
     this.#binaries = binaries
@@ -40,6 +41,7 @@ export class PostgresPair {
       client.once('close', () => open.delete(client))
       this.#lead(client)
     })
+    this.#ways.push(server)
     server.listen(0, '127.0.0.1')
     await once(server, 'listening')
     const address = server.address()
@@ -75,7 +77,7 @@ export class PostgresPair {
   }
 
   async stop(): Promise<void> {
-    this.#listener.close()
+    for (const one of [this.#listener, ...this.#ways]) one.close()
     for (const one of this.#open) one.destroy()
     await this.#standby?.stop()
     await this.#primary.stop()
