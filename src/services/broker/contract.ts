@@ -17,6 +17,7 @@
  * (too much waits to be durable), `STORE` (of a read: what was posted is kept, but cannot be read yet; of a post: nothing
  * more is taken until it can), `CLOSED`.
  */
+import type { BrokerQuestion } from './partitions/broker-partition.ts'
 import type { EffectOfTask } from '../../effects/effect-order.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
@@ -39,6 +40,8 @@ export interface BrokerService {
   check(channel: Channel, body: unknown): readonly Issue[]
   /** Brings series up to the log, and goes on with what was under way. The signal aborts when streams must end. */
   start(closing?: AbortSignal): Promise<void>
+  /** Of a broker that has one of several partitions of the tenant: what another of them asks. */
+  answer(tenant: string, question: BrokerQuestion): Promise<void>
   stop(): Promise<void>
   gauges(): BrokerGauges
 }

@@ -6,6 +6,7 @@
  * LISTENERS-2 commits that are made anew keep their order, also among those that came meanwhile
  */
 import { AppError } from '../../../kernel/errors.ts'
+import type { Partition } from '../../../partitions/partition.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
 import { GATES, LISTENERS } from './relay-records.ts'
 
@@ -25,7 +26,7 @@ const PAGE = 1_000
 
 export class Listeners {
   readonly #store: Store
-  readonly #number: number
+  readonly #partition: Partition
   #byResource: ReadonlyMap<string, readonly number[]> = new Map()
   #gate: Write
   #tickets = 0
@@ -34,17 +35,16 @@ export class Listeners {
   /** those that wait until the listeners were read again */
   #waiting: Waiting[] | undefined
 
-  private constructor(store: Store, number: number) {
+  private constructor(store: Store, partition: Partition) {
     this.#store = store
-    this.#number = number
-    this.#gate = store.collection(GATES).expecting(String(number), 0)
+    this.#partition = partition
+    this.#gate = store.collection(GATES).expecting(String(partition.number), 0)
   }
 
-  /** `number`: of the partition. */
-  static async open(store: Store, number: number): Promise<Listeners> {
-    const listeners = new Listeners(store, number)
+  static async open(store: Store, partition: Partition): Promise<Listeners> {
+    const listeners = new Listeners(store, partition)
     try {
-      await store.collection(GATES).put(String(number), { by: -1 }, 'absent')
+      await store.collection(GATES).put(String(partition.number), { by: -1 }, 'absent')
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
     }
@@ -102,12 +102,16 @@ export class Listeners {
 
   async #read(): Promise<void> {
     const gates = this.#store.collection(GATES)
+    const { number, count } = this.#partition
     // its version first: who listens later changes it
-    const version = (await gates.get(String(this.#number)))?.version ?? 0
+    const version = (await gates.get(String(number)))?.version ?? 0
     const found = new Map<string, number[]>()
     for (let afterId: string | undefined; ;) {
       const page = await this.#store.collection(LISTENERS).find({
-        where: [{ field: 'home', op: 'eq', value: this.#number }],
+        where: [
+          { field: 'home', op: 'eq', value: number },
+          { field: 'count', op: 'eq', value: count },
+        ],
         limit: PAGE,
         ...(afterId !== undefined && { afterId }),
       })
@@ -120,7 +124,7 @@ export class Listeners {
       if (page.length < PAGE || afterId === undefined) break
     }
     this.#byResource = found
-    this.#gate = gates.expecting(String(this.#number), version)
+    this.#gate = gates.expecting(String(number), version)
   }
 }
 

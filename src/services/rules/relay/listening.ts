@@ -18,7 +18,7 @@ export class Listening {
   }
 
   static async open(store: Store, partition: Partition): Promise<Listening> {
-    const told = await toldBy(store, partition.number)
+    const told = await toldBy(store, partition)
     return new Listening(store, partition, new Map(told.map((resource) => [resource, false])))
   }
 
@@ -51,9 +51,9 @@ export class Listening {
       const some = resources.slice(at, at + PAGE)
       const homes = new Set(some.map((resource) => partitionOf(resource, count)))
       const writes = some.map((resource): Write => {
-        const id = listenerId(resource, by)
+        const id = listenerId(resource, this.#partition)
         if (how === 'deleting') return listeners.deleting(id)
-        return listeners.putting(id, { resource, home: partitionOf(resource, count), by })
+        return listeners.putting(id, { resource, count, home: partitionOf(resource, count), by })
       })
       committing.push(
         this.#store.commit([...writes, ...[...homes].map((home) => gates.putting(String(home), { by }))]),
@@ -63,11 +63,14 @@ export class Listening {
   }
 }
 
-async function toldBy(store: Store, by: number): Promise<readonly string[]> {
+async function toldBy(store: Store, { number, count }: Partition): Promise<readonly string[]> {
   const told: string[] = []
   for (let afterId: string | undefined; ;) {
     const page = await store.collection(LISTENERS).find({
-      where: [{ field: 'by', op: 'eq', value: by }],
+      where: [
+        { field: 'by', op: 'eq', value: number },
+        { field: 'count', op: 'eq', value: count },
+      ],
       limit: PAGE,
       ...(afterId !== undefined && { afterId }),
     })

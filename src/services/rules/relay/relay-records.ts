@@ -6,6 +6,7 @@
  * place in the log.
  */
 import { createHash } from 'node:crypto'
+import type { Partition } from '../../../partitions/partition.ts'
 import type { CollectionSpec } from '../../../storage/contract.ts'
 import type { Input, Untimed } from '../durable/input.ts'
 
@@ -21,6 +22,8 @@ export interface RelayEntry {
 /** A partition has tasks that hear a resource of another one. */
 export interface ListenerRecord {
   readonly resource: string
+  /** partitions that the tenant has when this counts */
+  readonly count: number
   /** the partition of the resource */
   readonly home: number
   /** the partition of the tasks */
@@ -31,13 +34,14 @@ export const LISTENERS: CollectionSpec<ListenerRecord> = {
   name: 'rule_listeners',
   version: 1,
   fields: {
+    count: { type: 'number', of: ({ count }) => count },
     home: { type: 'number', of: ({ home }) => home },
     by: { type: 'number', of: ({ by }) => by },
   },
 }
 
-export function listenerId(resource: string, by: number): string {
-  return `${by}/${createHash('sha256').update(resource).digest('base64url')}`
+export function listenerId(resource: string, { number, count }: Partition): string {
+  return `${count}/${number}/${createHash('sha256').update(resource).digest('base64url')}`
 }
 
 /**
