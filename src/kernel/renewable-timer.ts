@@ -13,13 +13,16 @@ export class RenewableTimer {
 
   /** By whoever carries it out. */
   begin(later: StartTimer, ms: number, overdue: () => void): void {
-    this.#begin = () => later(ms, overdue)
-    this.#callOff = this.#begin()
+    // not assigned where it is written: V8 makes such a function in the old space, where it holds all of its call for long
+    const begin = () => later(ms, overdue)
+    this.#begin = begin
+    this.#callOff = begin()
   }
 
   /** By whoever carries it out. */
   end(): void {
     this.#begin = undefined
     this.#callOff?.()
+    this.#callOff = undefined
   }
 }

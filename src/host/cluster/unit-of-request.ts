@@ -10,12 +10,13 @@ const OF_TASK = /\/api\/tasks\/:id(?:\/|$)/
 export function unitOfRequest(
   tenant: string,
   count: number,
-  { routeOptions: { url = '' }, params }: Pick<FastifyRequest, 'routeOptions' | 'params'>,
+  { method, routeOptions: { url = '' }, params }: Pick<FastifyRequest, 'method' | 'routeOptions' | 'params'>,
 ): string {
   if (count === 1 || typeof params !== 'object' || params === null || !('id' in params)) return tenant
   const { id } = params
   if (typeof id !== 'string') return tenant
-  if (OF_TASK.test(url)) return unitName(tenant, partitionOfTask(id, count))
+  // what makes tasks of templates is where these are changed
+  if (OF_TASK.test(url)) return method === 'PUT' ? tenant : unitName(tenant, partitionOfTask(id, count))
   // what is kept of resources is under /api
   const isOfResource = OF_RESOURCE.test(url) && !url.includes('/api/')
   return isOfResource ? unitName(tenant, partitionOf(id, count)) : tenant

@@ -1,5 +1,6 @@
 /** Resource constraints: created, changed, deleted and shown. */
 import type { Caller } from '../../kernel/caller.ts'
+import type { KeyedGate } from '../../kernel/keyed-gate.ts'
 import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { ConstraintRecord } from './constraint-record.ts'
 import { schemaOf } from './constraints/json-schema.ts'
@@ -7,17 +8,19 @@ import { readConstraint } from './constraints/read-constraint.ts'
 import type { ConstraintApi, ResourceEntity } from './contract.ts'
 import { constraintInUse, constraintNotFound } from './error-texts.ts'
 import { listConstraints } from './list/list-documents.ts'
+import { gateOf } from './resource-writer.ts'
 import { untilWritten } from './retry.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import { TYPES_LANE } from './type-service.ts'
 
 export interface ConstraintDependencies {
   readonly lanes: KeyedMutex
+  readonly typeGate: KeyedGate
   readonly newId: () => string
 }
 
 export function constraintApi(
-  { lanes, newId }: ConstraintDependencies,
+  { lanes, typeGate, newId }: ConstraintDependencies,
   tenantResources: TenantResources,
   { tenant }: Caller,
 ): ConstraintApi {
@@ -30,6 +33,9 @@ export function constraintApi(
     return found
   }
   const typesOf = (id: string) => types.ids({ where: [{ field: 'constraints', op: 'eq', value: id }], limit: 10_000 })
+  /** Nobody writes resources of these types meanwhile. */
+  const closed = <T>(ids: readonly string[], work: () => Promise<T>): Promise<T> =>
+    ids.reduce((inside, type) => () => typeGate.close(gateOf(tenantResources, type), inside), work)()
 
   return {
     create: async (body) => {
@@ -42,13 +48,16 @@ export function constraintApi(
       alone(async () => {
         const { version } = await stored(id)
         const record = readConstraint(body, id)
-        for (const type of await typesOf(id)) {
-          const users = await resources.count([{ field: 'resourceTypeId', op: 'eq', value: type }])
-          if (users > 0) throw constraintInUse(id)
-        }
-        await constraints.put(id, record, version)
-        tenantResources.constraints.put(id, record)
-        return entityOf(record)
+        const using = await typesOf(id)
+        return closed(using, async () => {
+          for (const type of using) {
+            const users = await resources.count([{ field: 'resourceTypeId', op: 'eq', value: type }])
+            if (users > 0) throw constraintInUse(id)
+          }
+          await constraints.put(id, record, version)
+          tenantResources.constraints.put(id, record)
+          return entityOf(record)
+        })
       }),
     remove: (id) =>
       alone(async () => {

@@ -7,6 +7,7 @@ import type { EffectOfTask } from '../../effects/effect-order.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { isTooLongForId, MAX_ID_BYTES } from '../../kernel/ids.ts'
 import type { Json } from '../../kernel/json.ts'
+import type { KeyedGate } from '../../kernel/keyed-gate.ts'
 import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import { refuse } from '../../kernel/issues.ts'
 import type { Stored, Write } from '../../storage/contract.ts'
@@ -25,6 +26,8 @@ import type { TypeWork } from './type-work.ts'
 
 export interface WriterDependencies {
   readonly lanes: KeyedMutex
+  /** by type: closed while the type changes, so that no resource is checked by what is no more */
+  readonly typeGate: KeyedGate
   readonly recorder: ChangeRecorder
   readonly parents: Parents
   readonly enforcement: Enforcement
@@ -97,15 +100,19 @@ export class ResourceWriter {
       return undefined
     }
     checkSize(after, 'the resource')
-    const made = this.#recordOf(tenantResources, after)
-    const record = made instanceof Promise ? await made : made
-    const parent = textAt(after, 'parentId')
-    const commit = () => this.#commit(tenantResources, written, stored, before, record, effects)
-    const version =
-      parent === undefined || (before !== undefined && textAt(before, 'parentId') === parent)
-        ? await commit()
-        : await this.#dependencies.parents.linking(tenantResources, id, parent, commit)
-    return { value: after, version }
+    const save = async (): Promise<Versioned<ResourceEntity>> => {
+      const made = this.#recordOf(tenantResources, after)
+      const record = made instanceof Promise ? await made : made
+      const parent = textAt(after, 'parentId')
+      const commit = () => this.#commit(tenantResources, written, stored, before, record, effects)
+      const version =
+        parent === undefined || (before !== undefined && textAt(before, 'parentId') === parent)
+          ? await commit()
+          : await this.#dependencies.parents.linking(tenantResources, id, parent, commit)
+      return { value: after, version }
+    }
+    const typeId = textAt(after, 'resourceTypeId')
+    return typeId === undefined ? save() : this.#dependencies.typeGate.pass(gateOf(tenantResources, typeId), save)
   }
 
   /** What notes the effect; `again`: it was the last already. `SUPERSEDED`. */
@@ -179,6 +186,11 @@ export class ResourceWriter {
     if (record !== undefined) this.#dependencies.typeWork.followUp(tenantResources, record)
     return version ?? 0
   }
+}
+
+/** The key of a type's gate. */
+export function gateOf({ collections }: TenantResources, typeId: string): string {
+  return `${collections.tenant}\n${typeId}`
 }
 
 /** What an ETag shows: writes in the background do not count. */

@@ -4,10 +4,12 @@
  */
 import { messageOf, type Issue } from '../../kernel/errors.ts'
 import type { ReaderOptions } from '../../kernel/feed.ts'
+import { KeyedGate } from '../../kernel/keyed-gate.ts'
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { Storage } from '../../storage/contract.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import type { StartTimer } from '../../kernel/start-timer.ts'
 import { machineTimers } from '../../machine/timers.ts'
 import type { BackgroundWork, MakeBackgroundWork } from './background-work.ts'
 import { CollectionsByTenant } from './collections.ts'
@@ -48,6 +50,8 @@ export interface ResourcesOptions {
   readonly background?: readonly MakeBackgroundWork[]
   /** calls `work` again and again, some seconds apart, until the function it gives is called; default: a timer that keeps no process alive */
   readonly sweep?: (work: () => void) => () => void
+  /** default: the machine's timers, which keep no process alive */
+  readonly later?: StartTimer
 }
 
 /** ms between two writings of when resources were heard last */
@@ -70,6 +74,7 @@ class Resources implements ResourcesService {
   >()
   readonly #recorder: ChangeRecorder
   readonly #lanes = new KeyedMutex()
+  readonly #typeGate = new KeyedGate()
   readonly #enforcement = new Enforcement()
   readonly #typeWork: TypeWork
   readonly #writer: ResourceWriter
@@ -82,14 +87,16 @@ class Resources implements ResourcesService {
 
   constructor(options: ResourcesOptions) {
     const { storage, now, newId, logger, managedTasks, actuators, background = [] } = options
+    const { later = machineTimers.later } = options
     this.#options = options
     this.#collectionsByTenant = new CollectionsByTenant(storage)
     this.#recorder = new ChangeRecorder(now, newId, (tenant) => {
       for (const background of this.#backgrounds) background.written?.(tenant)
     })
-    this.#typeWork = new TypeWork({ enforcement: this.#enforcement, logger })
+    this.#typeWork = new TypeWork({ enforcement: this.#enforcement, later, logger })
     this.#writer = new ResourceWriter({
       lanes: this.#lanes,
+      typeGate: this.#typeGate,
       recorder: this.#recorder,
       parents: new Parents(),
       enforcement: this.#enforcement,
@@ -114,6 +121,7 @@ class Resources implements ResourcesService {
     const { tenantResources } = this.#tenantResourcesOf(caller.tenant)
     const shared = {
       lanes: this.#lanes,
+      typeGate: this.#typeGate,
       recorder: this.#recorder,
       typeWork: this.#typeWork,
       newId,

@@ -4,10 +4,12 @@
  *
  * TYPEWORK-1 work goes in slices; what is left is found by looking, so that it goes on after a crash
  * TYPEWORK-2 a newer change of the type takes over: the older operation ends
+ * TYPEWORK-3 what met an outage of the store is tried again until it is done
  */
 import { messageOf } from '../../kernel/errors.ts'
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { Condition, Stored } from '../../storage/contract.ts'
+import type { StartTimer } from '../../kernel/start-timer.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Enforcement } from './constraints/enforcement.ts'
 import { searchedOf, type ResourceRecord } from './resource-record.ts'
@@ -17,9 +19,12 @@ import type { AppliedConstraint, TypeRecord } from './type-record.ts'
 
 export interface TypeWorkDependencies {
   readonly enforcement: Enforcement
+  readonly later: StartTimer
   readonly logger?: Logger | undefined
 }
 
+/** ms after which what failed is tried again */
+const RETRY_MS = 10_000
 const SLICE = 200
 const MAX_FAILING = 1_000
 const MAX_ERRORS = 100
@@ -27,6 +32,8 @@ const MAX_ERRORS = 100
 export class TypeWork {
   readonly #dependencies: TypeWorkDependencies
   readonly #lanes = new KeyedMutex()
+  /** how to call off what is tried again, by tenant and type */
+  readonly #retries = new Map<string, () => void>()
   #open = 0
   #stopped = false
 
@@ -51,17 +58,24 @@ export class TypeWork {
   begin(tenantResources: TenantResources, typeId: string): void {
     if (this.#stopped) return
     this.#open += 1
-    const work = this.#lanes.run(`${tenantResources.collections.tenant}\n${typeId}`, () =>
-      this.#run(tenantResources, typeId),
-    )
+    const key = `${tenantResources.collections.tenant}\n${typeId}`
+    const work = this.#lanes.run(key, () => this.#run(tenantResources, typeId))
     work
       .catch((error: unknown) => {
         if (this.#stopped) return
-        this.#dependencies.logger?.error('An operation on a resource type stopped; it goes on after the next start', {
-          tenant: tenantResources.collections.tenant,
+        const { logger, later } = this.#dependencies
+        const { tenant } = tenantResources.collections
+        logger?.warn('An operation on a resource type could not go on; it is tried again', {
+          tenant,
           type: typeId,
           error: messageOf(error),
         })
+        this.#retries.get(key)?.()
+        const again = (): void => {
+          this.#retries.delete(key)
+          this.begin(tenantResources, typeId)
+        }
+        this.#retries.set(key, later(RETRY_MS, again))
       })
       .finally(() => (this.#open -= 1))
       .catch(() => {})
@@ -83,6 +97,8 @@ export class TypeWork {
 
   async stop(): Promise<void> {
     this.#stopped = true
+    for (const cancel of this.#retries.values()) cancel()
+    this.#retries.clear()
     await this.#lanes.idle()
   }
 

@@ -1,3 +1,5 @@
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { heldCommits, othersGoOn } from '../../support/held-commits.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { got, pluck } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
@@ -27,6 +29,24 @@ describe('a template', () => {
     expect([put.status, put.at('protected'), put.at('version')]).toEqual([200, true, 1])
     const odd = await rules.ask('PUT', '/api/templates/t?failOnWarning=true', { ...got, version: 'x', usr: 'y' })
     expect([odd.status, odd.at('details.0.path'), odd.at('details.1.path')]).toEqual([400, '/version', '/usr'])
+  })
+
+  it('is not deleted while a task is made of it', async () => {
+    const { storage, holdNext } = heldCommits(openMemory())
+    const b = await bench({ storage })
+    await b.api.templates.create(templateOf())
+    const held = holdNext()
+    const task = b.api.tasks.create(made)
+    await held.reached
+    const removal = b.api.templates.remove('overheating').then(
+      () => 'removed',
+      ({ code }: { code: string }) => code,
+    )
+    await othersGoOn()
+    held.go()
+    await task
+    expect(await removal).toBe('WRONG_STATUS')
+    await b.close()
   })
 
   it('is answered with 201, its address and itself', async () => {

@@ -5,6 +5,17 @@ import { broker } from './broker.ts'
 import { commands } from './commands.ts'
 import { resources } from './resources.ts'
 import { rules } from './rules.ts'
+import { templates } from './templates.ts'
+import { types } from './types.ts'
 import type { SimulatedService } from './simulated-service.ts'
 
-export const SIMULATED: readonly SimulatedService[] = [broker, rules, alarms, alarmEvents, commands, resources]
+export const SIMULATED: readonly SimulatedService[] = [
+  broker,
+  rules,
+  alarms,
+  alarmEvents,
+  commands,
+  resources,
+  templates,
+  types,
+]

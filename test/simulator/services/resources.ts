@@ -1,7 +1,7 @@
 /** Resources that clients make, change and delete, and the tasks that follow the types of some of them. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
-import type { Outcome, World } from '../world/world.ts'
-import { Possible } from './possible.ts'
+import type { World } from '../world/world.ts'
+import { KnownThing } from './known-thing.ts'
 import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 
 const IDS = ['fan', 'lamp', 'lock'] as const
@@ -34,12 +34,7 @@ function typed(chance: { is(probability: number): boolean }): JsonObject {
 
 type State = Readonly<Record<string, unknown>> | null
 
-interface Known {
-  readonly tenant: string
-  readonly id: string
-  readonly possible: Possible<State>
-  openSince: number | undefined
-}
+type Known = KnownThing<State>
 
 class Resources implements ServiceModel {
   readonly #world: World
@@ -58,64 +53,51 @@ class Resources implements ServiceModel {
 
   act(name: string, tenant: string, given: JsonObject): void {
     const { id, value = {}, change = {} } = given as { id: string; value?: JsonObject; change?: JsonObject }
-    const key = `${tenant} ${id}`
-    const known = this.#known.get(key) ?? { tenant, id, possible: new Possible<State>(null), openSince: undefined }
-    this.#known.set(key, known)
+    const known = this.#thing(tenant, id)
     const url = `/api/resources/${id}`
-    const world = this.#world
-    world.work(`resource ${key}`, async () => {
-      if (known.openSince === world.life) return
-      known.openSince = undefined
-      if (name === 'look') return this.#see(known)
-      if (name === 'put')
-        this.#told(known, await world.ask({ method: 'PUT', url, tenant, body: value }), name, () => value)
+    known.work(async () => {
+      if (name === 'look') await this.#see(known)
+      else if (name === 'put') await known.ask(name, { method: 'PUT', url, body: value }, () => value)
       else if (name === 'create') {
-        const outcome = await world.ask({ method: 'POST', url: '/api/resources', tenant, body: { id, ...value } })
-        this.#told(known, outcome, name, (state) => (state === null ? value : undefined))
+        const question = { method: 'POST', url: '/api/resources', body: { id, ...value } } as const
+        await known.ask(name, question, (state) => (state === null ? value : undefined))
       } else if (name === 'patch') {
-        const outcome = await world.ask({ method: 'PATCH', url, tenant, body: change })
-        this.#told(known, outcome, name, (state) => withoutNulls({ ...state, ...change }))
-      } else {
-        this.#told(known, await world.ask({ method: 'DELETE', url, tenant }), name, (state) =>
-          state === null ? undefined : null,
-        )
-      }
+        const question = { method: 'PATCH', url, body: change } as const
+        await known.ask(name, question, (state) => withoutNulls({ ...state, ...change }))
+      } else await known.ask(name, { method: 'DELETE', url }, (state) => (state === null ? undefined : null))
     })
+  }
+
+  #thing(tenant: string, id: string): Known {
+    const key = `${tenant} ${id}`
+    const named = { oracle: 'resources are as the model says', tenant, name: id }
+    const known = this.#known.get(key) ?? new KnownThing<State>(this.#world, named, null)
+    this.#known.set(key, known)
+    return known
   }
 
   async verify(tenant: string): Promise<void> {
     for (const known of this.#known.values()) {
       if (known.tenant !== tenant) continue
-      known.openSince = undefined
+      known.rest()
       await this.#see(known)
       await this.#verifyTasks(known)
     }
   }
 
-  #told(known: Known, outcome: Outcome, what: string, act: (state: State) => State | undefined): void {
-    if (outcome.kind === 'refused' && (outcome.answer === undefined || outcome.answer.status === 429)) return
-    const before = JSON.stringify(known.possible.states)
-    if (outcome.kind === 'unknown') known.openSince = this.#world.life
-    if (known.possible.change(outcome.kind, act)) return
-    const text = `${what} of ${known.tenant} ${known.id} was ${outcome.kind}: ${JSON.stringify(outcome.answer)}; it was ${before}`
-    this.#world.find('resources are as the model says', text)
-  }
-
-  async #see({ tenant, id, possible }: Known): Promise<void> {
+  async #see(known: Known): Promise<void> {
+    const { tenant, name: id } = known
     const outcome = await this.#world.ask({ method: 'GET', url: `/api/resources/${id}?denormalized=false`, tenant })
     const isAbsent = outcome.answer?.status === 404
     if (outcome.kind !== 'answered' && !isAbsent) return
     const { id: _id, ...seen } = (outcome as { answer: { body: Record<string, unknown> } }).answer.body
-    const before = JSON.stringify(possible.states)
     const text = isAbsent ? 'null' : sorted(seen)
-    if (possible.see((state) => (state === null ? 'null' : sorted(state)) === text)) return
-    this.#world.find('resources are as the model says', `${tenant} ${id} is ${text}; right would be ${before}`)
+    known.see(text, (state) => (state === null ? 'null' : sorted(state)) === text)
   }
 
   /** One task of each template of its type, and no other. */
-  async #verifyTasks({ tenant, id, possible }: Known): Promise<void> {
-    const [state] = possible.states
-    if (state === undefined || possible.states.length > 1) return
+  async #verifyTasks({ tenant, name: id, state }: Known): Promise<void> {
+    if (state === undefined) return
     const answer = await this.#world.look({ method: 'GET', url: `/api/tasks?resource=${id}&hits=1000`, tenant })
     const tasks = answer.body as readonly { ID: string; status: string }[]
     const wanted = state?.['resourceTypeId'] === 'managed' ? 1 : 0

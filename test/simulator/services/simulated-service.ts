@@ -23,6 +23,8 @@ export interface ServiceModel {
 
 export interface SimulatedService {
   readonly name: string
+  /** prepared and verified only in runs with operations of it: plans that were kept without it stay what they were */
+  readonly onlyWhenDrawn?: boolean
   readonly operations: Readonly<Record<string, SimulatedOperation>>
   model(world: World, shared: Shared): ServiceModel
 }

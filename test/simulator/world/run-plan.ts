@@ -18,7 +18,9 @@ export async function runPlan(loop: VirtualLoop, { seed, steps }: Plan): Promise
   loop.begin(seed)
   const world = new World(loop, seed)
   const shared: Shared = { messages: [] }
-  const models = new Map(SIMULATED.map((service) => [service.name, service.model(world, shared)]))
+  const drawn = new Set(steps.flatMap((step) => (isOperation(step) ? [step.do.split('.')[0]] : [])))
+  const present = SIMULATED.filter(({ name, onlyWhenDrawn }) => onlyWhenDrawn !== true || drawn.has(name))
+  const models = new Map(present.map((service) => [service.name, service.model(world, shared)]))
   try {
     await world.begin()
     for (const model of models.values()) {

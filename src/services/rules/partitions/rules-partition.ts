@@ -41,9 +41,9 @@ export type RulesQuestion =
   | { readonly ask: 'preview'; readonly id: string; readonly action: TaskAction }
   | { readonly ask: 'rebind'; readonly resource: string }
 
-/** Methods whose first argument is the id of a task. */
+/** Methods whose first argument is the id of a task; those that make tasks of templates pass the gates of these first. */
 const BY_TASK = {
-  tasks: ['replace', 'remove', 'start', 'stop', 'restart', 'get', 'conf', 'runs'],
+  tasks: ['remove', 'start', 'stop', 'restart', 'get', 'conf', 'runs'],
   batches: ['previewReload', 'reload'],
   inspection: ['node', 'states', 'push', 'command', 'explain', 'deliveries'],
 } as const satisfies { readonly [A in 'tasks' | 'batches' | 'inspection']: readonly (keyof RulesApi[A])[] }

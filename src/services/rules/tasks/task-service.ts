@@ -4,8 +4,10 @@ import type { TenantCollections } from '../collections.ts'
 import { taskNotFound } from '../error-texts.ts'
 import type { GraphForms } from './graph-forms.ts'
 import { readSpecification } from './read-specification.ts'
+import { isPlainObject } from '../../../kernel/json.ts'
+import type { KeyedGate } from '../../../kernel/keyed-gate.ts'
 import { partitionOf, taskIdIn } from '../../../partitions/partition.ts'
-import { shownElsewhere, type RulesPartition } from '../partitions/rules-partition.ts'
+import { foreignOf, shownElsewhere, type RulesPartition } from '../partitions/rules-partition.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import type { GraphFormat } from '../shared-schema.ts'
 import { withLosses, type TaskChanges } from './task-changes.ts'
@@ -24,6 +26,8 @@ export interface TaskDependencies {
   readonly show: TaskShow
   readonly forms: GraphForms
   readonly newId: () => string
+  /** by template: closed while it is deleted, so that no task is made of what is no more */
+  readonly templateGate: KeyedGate
   readonly resources: () => ResourceFinder | undefined
   /** absent: tenants have one */
   readonly partition?: RulesPartition | undefined
@@ -35,28 +39,40 @@ export function taskApi(dependencies: TaskDependencies, collections: TenantColle
   const { maker, changes, show, forms, newId, resources, partition } = dependencies
   const conditionsOf = async (where: TaskFilter) =>
     taskConditions(await withResources(where, collections.tenant, resources(), ''))
+  const withTemplate = <T>(specification: unknown, work: () => Promise<T>): Promise<T> => {
+    const template = isPlainObject(specification) ? specification['template'] : undefined
+    if (typeof template !== 'string') return work()
+    return dependencies.templateGate.pass(templateGateOf(collections, template), work)
+  }
+  const askElsewhere = (others: RulesPartition, at: number, method: string, args: readonly unknown[]) =>
+    others.ask(collections.tenant, at, { ask: 'api', caller, api: 'tasks', method, args })
+  const create: TaskApi['create'] = async (specification, options = {}) => {
+    const draft = await maker.make(collections, specification, options)
+    const told = toldOf('the task', draft.warnings, options)
+    const { resource } = draft.fields.effective
+    const at = partition === undefined || resource === undefined ? 0 : partitionOf(resource, partition.count)
+    if (partition !== undefined && at !== partition.number) {
+      return (await askElsewhere(partition, at, 'create', [specification, options])) as CreatedTask
+    }
+    const { id } = await changes.create(collections, taskIdIn(newId(), at), caller.user, draft)
+    return { ID: id, ...told }
+  }
+  const replace: TaskApi['replace'] = async (id, specification, options = {}) => {
+    const at = partition && foreignOf(id, partition)
+    if (partition !== undefined && at !== undefined) {
+      return (await askElsewhere(partition, at, 'replace', [id, specification, options])) as TaskEntity
+    }
+    await taskOf(collections, id)
+    const draft = await maker.make(collections, specification, options)
+    const warned = toldOf('the task', draft.warnings, options)
+    return withLosses(async (told) => ({
+      ...(await show.whole(collections, await changes.replace(collections, id, draft, { told }), BN)),
+      ...warned,
+    }))
+  }
   return {
-    create: async (specification, options = {}) => {
-      const draft = await maker.make(collections, specification, options)
-      const told = toldOf('the task', draft.warnings, options)
-      const { resource } = draft.fields.effective
-      const at = partition === undefined || resource === undefined ? 0 : partitionOf(resource, partition.count)
-      if (partition !== undefined && at !== partition.number) {
-        const question = { ask: 'api', caller, api: 'tasks', method: 'create', args: [specification, options] } as const
-        return (await partition.ask(collections.tenant, at, question)) as CreatedTask
-      }
-      const { id } = await changes.create(collections, taskIdIn(newId(), at), caller.user, draft)
-      return { ID: id, ...told }
-    },
-    replace: async (id, specification, options = {}) => {
-      await taskOf(collections, id)
-      const draft = await maker.make(collections, specification, options)
-      const warned = toldOf('the task', draft.warnings, options)
-      return withLosses(async (told) => ({
-        ...(await show.whole(collections, await changes.replace(collections, id, draft, { told }), BN)),
-        ...warned,
-      }))
-    },
+    create: (specification, options) => withTemplate(specification, () => create(specification, options)),
+    replace: (id, specification, options) => withTemplate(specification, () => replace(id, specification, options)),
     remove: async (id, options = {}) => {
       await changes.remove(collections, id, { force: options.forceStop === true })
     },
@@ -100,6 +116,11 @@ export async function listed(
   return options.withoutGraph === true
     ? show.withoutGraph(collections, task, options)
     : show.listed(collections, task, options)
+}
+
+/** The key of a template's gate. */
+export function templateGateOf({ tenant }: TenantCollections, template: string): string {
+  return `${tenant}\n${template}`
 }
 
 /** Throws `NOT_FOUND`. */

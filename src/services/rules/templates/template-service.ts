@@ -18,6 +18,7 @@ import {
   templateNotFound,
 } from '../error-texts.ts'
 import type { GraphForms, WireGraph } from '../tasks/graph-forms.ts'
+import type { KeyedGate } from '../../../kernel/keyed-gate.ts'
 import type { KeyedMutex } from '../../../kernel/keyed-mutex.ts'
 import { missingVersions, plugsOf, withUpdatedPlugs } from '../tasks/plug-versions.ts'
 import { toldOf, type PostOptions } from './post-checks.ts'
@@ -25,6 +26,7 @@ import { readShape } from '../read-shape.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import type { GraphFormat } from '../shared-schema.ts'
 import { nameCondition, tagConditions, wordConditions } from '../tasks/task-conditions.ts'
+import { templateGateOf } from '../tasks/task-service.ts'
 import type { TaskMaker } from '../tasks/task-maker.ts'
 import type { templateRunner } from '../tools/tool-service.ts'
 import type { TemplateRecord } from './template-record.ts'
@@ -43,6 +45,8 @@ export interface TemplateDependencies {
   readonly now: () => number
   /** one change of a template at a time */
   readonly lanes: KeyedMutex
+  /** by template: who makes tasks of it passes */
+  readonly templateGate: KeyedGate
   readonly run: ReturnType<typeof templateRunner>
   /** reloads every task of a template */
   readonly reloadTasks: (collections: TenantCollections, template: string) => Promise<void>
@@ -67,7 +71,7 @@ export function templateApi(
   collections: TenantCollections,
   caller: Caller,
 ): TemplateApi {
-  const { maker, forms, now, lanes } = dependencies
+  const { maker, forms, now, lanes, templateGate } = dependencies
   const show = (record: TemplateRecord, format: GraphFormat | undefined): TemplateEntity => ({
     ...metadata(record),
     ...(format && graphOf(record.document, format, forms)),
@@ -130,15 +134,17 @@ export function templateApi(
         return { ...show(next, 'simplified'), ...told }
       }),
     remove: (name) =>
-      change(name, async () => {
-        const { version } = await templateOf(collections, name)
-        const tasks = await collections.tasks.count([{ field: 'template', op: 'eq', value: name }])
-        if (tasks > 0) throw templateInUse(name, tasks)
-        await collections.commit([
-          collections.templates.deleting(name, version),
-          ...(await forgettingOld(collections, name)),
-        ])
-      }),
+      change(name, () =>
+        templateGate.close(templateGateOf(collections, name), async () => {
+          const { version } = await templateOf(collections, name)
+          const tasks = await collections.tasks.count([{ field: 'template', op: 'eq', value: name }])
+          if (tasks > 0) throw templateInUse(name, tasks)
+          await collections.commit([
+            collections.templates.deleting(name, version),
+            ...(await forgettingOld(collections, name)),
+          ])
+        }),
+      ),
     copy: async (name, newName) => {
       checkName(newName)
       const { value } = await templateOf(collections, name)

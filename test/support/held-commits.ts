@@ -1,0 +1,49 @@
+/** A storage whose next commit waits until the test lets it go. */
+import type { Storage } from '../../src/storage/contract.ts'
+import { deferred } from './deferred.ts'
+
+export interface HeldCommits {
+  readonly storage: Storage
+  /** The next commit waits. `reached` resolves when it does; `go` lets it go on. */
+  holdNext(): { readonly reached: Promise<void>; go(): void }
+}
+
+export function heldCommits(inner: Storage): HeldCommits {
+  let hold: { reached: () => void; gone: Promise<void> } | undefined
+  const storage: Storage = {
+    tenant: (id) => {
+      const store = inner.tenant(id)
+      return {
+        collection: (spec) => store.collection(spec),
+        log: (name) => store.log(name),
+        series: store.series,
+        blobs: store.blobs,
+        now: () => store.now(),
+        commit: async (writes) => {
+          const held = hold
+          hold = undefined
+          held?.reached()
+          await held?.gone
+          return store.commit(writes)
+        },
+      }
+    },
+    tenants: () => inner.tenants(),
+    close: () => inner.close(),
+    stats: () => inner.stats(),
+  }
+  return {
+    storage,
+    holdNext: () => {
+      const reached = deferred()
+      const gone = deferred()
+      hold = { reached: () => reached.resolve(), gone: gone.promise }
+      return { reached: reached.promise, go: () => gone.resolve() }
+    },
+  }
+}
+
+/** Lets everything happen that can without that commit. */
+export async function othersGoOn(): Promise<void> {
+  for (let turns = 0; turns < 50; turns++) await new Promise((resolve) => void setImmediate(resolve))
+}
