@@ -179,7 +179,7 @@ function seriesOf(series: Series, number: number): Series {
     get(target, name) {
       if (name === 'append' || name === 'applied') return own[name]
       const member: unknown = Reflect.get(target, name)
-      return typeof member === 'function' ? member.bind(target) : member
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member
     },
   })
 }

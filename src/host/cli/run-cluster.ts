@@ -43,7 +43,10 @@ export async function runCluster(
   }
 }
 
-function carriedOut(order: ClusterOrder | undefined, storage: Storage): Promise<ClusterView | HostView | RaisedPartitions> {
+function carriedOut(
+  order: ClusterOrder | undefined,
+  storage: Storage,
+): Promise<ClusterView | HostView | RaisedPartitions> {
   const store = storage.tenant(HOST_TENANT)
   if (order === undefined) return viewCluster(store)
   if ('drain' in order) return orderDrain(store, order.drain)

@@ -65,7 +65,7 @@ export class FirstPartition {
       get: (target, member) => {
         if (typeof member === 'string' && Object.hasOwn(reached, member)) return reached[member]
         const value: unknown = Reflect.get(target, member)
-        return typeof value === 'function' ? value.bind(target) : value
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value
       },
     })
   }

@@ -72,7 +72,17 @@ export async function makeCluster(
         handed: (at: number) => host.units.handed(tenant, at),
       }
       const gaugesOfUnit = sums.of()
-      return TenantServices.open({ table, parts: perTenant, tenant, number, units, holder, gauges: gaugesOfUnit, timers, lost })
+      return TenantServices.open({
+        table,
+        parts: perTenant,
+        tenant,
+        number,
+        units,
+        holder,
+        gauges: gaugesOfUnit,
+        timers,
+        lost,
+      })
     },
     tenantOfPublic: (url) => tenantOfWebscript(url, registriesOf(host)),
   })

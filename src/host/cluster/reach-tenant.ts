@@ -14,6 +14,7 @@ export interface ReachTenants {
 
 /** Methods that name the tenant by a text before all else; others name it as the member `tenant` of their first argument. */
 export const TENANT_FIRST: ReadonlySet<PropertyKey> = new Set([
+  'answer',
   'call',
   'callWebscript',
   'changes',

@@ -169,11 +169,7 @@ export class TenantServices {
 
   async #stop(): Promise<void> {
     try {
-      await closeAll([
-        () => this.registry.relay?.stop(),
-        ...stopping(this.#made),
-        () => this.#first?.stop(),
-      ])
+      await closeAll([() => this.registry.relay?.stop(), ...stopping(this.#made), () => this.#first?.stop()])
     } finally {
       this.#options.gauges.end()
     }

@@ -61,10 +61,14 @@ export class UnitCalls {
       let answer: Answer = { isElsewhere: true }
       if (at.kind === 'here') answer = await this.#askHere(unit, question)
       else if (at.kind === 'elsewhere') answer = await this.#askAt(at.url, unit, at.term, question)
-      if ('error' in answer) throw new AppError(answer.error.code, answer.error.message, { issues: answer.error.issues })
+      if ('error' in answer)
+        throw new AppError(answer.error.code, answer.error.message, { issues: answer.error.issues })
       if (!('isElsewhere' in answer)) return answer.value
       if (timers.elapsed() - since > WAIT_MS) {
-        throw new AppError('FENCED', `partition ${number} of tenant ${tenant} is at no host at the moment; ask again in a second`)
+        throw new AppError(
+          'FENCED',
+          `partition ${number} of tenant ${tenant} is at no host at the moment; ask again in a second`,
+        )
       }
       await new Promise<void>((resolve) => timers.after(PAUSE_MS, resolve))
     }
@@ -101,7 +105,8 @@ export class UnitCalls {
           throw new AppError('VALIDATION', 'a question names its unit')
         }
         const { unit, question } = asked
-        if (typeof unit !== 'string' || !isUnitQuestion(question)) throw new AppError('VALIDATION', 'a question says of what it is')
+        if (typeof unit !== 'string' || !isUnitQuestion(question))
+          throw new AppError('VALIDATION', 'a question says of what it is')
         return this.#askHere(unit, question)
       })
     })

@@ -6,8 +6,8 @@ import type { PlugServices } from '../../core/plug/services.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { machineTimers } from '../../machine/timers.ts'
 import type { Partition } from '../../partitions/partition.ts'
-import type { BrokerQuestion } from '../../services/broker/partitions/broker-partition.ts'
-import type { RulesQuestion } from '../../services/rules/partitions/rules-partition.ts'
+import type { BrokerQuestion } from '../../services/broker/contract.ts'
+import type { RulesQuestion } from '../../services/rules/partitions/rules-question.ts'
 import { plugServices } from '../plug-services.ts'
 import type { ServiceRegistry } from '../service-registry.ts'
 
@@ -77,7 +77,8 @@ function served<T>(service: T | undefined): T {
 }
 
 function call(service: object, method: string, args: readonly unknown[]): unknown {
-  const member = Object.hasOwn(service, method) || method in service ? (Reflect.get(service, method) as unknown) : undefined
+  const member =
+    Object.hasOwn(service, method) || method in service ? (Reflect.get(service, method) as unknown) : undefined
   if (typeof member !== 'function') throw new AppError('INTERNAL', `there is no ${method} to call`)
   return Reflect.apply(member, service, args)
 }

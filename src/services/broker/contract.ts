@@ -17,7 +17,6 @@
  * (too much waits to be durable), `STORE` (of a read: what was posted is kept, but cannot be read yet; of a post: nothing
  * more is taken until it can), `CLOSED`.
  */
-import type { BrokerQuestion } from './partitions/broker-partition.ts'
 import type { EffectOfTask } from '../../effects/effect-order.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
@@ -53,6 +52,13 @@ export interface SeriesImport {
   /** Durable and readable when it resolves. Resources that do not exist are made. At most 100,000. */
   append(samples: readonly Sample[]): Promise<void>
 }
+
+/** What the broker of one partition of a tenant asks that of another: plain JSON. */
+export type BrokerQuestion =
+  /** messages of its resources, as the other one has read them; `key`: the same again does nothing */
+  | { readonly ask: 'take'; readonly post: object; readonly key?: string }
+  /** resolves when all that was posted there before can be read */
+  | { readonly ask: 'readable' }
 
 /** Figures for /metrics; totals count since the start. */
 export interface BrokerGauges {

@@ -5,6 +5,7 @@ import type { Storage } from '../../storage/contract.ts'
 import { machineTimers } from '../../machine/timers.ts'
 import type {
   BrokerGauges,
+  BrokerQuestion,
   BrokerService,
   Channel,
   CommandOutbox,
@@ -15,7 +16,7 @@ import type {
 import type { IngestLimits } from './posting/ingest-queue.ts'
 import { readCommand, readPost } from './posting/read-post.ts'
 import type { LagLimits } from './posting/series-projector.ts'
-import type { BrokerPartition, BrokerQuestion } from './partitions/broker-partition.ts'
+import type { BrokerPartition } from './partitions/broker-partition.ts'
 import type { MakeSeries } from './series-of-tenant.ts'
 import { TenantBroker } from './tenant-broker.ts'
 

@@ -3,8 +3,12 @@ import { EffectLedger } from '../../effects/effect-order.ts'
 import { messageOf as textOf } from '../../kernel/errors.ts'
 import type { Sample, Store } from '../../storage/contract.ts'
 import { partitionOf } from '../../partitions/partition.ts'
-import type { BrokerApi, CommandOutbox, Discovery, Forwarding, StreamApi } from './contract.ts'
-import { requireOwnStream, streamOfAllRefused, type BrokerPartition, type BrokerQuestion } from './partitions/broker-partition.ts'
+import type { BrokerApi, BrokerQuestion, CommandOutbox, Discovery, Forwarding, StreamApi } from './contract.ts'
+import {
+  requireOwnStream,
+  streamOfAllRefused,
+  type BrokerPartition,
+} from './partitions/broker-partition.ts'
 import type { Post } from './posting/arrival.ts'
 import { countOf, routedMessageOf } from './posting/arrival.ts'
 import { PostKeys } from './posting/idempotency.ts'
@@ -131,7 +135,7 @@ export class TenantBroker {
   }
 
   async answer(question: BrokerQuestion): Promise<void> {
-    await (question.ask === 'take' ? this.#posting.take(question.post, question.key) : this.#ownReadable())
+    await (question.ask === 'take' ? this.#posting.take(question.post as Post, question.key) : this.#ownReadable())
   }
 
   async #ownReadable(): Promise<void> {

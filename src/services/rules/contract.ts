@@ -18,7 +18,7 @@ import type {
   TaskLogPage,
   TaskLogQuery,
 } from './inspection/inspection-schema.ts'
-import type { RulesQuestion } from './partitions/rules-partition.ts'
+import type { RulesQuestion } from './partitions/rules-question.ts'
 import type { Delivery, DeliveryQuery } from './runner.ts'
 import type { FoundVariable } from '../../core/rule/find-variables.ts'
 import type { Caller } from '../../kernel/caller.ts'

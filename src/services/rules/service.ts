@@ -23,7 +23,8 @@ import type { EndedRun, RunnableTask, TaskRunner } from './runner.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { taskIdsLike } from '../../partitions/partition.ts'
 import { act, preview } from './batches/task-action.ts'
-import { acrossPartitions, foreignOf, type RulesPartition, type RulesQuestion } from './partitions/rules-partition.ts'
+import { acrossPartitions, foreignOf, type RulesPartition } from './partitions/rules-partition.ts'
+import type { RulesQuestion } from './partitions/rules-question.ts'
 import type { PushElsewhere } from './tools/data-push.ts'
 import { runnable } from './tasks/task-maker.ts'
 import { listed, taskApi, taskOf } from './tasks/task-service.ts'
@@ -203,7 +204,9 @@ class Rules implements RulesService {
     if (partition === undefined) return this.#rebind(tenant, resource)
     const { count, number } = partition
     const counts = Array.from({ length: count }, async (_, at) =>
-      at === number ? this.#rebind(tenant, resource) : Number(await partition.ask(tenant, at, { ask: 'rebind', resource })),
+      at === number
+        ? this.#rebind(tenant, resource)
+        : Number(await partition.ask(tenant, at, { ask: 'rebind', resource })),
     )
     return (await Promise.all(counts)).reduce((sum, one) => sum + one, 0)
   }

@@ -1,6 +1,7 @@
 /** The broker of one partition of a tenant: what it asks of those of the others, and what it answers. */
 import { AppError } from '../../../kernel/errors.ts'
 import { partitionOf, type Partition } from '../../../partitions/partition.ts'
+import type { BrokerQuestion } from '../contract.ts'
 import type { Post } from '../posting/arrival.ts'
 
 /** One of several partitions of each tenant that the broker has. */
@@ -8,13 +9,6 @@ export interface BrokerPartition extends Partition {
   /** Asks the broker of another partition: what `answer` of its service does. Rejects as that does; `FENCED` when no host has it. */
   ask(tenant: string, partition: number, question: BrokerQuestion): Promise<unknown>
 }
-
-/** Plain JSON. */
-export type BrokerQuestion =
-  /** messages of its resources; `key`: the same again does nothing */
-  | { readonly ask: 'take'; readonly post: Post; readonly key?: string }
-  /** resolves when all that was posted there before can be read */
-  | { readonly ask: 'readable' }
 
 export interface SplitPost {
   readonly own: Post
@@ -49,7 +43,9 @@ export function splitPost(post: Post, { number, count }: Partition): SplitPost {
 /** Whether series have something of resources of other partitions by it. */
 export function isOfOthers({ arrivals, bulk, store }: Post, { number, count }: Partition): boolean {
   const isForeign = (resource: string): boolean => partitionOf(resource, count) !== number
-  return store && (arrivals.some(({ resource }) => isForeign(resource)) || [...(bulk?.seen.keys() ?? [])].some(isForeign))
+  return (
+    store && (arrivals.some(({ resource }) => isForeign(resource)) || [...(bulk?.seen.keys() ?? [])].some(isForeign))
+  )
 }
 
 /** A stream hears what comes to one partition. */

@@ -90,7 +90,11 @@ export class Posting implements PostingApi {
     if (partition === undefined) return queue.submit(post, writes)
     const { own, others } = splitPost(post, partition)
     const asked = others.map(([at, part]) =>
-      partition.ask(tenant, at, { ask: 'take', post: part, ...(key !== undefined && { key: `${digestOf(key)} ${at}` }) }),
+      partition.ask(tenant, at, {
+        ask: 'take',
+        post: part,
+        ...(key !== undefined && { key: `${digestOf(key)} ${at}` }),
+      }),
     )
     if (asked.length > 0) await Promise.all(asked)
     if (hasEffect(own) || writes.length > 0) await queue.submit(own, writes)

@@ -236,7 +236,16 @@ class Runner implements DurableRunner {
   }
 
   async #openTenant(tenant: string): Promise<TenantRunner> {
-    const { store, scheduler, checkpoints, restMs = 0, maxWaitingMessages: _most, reached, bind, ...others } = this.#options
+    const {
+      store,
+      scheduler,
+      checkpoints,
+      restMs = 0,
+      maxWaitingMessages: _most,
+      reached,
+      bind,
+      ...others
+    } = this.#options
     const { plugs: plugsOf, ports: portsOf, ...common } = others
     const plugs = followPlugs(() => plugsOf(tenant))
     const ports = portsOf?.(tenant)

@@ -3,6 +3,7 @@ import { AppError } from '../../../kernel/errors.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { partitionOf, partitionOfTask, type Partition } from '../../../partitions/partition.ts'
 import type { BatchEntry, TaskAction } from '../batches/batch-schema.ts'
+import type { RulesQuestion } from './rules-question.ts'
 import type { InspectionApi, RulesApi } from '../contract.ts'
 import type { ShowOptions, TaskEntity, TaskPreview } from '../tasks/task-schema.ts'
 import type { DataPush } from '../tools/tools-schema.ts'
@@ -12,34 +13,6 @@ export interface RulesPartition extends Partition {
   /** Asks the rules of another partition: what `answer` of its service gives. Rejects as that does; `FENCED` when no host has it. */
   ask(tenant: string, partition: number, question: RulesQuestion): Promise<unknown>
 }
-
-/** Plain JSON, but for what is left out. */
-export type RulesQuestion =
-  | {
-      readonly ask: 'api'
-      readonly caller: Caller
-      readonly api: 'tasks' | 'batches' | 'inspection' | 'tools'
-      readonly method: string
-      readonly args: readonly unknown[]
-    }
-  /** one task of a batch */
-  | {
-      readonly ask: 'act'
-      readonly id: string
-      readonly action: TaskAction
-      readonly batch: string
-      readonly isRepeat: boolean
-    }
-  /** tasks as a list shows them; those that are gone are left out */
-  | {
-      readonly ask: 'shown'
-      readonly ids: readonly string[]
-      readonly options: ShowOptions
-      readonly withoutGraph: boolean
-    }
-  /** what an action would do to a task */
-  | { readonly ask: 'preview'; readonly id: string; readonly action: TaskAction }
-  | { readonly ask: 'rebind'; readonly resource: string }
 
 /** Methods whose first argument is the id of a task; those that make tasks of templates pass the gates of these first. */
 const BY_TASK = {
@@ -51,8 +24,12 @@ const BY_TASK = {
 /** The same for tasks of all partitions: each is asked of the partition that has it. */
 export function acrossPartitions(own: RulesApi, caller: Caller, partition: RulesPartition): RulesApi {
   const foreign = (id: string): number | undefined => foreignOf(id, partition)
-  const ask = (at: number, api: 'tasks' | 'batches' | 'inspection' | 'tools', method: string, args: readonly unknown[]) =>
-    partition.ask(caller.tenant, at, { ask: 'api', caller, api, method, args })
+  const ask = (
+    at: number,
+    api: 'tasks' | 'batches' | 'inspection' | 'tools',
+    method: string,
+    args: readonly unknown[],
+  ) => partition.ask(caller.tenant, at, { ask: 'api', caller, api, method, args })
   const byTask = <A extends keyof typeof BY_TASK>(api: A): RulesApi[A] => {
     const local = own[api]
     const methods = BY_TASK[api].map((name) => {

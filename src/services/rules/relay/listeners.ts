@@ -74,7 +74,7 @@ export class Listeners {
             (error: unknown) => {
               this.#underWay -= 1
               if (isAt(error, place)) (this.#waiting ??= []).push(waiting)
-              else reject(error as Error)
+              else reject(error)
               this.#readOnceQuiet()
             },
           )

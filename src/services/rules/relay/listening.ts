@@ -55,9 +55,7 @@ export class Listening {
         if (how === 'deleting') return listeners.deleting(id)
         return listeners.putting(id, { resource, count, home: partitionOf(resource, count), by })
       })
-      committing.push(
-        this.#store.commit([...writes, ...[...homes].map((home) => gates.putting(String(home), { by }))]),
-      )
+      committing.push(this.#store.commit([...writes, ...[...homes].map((home) => gates.putting(String(home), { by }))]))
     }
     await Promise.all(committing)
   }

@@ -71,9 +71,7 @@ export class Relay {
   /** One that could not be opened is tried again by the next who asks. */
   #opened(): Promise<DataIntake> {
     const { store, partition } = this.#options
-    this.#home ??= Listeners.open(store, partition).then((listeners) =>
-      relayingIntake({ ...this.#options, listeners }),
-    )
+    this.#home ??= Listeners.open(store, partition).then((listeners) => relayingIntake({ ...this.#options, listeners }))
     this.#home.catch(() => (this.#home = undefined))
     return this.#home
   }

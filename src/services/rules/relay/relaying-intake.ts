@@ -49,7 +49,10 @@ export function relayingIntake(options: RelayingOptions): DataIntake {
           place: all.length - 1,
           committing: committing.then(({ taken, results }) => {
             tell(relayed, options)
-            return { taken: taken || relayed.some(([, { to }]) => to === 'home'), results: results.slice(0, writes.length) }
+            return {
+              taken: taken || relayed.some(([, { to }]) => to === 'home'),
+              results: results.slice(0, writes.length),
+            }
           }),
         }
       })
@@ -115,9 +118,7 @@ function handingOn(relayed: Parted['relayed'], { store }: RelayingOptions): read
     else known.push(entry)
   }
   const log = store.log(RELAY_LOG)
-  return [...byPartition].map(([partition, entries]) =>
-    log.appending(partition, entries as unknown as readonly Json[]),
-  )
+  return [...byPartition].map(([partition, entries]) => log.appending(partition, entries as unknown as readonly Json[]))
 }
 
 function tell(relayed: Parted['relayed'], { handed }: RelayingOptions): void {

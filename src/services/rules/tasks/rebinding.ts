@@ -33,7 +33,12 @@ export async function rebind(parts: Rebinding, collections: TenantCollections, r
       ...(afterId !== undefined && { afterId }),
     })
     for (const { id, value } of found) {
-      if (!parts.isHere(id) || value.effective.resource !== resource || !(await isBoundElsewhere(parts, collections, value))) continue
+      if (
+        !parts.isHere(id) ||
+        value.effective.resource !== resource ||
+        !(await isBoundElsewhere(parts, collections, value))
+      )
+        continue
       try {
         await parts.changes.restart(collections, id)
         count++

@@ -34,7 +34,10 @@ export interface ToolDependencies {
   readonly pushElsewhere?: PushElsewhere | undefined
 }
 
-export function toolApi({ context, runner, show, pushElsewhere }: ToolDependencies, collections: TenantCollections): ToolApi {
+export function toolApi(
+  { context, runner, show, pushElsewhere }: ToolDependencies,
+  collections: TenantCollections,
+): ToolApi {
   const { ports, now } = context
   const plugs = context.registry.list()
   return {

@@ -48,7 +48,7 @@ export class ModelTenant {
           const member: unknown = Reflect.get(target, name)
           if (typeof member !== 'function') return member
           if (name === 'log') return (log: string) => whole(target.log(log))
-          if (name !== 'commit') return member.bind(target)
+          if (name !== 'commit') return member.bind(target) as unknown
           return async (...given: Parameters<Store['commit']>) => {
             left -= 1
             if (left < 0) made.isDead = true
@@ -177,7 +177,7 @@ function whole(log: Log): Log {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name)
       if (name === 'trim') return () => Promise.resolve()
-      return typeof member === 'function' ? member.bind(target) : member
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member
     },
   })
 }

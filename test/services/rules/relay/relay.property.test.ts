@@ -57,7 +57,14 @@ type Step =
 const resource = fc.constantFrom(...RESOURCES)
 const partition = fc.nat(COUNT - 1)
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ do: fc.constant('send' as const), resource, isLate: fc.constantFrom(false, false, false, true) }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('send' as const),
+      resource,
+      isLate: fc.constantFrom(false, false, false, true),
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('tell' as const), by: partition, resource }) },
   {
     weight: 2,
