@@ -55,6 +55,7 @@ export async function makeCluster(
   const host = new ClusterHost({
     store,
     presence: storage.presence,
+    tell: async (word) => storage.tell?.(word),
     tenants: () => counts.units(),
     countOf: (tenant) => counts.of(tenant),
     looked: () => counts.look(host.tenants),

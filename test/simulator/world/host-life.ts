@@ -8,7 +8,7 @@ import type { Plug } from '../../../src/plug.ts'
 import type { Medium } from './medium.ts'
 
 /** What is served. Functions and webscripts run in processes of their own, which no simulated clock governs. */
-const SERVED = ['broker', 'rules', 'resources', 'alarms', 'queries']
+export const SERVED: readonly string[] = ['broker', 'rules', 'resources', 'alarms', 'queries']
 
 export interface Answer {
   readonly status: number
@@ -33,17 +33,22 @@ export interface HostLife {
   stop(): Promise<void>
 }
 
-const CONFIG: Config = readConfig({ store: 'memory:', empty: true, rateLimit: '0', only: SERVED.join(',') }, {}, [
-  ...SERVICES.keys(),
-])
+function configOf(serves: readonly string[]): Config {
+  return readConfig({ store: 'memory:', empty: true, rateLimit: '0', only: serves.join(',') }, {}, [...SERVICES.keys()])
+}
 
 /** Rejects when it cannot start. */
 export async function startLife(
   medium: Medium,
   plugs: readonly Plug[],
+  serves: readonly string[],
   log: (line: string) => void,
 ): Promise<HostLife> {
-  const composed = await compose(CONFIG, { openStorage: () => medium.open(), plugs: () => plugs, hashCost: 2 })
+  const composed = await compose(configOf(serves), {
+    openStorage: () => medium.open(),
+    plugs: () => plugs,
+    hashCost: 2,
+  })
   const app = fastify({
     logger: { level: 'warn', stream: { write: log } },
     routerOptions: { maxParamLength: 2048 },
