@@ -72,7 +72,7 @@ export class TenantServices {
       opened.#count = count
       const partition = count > 1 ? opened.#partitionOf(count) : undefined
       const store = partitionStore(whole, number)
-      const folder = number === 0 ? `of-${tenant}` : `of-${tenant}-p${number}`
+      const folder = number === 0 ? `of-${tenant}` : `of-${tenant}~${number}`
       const made = await makeServices(table, {
         ...parts,
         storage: storageOfOne(tenant, fenceStore(store, fence, lost), parts.storage),

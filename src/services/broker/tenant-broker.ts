@@ -4,11 +4,7 @@ import { messageOf as textOf } from '../../kernel/errors.ts'
 import type { Sample, Store } from '../../storage/contract.ts'
 import { partitionOf } from '../../partitions/partition.ts'
 import type { BrokerApi, BrokerQuestion, CommandOutbox, Discovery, Forwarding, StreamApi } from './contract.ts'
-import {
-  requireOwnStream,
-  streamOfAllRefused,
-  type BrokerPartition,
-} from './partitions/broker-partition.ts'
+import { requireOwnStream, streamOfAllRefused, type BrokerPartition } from './partitions/broker-partition.ts'
 import type { Post } from './posting/arrival.ts'
 import { countOf, routedMessageOf } from './posting/arrival.ts'
 import { PostKeys } from './posting/idempotency.ts'

@@ -197,22 +197,19 @@ describe('a tenant of four partitions at two hosts', () => {
     for (const [n, id] of ids.entries()) await ask(n, 'POST', `/api/tasks/${id}/command/start`)
   })
 
+  // Holds PARTITIONS-2
   it('refuses fewer partitions, a stream of all of them, and a host that is alone', async () => {
     await expect(raisePartitions(storage, TENANT, 2)).rejects.toMatchObject({ code: 'WRONG_STATUS' })
     expect(await raisePartitions(storage, TENANT, COUNT)).toMatchObject({ before: COUNT, count: COUNT })
     const stream = await fetch(`${hosts[0]?.url}/messages`, {
       headers: { authorization: basic('me', 's'), accept: 'text/event-stream' },
     })
-    expect([stream.status, await stream.json()]).toMatchObject([
-      501,
-      { error: expect.stringContaining('4 partitions') },
-    ])
-    await expect(start('three', { cluster: false })).rejects.toMatchObject({
-      code: 'STORE',
-      message: expect.stringContaining('--cluster'),
-    })
+    expect(stream.status).toBe(501)
+    expect(await stream.text()).toContain('4 partitions')
+    await expect(start('three', { cluster: false })).rejects.toThrow('--cluster')
   })
 
+  // Holds UNITCALLS-2
   it('takes no question from whoever is no host', async () => {
     const answer = await fetch(`${hosts[0]?.url}/cluster/units?body=x`, {
       method: 'POST',

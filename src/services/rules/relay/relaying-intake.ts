@@ -13,7 +13,7 @@ import type { Json } from '../../../kernel/json.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
 import { dataOf, messagesOf } from '../durable/input.ts'
 import type { DataIntake, Intake, IntakeOptions, IntakePost } from '../runner.ts'
-import { Listeners } from './listeners.ts'
+import type { Listeners } from './listeners.ts'
 import { RELAY_LOG, type RelayEntry } from './relay-records.ts'
 
 export interface RelayingOptions {
