@@ -69,7 +69,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const ownSecret = lasting ? tokenKey(config.data) : randomKey()
     const isMember = config.cluster !== undefined
     const secret = isMember ? await deploymentSecret(storage.tenant(HOST_TENANT), ownSecret) : ownSecret
-    if (!isMember) await requireWhole(storage.tenant(HOST_TENANT))
+    if (config.store.medium === 'postgres' && !isMember) await requireWhole(storage.tenant(HOST_TENANT))
     if (isMember) await checkSharedFolder(storage.tenant(HOST_TENANT), config.blobs ?? config.data)
     // those of `reflexarc token` are good at all hosts
     if (secret !== ownSecret) setTokenKey(config.data, secret)
