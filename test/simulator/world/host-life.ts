@@ -24,11 +24,19 @@ export interface Question {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** An answer that goes on. */
+export interface Followed {
+  readonly status: number
+  readonly over: Promise<void>
+  /** The client goes away. */
+  leave(): void
+}
+
 export interface HostLife {
   readonly composed: Composed
   ask(question: Question): Promise<Answer>
   /** An answer that goes on: `heard` gets its text as it comes, until `over`. */
-  follow(question: Question, heard: (text: string) => void): Promise<{ readonly status: number; over: Promise<void> }>
+  follow(question: Question, heard: (text: string) => void): Promise<Followed>
   /** Stops it as an operator would. */
   stop(): Promise<void>
 }
@@ -91,7 +99,7 @@ async function follow(
   app: FastifyInstance,
   { method, url, tenant, headers }: Question,
   heard: (text: string) => void,
-): Promise<{ readonly status: number; over: Promise<void> }> {
+): Promise<Followed> {
   const answer = await app.inject({
     method,
     url,
@@ -106,7 +114,7 @@ async function follow(
     stream.once('error', () => resolve())
     stream.once('close', resolve)
   })
-  return { status: answer.statusCode, over }
+  return { status: answer.statusCode, over, leave: () => void stream.destroy() }
 }
 
 function credentialsOf(tenant: string): string {

@@ -159,8 +159,8 @@ export class World {
     })
   }
 
-  /** Reads an answer that goes on, until it ends or the machine dies. False when there was none. */
-  async follow(question: Question, heard: (text: string) => void): Promise<boolean> {
+  /** Reads an answer that goes on, for at most so many ms, until it ends or the machine dies. False when there was none. */
+  async follow(question: Question, ms: number, heard: (text: string) => void): Promise<boolean> {
     const life = this.#life
     if (life === undefined) return false
     const number = this.#lives
@@ -172,12 +172,15 @@ export class World {
       }
       this.#open.add(lost)
     })
+    let hasLeft = false
     const opened = life.follow(question, (text) => {
-      if (number === this.#lives) heard(text)
+      if (number === this.#lives && !hasLeft) heard(text)
     })
     const answer = await Promise.race([opened.catch(() => false as const), died])
     if (answer === false || answer.status !== 200) return false
-    await Promise.race([answer.over, died])
+    await Promise.race([answer.over, died, this.pause(ms)])
+    hasLeft = true
+    answer.leave()
     this.tell(`${question.tenant} follows ${question.url} no longer`)
     return true
   }
