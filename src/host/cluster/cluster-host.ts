@@ -12,6 +12,8 @@ import type { Timers } from '../timers.ts'
 import { ConnectionRouting } from './connection-routing.ts'
 import { Hops, HOP_HEADER } from './hop.ts'
 import { HOST_HEADER, RequestRouting } from './request-routing.ts'
+import { UnitCalls } from './unit-calls.ts'
+import { unitOfRequest } from './unit-of-request.ts'
 import type { TenantServices } from './tenant-services.ts'
 
 /** ms between two looks */
@@ -44,6 +46,10 @@ export interface ClusterHostOptions {
   readonly requestMs: number
   readonly open: (tenant: string, holder: { holder: string; term: number }, lost: () => void) => Promise<TenantServices>
   readonly tenantOfPublic: (url: string) => string | undefined
+  /** partitions of a tenant, as far as this host has heard */
+  readonly countOf: (tenant: string) => number
+  /** after each look at the cluster; must not wait */
+  readonly looked: () => void
 }
 
 export class ClusterHost {
@@ -51,6 +57,7 @@ export class ClusterHost {
   readonly tenants: OpenTenants<TenantServices>
   readonly routing: RequestRouting
   readonly connections: ConnectionRouting
+  readonly units: UnitCalls
   readonly #options: ClusterHostOptions
   readonly #hops: Hops
   /** undefined: it has not joined */
@@ -63,7 +70,7 @@ export class ClusterHost {
   #isStopped = false
 
   constructor(options: ClusterHostOptions) {
-    const { tenants, open, logger, secret, now, requestMs, tenantOfPublic, gauges } = options
+    const { tenants, open, logger, secret, now, requestMs, tenantOfPublic, gauges, countOf, timers } = options
     this.#options = options
     this.#hops = new Hops(secret, now)
     const place: Placement['of'] = (tenant) => this.#placement?.of(tenant) ?? { kind: 'nobody', term: 0 }
@@ -71,11 +78,18 @@ export class ClusterHost {
       tenants,
       place,
       open: (tenant, term, lost) => open(tenant, { holder: this.#name, term }, lost),
-      close: (opened, tenant) => {
-        this.connections.left(tenant)
+      close: (opened, unit) => {
+        this.connections.left(unit)
         return opened.close()
       },
       logger,
+    })
+    this.units = new UnitCalls({
+      place,
+      opened: (unit) => this.tenants.opened(unit),
+      hops: this.#hops,
+      timers,
+      requestMs,
     })
     this.routing = new RequestRouting({
       tenants: this.tenants,
@@ -83,10 +97,12 @@ export class ClusterHost {
       elapsed: () => options.timers.elapsed(),
       hops: this.#hops,
       requestMs,
+      unitOf: (tenant, request) => unitOfRequest(tenant, countOf(tenant), request),
+      units: this.units,
       tenantOfPublic,
     })
     const elapsed = (): number => options.timers.elapsed()
-    this.connections = new ConnectionRouting({ tenants: this.tenants, place, hops: this.#hops, elapsed })
+    this.connections = new ConnectionRouting({ tenants: this.tenants, place, hops: this.#hops, elapsed, countOf })
     gauges.watchQueue('cluster-slots', () => this.#placement?.owned ?? 0)
     gauges.watchQueue('cluster-tenants', () => this.tenants.size)
     gauges.watchTotal('cluster-forwarded', () => this.routing.forwarded)
@@ -181,6 +197,7 @@ export class ClusterHost {
       .catch((error: unknown) => this.#options.logger.warn(`the cluster cannot be seen: ${messageOf(error)}`))
       .finally(() => {
         this.#looked(placement)
+        this.#options.looked()
         void this.tenants.complete()
         if (this.#isStopped) return
         this.#watch(placement)

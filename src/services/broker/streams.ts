@@ -13,10 +13,10 @@ const KEPT = { kept: 100, keptTopics: 500 }
 export class Streams implements StreamApi {
   readonly #feeds: Readonly<Record<Channel, Feed<BrokerMessage>>>
 
-  readonly #log: Log
+  readonly #log: Log | undefined
 
-  /** `behind`: up to that number readers were told by others. `log`: of the messages */
-  constructor(behind: number, log: Log) {
+  /** `behind`: up to that number readers were told by others. `log`: of the messages; undefined: readers that come back to another process begin anew */
+  constructor(behind: number, log: Log | undefined) {
     this.#log = log
     const options = { ...KEPT, behind }
     this.#feeds = { events: new Feed(options), commands: new Feed(options) }
@@ -40,8 +40,8 @@ export class Streams implements StreamApi {
 
   /** `before`: where the log has what is before the first message; undefined: the log has not this post. */
   tell(post: Post, before?: LogPlace): void {
-    if (isTold(post)) this.#publish(post, before)
-    if (before === undefined) return
+    if (isTold(post)) this.#publish(post, this.#log && before)
+    if (before === undefined || this.#log === undefined) return
     const place = { position: before.position, count: before.count + post.arrivals.length }
     for (const feed of Object.values(this.#feeds)) feed.passed(place)
   }
@@ -62,6 +62,8 @@ export class Streams implements StreamApi {
     const isWhole = after !== undefined && resource !== undefined && !kept.missed
     if (since === undefined || isWhole) return kept
     void kept.return?.()
+    // of another life, which is told
+    if (this.#log === undefined) return feed.read({ ...asked, after: Number.MAX_SAFE_INTEGER })
     return new ResumedReader(feed.read(asked), { log: this.#log, since, channel, resource })
   }
 
