@@ -1,4 +1,5 @@
 /** The only place that creates things: storage, services, and what lets people in. */
+import { createHmac } from 'node:crypto'
 import type { Plug } from '../plug.ts'
 import type { CollectionSpec, Storage } from '../storage/contract.ts'
 import { checkPairs } from './auth/check-pair.ts'
@@ -17,6 +18,7 @@ import { requireSqlite } from './requirements.ts'
 import type { ClusterHost } from './cluster/cluster-host.ts'
 import { checkSharedFolder } from './cluster/shared-folder.ts'
 import { deploymentSecret } from './cluster/deployment-secret.ts'
+import { requireWhole } from './cluster/partition-counts.ts'
 import { itself, makeCluster } from './cluster/make-cluster.ts'
 import { closeAll, makeServices, stopping } from './make-services.ts'
 import { OwnApi } from './own-api.ts'
@@ -68,6 +70,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const ownSecret = lasting ? tokenKey(config.data) : randomKey()
     const isMember = config.cluster !== undefined
     const secret = isMember ? await deploymentSecret(storage.tenant(HOST_TENANT), ownSecret) : ownSecret
+    if (config.store.medium === 'postgres' && !isMember) await requireWhole(storage.tenant(HOST_TENANT))
     if (isMember) await checkSharedFolder(storage.tenant(HOST_TENANT), config.blobs ?? config.data)
     // those of `reflexarc token` are good at all hosts
     if (secret !== ownSecret) setTokenKey(config.data, secret)
@@ -79,8 +82,11 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const { elapsed } = making.timers ?? machineTimers
     const keyChanges = storage.presence && hearKeyChanges(storage.presence, { elapsed, isMember })
     const checkPair = checkPairs(keyPairs, now, keyChanges)
+    // of the secret that lies beside the store, or in it: a new store has another
+    const storeMark = lasting ? createHmac('sha256', secret).update('store').digest('hex').slice(0, 8) : undefined
     const parts = {
       storage,
+      storeMark,
       gauges: metrics.gauges,
       logger: serviceLog,
       config,

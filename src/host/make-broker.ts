@@ -28,6 +28,9 @@ export const makeBroker: MakeService = ({
   checkPair,
   logger,
   reached,
+  storeMark,
+  otherHosts,
+  partition,
 }) => {
   const own = createBrokerService({
     storage,
@@ -36,6 +39,13 @@ export const makeBroker: MakeService = ({
     engine: () => serviceRegistry.runner && engineIntake(serviceRegistry.runner.intake),
     resources: () => serviceRegistry.resources,
     commands: () => serviceRegistry.work?.outbox,
+    ...(partition && {
+      partition: {
+        number: partition.number,
+        count: partition.count,
+        ask: (_tenant, at, question) => partition.ask(at, { of: 'broker', question }),
+      },
+    }),
     ...(config.store.medium !== 'postgres' && { lag: { restMs: OWN_REST_MS } }),
     // a tenant may leave this host and come back
     ...(config.cluster && { toldUpTo: () => now() * NUMBERS_PER_MS }),
@@ -52,9 +62,14 @@ export const makeBroker: MakeService = ({
     description: 'Messages in, streams out, and time series of everything that came',
     errorBody: brokerErrorBody,
     routes: (app) =>
-      brokerRoutes(app, { service, life: machineTimers.newId().slice(0, 8), frameBytes: config.limits.bodyBytes }),
+      brokerRoutes(app, {
+        service,
+        life: machineTimers.newId().slice(0, 8),
+        store: storeMark,
+        frameBytes: config.limits.bodyBytes,
+      }),
     start: (closing) => service.start(closing),
     stop: () => service.stop(),
   }
-  return withMqtt(hosted, service, { config, checkPair, gauges, logger }, () => serviceRegistry.converter)
+  return withMqtt(hosted, service, { config, checkPair, gauges, logger, otherHosts }, () => serviceRegistry.converter)
 }

@@ -2,10 +2,12 @@
 import type { Logger } from '../kernel/logger.ts'
 import type { Plug } from '../plug.ts'
 import type { Storage } from '../storage/contract.ts'
+import type { OtherHosts } from '../services/broker/mqtt/other-hosts.ts'
 import type { CheckPair } from './auth/check-pair.ts'
 import type { Config } from './config.ts'
 import type { Gauges } from './gauges.ts'
 import type { OwnApi } from './own-api.ts'
+import type { UnitPartition } from './cluster/unit-questions.ts'
 import type { ServiceRegistry } from './service-registry.ts'
 import type { HostedService } from './hosted-service.ts'
 
@@ -20,6 +22,10 @@ export interface ServiceDependencies {
   readonly isToken: (token: string) => Promise<boolean>
   /** the API of this host for what runs inside of it */
   readonly ownApi: OwnApi
+  /** tells the store from others, the same in all processes that ever have it: letters and digits; undefined: it does not last */
+  readonly storeMark?: string | undefined
+  /** of a cluster: who has the connections of tenants that this host has not */
+  readonly otherHosts?: OtherHosts | undefined
   /** the host's log */
   readonly logger: Logger
   /** epoch ms; never goes back */
@@ -28,6 +34,8 @@ export interface ServiceDependencies {
   readonly atLeast: (time: number) => void
   /** the plugs of this host beside the built-in ones; the same list until they are others */
   readonly plugs: () => readonly Plug[]
+  /** Which of several partitions of their tenant the services have; absent: it has one, or they have all tenants. */
+  readonly partition?: UnitPartition
   /** where each service is found by the others; whoever makes one puts it in */
   readonly serviceRegistry: ServiceRegistry
   /**

@@ -20,7 +20,7 @@
 import type { EffectOfTask } from '../../effects/effect-order.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
-import type { Feed, Published } from '../../kernel/feed.ts'
+import type { Feed, LogPlace, Published } from '../../kernel/feed.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Sample, Write } from '../../storage/contract.ts'
 
@@ -39,6 +39,8 @@ export interface BrokerService {
   check(channel: Channel, body: unknown): readonly Issue[]
   /** Brings series up to the log, and goes on with what was under way. The signal aborts when streams must end. */
   start(closing?: AbortSignal): Promise<void>
+  /** Of a broker that has one of several partitions of the tenant: what another of them asks. */
+  answer(tenant: string, question: BrokerQuestion): Promise<void>
   stop(): Promise<void>
   gauges(): BrokerGauges
 }
@@ -50,6 +52,13 @@ export interface SeriesImport {
   /** Durable and readable when it resolves. Resources that do not exist are made. At most 100,000. */
   append(samples: readonly Sample[]): Promise<void>
 }
+
+/** What the broker of one partition of a tenant asks that of another: plain JSON. */
+export type BrokerQuestion =
+  /** messages of its resources, as the other one has read them; `key`: the same again does nothing */
+  | { readonly ask: 'take'; readonly post: object; readonly key?: string }
+  /** resolves when all that was posted there before can be read */
+  | { readonly ask: 'readable' }
 
 /** Figures for /metrics; totals count since the start. */
 export interface BrokerGauges {
@@ -125,6 +134,8 @@ export interface Subscription {
   readonly signal: AbortSignal
   /** the number that was seen last; what is kept since then comes first */
   readonly after?: number
+  /** where the log has the message that was seen last; what it has since then comes first */
+  readonly since?: LogPlace
   /** messages that may wait; default 1,000 */
   readonly most?: number
   /** default `dropOldest` */
