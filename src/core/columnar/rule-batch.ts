@@ -12,7 +12,7 @@ import { fillProperties } from '../engine/call-plug.ts'
 import type { Counts } from '../engine/counts.ts'
 import { FIRED, HELD } from '../engine/event-filter.ts'
 import type { ExecutorHost, Generate, HeardEvents } from '../engine/executor.ts'
-import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
+import type { ActuatorNode } from '../graph/graph.ts'
 import type { Plug, PlugContext } from '../plug/plug.ts'
 import type { BadAnswer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
@@ -28,7 +28,7 @@ import type { Part } from './message-parts.ts'
 import { generatedRows } from './generated-rows.ts'
 import type { IndexedBatch } from './single-listener-index.ts'
 import { interpretedRows } from './interpreted-rows.ts'
-import { ERA, FIRED_BY, LAST, objectsAt, PLUG, PROPERTIES, HANDLE } from './row-layout.ts'
+import { PLUG, PROPERTIES, HANDLE } from './row-layout.ts'
 import type { RowPlugCalls } from './row-plug-calls.ts'
 import { SILENT, type Progress } from './replay.ts'
 import { FiringRecorder } from './firing-recorder.ts'
@@ -42,8 +42,8 @@ import { RowCalls, type RowCall, type RowCallLane } from './open-row-calls.ts'
 import { RowStore, type Following, type RawData, type SensorCall } from './row-store.ts'
 import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
 import type { BatchFit, BatchShape } from './batch-shape.ts'
-import { isCalled } from './computed-sensors.ts'
 import { materialize, materializeInto } from './materialize.ts'
+import { setUpRow } from './new-row.ts'
 import { UnknownStates } from './unknown-states.ts'
 import { isPromise, mayHold, NOT_ORDINARY, plainState } from './ordinary-answers.ts'
 
@@ -144,24 +144,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
       unknown: undefined,
       failed: [],
     }
-    const own = row * rows.layout.objects
-    rows.objects[own + LAST] = undefined
-    rows.objects[own + ERA] = undefined
-    rows.objects[own + HANDLE] = handle
+    setUpRow(rows, handle)
     this.#forget(row)
-    const { graph, properties } = task.model
-    for (const [i, { call }] of graph.actuators.entries()) {
-      const { prepared, constant } = properties.of(call)
-      const place = own + objectsAt(i)
-      rows.objects[place + FIRED_BY] = undefined
-      rows.objects[place + PLUG] = call.plug
-      rows.objects[place + PROPERTIES] = prepared === undefined ? constant : undefined
-    }
-    for (const [i, sensor] of rows.shape.sensors.entries()) {
-      if (!isCalled(sensor)) continue
-      const { call } = graph.sensors[sensor.slot] as SensorNode
-      rows.sensorCalls[row * graph.sensors.length + i] = rows.sensorCall(i, call, properties.of(call))
-    }
     rows.fill(row, task.state, fit.constants, 0, task.state.streams[0]?.at ?? 0)
     return handle
   }
