@@ -5,6 +5,7 @@ import { Chance } from './chance.ts'
 import { startLife, type Answer, type HostLife, type Question } from './host-life.ts'
 import { CALM, Medium } from './medium.ts'
 import type { Fault } from './plan.ts'
+import { network } from './network.ts'
 import { notePlug, type NoteBook } from './note-plug.ts'
 import type { VirtualLoop } from './virtual-loop.ts'
 
@@ -32,6 +33,16 @@ const SOON_MS = 2_000
 /** ms of calm after which everything has come to rest */
 export const REST_MS = 150_000
 
+/** How a client follows an answer that goes on. */
+export interface Following {
+  /** it goes when this resolves */
+  readonly left?: Promise<void>
+  /** told when it is let in, before anything comes */
+  readonly opened?: () => void
+}
+
+const NEVER = new Promise<void>(() => undefined)
+
 export class World {
   readonly loop: VirtualLoop
   readonly medium: Medium
@@ -54,6 +65,7 @@ export class World {
 
   constructor(loop: VirtualLoop, seed: string) {
     this.loop = loop
+    network.forget()
     this.medium = new Medium(loop, new Chance(`medium ${seed}`))
     const { plug, book } = notePlug(loop, new Chance(`plugs ${seed}`), (line) => this.tell(line))
     this.notes = book
@@ -146,23 +158,41 @@ export class World {
     })
   }
 
+  /** The host that is up, and what tells when its machine dies. */
+  link(): { readonly life: HostLife; readonly died: Promise<void> } | undefined {
+    const life = this.#life
+    return life && { life, died: this.#death() }
+  }
+
+  /** Resolves when the machine dies. */
+  #death(): Promise<void> {
+    return new Promise((resolve) => {
+      const lost = (): void => {
+        this.#open.delete(lost)
+        resolve()
+      }
+      this.#open.add(lost)
+    })
+  }
+
   /** Reads an answer that goes on, until it ends or the machine dies. False when there was none. */
-  async follow(question: Question, heard: (text: string) => void): Promise<boolean> {
+  async follow(
+    question: Question,
+    heard: (text: string) => void,
+    { left = NEVER, opened }: Following = {},
+  ): Promise<boolean> {
     const life = this.#life
     if (life === undefined) return false
     const number = this.#lives
     this.tell(`${question.tenant} follows ${question.url} ${JSON.stringify(question.headers)}`)
-    const died = new Promise<false>((resolve) => {
-      const lost = (): void => {
-        this.#open.delete(lost)
-        resolve(false)
-      }
-      this.#open.add(lost)
-    })
-    const opened = life.follow(question, (text) => {
+    const died = this.#death().then(() => false as const)
+    const begun = (): void => {
+      if (number === this.#lives) opened?.()
+    }
+    const asked = life.follow(question, { begun, left }, (text) => {
       if (number === this.#lives) heard(text)
     })
-    const answer = await Promise.race([opened.catch(() => false as const), died])
+    const answer = await Promise.race([asked.catch(() => false as const), died])
     if (answer === false || answer.status !== 200) return false
     await Promise.race([answer.over, died])
     this.tell(`${question.tenant} follows ${question.url} no longer`)
@@ -246,6 +276,7 @@ export class World {
     this.#life = undefined
     this.#lives++
     this.loop.forget()
+    network.forget()
     await this.medium.crash()
     this.notes.crashed()
     for (const lost of this.#open) lost()
@@ -262,6 +293,7 @@ export class World {
       this.#life = undefined
       this.#lives++
       this.loop.forget()
+      network.forget()
       void this.medium.crash()
       this.notes.crashed()
       for (const lost of this.#open) lost()
@@ -295,6 +327,7 @@ export class World {
         this.tell(`the host does not start: ${messageOf(error)}`)
         this.#isDown = true
         this.loop.forget()
+        network.forget()
         void this.medium.crash()
         this.loop.after(START_AGAIN_MS, () => this.#start(), 'world')
       },
