@@ -5,8 +5,8 @@
  * (storage/fence-store.ts). A wrong guess about who is alive therefore costs time and nothing else.
  *
  * PLACEMENT-1 a slot has one owner, whose term is higher than that of all before
- * PLACEMENT-2 a slot whose owner is gone, or has let go, is another's after `TTL_MS` and two looks; after two looks
- *   where the store tells who is there
+ * PLACEMENT-2 a slot whose owner is gone, or has let go, is another's after `TTL_MS` and two looks; after two looks,
+ *   or one when another has missed it too, where the store tells who is there
  * PLACEMENT-3 what is given away was let go of before
  * PLACEMENT-4 a host that could not look for `TTL_MS` takes nothing for its own any more
  */
@@ -16,9 +16,9 @@ import { HOST_RECORDS, SLOT_TABLE, SLOT_TABLES, type HostRecord, type SlotTable 
 import { assignSlots, slotOf, SLOTS } from './slots.ts'
 
 /** ms by the clock of the store after which a host that said nothing counts as gone */
-export const TTL_MS = 3_000
+export const TTL_MS = 2_500
 /** ms between two times at which a host says that it is there */
-const BEAT_MS = 1_000
+const BEAT_MS = 500
 /** ms after which the record of a host that is gone is removed */
 const FORGET_MS = 60_000
 const MAX_HOSTS = 1_000
@@ -66,6 +66,8 @@ export class Placement {
   readonly #releasing = new Map<number, boolean>()
   /** by the hosts that take slots */
   #assigned: { readonly key: string; readonly slots: readonly string[] } | undefined
+  /** another changed the table at the same time */
+  #wasSlower = false
   #isDraining = false
   #hasLeft = false
   #looking: Promise<void> = Promise.resolve()
@@ -99,9 +101,21 @@ export class Placement {
     return this.owned > 0 && [...this.#hosts].some(([other, host]) => other !== id && !host.isDraining)
   }
 
-  /** Whether a host seems to be gone: another look tells. */
+  /** Whether another look should come soon: a host seems to be gone, or another host was faster. */
   get isUnsure(): boolean {
-    return [...this.#missed].some((id) => this.#hosts.has(id))
+    return this.#wasSlower || [...this.#missed].some((id) => this.#hosts.has(id))
+  }
+
+  /** The host that comes after this one, as all that are there know them; undefined: this one is alone. */
+  get neighbour(): string | undefined {
+    const ids = [...this.#hosts.keys()].sort()
+    const next = ids[ids.indexOf(this.#options.id) + 1] ?? ids[0]
+    return next === this.#options.id ? undefined : next
+  }
+
+  /** Somebody has missed the host: when the next look misses it too, it is gone. */
+  missed(host: string): void {
+    if (host !== this.#options.id) this.#missed = new Set([...this.#missed, host])
   }
 
   /** addresses of all hosts that are there */
@@ -140,17 +154,14 @@ export class Placement {
   async #look(): Promise<void> {
     const { store, elapsed, presence } = this.#options
     const began = elapsed()
-    const { ms } = await store.now()
+    // the table first: whoever has a slot in it had written its record before
+    const [{ ms }, stored] = await Promise.all([store.now(), store.collection(SLOT_TABLES).get(SLOT_TABLE)])
     const hosts = await store.collection(HOST_RECORDS).find({ limit: MAX_HOSTS })
     const known = new Map(hosts.map((host) => [host.id, host.value]))
-    await this.#beat(
-      ms,
-      known,
-      hosts.find((host) => host.id === this.#options.id),
-    )
-    const stored = await store.collection(SLOT_TABLES).get(SLOT_TABLE)
+    const own = hosts.find((host) => host.id === this.#options.id)
+    const beating = this.#beat(ms, known, own)
     const live = [...known].filter(([id, host]) => this.#isLive(id, host, ms))
-    const there = live.length > 1 ? await presence?.among(live.map(([id]) => id)) : undefined
+    const [there] = await Promise.all([presence?.among(live.map(([id]) => id)), beating])
     const missed = new Set(live.flatMap(([id]) => (there?.has(id) === false && id !== this.#options.id ? [id] : [])))
     // one that came back a moment later is not gone
     this.#hosts = new Map(live.filter(([id]) => !missed.has(id) || !this.#missed.has(id)))
@@ -160,8 +171,9 @@ export class Placement {
     if (next !== undefined) {
       const put = store.collection(SLOT_TABLES).put(SLOT_TABLE, next, stored?.version ?? 'absent')
       // another was faster: the next look sees what is left to do
-      if (await hasCommitted(put)) this.#adopt(next)
-    }
+      this.#wasSlower = !(await hasCommitted(put))
+      if (!this.#wasSlower) this.#adopt(next)
+    } else this.#wasSlower = false
     this.#lookedAt = began
     await this.#forget(hosts, ms)
   }

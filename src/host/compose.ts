@@ -4,6 +4,7 @@ import type { CollectionSpec, Storage } from '../storage/contract.ts'
 import { checkPairs } from './auth/check-pair.ts'
 import { HOST_TENANT } from './auth/host-tenant.ts'
 import { KEY_RECORDS, ApiKeys } from './auth/api-keys.ts'
+import { hearKeyChanges } from './auth/key-changes.ts'
 import { Tokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
 import { openDataFolder, randomKey, setTokenKey, spaceTrouble, tokenKey, type SpaceStats } from './data-folder.ts'
@@ -21,7 +22,7 @@ import { closeAll, makeServices, stopping } from './make-services.ts'
 import { OwnApi } from './own-api.ts'
 import { SERVICES } from './service-table.ts'
 import type { ServiceTable } from './service-dependencies.ts'
-import type { Timers } from './timers.ts'
+import { machineTimers, type Timers } from './timers.ts'
 
 export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
   readonly cluster?: ClusterHost
@@ -75,7 +76,9 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const metrics = new Metrics()
     metrics.gauges.watchQueue('storage', () => storage.stats().queued)
     metrics.gauges.watchCommits(() => storage.stats())
-    const checkPair = checkPairs(keyPairs, now)
+    const { elapsed } = making.timers ?? machineTimers
+    const keyChanges = storage.presence && hearKeyChanges(storage.presence, { elapsed, isMember })
+    const checkPair = checkPairs(keyPairs, now, keyChanges)
     const parts = {
       storage,
       gauges: metrics.gauges,

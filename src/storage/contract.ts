@@ -45,14 +45,25 @@ export interface Storage {
   stats(): StorageStats
   /** Of a medium that several processes may share, and that notices when one of them ends. */
   readonly presence?: Presence | undefined
+  /** Of a medium that several processes may share: whoever hears (`Presence`) hears the word, this process too. Short, without line breaks. */
+  tell?(word: string): Promise<void>
 }
 
-/** Names that processes have for as long as they are there. For speed alone: a medium may miss that one is gone, or think so too early. */
+/**
+ * Names that processes have for as long as they are there, and words that they tell each other. For speed alone: a
+ * medium may miss that one is gone, or think so too early, and a word may be lost.
+ */
 export interface Presence {
   /** From here on this process has the name, until it closes the storage or the medium hears nothing of it any more. */
   announce(name: string): Promise<void>
   /** Which of the names somebody has. Undefined when everybody may have lost them: the medium was away a moment ago. */
   among(names: readonly string[]): Promise<ReadonlySet<string> | undefined>
+  /** Resolves as soon as the medium notices that nobody has the name, or when it is called off. Rejects when it cannot say. */
+  gone(name: string, calledOff: AbortSignal): Promise<void>
+  /** Told is every word of `Storage.tell`, and undefined when some may have been lost. Must not wait. */
+  hear(heard: (word: string | undefined) => void): void
+  /** ms for which words may have been told that were not heard yet; infinite when none would be heard */
+  readonly deafFor: number
 }
 
 export interface StorageStats {

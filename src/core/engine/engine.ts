@@ -11,6 +11,7 @@ import type { PlugRegistry } from '../plug/plug.ts'
 import { createRegistry } from '../plug/registry.ts'
 import type { Ports } from '../ports.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
+import { StatePacker } from '../task/packed-state.ts'
 import type { CarriedOver } from '../task/carry-over.ts'
 import type { Explanation } from '../task/explain.ts'
 import type { Lost } from '../task/lost.ts'
@@ -133,6 +134,7 @@ export class CoreEngine implements Engine {
       roots: new WeakMap(),
       kept: this.kept,
       later: new WeakSet(),
+      packer: new StatePacker(),
       ended: (task) => {
         this.#timers.forget(task)
         this.#router.remove(task)

@@ -13,6 +13,7 @@ import { explain, type Explanation } from '../task/explain.ts'
 import type { Input, LaneInput, TimerKind } from '../task/input.ts'
 import { withoutRepeats } from '../task/invocation.ts'
 import type { Message, Sent } from '../task/origin.ts'
+import type { PackedState, StatePacker } from '../task/packed-state.ts'
 import { restoreState } from '../task/restore.ts'
 import type { TaskModel } from '../task/run.ts'
 import { RestingState } from '../task/resting-state.ts'
@@ -41,6 +42,8 @@ export interface TaskHost extends SharedHooks, LaneHost {
   model(task: LiveTask, start: number): TaskModel
   /** the task does not run any more */
   ended(task: LiveTask): void
+  /** of saved states */
+  readonly packer: StatePacker
   report(what: string, error: unknown): void
 }
 
@@ -59,7 +62,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   /** undefined at rest and before the first start */
   #lane: TaskLane | undefined
   #state: TaskState | undefined
-  #rest: RestingState | undefined
+  #rest: RestingState | PackedState | undefined
   #executor: TaskExecutor | undefined
   #hooks: TaskHooks | undefined
   readonly #host: TaskHost
@@ -120,13 +123,19 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
 
   /** Goes on with a saved run. `makeModel`: what stays fixed of it. Throws `SAVED_STATE`, `SCHEDULE`. */
   reopen(makeModel: () => TaskModel, saved: SavedState): void {
-    this.#rest = hasClocks(this.prepared) || this.types !== 0 ? undefined : this.#restOf(saved)
+    const { packer } = this.#host
+    const { graph } = this.prepared
+    const mayRest = !hasClocks(this.prepared) && this.types === 0
+    const packed = mayRest ? packer.pack(saved, this.resolved, this.#host.now()) : undefined
+    const isKnown = packed !== undefined && packer.isKnown(graph, packed)
+    this.#rest = mayRest ? (this.#restOf(saved) ?? (isKnown ? packed : undefined)) : undefined
     if (this.#rest !== undefined) return
     const model = makeModel()
     const lane = this.#open(model)
     restoreState(lane, saved)
     lane.resume(this.#host.now())
-    this.#restIfIdle()
+    this.#restIfIdle(packed)
+    if (packed !== undefined && this.#rest === packed) packer.note(graph, packed)
   }
 
   /** Another rule for the same task: counters stay, node states are those of a task that never ran. */
@@ -334,17 +343,18 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   }
 
   #shown(): TaskState | undefined {
-    return this.#rest?.full(this.prepared.graph, this.resources.length) ?? this.#state
+    return this.#rest === undefined ? this.#state : this.#look(({ state }) => state)
   }
 
   #restOf(saved: SavedState): RestingState | undefined {
     return RestingState.ofSaved(saved, this.prepared.graph, this.#host.now())
   }
 
-  #restIfIdle(): void {
+  /** `packed`: what it came back with. */
+  #restIfIdle(packed?: PackedState): void {
     const lane = this.#lane
     if (lane === undefined || hasClocks(this.prepared) || this.firstTimer !== NO_TIMER || this.types !== 0) return
-    this.#rest = RestingState.of(lane)
+    this.#rest = RestingState.of(lane) ?? packed
     if (this.#rest !== undefined) this.#forgetLane()
   }
 
@@ -359,8 +369,10 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     if (rest === undefined) return
     this.#rest = undefined
     const model = this.#host.model(this, rest.startTime)
-    this.#state = rest.full(model.graph, model.resources.length)
-    this.#lane = this.#laneOver(model, this.#state, rest.now)
+    const lane = this.#laneOver(model, new TaskState(model.graph, model.resources.length), rest.now)
+    rest.restore(lane)
+    this.#state = lane.state
+    this.#lane = lane
   }
 
   /** For whoever only looks: what rested goes on to rest. */

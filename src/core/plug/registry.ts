@@ -42,18 +42,15 @@ export function createRegistry(plugs: readonly Plug[]): PlugRegistry {
 
 /**
  * The plugs of a list that may be replaced as a whole: `source` is asked at each use, and gives the same list as long as
- * nothing changed. Whoever keeps what follows from the plugs compares `list()` with what it was. Throws as `createRegistry`.
+ * nothing changed. Whoever keeps what follows from the plugs compares `list()` with what it was. A use throws as
+ * `createRegistry`.
  */
 export function followPlugs(source: () => readonly Plug[]): PlugRegistry {
-  let given = source()
-  let known = createRegistry(given)
+  let known: { readonly given: readonly Plug[]; readonly registry: PlugRegistry } | undefined
   const current = (): PlugRegistry => {
-    const now = source()
-    if (now !== given) {
-      known = createRegistry(now)
-      given = now
-    }
-    return known
+    const given = source()
+    if (known?.given !== given) known = { given, registry: createRegistry(given) }
+    return known.registry
   }
   return {
     resolve: (kind, name, version) => current().resolve(kind, name, version),

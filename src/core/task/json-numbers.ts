@@ -22,14 +22,16 @@ export function decodeNumbers(value: unknown): unknown {
 }
 
 function isMarked(value: unknown): value is Record<typeof KEY, unknown> {
-  return isPlainObject(value) && Object.hasOwn(value, KEY) && Object.keys(value).length === 1
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, KEY)) return false
+  return isPlainObject(value) && Object.keys(value).length === 1
 }
 
 function copyOf(value: unknown, inner: (value: unknown) => unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map((item) => inner(item))
   const copy: Record<string, unknown> = {}
-  for (const [key, item] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const item = (value as Readonly<Record<string, unknown>>)[key]
     if (item === undefined) continue
     // Assigning would let a message with the key __proto__ set a prototype.
     if (key === '__proto__') Object.defineProperty(copy, key, { ...DEFINED, value: inner(item) })

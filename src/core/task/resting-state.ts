@@ -5,6 +5,7 @@
  * RESTING-1 the full state that is made of it is the one that it was made of, in every field.
  */
 import type { Graph } from '../graph/graph.ts'
+import type { TaskRun } from './run.ts'
 import type { SavedState } from './saved.ts'
 import { TaskState } from './task-state.ts'
 
@@ -91,15 +92,14 @@ export class RestingState {
     return new RestingState(saved, now, true)
   }
 
-  full(graph: Graph, resourceCount: number): TaskState {
-    const state = new TaskState(graph, resourceCount)
+  /** Makes the state of a run, which is a fresh one, what it was. */
+  restore({ state }: Pick<TaskRun, 'state'>): void {
     state.status = 'running'
     state.run = this.run
     state.startTime = this.startTime
     state.seed = this.#seed >>> 0
     state.time = this.now
     if (this.#isRestored) state.restoredAt = this.now
-    return state
   }
 }
 

@@ -36,6 +36,12 @@ export interface KeyEntry {
   readonly createTime: string
 }
 
+/** Who has a pair. */
+export interface KeyCaller extends Caller {
+  /** of the record of the pair, which is another after every change */
+  readonly keyVersion: number
+}
+
 /** What the host checks for itself. */
 const OWN_TURN: Turn = { network: '', wasGood: true }
 
@@ -100,17 +106,24 @@ export class ApiKeys {
     await this.#records.put(key, { ...(await hashSecret(secret, this.#cost)), tenant, createTime })
   }
 
-  /** True when there was one. A check that is still remembered lives out its minute. */
+  /** True when there was one. Hosts that are told of no change remember a check for a minute. */
   remove(key: string): Promise<boolean> {
     return this.#records.delete(key)
   }
 
+  /** Whether the pair of a caller is the one that was checked. */
+  async isSame({ user, keyVersion }: Pick<KeyCaller, 'user' | 'keyVersion'>): Promise<boolean> {
+    return (await this.#records.get(user))?.version === keyVersion
+  }
+
   /** Undefined when the two do not belong together. `RATE_LIMITED` when too many are being checked already. */
-  async check(key: string, secret: string, turn: Turn = OWN_TURN): Promise<Caller | undefined> {
+  async check(key: string, secret: string, turn: Turn = OWN_TURN): Promise<KeyCaller | undefined> {
     const stored = await this.#records.get(key)
     // An unknown key must not answer faster than a known one.
     const fits = await this.#queue.run(turn, async () => fitsSecret(secret, stored?.value ?? (await this.#anyHash())))
-    return fits && stored !== undefined ? { tenant: stored.value.tenant, user: key } : undefined
+    return fits && stored !== undefined
+      ? { tenant: stored.value.tenant, user: key, keyVersion: stored.version }
+      : undefined
   }
 
   #anyHash(): Promise<SecretHash> {

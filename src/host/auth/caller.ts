@@ -8,4 +8,8 @@ export interface Caller {
 /** A caller, and until when the check that found it may be trusted without another; epoch ms. */
 export interface CheckedCaller extends Caller {
   readonly until: number
+  /** of who has a key pair: the version of its record */
+  readonly keyVersion?: number
+  /** False: what was checked may have changed since. */
+  readonly isCurrent?: () => boolean
 }

@@ -3,21 +3,34 @@ import { AppError } from '../../kernel/errors.ts'
 import type { ApiKeys } from './api-keys.ts'
 import type { CheckedCaller } from './caller.ts'
 import { networkOf } from './hash-queue.ts'
+import type { KeyChanges } from './key-changes.ts'
 import { REMEMBERED_MS, RememberedChecks } from './remembered-checks.ts'
 import { WrongAttempts } from './wrong-attempts.ts'
 
 /** Undefined when the two do not belong together. Rejects with `RATE_LIMITED` after too many wrong ones. */
 export type CheckPair = (key: string, secret: string, address: string) => Promise<CheckedCaller | undefined>
 
-/** One for all that listens, so that each of them knows what was good at the others. `now`: epoch ms. */
-export function checkPairs(keyPairs: ApiKeys, now: () => number): CheckPair {
+/**
+ * One for all that listens, so that each of them knows what was good at the others. `now`: epoch ms. Without `changes` it
+ * is known for a minute, whatever becomes of the pair.
+ */
+export function checkPairs(keyPairs: ApiKeys, now: () => number, changes?: KeyChanges): CheckPair {
   const remembered = new RememberedChecks(now)
   const wrong = new WrongAttempts(now)
 
   const find = async (key: string, secret: string, network: string, wasGood: boolean): Promise<CheckedCaller> => {
+    const current = currentFromNow(changes)
     const caller = await keyPairs.check(key, secret, { network, wasGood })
     if (caller === undefined) throw new AppError('UNAUTHORIZED', 'The API key or its secret is wrong')
-    return { ...caller, until: now() + REMEMBERED_MS }
+    return { ...caller, ...current, until: now() + REMEMBERED_MS }
+  }
+
+  /** What was checked, as long as its pair is still the same; it saves the hash. */
+  const findAgain = async (before: CheckedCaller | undefined): Promise<CheckedCaller | undefined> => {
+    if (before?.keyVersion === undefined) return undefined
+    const current = currentFromNow(changes)
+    const { user, keyVersion } = before
+    return (await keyPairs.isSame({ user, keyVersion })) ? { ...before, ...current } : undefined
   }
 
   const findOnTrial = async (key: string, secret: string, network: string): Promise<CheckedCaller> => {
@@ -40,14 +53,21 @@ export function checkPairs(keyPairs: ApiKeys, now: () => number): CheckPair {
     const network = networkOf(address)
     try {
       // What was good is no guess: the failures of others do not hold it up.
-      return await remembered.check(text, (wasGood) =>
-        wasGood ? find(key, secret, network, true) : findOnTrial(key, secret, network),
-      )
+      return await remembered.check(text, async (wasGood, before) => {
+        const same = await findAgain(before)
+        return same ?? (wasGood ? find(key, secret, network, true) : findOnTrial(key, secret, network))
+      })
     } catch (error) {
       if (isWrong(error)) return undefined
       throw error
     }
   }
+}
+
+/** For what is read after this. */
+function currentFromNow(changes: KeyChanges | undefined): Pick<CheckedCaller, 'isCurrent'> {
+  const moment = changes?.now()
+  return moment === undefined ? {} : { isCurrent: () => changes?.areNoneSince(moment) ?? true }
 }
 
 function isWrong(error: unknown): boolean {

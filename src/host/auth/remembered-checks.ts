@@ -44,7 +44,7 @@ export class RememberedChecks {
       this.#asCameUntil = now + REMEMBERED_MS
     }
     const known = this.#asCame.get(credentials)
-    if (known !== undefined && known.until > now) return known
+    if (known !== undefined && known.until > now && isCurrent(known)) return known
     return this.#byDigest(credentials)
   }
 
@@ -56,6 +56,7 @@ export class RememberedChecks {
       this.#asCame.delete(credentials)
       return undefined
     }
+    if (!isCurrent(caller)) return undefined
     // those that are used find their way back
     if (this.#asCame.size >= MAX_AS_CAME) this.#asCame.clear()
     if (credentials.length <= MAX_CHARACTERS) this.#asCame.set(credentials, caller)
@@ -64,13 +65,19 @@ export class RememberedChecks {
 
   /**
    * Checks once for all who come with the same credentials meanwhile, and remembers whom it found. `find` is told whether
-   * they were good when they were checked last, however long ago.
+   * they were good when they were checked last, however long ago, and who it was, where that is remembered and may only
+   * have changed.
    */
-  async check(credentials: string, find: (wasGood: boolean) => Promise<CheckedCaller>): Promise<CheckedCaller> {
+  async check(
+    credentials: string,
+    find: (wasGood: boolean, before: CheckedCaller | undefined) => Promise<CheckedCaller>,
+  ): Promise<CheckedCaller> {
     const digest = this.#digest(credentials)
     const known = this.#underWay.get(digest)
     if (known !== undefined) return known
-    const checking = find(this.#good.has(digest))
+    const before = this.#callers.get(digest)
+    const isOutdated = before !== undefined && before.until <= this.#now()
+    const checking = find(this.#good.has(digest), isOutdated ? undefined : before)
     this.#underWay.set(digest, checking)
     try {
       const caller = await checking
@@ -101,4 +108,8 @@ export class RememberedChecks {
   #digest(credentials: string): string {
     return hash('sha256', this.#salt + credentials, 'base64')
   }
+}
+
+function isCurrent(caller: CheckedCaller): boolean {
+  return caller.isCurrent?.() ?? true
 }

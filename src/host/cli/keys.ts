@@ -3,13 +3,14 @@ import type { Command } from 'commander'
 import type { DefineCommand } from './command.ts'
 import type { KeysAction, KeysFlags } from './run-keys.ts'
 
-/** `reflexarc keys list|add|remove`: the key pairs of a data folder. */
+/** `reflexarc keys list|add|remove`: the key pairs of a data folder or a PostgreSQL. */
 export const defineKeys: DefineCommand = (program, start) => {
   const keys = program
     .command('keys')
     .summary('list, add and remove the API keys of a host')
     .description(
-      'The API keys in a data folder, each with the tenant that it opens. It works while no host runs on the folder.\n' +
+      'The API keys in a data folder, each with the tenant that it opens. It works while no host runs on the folder, and on\n' +
+        'a PostgreSQL (--store) while hosts run: they know of a change within a second.\n' +
         'A secret is shown once, when its key is added: only its hash is stored.',
     )
     .helpCommand(false)
@@ -19,6 +20,7 @@ export const defineKeys: DefineCommand = (program, start) => {
       .summary(summary)
       .description(`${summary[0]?.toUpperCase()}${summary.slice(1)}.`)
     command
+      .option('--store <address>', 'the PostgreSQL of the hosts, postgres://... (REFLEXARC_STORE, default sqlite:)')
       .option('--data <folder>', 'the data folder of the host (REFLEXARC_DATA, default ./data)')
       .option('--json', 'print JSON')
     const run = (flags: KeysFlags, key?: string) =>

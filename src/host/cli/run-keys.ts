@@ -1,11 +1,13 @@
-/** What `keys` does, on a data folder that no host has open. */
+/** What `keys` does, on a data folder that no host has open, or on a PostgreSQL whose hosts are told. */
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { AppError } from '../../kernel/errors.ts'
 import type { Storage } from '../../storage/contract.ts'
+import { openMemoryBlobs } from '../../storage/memory/memory-objects.ts'
 import { KEY_RECORDS, ApiKeys, type KeyEntry } from '../auth/api-keys.ts'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
-import { OPTIONS, type Environment } from '../config.ts'
+import { tellKeyChange } from '../auth/key-changes.ts'
+import { OPTIONS, storeOf, type Environment, type StoreChoice } from '../config.ts'
 import { openMedium } from '../open-medium.ts'
 import { isTenant } from '../tenant.ts'
 import { tableLines } from './report/table.ts'
@@ -13,6 +15,7 @@ import type { Terminal } from './terminal.ts'
 
 /** Options as the command line gives them. */
 export interface KeysFlags {
+  store?: string
   data?: string
   tenant?: string
   json?: boolean
@@ -38,8 +41,10 @@ export async function runKeys(
   }
   const chosen =
     action.do === 'add' ? (action.tenant ?? (env[OPTIONS.tenant.env] || OPTIONS.tenant.default)) : undefined
-  refuseWrong(folder, chosen ?? (action.do === 'list' ? action.tenant : undefined))
-  await withPairs(folder, now, async (pairs) => {
+  const store = storeOf(flags.store ?? (env[OPTIONS.store.env] || OPTIONS.store.default))
+  const place = store?.medium === 'postgres' ? { url: store.url } : { folder }
+  refuseWrong(store, place, chosen ?? (action.do === 'list' ? action.tenant : undefined))
+  await withPairs(place, now, async (pairs, changed) => {
     switch (action.do) {
       case 'list': {
         const entries = await pairs.list(action.tenant)
@@ -47,6 +52,7 @@ export async function runKeys(
       }
       case 'add': {
         const pair = await pairs.make(chosen ?? OPTIONS.tenant.default)
+        await changed()
         const { key, secret, tenant } = pair
         return tell(pair, `tenant  ${tenant}\nkey     ${key}\nsecret  ${secret}\nThe secret is not shown again.`)
       }
@@ -57,17 +63,26 @@ export async function runKeys(
             `there is no key ${JSON.stringify(action.key.slice(0, 200))}; "reflexarc keys list" shows all`,
           )
         }
+        await changed()
         return tell({ key: action.key, removed: true }, `${action.key} is removed`)
     }
   })
   return 0
 }
 
-function refuseWrong(folder: string, tenant: string | undefined): void {
+/** Where key pairs are kept. */
+type Place = { readonly folder: string } | { readonly url: string }
+
+function refuseWrong(store: StoreChoice | undefined, place: Place, tenant: string | undefined): void {
   const problems: string[] = []
+  if (store === undefined || store.medium === 'memory') {
+    problems.push('--store: keys are kept in sqlite: (with --data) or in postgres://user@host/database')
+  }
   // Whoever mistypes a folder must not get a new store.
-  if (!existsSync(join(folder, 'state.db'))) {
-    problems.push(`--data: no host has kept anything in ${folder} yet; name the data folder of a host that has started`)
+  if ('folder' in place && !existsSync(join(place.folder, 'state.db'))) {
+    problems.push(
+      `--data: no host has kept anything in ${place.folder} yet; name the data folder of a host that has started`,
+    )
   }
   if (tenant !== undefined && !isTenant(tenant)) {
     problems.push(`--tenant: "${tenant}" is no name of a tenant; write letters, digits, dots, - or _`)
@@ -75,13 +90,23 @@ function refuseWrong(folder: string, tenant: string | undefined): void {
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
 }
 
-async function withPairs(folder: string, now: () => number, work: (pairs: ApiKeys) => Promise<void>): Promise<void> {
-  const storage = await openStore(folder)
+async function withPairs(
+  place: Place,
+  now: () => number,
+  work: (pairs: ApiKeys, changed: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const storage = await ('url' in place ? openShared(place.url) : openStore(place.folder))
   try {
-    await work(new ApiKeys(storage.tenant(HOST_TENANT).collection(KEY_RECORDS), now))
+    await work(new ApiKeys(storage.tenant(HOST_TENANT).collection(KEY_RECORDS), now), () => tellKeyChange(storage))
   } finally {
     await storage.close()
   }
+}
+
+/** Hosts may be at work on it. */
+async function openShared(url: string): Promise<Storage> {
+  const { openPostgres } = await import('../../storage/postgres/open.ts')
+  return openPostgres({ url, blobs: openMemoryBlobs() })
 }
 
 /** The code of the database for a file that somebody else holds. */

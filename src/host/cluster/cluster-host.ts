@@ -16,7 +16,9 @@ import type { TenantServices } from './tenant-services.ts'
 /** ms between two looks */
 const POLL_MS = 250
 /** ms until the next one when a host seems to be gone */
-const SECOND_LOOK_MS = 50
+const SECOND_LOOK_MS = 25
+/** what a host tells the others when it has noticed that one is gone; its id follows */
+const GONE = 'gone '
 /** ms by which the clock of a host may differ from that of the store */
 const MAX_SKEW_MS = 1_000
 /** ms for giving slots away when the host stops */
@@ -27,6 +29,8 @@ export interface ClusterHostOptions {
   /** of all hosts */
   readonly store: Store
   readonly presence: Presence | undefined
+  /** All hosts hear the word. */
+  readonly tell: (word: string) => Promise<void>
   /** what all tenants of the store are, whoever has them */
   readonly tenants: () => Promise<readonly string[]>
   readonly secret: Uint8Array
@@ -52,6 +56,8 @@ export class ClusterHost {
   /** as others are told */
   #name = this.id
   #cancelLook: () => void = () => undefined
+  /** of the host that is watched */
+  #watched: { readonly id: string; readonly end: AbortController } | undefined
   #isStopped = false
 
   constructor(options: ClusterHostOptions) {
@@ -108,9 +114,13 @@ export class ClusterHost {
       release: (slot) => this.tenants.release(slot),
     })
     this.#name = `${url} (${this.id})`
+    const placement = this.#placement
     await presence?.announce(this.id)
-    await this.#placement.look()
-    this.#lookLater(this.#placement)
+    presence?.hear((word) => {
+      if (word?.startsWith(GONE) === true) this.#missed(placement, word.slice(GONE.length))
+    })
+    await placement.look()
+    this.#lookLater(placement)
     await this.tenants.complete()
   }
 
@@ -119,6 +129,7 @@ export class ClusterHost {
     if (this.#isStopped) return
     this.#isStopped = true
     this.#cancelLook()
+    this.#watched?.end.abort()
     const placement = this.#placement
     const { timers, logger } = this.#options
     const until = timers.elapsed() + DRAIN_MS
@@ -146,16 +157,55 @@ export class ClusterHost {
   }
 
   #lookLater(placement: Placement): void {
-    this.#cancelLook = this.#options.timers.after(placement.isUnsure ? SECOND_LOOK_MS : POLL_MS, () => {
-      placement
-        .look()
-        .catch((error: unknown) => this.#options.logger.warn(`the cluster cannot be seen: ${messageOf(error)}`))
-        .finally(() => {
-          this.routing.looked(placement.urls)
-          void this.tenants.complete()
-          if (!this.#isStopped) this.#lookLater(placement)
-        })
-    })
+    this.#cancelLook()
+    this.#cancelLook = this.#options.timers.after(placement.isUnsure ? SECOND_LOOK_MS : POLL_MS, () =>
+      this.#lookNow(placement),
+    )
+  }
+
+  /** Looks, and so on. */
+  #lookNow(placement: Placement): void {
+    this.#cancelLook()
+    placement
+      .look()
+      .catch((error: unknown) => this.#options.logger.warn(`the cluster cannot be seen: ${messageOf(error)}`))
+      .finally(() => {
+        this.routing.looked(placement.urls)
+        void this.tenants.complete()
+        if (this.#isStopped) return
+        this.#watch(placement)
+        this.#lookLater(placement)
+      })
+  }
+
+  /** Each host watches one other: whoever is killed is missed at once. */
+  #watch(placement: Placement): void {
+    const { presence, tell } = this.#options
+    const id = placement.neighbour
+    if (presence === undefined || this.#watched?.id === id) return
+    this.#watched?.end.abort()
+    this.#watched = undefined
+    if (id === undefined) return
+    const watched = { id, end: new AbortController() }
+    this.#watched = watched
+    presence
+      .gone(id, watched.end.signal)
+      .then(() => {
+        if (watched.end.signal.aborted) return undefined
+        this.#missed(placement, id)
+        return tell(GONE + id)
+      })
+      // the next look watches again; so it is with whoever came back
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#watched === watched) this.#watched = undefined
+      })
+  }
+
+  #missed(placement: Placement, id: string): void {
+    if (this.#isStopped) return
+    placement.missed(id)
+    this.#lookNow(placement)
   }
 
   async #check(url: string): Promise<void> {

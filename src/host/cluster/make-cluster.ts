@@ -50,6 +50,7 @@ export async function makeCluster(
   const host = new ClusterHost({
     store: storage.tenant(HOST_TENANT),
     presence: storage.presence,
+    tell: async (word) => storage.tell?.(word),
     tenants: () => storage.tenants(),
     secret,
     version: ownVersion(),

@@ -5,7 +5,9 @@
  * ROUTING-1 a request is handed on twice at most: the second time when its tenant moved meanwhile
  * ROUTING-2 nobody waits for a host that is gone: what waits for its answer is refused as soon as it counts as gone, and
  *   streams of it end, so that their readers come back
+ * ROUTING-3 what only reads, and has no answer yet from a host that is gone, is asked of the next one
  */
+import type { Readable } from 'node:stream'
 import type { FastifyReplyFromHooks } from '@fastify/reply-from'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { OpenTenants } from '../../cluster/open-tenants.ts'
@@ -125,13 +127,12 @@ export class RequestRouting {
 
   #route(one: Routed): void {
     const { tenant, access, request, reply, done } = one
-    const { tenants, elapsed } = this.#options
+    const { tenants } = this.#options
     const place = this.#options.place(tenant)
     const { count, term } = this.#hopOf(request)
     if (place.kind === 'nobody' || place.term < term) {
       // soon it is somebody's, or this host hears that it is its own
-      if (elapsed() - one.since <= WAIT_MS && this.#lost.length < MAX_LOST) this.#lost.push(one)
-      else done(notAnywhere(tenant))
+      if (!this.#waits(one)) done(notAnywhere(tenant))
     } else if (place.kind === 'here') {
       // whoever has no credentials may name tenants that nobody has: none is opened for that
       if (access === 'public' && tenants.isComplete && !tenants.has(tenant)) return done()
@@ -140,7 +141,14 @@ export class RequestRouting {
     else if (!(request.raw.url ?? '').startsWith('/')) {
       reply.header(OWNER_HEADER, place.url)
       done(new AppError('ELSEWHERE', `the host at ${place.url} has tenant ${tenant}; ask for a path, or ask that one`))
-    } else this.#forward(place.url, { count: count + 1, term: place.term }, request, reply)
+    } else this.#forward(place.url, { count: count + 1, term: place.term }, one)
+  }
+
+  /** Until the next look; false when it has waited long enough, or too many do. */
+  #waits(one: Routed): boolean {
+    const mayWait = this.#options.elapsed() - one.since <= WAIT_MS && this.#lost.length < MAX_LOST
+    if (mayWait) this.#lost.push(one)
+    return mayWait
   }
 
   /** Here, as soon as the tenant is open. */
@@ -158,18 +166,24 @@ export class RequestRouting {
     return this.#options.hops.read(headers[HOP_HEADER], method, raw.url ?? '') ?? { count: 0, term: 0 }
   }
 
-  #forward(owner: string, next: Hop, request: FastifyRequest, reply: FastifyReply): void {
+  #forward(owner: string, next: Hop, one: Routed): void {
+    const { request, reply } = one
     const { method } = request
+    const isRead = method === 'GET' || method === 'HEAD'
     // behind the address, never in its place: what is asked may begin with two slashes
     const target = new URL(owner + (request.raw.url ?? ''))
     this.#forwarded += 1
     // as it comes: nobody has read it
-    if (method !== 'GET' && method !== 'HEAD') request.body = request.raw
+    if (!isRead) request.body = request.raw
     reply.header(OWNER_HEADER, owner)
     const hop = this.#options.hops.sign(method, target.pathname + target.search, next)
+    let isOver = false
     const refuse = (): void => {
-      if (reply.sent) reply.raw.destroy()
-      else void reply.send(unanswered(owner))
+      if (isOver) return
+      isOver = true
+      if (reply.sent || reply.raw.headersSent) reply.raw.destroy()
+      // reading twice is reading once
+      else if (!isRead || request.headers.upgrade !== undefined || !this.#waits(one)) reply.send(unanswered(owner))
     }
     if (request.headers.upgrade !== undefined) {
       const headers = { ...request.headers, [HOP_HEADER]: hop }
@@ -180,7 +194,10 @@ export class RequestRouting {
       rewriteRequestHeaders: (_request, headers) => ({ ...headers, [HOP_HEADER]: hop }),
       retryDelay: () => null,
       onResponse: (_request, _reply, answer) => {
-        reply.send((answer as unknown as { stream: NodeJS.ReadableStream }).stream)
+        const { stream } = answer as unknown as { stream: Readable }
+        // it came when another was asked already
+        if (isOver) stream.destroy()
+        else reply.send(stream)
       },
       onError: refuse,
     }

@@ -34,6 +34,8 @@ export class TenantRules {
   /** Throws `PLUG` when two of the plugs have one name and version. */
   constructor({ plugs, directPlugs, ports, runner, now, removed }: TenantRulesDependencies) {
     const registry = followPlugs(plugs)
+    // now, and not in the middle of a request; the direct ones are the same, and many tenants never ask for them
+    registry.list()
     this.sources = new SourceRepository(registry, now)
     this.maker = new TaskMaker(registry, this.sources)
     this.changes = new TaskChanges(this.maker, this.sources, runner, now, removed)

@@ -2,6 +2,7 @@
  * The way to one schema of one PostgreSQL database: a pool for whatever stands alone, and the settings for connections
  * that somebody keeps. Knows no table.
  */
+import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Pool, types, type ClientBase, type PoolConfig } from 'pg'
 import { AppError } from '../../kernel/errors.ts'
@@ -52,6 +53,8 @@ export class Database {
   readonly place: string
   readonly patience: number
   readonly idleLimit: number
+  /** of notifications: those of one database are heard in all of its schemas */
+  readonly channel: string
   readonly #config: PoolConfig
   readonly #pool: Pool
 
@@ -60,6 +63,7 @@ export class Database {
     this.idleLimit = idleLimit
     this.schemaName = schema
     this.schema = identifier(schema)
+    this.channel = `reflexarc_${createHash('sha256').update(schema).digest('hex').slice(0, 32)}`
     this.#config = {
       application_name: 'reflexarc',
       keepAlive: true,

@@ -105,6 +105,12 @@ class PostgresStorage implements Storage {
     return this.#opened.presence
   }
 
+  async tell(word: string): Promise<void> {
+    await this.#opened.act(({ database }) =>
+      database.read({ text: 'select pg_notify($1, $2)', values: [database.channel, word] }),
+    )
+  }
+
   stats() {
     const { queued, ...state } = this.#opened.stateWriter.stats
     return { ...state, queued: queued + this.#opened.seriesWriter.queued }

@@ -1,7 +1,8 @@
 /**
  * One host at a time on a schema, or several that share it and nobody who wants it alone: a lock of a database session,
  * which the server takes back when the connection ends, however it ends. A host whose connection is lost takes the lock
- * again; when another host was faster, it is told.
+ * again; when another host was faster, it is told. The same session has the names that the process announces, and hears
+ * what others tell.
  */
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
@@ -9,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Client } from 'pg'
 import { AppError } from '../../kernel/errors.ts'
 import type { Presence } from '../contract.ts'
-import { ask, type Database } from './database.ts'
+import { ask, type Database, type Statement } from './database.ts'
 import { isConnectionLoss, storeError } from './database-errors.ts'
 
 /** ms between two tries to reach the server again */
@@ -26,6 +27,10 @@ interface Holder {
   readonly since: string
 }
 
+/** ms without an answer after which the session counts as lost, though nothing says so */
+const SESSION_SILENCE = 2_000
+/** ms for which one waits for another to be gone before one asks anew */
+const WATCH = 3_000_000
 /** ms: as long as it takes all hosts to be there again when the server was away for all of them */
 const SETTLING = 3_000
 
@@ -41,6 +46,11 @@ export class StoreLock implements Presence {
   /** ms of the machine: since when this session has what it holds; undefined: it holds nothing */
   #heldSince: number | undefined
   #isClosed = false
+  /** ends what waits for others to be gone */
+  readonly #watching = new Set<() => Promise<void>>()
+  readonly #hearers: ((word: string | undefined) => void)[] = []
+  /** ms of the machine: all that was told before was heard */
+  #heardUntil = Number.NEGATIVE_INFINITY
 
   private constructor(database: Database, mode: LockMode, lost: (error: AppError) => void) {
     this.#database = database
@@ -74,12 +84,58 @@ export class StoreLock implements Presence {
   }
 
   async among(names: readonly string[]): Promise<ReadonlySet<string> | undefined> {
+    const client = this.#client
     const since = this.#heldSince
-    if (since === undefined || performance.now() - since < SETTLING) return undefined
+    if (client === undefined || since === undefined) return undefined
+    const asked = performance.now()
     const text = `select name from unnest($1::text[]) as name where exists (select from pg_locks where ${holdsSql(`hashtextextended($2 || name, 0)`)})`
-    const there = await this.#database.read<{ name: string }>({ text, values: [names, this.#nameKey('')] })
+    const there = await this.#answer<{ name: string }>(client, { text, values: [names, this.#nameKey('')] })
     // lost while it was asked: so may all the others be
-    return this.#heldSince === since ? new Set(there.map(({ name }) => name)) : undefined
+    if (there === undefined || this.#heldSince !== since) return undefined
+    // notifications come on this session, in order with answers
+    this.#heardUntil = asked
+    return asked - since < SETTLING ? undefined : new Set(there.map(({ name }) => name))
+  }
+
+  /** A session of its own waits for the lock of the name, and lets go of it in the same moment. */
+  async gone(name: string, calledOff: AbortSignal): Promise<void> {
+    const isOver = (): boolean => calledOff.aborted || this.#isClosed
+    if (isOver()) return
+    let ended: () => void = () => undefined
+    const ending = new Promise<void>((resolve) => (ended = resolve))
+    const watcher = await this.#database.connect(`${this.#name} watching`, ended)
+    try {
+      const [session] = (await ask<{ pid: number }>(watcher, { text: 'select pg_backend_pid() as pid' })).rows
+      // a server does not notice, while a session waits for a lock, that its connection was closed
+      const over = (): Promise<void> => this.#terminate(session?.pid).catch(() => undefined)
+      const onAbort = (): void => void over()
+      this.#watching.add(over)
+      calledOff.addEventListener('abort', onAbort, { once: true })
+      try {
+        const text = 'select pg_advisory_xact_lock_shared(hashtextextended($1, 0))'
+        if (!isOver()) await ask(watcher, { text, values: [this.#nameKey(name)], query_timeout: WATCH })
+      } finally {
+        this.#watching.delete(over)
+        calledOff.removeEventListener('abort', onAbort)
+      }
+    } catch (error) {
+      if (!isOver()) throw storeError(this.#database.place, error)
+    } finally {
+      void watcher.end().catch(() => undefined)
+    }
+    await ending
+  }
+
+  async #terminate(pid: number | undefined): Promise<void> {
+    await this.#database.query({ text: 'select pg_terminate_backend($1)', values: [pid] })
+  }
+
+  hear(heard: (word: string | undefined) => void): void {
+    this.#hearers.push(heard)
+  }
+
+  get deafFor(): number {
+    return this.#heldSince === undefined ? Number.POSITIVE_INFINITY : performance.now() - this.#heardUntil
   }
 
   async close(): Promise<void> {
@@ -87,23 +143,50 @@ export class StoreLock implements Presence {
     this.#heldSince = undefined
     const client = this.#client
     this.#client = undefined
+    await Promise.all([...this.#watching].map((end) => end()))
     await client?.end().catch(() => undefined)
   }
 
   /** Undefined: it is ours. Else who has it. */
   async #try(): Promise<Holder | undefined> {
-    const client = (this.#client ??= await this.#database.connect(this.#name, (gone) => this.#dropped(gone)))
+    const client = (this.#client ??= await this.#connect())
     const trying = this.#mode === 'shared' ? 'pg_try_advisory_lock_shared' : 'pg_try_advisory_lock'
     const holder = await this.#acquire(client, trying, `reflexarc host ${this.#database.schemaName}`)
     if (holder !== undefined) return holder
     if (this.#announced !== undefined) await this.#takeName(client, this.#announced)
-    if (this.#client === client) this.#heldSince = performance.now()
+    if (this.#client === client) {
+      this.#heldSince = this.#heardUntil = performance.now()
+      this.#heard(undefined)
+    }
     return undefined
   }
 
-  /** Nobody else ever has it: names of processes are their own. */
+  async #connect(): Promise<Client> {
+    const client = await this.#database.connect(this.#name, (gone) => this.#dropped(gone))
+    client.on('notification', ({ payload = '' }) => this.#heard(payload))
+    // before anything that is read from here on: what is told later is heard
+    await ask(client, { text: `listen ${this.#database.channel}` })
+    return client
+  }
+
+  #heard(word: string | undefined): void {
+    for (const hear of this.#hearers) hear(word)
+  }
+
+  /** Undefined when the session was lost; one that does not answer in time is given up. */
+  async #answer<Row extends object>(client: Client, statement: Statement): Promise<readonly Row[] | undefined> {
+    try {
+      return (await ask<Row>(client, { ...statement, query_timeout: SESSION_SILENCE })).rows
+    } catch (error) {
+      if (!isConnectionLoss(error)) throw storeError(this.#database.place, error)
+      this.#dropped(client)
+      return undefined
+    }
+  }
+
+  /** Names of processes are their own: who has it besides waits for it, and lets go at once. */
   async #takeName(client: Client, name: string): Promise<void> {
-    await this.#acquire(client, 'pg_try_advisory_lock', this.#nameKey(name))
+    while ((await this.#acquire(client, 'pg_try_advisory_lock', this.#nameKey(name))) !== undefined) await delay(1)
   }
 
   #nameKey(name: string): string {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { checkPairs } from '../../../src/host/auth/check-pair.ts'
+import { hearKeyChanges } from '../../../src/host/auth/key-changes.ts'
 import { KEY_RECORDS, ApiKeys } from '../../../src/host/auth/api-keys.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 
@@ -28,4 +29,38 @@ it('a pair that was good and is taken away is a guess again', async () => {
   // the first one is taken for what was good
   for (let i = 0; i < 21; i++) expect(await check('k', 's', '10.0.0.1')).toBeUndefined()
   await expect(check('k', 's', '10.0.0.1')).rejects.toMatchObject({ code: 'RATE_LIMITED' })
+})
+
+it('a host that is told of changes refuses a pair at once that was taken away, and knows the others still', async () => {
+  const clock = { now: 1000 }
+  let heard: (word: string | undefined) => void = () => undefined
+  const presence = { hear: (hear: typeof heard) => void (heard = hear), deafFor: 0 }
+  const pairs = new ApiKeys(openMemory().tenant('_host').collection(KEY_RECORDS), () => 1000, 16)
+  await pairs.add({ key: 'gone', secret: 's', tenant: 'acme' })
+  await pairs.add({ key: 'kept', secret: 's', tenant: 'acme' })
+  let hashes = 0
+  const counted: ApiKeys = Object.assign(Object.create(pairs) as ApiKeys, {
+    check: (...given: Parameters<ApiKeys['check']>) => ((hashes += 1), pairs.check(...given)),
+    isSame: (...given: Parameters<ApiKeys['isSame']>) => pairs.isSame(...given),
+  })
+  const changes = hearKeyChanges(presence, { elapsed: () => (clock.now += 1), isMember: true })
+  const check = checkPairs(counted, () => 1000, changes)
+  const both = async (): Promise<readonly unknown[]> => [
+    await check('gone', 's', '::1'),
+    await check('kept', 's', '::1'),
+  ]
+  const acme = expect.objectContaining({ tenant: 'acme' }) as unknown
+  expect(await both()).toEqual([acme, acme])
+  await pairs.remove('gone')
+  expect(await both()).toEqual([acme, acme])
+  heard('gone 1234')
+  expect(await both()).toEqual([acme, acme])
+  heard('keys')
+  expect(await both()).toEqual([undefined, acme])
+  await pairs.remove('kept')
+  // nobody says so, but it may not have been heard
+  presence.deafFor = 1_001
+  expect(await both()).toEqual([undefined, undefined])
+  // twice when they were new, once when `gone` was gone, once when `kept` was, and `gone` again
+  expect(hashes).toBe(5)
 })

@@ -12,6 +12,7 @@ import { tokenKey } from '../../../src/host/data-folder.ts'
 import { HOST_TENANT } from '../../../src/host/auth/host-tenant.ts'
 import { viewCluster } from '../../../src/cluster/cluster-view.ts'
 import { runCluster } from '../../../src/host/cli/run-cluster.ts'
+import { runKeys } from '../../../src/host/cli/run-keys.ts'
 import { readConfig, type Given } from '../../../src/host/config.ts'
 import { startHost, type RunningHost } from '../../../src/host/running-host.ts'
 import { SERVICES } from '../../../src/host/service-table.ts'
@@ -100,6 +101,22 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
       const answers = await Promise.all(hosts.map(({ url }) => fetch(`${url}/`, { headers: { authorization } })))
       expect(answers.map(({ status }) => status)).toEqual([200, 200])
     }
+  })
+
+  it('a key that is made or taken away at the command line is known at each host soon, not after the minute', async () => {
+    const lines: string[] = []
+    const terminal = { out: (line: string) => void lines.push(line) }
+    const flags = { store: server.url, json: true }
+    await runKeys({ do: 'add', tenant: theirs }, flags, {}, terminal, Date.now)
+    const pair = JSON.parse(lines.at(-1) ?? '') as { key: string; secret: string }
+    const authorization = basic(pair.key, pair.secret)
+    const statuses = async (): Promise<readonly number[]> => {
+      const answers = hosts.map(({ url }) => fetch(`${url}/resources/boiler/messages`, { headers: { authorization } }))
+      return (await Promise.all(answers)).map(({ status }) => status)
+    }
+    expect(await statuses()).toEqual([200, 200])
+    await runKeys({ do: 'remove', key: pair.key }, flags, {}, terminal, Date.now)
+    await expect.poll(statuses, { timeout: 10_000 }).toEqual([401, 401])
   })
 
   it('a body of many bytes comes through as it is', async () => {

@@ -44,6 +44,7 @@ async function hostAt(place: Place): Promise<ModelHost> {
   })
   await routing.addTo(app)
   app.post('/', async ({ body }) => ({ at: host.url, body }))
+  app.get('/', async () => ({ at: host.url }))
   const url = await app.listen({ host: '127.0.0.1', port: 0 })
   const host: ModelHost = { app, routing, url, place }
   ends.push(() => app.close())
@@ -114,6 +115,25 @@ it('ROUTING-2: what waits for a host is refused when that counts as gone', async
   host.routing.looked(new Set())
   const answer = await answering
   expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('it is not known whether')])
+})
+
+// Holds ROUTING-3
+it.each([
+  ['refuses connections', async () => 'http://127.0.0.1:1'],
+  ['does not answer', () => halted(() => undefined)],
+])('ROUTING-3: what reads is asked of the next host when one %s', async (_, gone) => {
+  const url = await gone()
+  const second = await hostAt({ kind: 'here', term: 2 })
+  const first = await hostAt({ kind: 'elsewhere', term: 1, url })
+  const answering = fetch(`${first.url}/`)
+  await expect.poll(() => first.routing.forwarded).toBe(1)
+  first.place = { kind: 'elsewhere', term: 2, url: second.url }
+  // when its connection was refused is not known
+  const looking = setInterval(() => first.routing.looked(new Set([second.url])), 5)
+  const answer = await answering
+  clearInterval(looking)
+  expect([answer.status, await answer.json()]).toEqual([200, { at: second.url }])
+  expect(first.routing.forwarded).toBe(2)
 })
 
 // Holds ROUTING-2

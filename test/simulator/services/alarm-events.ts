@@ -4,6 +4,9 @@ import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 
 export const alarmEvents: SimulatedService = {
   name: 'alarmEvents',
+  cast: 0.15,
+  livesOn: ['alarms'],
+  needs: ['alarms'],
   operations: {
     follow: { weight: 1, draw: () => ({}) },
   },

@@ -10,8 +10,10 @@ const SEVERITIES = ['CRITICAL', 'MAJOR', 'MINOR', 'WARNING'] as const
 
 export const alarms: SimulatedService = {
   name: 'alarms',
+  needs: ['alarms'],
   operations: {
     raise: { weight: 5, draw: (chance) => ({ ...place(chance), severity: chance.of(SEVERITIES) }) },
+    raiseAtOnce: { weight: 2, draw: (chance) => ({ ...place(chance), severity: chance.of(SEVERITIES) }) },
     change: {
       weight: 5,
       draw: (chance) => ({
@@ -87,6 +89,7 @@ class Alarms implements ServiceModel {
     this.#world.work(`alarm ${tenant} ${source} ${type}`, async () => {
       if (!this.#isSure(key)) return
       if (name === 'raise') await this.#raise(key, given as unknown as Given)
+      else if (name === 'raiseAtOnce') await this.#raise(key, given as unknown as Given, 3)
       else if (name === 'batch') await this.#batch(key, given as unknown as Given)
       else await this.#onNewest(name, key, given as unknown as Given)
     })
@@ -129,15 +132,18 @@ class Alarms implements ServiceModel {
     this.#world.find('alarms are as the model says', text)
   }
 
-  async #raise(key: Key, { severity }: Given): Promise<void> {
+  /** `times`: by as many clients at once. */
+  async #raise(key: Key, { severity }: Given, times = 1): Promise<void> {
     const { tenant, source, type } = key
     const body = { type, text: 'x', severity, source: { id: source } }
-    const outcome = await this.#world.ask({ method: 'POST', url: '/alarm/alarms', tenant, body })
-    this.#told(key, outcome, 'a raise', (state) => {
-      const open = state.findIndex(({ status }) => status !== 'CLEARED')
-      if (open < 0) return [...state, { status: 'ACTIVE', severity, count: 1 }]
-      return state.map((one, i) => (i === open ? { ...one, count: one.count + 1 } : one))
-    })
+    const ask = () => this.#world.ask({ method: 'POST', url: '/alarm/alarms', tenant, body })
+    for (const outcome of await Promise.all(Array.from({ length: times }, ask))) {
+      this.#told(key, outcome, 'a raise', (state) => {
+        const open = state.findIndex(({ status }) => status !== 'CLEARED')
+        if (open < 0) return [...state, { status: 'ACTIVE', severity, count: 1 }]
+        return state.map((one, i) => (i === open ? { ...one, count: one.count + 1 } : one))
+      })
+    }
   }
 
   /** The newest alarm is looked for first, as people do. */
@@ -148,7 +154,7 @@ class Alarms implements ServiceModel {
     const url = `/alarm/alarms/${newest.id}`
     if (name === 'remove') {
       const outcome = await this.#world.ask({ method: 'DELETE', url, tenant })
-      this.#told(key, outcome, 'a removal', (state) => state.slice(0, -1))
+      this.#told(key, outcome, 'a removal', (state) => without(state, newest))
       return
     }
     const outcome = await this.#world.ask({ method: 'PUT', url, tenant, body: change })
@@ -198,6 +204,11 @@ class Alarms implements ServiceModel {
 
 function nameOf({ tenant, source, type }: Key): string {
   return `${tenant} ${source} ${type}`
+}
+
+function without(state: State, { status, severity, count }: AlarmState): State {
+  const at = state.findIndex((one) => one.status === status && one.severity === severity && one.count === count)
+  return state.filter((_one, i) => i !== at)
 }
 
 /** A cleared alarm does not change any more. */

@@ -13,6 +13,7 @@ const ATTEMPTS = 5
 
 export const broker: SimulatedService = {
   name: 'messages',
+  needs: ['broker'],
   operations: {
     post: {
       weight: 20,

@@ -17,6 +17,7 @@ interface Sent {
 
 export const commands: SimulatedService = {
   name: 'commands',
+  needs: ['broker', 'rules', 'resources'],
   operations: {
     send: { weight: 4, draw: (chance, n) => ({ n, resource: chance.of(SIRENS) }) },
     look: { weight: 1, draw: (chance) => ({ resource: chance.of(SIRENS) }) },

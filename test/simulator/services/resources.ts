@@ -8,6 +8,7 @@ const IDS = ['fan', 'lamp', 'lock'] as const
 
 export const resources: SimulatedService = {
   name: 'resources',
+  needs: ['rules', 'resources'],
   operations: {
     put: {
       weight: 3,
@@ -20,6 +21,7 @@ export const resources: SimulatedService = {
         change: chance.of<JsonObject>([{ a: n }, { b: n }, { b: null }, typed(chance)]),
       }),
     },
+    patchAtOnce: { weight: 3, draw: (chance, n) => ({ id: chance.of(IDS), change: { a: n, b: n, c: n } }) },
     create: { weight: 2, draw: (chance, n) => ({ id: chance.of(IDS), value: { a: n, ...typed(chance) } }) },
     remove: { weight: 2, draw: (chance) => ({ id: chance.of(IDS) }) },
     look: { weight: 2, draw: (chance) => ({ id: chance.of(IDS) }) },
@@ -57,6 +59,7 @@ class Resources implements ServiceModel {
     const url = `/api/resources/${id}`
     known.work(async () => {
       if (name === 'look') await this.#see(known)
+      else if (name === 'patchAtOnce') await this.#patchAtOnce(known, url, change)
       else if (name === 'put') await known.ask(name, { method: 'PUT', url, body: value }, () => value)
       else if (name === 'create') {
         const question = { method: 'POST', url: '/api/resources', body: { id, ...value } } as const
@@ -83,6 +86,14 @@ class Resources implements ServiceModel {
       await this.#see(known)
       await this.#verifyTasks(known)
     }
+  }
+
+  /** Each of its fields by another client. */
+  async #patchAtOnce(known: Known, url: string, change: JsonObject): Promise<void> {
+    const parts = Object.entries(change).map(([name, value]) => ({ [name]: value }))
+    await Promise.all(
+      parts.map((body) => known.ask('patch', { method: 'PATCH', url, body }, (state) => ({ ...state, ...body }))),
+    )
   }
 
   async #see(known: Known): Promise<void> {

@@ -2,6 +2,7 @@
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { World } from '../world/world.ts'
 import { HIGH, RESOURCES } from './broker.ts'
+import { NOTE_LIMIT_MS, verifyNotes } from './note-calls.ts'
 import type { SentMessage, Shared, SimulatedService } from './simulated-service.ts'
 
 /** What a task of the beginning does with each message that is high. */
@@ -23,7 +24,7 @@ function acting(kind: Kind, resource: string): JsonObject {
   if (kind === 'note') {
     return {
       name: 'note',
-      timeout: 'PT20S',
+      timeout: `PT${NOTE_LIMIT_MS / 1000}S`,
       retryConfig: { maxRetries: 6, minBackoff: 'PT1S', maxBackoff: 'PT4S' },
       properties: { n: '${streamdata.n}' },
     }
@@ -60,6 +61,9 @@ function countingRule(name: string, resource: string): JsonObject {
 
 export const rules: SimulatedService = {
   name: 'tasks',
+  cast: 0.6,
+  livesOn: ['messages'],
+  needs: ['broker', 'rules', 'resources', 'alarms'],
   operations: {
     create: { weight: 1, draw: (chance, n) => ({ n, resource: chance.of(RESOURCES) }) },
     stop: {
@@ -71,24 +75,27 @@ export const rules: SimulatedService = {
       draw: (chance) => ({ which: chance.below(1000), what: chance.of(['', '/deliveries', '/childRuns']) }),
     },
   },
-  model: (world, shared) => new Tasks(world, shared),
+  variants: KINDS,
+  model: (world, shared, variants) => new Tasks(world, shared, variants as readonly Kind[]),
 }
 
 class Tasks {
   readonly #world: World
   readonly #shared: Shared
+  readonly #kinds: readonly Kind[]
   readonly #tasks: KnownTask[] = []
   /** tasks whose creation nobody knows the end of, by tenant */
   readonly #unknown = new Map<string, number>()
 
-  constructor(world: World, shared: Shared) {
+  constructor(world: World, shared: Shared, kinds: readonly Kind[]) {
     this.#world = world
     this.#shared = shared
+    this.#kinds = kinds
   }
 
   async prepare(tenant: string): Promise<void> {
     for (const resource of RESOURCES)
-      for (const kind of KINDS) await this.#create(tenant, `${kind}-${resource}`, kind, resource)
+      for (const kind of this.#kinds) await this.#create(tenant, `${kind}-${resource}`, kind, resource)
   }
 
   act(name: string, tenant: string, given: JsonObject): void {
@@ -137,7 +144,7 @@ class Tasks {
     await this.#verifyTasks(tenant)
     for (const task of this.#tasks) {
       if (task.tenant !== tenant) continue
-      if (task.kind === 'note') this.#verifyNotes(task)
+      if (task.kind === 'note') verifyNotes(this.#world, task, this.#inputsOf(task))
       if (task.kind === 'alarm') await this.#verifyAlarms(task)
       if (task.kind === 'store') await this.#verifyStored(task)
       if (task.kind === 'count') await this.#verifyCount(task)
@@ -176,66 +183,6 @@ class Tasks {
     const possible = high.filter((one) => one.ackedAt === undefined || one.ackedAt >= askedAt)
     const certain = high.filter((one) => one.ackedAt !== undefined && one.sentAt >= since && until === Infinity)
     return { certain, possible }
-  }
-
-  #verifyNotes(task: KnownTask): void {
-    const world = this.#world
-    const { certain, possible } = this.#inputsOf(task)
-    const byNumber = new Map<number, Map<string, number>>()
-    for (const note of world.notes.list) {
-      if (note.task !== task.id) continue
-      const effects = byNumber.get(note.n) ?? new Map<string, number>()
-      effects.set(note.effect, (effects.get(note.effect) ?? 0) + (note.doneAt === undefined ? 0 : 1))
-      byNumber.set(note.n, effects)
-    }
-    const allowed = new Map(possible.map((one) => [one.n, one.attempts]))
-    for (const [n, effects] of byNumber) {
-      const most = allowed.get(n) ?? 0
-      if (effects.size > most)
-        world.find(
-          'acts once',
-          `task ${task.id} acted ${effects.size} times on message ${n}, at most ${most} are right: ${[...effects.keys()].join(', ')}`,
-        )
-    }
-    for (const { n } of certain) {
-      const done = [...(byNumber.get(n)?.values() ?? [])].filter((count) => count > 0).length
-      if (done < 1) world.find('acts once', `task ${task.id} never acted on message ${n}`)
-    }
-    this.#verifyRepeats(task)
-    if (task.until === Infinity) this.#verifyOrder(task, certain)
-  }
-
-  /**
-   * What was done well is done again only when the host died since, or when what it said was not durable within the
-   * limit of the call.
-   */
-  #verifyRepeats(task: KnownTask): void {
-    if (this.#world.wasSlow) return
-    const done = new Map<string, number>()
-    for (const { task: id, effect, life, doneAt } of this.#world.notes.list) {
-      if (id !== task.id || doneAt === undefined) continue
-      if (done.get(effect) === life)
-        this.#world.find('acts once', `effect ${effect} was done twice in one life of the host`)
-      done.set(effect, life)
-    }
-  }
-
-  #verifyOrder(task: KnownTask, certain: readonly SentMessage[]): void {
-    const done = new Map<number, number>()
-    for (const { task: id, n, doneAt } of this.#world.notes.list)
-      if (id === task.id && doneAt !== undefined && !done.has(n)) done.set(n, doneAt)
-    for (const first of certain) {
-      for (const second of certain) {
-        if ((first.ackedAt ?? Infinity) >= second.sentAt) continue
-        const [before, after] = [done.get(first.n), done.get(second.n)]
-        if (before !== undefined && after !== undefined && before > after) this.#tellOrder(task, first, second)
-      }
-    }
-  }
-
-  #tellOrder(task: KnownTask, { n: before }: SentMessage, { n: after }: SentMessage): void {
-    const text = `task ${task.id} acted on message ${after} before ${before}, which was acknowledged before the other was sent`
-    this.#world.find('order', text)
   }
 
   async #verifyAlarms(task: KnownTask): Promise<void> {

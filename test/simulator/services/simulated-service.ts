@@ -23,10 +23,19 @@ export interface ServiceModel {
 
 export interface SimulatedService {
   readonly name: string
-  /** prepared and verified only in runs with operations of it: plans that were kept without it stay what they were */
+  /** of plans without a cast it takes part in those alone that have operations of it: they stay what they were */
   readonly onlyWhenDrawn?: boolean
   readonly operations: Readonly<Record<string, SimulatedOperation>>
-  model(world: World, shared: Shared): ServiceModel
+  /** probability that it takes part in a run; default: 0.35 */
+  readonly cast?: number
+  /** services of the simulator without whose operations it has nothing to do */
+  readonly livesOn?: readonly string[]
+  /** services of the host that its operations need; absent: all that are served */
+  readonly needs?: readonly string[]
+  /** What of it can take part or be left out of a run; at least one takes part. */
+  readonly variants?: readonly string[]
+  /** `variants`: those that take part */
+  model(world: World, shared: Shared, variants: readonly string[]): ServiceModel
 }
 
 /** A message that a client sent. Times are ms since the beginning. */

@@ -20,6 +20,7 @@ const MOST_WAITING = 500_000
 export const streams: SimulatedService = {
   name: 'streams',
   onlyWhenDrawn: true,
+  needs: ['broker'],
   operations: {
     send: {
       weight: 10,

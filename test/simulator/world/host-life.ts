@@ -7,11 +7,11 @@ import { readConfig, type Config } from '../../../src/host/config.ts'
 import { mount } from '../../../src/host/mount.ts'
 import { SERVICES } from '../../../src/host/service-table.ts'
 import type { Plug } from '../../../src/plug.ts'
-import { newConnection } from './network.ts'
+import { MQTT_PORT, newConnection } from './network.ts'
 import type { Medium } from './medium.ts'
 
 /** What is served. Functions and webscripts run in processes of their own, which no simulated clock governs. */
-const SERVED = ['broker', 'rules', 'resources', 'alarms', 'queries']
+export const SERVED: readonly string[] = ['broker', 'rules', 'resources', 'alarms', 'queries']
 
 export interface Answer {
   readonly status: number
@@ -45,19 +45,26 @@ export interface HostLife {
 /** sixteen bytes; who asks may choose the same again */
 const SOCKET_KEY = btoa('0123456789abcdef')
 
-const CONFIG: Config = readConfig(
-  { store: 'memory:', mqtt: '1883', empty: true, rateLimit: '0', only: SERVED.join(',') },
-  {},
-  [...SERVICES.keys()],
-)
+function configOf(serves: readonly string[]): Config {
+  return readConfig(
+    { store: 'memory:', mqtt: String(MQTT_PORT), empty: true, rateLimit: '0', only: serves.join(',') },
+    {},
+    [...SERVICES.keys()],
+  )
+}
 
 /** Rejects when it cannot start. */
 export async function startLife(
   medium: Medium,
   plugs: readonly Plug[],
+  serves: readonly string[],
   log: (line: string) => void,
 ): Promise<HostLife> {
-  const composed = await compose(CONFIG, { openStorage: () => medium.open(), plugs: () => plugs, hashCost: 2 })
+  const composed = await compose(configOf(serves), {
+    openStorage: () => medium.open(),
+    plugs: () => plugs,
+    hashCost: 2,
+  })
   const app = fastify({
     logger: { level: 'warn', stream: { write: log } },
     routerOptions: { maxParamLength: 2048 },

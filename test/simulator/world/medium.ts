@@ -252,7 +252,7 @@ export class Medium {
     const lane = `${tenant} series`
     return {
       append: (batch) => {
-        const copy = structuredClone(batch)
+        const copy = JSON.parse(JSON.stringify(batch)) as typeof batch
         return this.#write(life, lane, () => inner.append(copy))
       },
       remove: (what) => this.#write(life, lane, () => inner.remove(what)),

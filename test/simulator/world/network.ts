@@ -7,6 +7,7 @@ import net from 'node:net'
 import { syncBuiltinESMExports } from 'node:module'
 import { Duplex, duplexPair } from 'node:stream'
 
+export const MQTT_PORT = 1883
 /** Bytes that wait at each end before its writer has to. */
 const ROOM = 16_384
 

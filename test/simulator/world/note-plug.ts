@@ -16,6 +16,8 @@ export interface Note {
   readonly life: number
   /** ms at which it was answered well; undefined: it was not */
   doneAt?: number
+  /** it was answered badly */
+  hasFailed?: boolean
 }
 
 export interface Behaviour {
@@ -35,6 +37,8 @@ export class NoteBook {
   readonly #chance: Chance
   readonly #tell: (line: string) => void
   #life = 0
+  /** ms at which each life of the host ended */
+  readonly #ends: number[] = []
 
   constructor(loop: VirtualLoop, chance: Chance, tell: (line: string) => void) {
     this.#loop = loop
@@ -43,7 +47,13 @@ export class NoteBook {
   }
 
   crashed(): void {
+    this.#ends[this.#life] = this.#loop.elapsed
     this.#life++
+  }
+
+  /** ms at which that life of the host ended */
+  endOf(life: number): number {
+    return this.#ends[life] ?? Infinity
   }
 
   async take(note: Pick<Note, 'task' | 'effect' | 'n'>): Promise<void> {
@@ -56,6 +66,7 @@ export class NoteBook {
       this.#failures.set(note.effect, failures + 1)
       this.#tell(`note ${note.effect} of message ${note.n} ${draw < fails ? 'fails' : 'hangs'}`)
       if (draw >= fails) await new Promise(() => undefined)
+      entry.hasFailed = true
       throw new AppError('PLUG_FAILED', 'the world outside says no')
     }
     if (slowMs > 0 && this.#chance.is(0.5)) {

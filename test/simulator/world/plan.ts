@@ -14,8 +14,8 @@ export interface Operation {
 
 /** Something that goes wrong, or ends doing so. */
 export type Fault =
-  /** the process is killed when so many more things have happened, and started again after so many ms */
-  | { readonly fault: 'crash'; readonly turns: number; readonly downMs: number }
+  /** the process is killed, and started again after so many ms */
+  | { readonly fault: 'crash'; readonly downMs: number }
   /** an operator stops it, and starts it again */
   | { readonly fault: 'restart'; readonly downMs: number }
   /** the medium is in trouble for so many ms */
@@ -27,11 +27,25 @@ export type Fault =
   /** how plugs behave from now on: of their calls, how many fail, never answer, and are slow */
   | { readonly fault: 'plugs'; readonly fails: number; readonly hangs: number; readonly slowMs: number }
 
-export type Step = Operation | (Fault & { readonly at: number })
+/** `turns`: it comes when so many more things have happened, or at once. */
+export type Step = Operation | (Fault & { readonly at: number; readonly turns?: number })
+
+/** What takes part in a run: few things at a time meet each other more often than many do. */
+export interface Cast {
+  readonly tenants: readonly string[]
+  /** names of services of the simulator */
+  readonly services: readonly string[]
+  /** services that the host has; absent: all that can be simulated */
+  readonly serves?: readonly string[]
+  /** of services that have variants: those that take part */
+  readonly variants: Readonly<Record<string, readonly string[]>>
+}
 
 export interface Plan {
   /** of all chance while it runs */
   readonly seed: string
+  /** absent: everything takes part */
+  readonly cast?: Cast
   readonly steps: readonly Step[]
 }
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { SIMULATED } from '../services/index.ts'
 import type { Shared } from '../services/simulated-service.ts'
-import { isOperation, type Plan } from './plan.ts'
+import { isOperation, type Cast, type Plan, type Step } from './plan.ts'
 import type { VirtualLoop } from './virtual-loop.ts'
 import { TENANTS, World, type Finding } from './world.ts'
 
@@ -14,29 +14,34 @@ export interface RunResult {
   readonly world: World
 }
 
-export async function runPlan(loop: VirtualLoop, { seed, steps }: Plan): Promise<RunResult> {
+export async function runPlan(loop: VirtualLoop, { seed, steps, cast = castOf(steps) }: Plan): Promise<RunResult> {
   loop.begin(seed)
-  const world = new World(loop, seed)
+  const world = new World(loop, seed, cast)
   const shared: Shared = { messages: [] }
-  const drawn = new Set(steps.flatMap((step) => (isOperation(step) ? [step.do.split('.')[0]] : [])))
-  const present = SIMULATED.filter(({ name, onlyWhenDrawn }) => onlyWhenDrawn !== true || drawn.has(name))
-  const models = new Map(present.map((service) => [service.name, service.model(world, shared)]))
+  const models = new Map(
+    SIMULATED.filter(({ name }) => cast.services.includes(name)).map((service) => {
+      const { name, variants = [] } = service
+      return [name, service.model(world, shared, cast.variants[name] ?? variants)]
+    }),
+  )
   try {
     await world.begin()
     for (const model of models.values()) {
-      for (const tenant of TENANTS) await world.inCalm(async () => model.prepare?.(tenant))
+      for (const tenant of cast.tenants) await world.inCalm(async () => model.prepare?.(tenant))
     }
     const beginning = world.now
     for (const step of steps) {
       await world.until(beginning + step.at)
-      if (!isOperation(step)) await world.apply(step)
+      if (!isOperation(step)) await world.apply(step, step.turns)
       else {
         const [service = '', operation = ''] = step.do.split('.')
         models.get(service)?.act(operation, step.tenant, step.with)
       }
     }
     await world.settle()
-    for (const model of models.values()) for (const tenant of TENANTS) await world.inCalm(() => model.verify(tenant))
+    for (const model of models.values()) {
+      for (const tenant of cast.tenants) await world.inCalm(() => model.verify(tenant))
+    }
     await world.end()
   } catch (error) {
     world.find('simulator', (error as Error).stack ?? String(error))
@@ -44,4 +49,11 @@ export async function runPlan(loop: VirtualLoop, { seed, steps }: Plan): Promise
   const { findings, history } = world
   const digest = createHash('sha256').update(history.join('\n')).digest('hex').slice(0, 16)
   return { findings, history, digest, world }
+}
+
+/** Of a plan that was kept without one. */
+function castOf(steps: readonly Step[]): Cast {
+  const drawn = new Set(steps.flatMap((step) => (isOperation(step) ? [step.do.split('.')[0]] : [])))
+  const present = SIMULATED.filter(({ name, onlyWhenDrawn }) => onlyWhenDrawn !== true || drawn.has(name))
+  return { tenants: TENANTS, services: present.map(({ name }) => name), variants: {} }
 }

@@ -2,9 +2,7 @@
 import { generate, parser, type IConnectPacket, type IPublishPacket, type Packet } from 'mqtt-packet'
 import WebSocket from 'ws'
 import type { HostLife } from './host-life.ts'
-import { newConnection, network } from './network.ts'
-
-export const MQTT_PORT = 1883
+import { MQTT_PORT, newConnection, network } from './network.ts'
 
 /** An end of a connection. */
 export interface Client {

@@ -2,9 +2,9 @@
 import { messageOf } from '../../../src/kernel/errors.ts'
 import type { Plug } from '../../../src/plug.ts'
 import { Chance } from './chance.ts'
-import { startLife, type Answer, type HostLife, type Question } from './host-life.ts'
-import { CALM, Medium } from './medium.ts'
-import type { Fault } from './plan.ts'
+import { SERVED, startLife, type Answer, type HostLife, type Question } from './host-life.ts'
+import { CALM, Medium, type Trouble } from './medium.ts'
+import type { Cast, Fault } from './plan.ts'
 import { network } from './network.ts'
 import { notePlug, type NoteBook } from './note-plug.ts'
 import type { VirtualLoop } from './virtual-loop.ts'
@@ -26,9 +26,11 @@ export interface Finding {
 
 /** ms after which a client gives up; the host gives up earlier */
 const PATIENCE_MS = 45_000
+/** ms by which a clock that was set forward is taken for a machine that slept */
+const SLEPT_MS = 60_000
 /** ms between two attempts to start a host that does not */
 const START_AGAIN_MS = 2_000
-/** ms within which a crash that waits for things to happen comes */
+/** ms within which a fault that waits for things to happen comes */
 const SOON_MS = 2_000
 /** ms of calm after which everything has come to rest */
 export const REST_MS = 150_000
@@ -50,6 +52,10 @@ export class World {
   readonly findings: Finding[] = []
   /** whether the medium ever took so long that time limits of calls can pass meanwhile */
   wasSlow = false
+  /** when the store was in trouble */
+  readonly #troubles: { readonly from: number; to: number }[] = []
+  /** by how much the wall clock was set forward, when that was little */
+  readonly #leaps: { readonly at: number; readonly ms: number }[] = []
   /** what happened, a line each: equal for equal runs */
   readonly history: string[] = []
   readonly counts = { asked: 0, answered: 0, refused: 0, unknown: 0, crashes: 0, failedStarts: 0, warnings: 0 }
@@ -63,9 +69,14 @@ export class World {
   #isDown = true
   #working = 0
 
-  constructor(loop: VirtualLoop, seed: string) {
+  readonly #tenants: readonly string[]
+  readonly #serves: readonly string[]
+
+  constructor(loop: VirtualLoop, seed: string, { tenants, serves = SERVED }: Cast) {
     this.loop = loop
     network.forget()
+    this.#tenants = tenants
+    this.#serves = serves
     this.medium = new Medium(loop, new Chance(`medium ${seed}`))
     const { plug, book } = notePlug(loop, new Chance(`plugs ${seed}`), (line) => this.tell(line))
     this.notes = book
@@ -96,9 +107,11 @@ export class World {
     await this.loop.run(() => this.#life !== undefined)
     const { keyPairs } = this.#requireLife().composed
     let made = false
-    void Promise.all(TENANTS.map((tenant) => keyPairs.add({ key: tenant, secret: 'secret', tenant }))).then(() => {
-      made = true
-    })
+    void Promise.all(this.#tenants.map((tenant) => keyPairs.add({ key: tenant, secret: 'secret', tenant }))).then(
+      () => {
+        made = true
+      },
+    )
     await this.loop.run(() => made)
   }
 
@@ -212,14 +225,14 @@ export class World {
     return { status: 0, body: undefined, headers: {} }
   }
 
-  async apply(step: Fault): Promise<void> {
-    this.tell(`FAULT ${JSON.stringify(step)}`)
-    if (step.fault === 'crash') {
-      const due = this.loop.happened + step.turns
+  /** `turns`: when so many more things have happened. */
+  async apply(step: Fault, turns = 0): Promise<void> {
+    if (turns > 0) {
+      const due = this.loop.happened + turns
       await this.loop.run(() => this.loop.happened >= due, this.now + SOON_MS)
-      this.tell('the process dies')
-      return this.#crash(step.downMs)
     }
+    this.tell(`FAULT ${JSON.stringify(step)}`)
+    if (step.fault === 'crash') return this.#crash(step.downMs)
     if (step.fault === 'restart') return this.#restart(step.downMs)
     if (
       step.fault === 'trouble' ||
@@ -228,15 +241,28 @@ export class World {
       this.wasSlow = true
     }
     if (step.fault === 'trouble') {
-      this.medium.begin(step.kind)
-      this.loop.after(step.ms, () => this.medium.end(), 'world')
+      this.#trouble(step.kind, step.ms)
     } else if (step.fault === 'manners') this.medium.manners = step.manners
-    else if (step.fault === 'clock') this.loop.stepWall(step.ms)
-    else this.notes.behaviour = step
+    else if (step.fault === 'clock') {
+      this.loop.stepWall(step.ms)
+      if (step.ms > 0 && step.ms < SLEPT_MS) this.#leaps.push({ at: this.now, ms: step.ms })
+    } else this.notes.behaviour = step
+  }
+
+  /** ms of that time that may count for the limits of calls: the store was well, and of leaps only small ones count. */
+  countedWithin(from: number, to: number): number {
+    const troubled = this.#troubles.reduce(
+      (sum, one) => sum + Math.max(0, Math.min(to, one.to) - Math.max(from, one.from)),
+      0,
+    )
+    const leapt = this.#leaps.reduce((sum, { at, ms }) => sum + (at >= from && at <= to ? ms : 0), 0)
+    return to - from - troubled + leapt
   }
 
   /** Faults end; what is under way comes to its end. */
   async settle(): Promise<void> {
+    const trouble = this.#troubles.at(-1)
+    if (trouble !== undefined) trouble.to = Math.min(trouble.to, this.now)
     this.medium.end()
     this.medium.manners = CALM
     this.notes.behaviour = undefined
@@ -267,6 +293,16 @@ export class World {
     )
     await this.loop.run(() => isOver, this.now + 120_000)
     if (!isOver && life !== undefined) this.find('stops', 'the host does not stop within two minutes')
+  }
+
+  /** Instead of the one that is on. */
+  #trouble(kind: Trouble, ms: number): void {
+    const before = this.#troubles.at(-1)
+    if (before !== undefined) before.to = Math.min(before.to, this.now)
+    const one = { from: this.now, to: this.now + ms }
+    this.#troubles.push(one)
+    this.medium.begin(kind)
+    this.loop.after(ms, () => this.#troubles.at(-1) === one && this.medium.end(), 'world')
   }
 
   async #crash(downMs: number): Promise<void> {
@@ -316,7 +352,7 @@ export class World {
   #start(): void {
     const number = ++this.#lives
     this.#isDown = false
-    void startLife(this.medium, this.#plugs, (line) => this.#logged(line)).then(
+    void startLife(this.medium, this.#plugs, this.#serves, (line) => this.#logged(line)).then(
       (life) => {
         if (number === this.#lives) this.#life = life
         this.tell('the host is up')

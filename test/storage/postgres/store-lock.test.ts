@@ -77,6 +77,40 @@ describeWithPostgres('a store that one host has', (start) => {
     await way.close()
   })
 
+  it('that several share says at once when one is gone, and what they tell each other', async () => {
+    const way = await cuttableWay(server)
+    const [one, two] = await Promise.all([open({ url: way.url, lock: 'shared' }), open({ lock: 'shared' })])
+    const heardByOne: (string | undefined)[] = []
+    const heardByTwo: (string | undefined)[] = []
+    one.presence?.hear((word) => void heardByOne.push(word))
+    two.presence?.hear((word) => void heardByTwo.push(word))
+    await one.presence?.announce('one')
+    await one.tell?.('hello')
+    await until(() => heardByTwo.includes('hello') && heardByOne.includes('hello'))
+
+    const calledOff = new AbortController()
+    const never = two.presence?.gone('one', calledOff.signal)
+    calledOff.abort()
+    await never
+    let isGone = false
+    const gone = two.presence?.gone('one', new AbortController().signal).then(() => (isGone = true))
+    await until(async () => (await sessions()).some(({ name }) => name.startsWith('reflexarc ')))
+    expect([isGone, two.presence?.deafFor]).toEqual([false, expect.any(Number)])
+    way.cut()
+    await gone
+    await until(() => one.presence?.deafFor === Number.POSITIVE_INFINITY)
+    await two.tell?.('not heard by one')
+    heardByOne.length = 0
+    way.mend()
+    await until(() => heardByOne.length > 0)
+    expect(heardByOne).toEqual([undefined])
+    // who watches holds up nobody who comes back
+    await until(async () => (await sessions()).length === 3)
+    await Promise.all([one.close(), two.close()])
+    await until(async () => (await sessions()).length === 0)
+    await way.close()
+  })
+
   it(
     'is held up by a host that stands still in the middle of a commit for some seconds at most',
     { timeout: 20_000 },

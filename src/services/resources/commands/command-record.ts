@@ -11,8 +11,8 @@ export interface CommandJob {
   readonly hops: number
   /** with hops: what everything that came of one arrival is known by */
   readonly root?: string
-  /** who carries it out, and until when nobody else may; epoch ms */
-  readonly lease?: { readonly owner: string; readonly until: number }
+  /** who carries it out, and until when nobody else may: epoch ms by the clock of the store, in this session of it */
+  readonly lease?: { readonly owner: string; readonly until: number; readonly session?: string }
 }
 
 export const COMMAND_JOBS: CollectionSpec<CommandJob> = {

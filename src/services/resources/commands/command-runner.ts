@@ -6,7 +6,7 @@
  * COMMAND-3 a slow actuator holds up its own resource only, as long as fewer than `most` are slow
  */
 import { AppError, messageOf } from '../../../kernel/errors.ts'
-import type { Stored, Storage, Store } from '../../../storage/contract.ts'
+import type { Stored, Storage, Store, StoreTime } from '../../../storage/contract.ts'
 import type { ActuatorCall, ResourceEntity } from '../contract.ts'
 import type { StartTimer } from '../../../kernel/start-timer.ts'
 import type { Logger } from '../../../kernel/logger.ts'
@@ -138,14 +138,16 @@ export class CommandRunner {
 
   /** Undefined when it is another's. */
   async #claim({ tenant, resource }: Lane, job: Stored<CommandJob>): Promise<Stored<CommandJob> | undefined> {
-    const { now, owner } = this.#dependencies
     const { lease } = job.value
-    if (lease !== undefined && lease.owner !== owner && lease.until > now()) {
-      this.#lookLater(tenant, resource, lease.until - now())
+    const time = await this.#store(tenant).now()
+    // of an earlier session: nobody holds it any more, whatever the clock says
+    const isHeld = lease !== undefined && lease.owner !== this.#dependencies.owner && lease.session === time.session
+    if (isHeld && lease.until > time.ms) {
+      this.#lookLater(tenant, resource, lease.until - time.ms)
       return undefined
     }
     try {
-      return await this.#lease(tenant, job)
+      return await this.#lease(tenant, job, time)
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
       this.#lookLater(tenant, resource, PAUSE_MS)
@@ -153,9 +155,13 @@ export class CommandRunner {
     }
   }
 
-  async #lease(tenant: string, { id, version, value }: Stored<CommandJob>): Promise<Stored<CommandJob>> {
-    const { now, owner } = this.#dependencies
-    const leased = { ...value, lease: { owner, until: now() + LEASE_MS } }
+  async #lease(
+    tenant: string,
+    { id, version, value }: Stored<CommandJob>,
+    { ms, session }: StoreTime,
+  ): Promise<Stored<CommandJob>> {
+    const { owner } = this.#dependencies
+    const leased = { ...value, lease: { owner, until: ms + LEASE_MS, ...(session !== undefined && { session }) } }
     return { id, value: leased, version: await this.#store(tenant).collection(COMMAND_JOBS).put(id, leased, version) }
   }
 
@@ -184,7 +190,9 @@ export class CommandRunner {
     let cancel: () => void = () => undefined
     const wait = (): void => {
       cancel = this.#dependencies.later(LEASE_MS / 3, () => {
-        renewing = this.#lease(tenant, held)
+        renewing = this.#store(tenant)
+          .now()
+          .then((time) => this.#lease(tenant, held, time))
           .then((leased) => (held = leased))
           // another took it over: whoever is done first writes the result down, under the same id
           .catch(() => (isReleased = true))

@@ -6,6 +6,7 @@ import { COMMAND_JOBS } from '../../../../src/services/resources/commands/comman
 import { CommandRunner } from '../../../../src/services/resources/commands/command-runner.ts'
 import { Outbox } from '../../../../src/services/resources/commands/outbox.ts'
 import type { ActuatorCall, ResourceEntity } from '../../../../src/services/resources/contract.ts'
+import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import { Mortal } from './support/mortal.ts'
 
@@ -16,7 +17,8 @@ type Outcome = Awaited<ReturnType<ActuatorCall['run']>>
 
 /** A store with commands of resources, and an actuator that answers when it is told to. */
 class Bench {
-  readonly storage = openMemory()
+  readonly #disk = new MemoryDisk()
+  storage = this.#opened()
   readonly calls: Call[] = []
   readonly open = new Map<string, (outcome: Outcome | Error) => void>()
   readonly timers = new Set<{ readonly at: number; readonly work: () => void }>()
@@ -34,6 +36,16 @@ class Bench {
     this.timers.clear()
     this.runner = this.#runner()
     await this.runner.start()
+  }
+
+  /** The store was opened by the life that is gone, and is opened anew. */
+  async reopen(): Promise<void> {
+    await this.storage.close()
+    this.storage = this.#opened()
+  }
+
+  #opened() {
+    return openMemory({ disk: this.#disk, clock: () => this.now })
   }
 
   async send(resource: string, name: string, more: Record<string, Json> = {}, hops = 0): Promise<void> {
@@ -168,6 +180,21 @@ describe('a command', () => {
     expect(b.calls.map(({ properties }) => properties['n'])).toEqual([1, 1, 2])
     expect(b.calls[1]?.id).toBe(b.calls[0]?.id)
     expect(b.calls[2]?.id).not.toBe(b.calls[0]?.id)
+  })
+
+  it('that was under way in a crash is carried out at once where nobody else has the store, though the clock was set back', async () => {
+    const b = await bench(['p1'])
+    b.isAtOnce = false
+    await b.send('p1', 'open')
+    await expect.poll(() => b.calls.length).toBe(1)
+    b.life.kill()
+    await b.reopen()
+    b.now -= 3_600_000
+    b.isAtOnce = true
+    await b.again()
+    await b.runner.idle()
+    expect(await b.log('p1')).toHaveLength(1)
+    expect(b.calls[1]?.id).toBe(b.calls[0]?.id)
   })
 
   it('that takes long keeps its lease', async () => {

@@ -1,0 +1,104 @@
+/**
+ * JSON values that are much alike, kept small: what they have in common is kept once, and of each its numbers and the
+ * texts that are its own.
+ *
+ * PACKED-1 what is unpacked is what was packed: the same values under the same keys in the same order.
+ */
+import { isPlainObject } from './json.ts'
+import { LruCache } from './lru-cache.ts'
+
+/** Where a number, or one of the names by its place, stands in a form: texts of JSON have no such characters. */
+const NUMBER = '\u0000'
+const NAME = '\u0001'
+const PLACES = /\u0000|\u0001\d+\u0001/g
+/** forms that are shared, and texts whose JSON is known */
+const MAX_FORMS = 4_096
+const MAX_QUOTED = 4_096
+
+export interface PackedJson {
+  /** the JSON text with marks in place of numbers and names; one string for all that have the same */
+  readonly form: string
+  readonly numbers: readonly number[]
+  readonly names: readonly string[]
+}
+
+export class JsonPacker {
+  readonly #forms = new LruCache<string, string>(MAX_FORMS)
+  readonly #quoted = new Map<string, string>()
+  readonly #fixed: ReadonlySet<string>
+
+  /** `fixed`: keys whose numbers are part of the form. */
+  constructor(fixed: Iterable<string> = []) {
+    this.#fixed = new Set(fixed)
+  }
+
+  /** `names`: texts that this value has and others do not, as keys or as values. Undefined: it is not plain JSON. */
+  pack(value: unknown, names: readonly string[]): PackedJson | undefined {
+    const numbers: number[] = []
+    const written = this.#form(value, false, names, numbers)
+    if (written === undefined) return undefined
+    const known = this.#forms.get(written)
+    if (known === undefined) this.#forms.set(written, written)
+    // a copy has no room to spare
+    return { form: known ?? written, numbers: numbers.slice(), names }
+  }
+
+  #form(value: unknown, isFixed: boolean, names: readonly string[], numbers: number[]): string | undefined {
+    if (typeof value === 'number') {
+      if (!Number.isFinite(value)) return undefined
+      if (isFixed) return textOf(value)
+      numbers.push(value)
+      return NUMBER
+    }
+    if (typeof value === 'string') return this.#text(value, names)
+    if (value === null || typeof value === 'boolean') return String(value)
+    if (Array.isArray(value)) return this.#list(value, isFixed, names, numbers)
+    return isPlainObject(value) ? this.#record(value, names, numbers) : undefined
+  }
+
+  #text(text: string, names: readonly string[]): string {
+    const place = names.indexOf(text)
+    if (place !== -1) return NAME + place + NAME
+    const known = this.#quoted.get(text)
+    if (known !== undefined) return known
+    const quoted = JSON.stringify(text)
+    if (this.#quoted.size < MAX_QUOTED) this.#quoted.set(text, quoted)
+    return quoted
+  }
+
+  #list(list: readonly unknown[], isFixed: boolean, names: readonly string[], numbers: number[]): string | undefined {
+    let form = '['
+    for (let i = 0; i < list.length; i += 1) {
+      const one = this.#form(list[i], isFixed, names, numbers)
+      if (one === undefined) return undefined
+      form += i === 0 ? one : `,${one}`
+    }
+    return `${form}]`
+  }
+
+  /** Absent and `undefined` are the same. */
+  #record(record: Readonly<Record<string, unknown>>, names: readonly string[], numbers: number[]): string | undefined {
+    let form = ''
+    for (const key of Object.keys(record)) {
+      const item = record[key]
+      if (item === undefined) continue
+      const one = this.#form(item, this.#fixed.has(key), names, numbers)
+      if (one === undefined) return undefined
+      form += `${form === '' ? '{' : ','}${this.#text(key, names)}:${one}`
+    }
+    return form === '' ? '{}' : `${form}}`
+  }
+}
+
+export function unpack({ form, numbers, names }: PackedJson): unknown {
+  let at = 0
+  const text = form.replace(PLACES, (mark) => {
+    if (mark === NUMBER) return textOf(numbers[at++] as number)
+    return JSON.stringify(names[Number(mark.slice(1, -1))])
+  })
+  return JSON.parse(text)
+}
+
+function textOf(number: number): string {
+  return Object.is(number, -0) ? '-0' : String(number)
+}
