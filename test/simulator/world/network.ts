@@ -5,7 +5,7 @@
 import { EventEmitter } from 'node:events'
 import net from 'node:net'
 import { syncBuiltinESMExports } from 'node:module'
-import { Duplex, duplexPair } from 'node:stream'
+import { duplexPair, type Duplex } from 'node:stream'
 
 export const MQTT_PORT = 1883
 /** Bytes that wait at each end before its writer has to. */

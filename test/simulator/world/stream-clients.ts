@@ -1,5 +1,5 @@
 /** Clients of one connection each: what they say over MQTT and WebSockets, and what they hear. */
-import { generate, parser, type IConnectPacket, type IPublishPacket, type Packet } from 'mqtt-packet'
+import { generate, parser, type IPublishPacket, type Packet } from 'mqtt-packet'
 import WebSocket from 'ws'
 import type { HostLife } from './host-life.ts'
 import { MQTT_PORT, newConnection, network } from './network.ts'
@@ -24,7 +24,7 @@ export function openSocket(
   heard?: (text: string) => void,
 ): SocketClient {
   const { host, client, leave } = newConnection()
-  const socket = new WebSocket(null as never, undefined, {} as never)
+  const socket = new WebSocket(null as never, undefined, {})
   const over = new Promise<void>((resolve) => void client.once('close', () => resolve()))
   const opened = new Promise<boolean>((resolve) => {
     client.once('close', () => resolve(false))
@@ -64,7 +64,7 @@ export function openMqtt(tenant: string, heard?: (packet: Packet) => void): Mqtt
   const connection = network.connect(MQTT_PORT)
   if (connection === undefined) return undefined
   const { client, leave } = connection
-  const packets = parser({ protocolVersion: 5 } as IConnectPacket)
+  const packets = parser({ protocolVersion: 5 })
   const over = new Promise<void>((resolve) => void client.once('close', () => resolve()))
   const opened = new Promise<boolean>((resolve) => {
     client.once('close', () => resolve(false))
