@@ -101,6 +101,18 @@ export class OpenTenants<T> {
     for (const [tenant, entry] of this.#entries) if (gone.has(slotOf(tenant))) this.#drop(tenant, entry)
   }
 
+  /** Drops what is open and not right any more; it is opened again by `complete`, where it is here. */
+  renew(isRight: (opened: T, tenant: string) => boolean): void {
+    for (const [tenant, entry] of this.#entries) {
+      if (entry.opened !== undefined && !isRight(entry.opened, tenant)) this.#lost(tenant, entry)
+    }
+  }
+
+  /** There may be tenants that are not open yet. */
+  incomplete(): void {
+    this.#isComplete = false
+  }
+
   /** Closes what is open of the slot; nobody may ask for it meanwhile. Never rejects. */
   async release(slot: number): Promise<void> {
     const open = [...this.#entries].filter(([tenant]) => slotOf(tenant) === slot)
@@ -133,10 +145,16 @@ export class OpenTenants<T> {
   }
 
   async #make(tenant: string, entry: Entry<T>): Promise<T> {
-    const opened = await this.#options.open(tenant, entry.term, () => this.#drop(tenant, entry))
+    const opened = await this.#options.open(tenant, entry.term, () => this.#lost(tenant, entry))
     if (this.#entries.get(tenant) === entry) return (entry.opened = opened)
     void this.#close(tenant, opened)
     throw notHere(tenant)
+  }
+
+  /** Somebody else has written to it; it may be this host's again at once. */
+  #lost(tenant: string, entry: Entry<T>): void {
+    this.#drop(tenant, entry)
+    this.#isComplete = false
   }
 
   #drop(tenant: string, entry: Entry<T>): void {

@@ -1,15 +1,15 @@
 /**
- * Slots: the tenants of a cluster in a fixed number of parts, so that who has what is one short table however many
- * tenants there are. All hosts come from the same list of hosts to the same assignment, without asking each other.
+ * Slots: what the hosts of a cluster share, which are the partitions of all tenants, in a fixed number of parts, so that
+ * who has what is one short table however many there are. All hosts come from the same list of hosts to the same
+ * assignment, without asking each other.
  */
+import { hashText } from '../kernel/hash-text.ts'
 
 export const SLOTS = 256
 
-const UTF8 = new TextEncoder()
-
-/** The slot of a tenant: the same on every host, for ever. */
-export function slotOf(tenant: string): number {
-  return hashOf(tenant) % SLOTS
+/** The slot of a partition of a tenant, by its name (`unitName`): the same on every host, for ever. */
+export function slotOf(unit: string): number {
+  return hashText(unit) % SLOTS
 }
 
 /**
@@ -35,19 +35,10 @@ function firstFor(slot: number, hosts: readonly string[]): string {
   let first = ''
   let highest = -1
   for (const host of hosts) {
-    const rank = hashOf(`${slot} ${host}`)
+    const rank = hashText(`${slot} ${host}`)
     if (rank < highest || (rank === highest && host > first)) continue
     first = host
     highest = rank
   }
   return first
-}
-
-/** 32 bits: FNV-1a over the bytes, and the last step of MurmurHash3, so that short texts differ in all bits. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5
-  for (const byte of UTF8.encode(text)) hash = Math.imul(hash ^ byte, 0x01000193)
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-  return (hash ^ (hash >>> 16)) >>> 0
 }

@@ -17,6 +17,7 @@ import { requireSqlite } from './requirements.ts'
 import type { ClusterHost } from './cluster/cluster-host.ts'
 import { checkSharedFolder } from './cluster/shared-folder.ts'
 import { deploymentSecret } from './cluster/deployment-secret.ts'
+import { requireWhole } from './cluster/partition-counts.ts'
 import { itself, makeCluster } from './cluster/make-cluster.ts'
 import { closeAll, makeServices, stopping } from './make-services.ts'
 import { OwnApi } from './own-api.ts'
@@ -68,6 +69,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const ownSecret = lasting ? tokenKey(config.data) : randomKey()
     const isMember = config.cluster !== undefined
     const secret = isMember ? await deploymentSecret(storage.tenant(HOST_TENANT), ownSecret) : ownSecret
+    if (config.store.medium === 'postgres' && !isMember) await requireWhole(storage.tenant(HOST_TENANT))
     if (isMember) await checkSharedFolder(storage.tenant(HOST_TENANT), config.blobs ?? config.data)
     // those of `reflexarc token` are good at all hosts
     if (secret !== ownSecret) setTokenKey(config.data, secret)

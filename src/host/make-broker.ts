@@ -28,6 +28,7 @@ export const makeBroker: MakeService = ({
   checkPair,
   logger,
   reached,
+  partition,
 }) => {
   const own = createBrokerService({
     storage,
@@ -36,6 +37,13 @@ export const makeBroker: MakeService = ({
     engine: () => serviceRegistry.runner && engineIntake(serviceRegistry.runner.intake),
     resources: () => serviceRegistry.resources,
     commands: () => serviceRegistry.work?.outbox,
+    ...(partition && {
+      partition: {
+        number: partition.number,
+        count: partition.count,
+        ask: (_tenant, at, question) => partition.ask(at, { of: 'broker', question }),
+      },
+    }),
     ...(config.store.medium !== 'postgres' && { lag: { restMs: OWN_REST_MS } }),
     // a tenant may leave this host and come back
     ...(config.cluster && { toldUpTo: () => now() * NUMBERS_PER_MS }),

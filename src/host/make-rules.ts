@@ -11,6 +11,8 @@ import { machineTimers } from '../machine/timers.ts'
 import type { Plug } from '../plug.ts'
 import type { DeployedPlug } from '../services/functions/contract.ts'
 import { openDurableRunner, type DurableOptions } from '../services/rules/durable/durable-runner.ts'
+import { Relay } from '../services/rules/relay/relay.ts'
+import type { TaskRunner } from '../services/rules/runner.ts'
 import { createRulesService } from '../services/rules/service.ts'
 import { enginePorts } from './engine-ports.ts'
 import { plugServices } from './plug-services.ts'
@@ -34,13 +36,14 @@ export function makeRulesWith(
   parts: ServiceDependencies,
   checkpoints: DurableOptions['checkpoints'] = {},
 ): HostedService {
-  const { storage, gauges, now, atLeast, serviceRegistry, logger, config, reached } = parts
+  const { storage, gauges, now, atLeast, serviceRegistry, logger, config, reached, partition } = parts
   const budgets: DescendantBudget[] = []
   const servicesOf = perTenant((tenant) => {
     const warn = (text: string): void => logger.warn(text)
     const budget = new DescendantBudget({ tenant, most: config.maxDescendants, now, warn })
     budgets.push(budget)
-    return withinBudget(plugServices(tenant, serviceRegistry, machineTimers.later), budget)
+    const own = plugServices(tenant, serviceRegistry, machineTimers.later)
+    return withinBudget(partition?.ports(own) ?? own, budget)
   })
   const deployed = (tenant: string) => () => serviceRegistry.functions?.plugs(tenant) ?? NO_FUNCTIONS
   const functions = perTenant((tenant) =>
@@ -61,12 +64,13 @@ export function makeRulesWith(
   const uncheckedPlugs = perTenant((tenant) => derived(plugs(tenant), (all) => all.map(unchecked)))
   const ports = perTenant((tenant) => enginePorts(tenant, serviceRegistry))
   const generate = generatorHere()
-  const runner = openDurableRunner({
+  const durable = openDurableRunner({
     store: (tenant) => storage.tenant(tenant),
     plugs: (tenant) => uncheckedPlugs(tenant)(),
     ports,
     scheduler: new HostScheduler(now),
     reached: atLeast,
+    bind: async (_tenant, resources) => relay?.bind(resources),
     restMs: REST_MS,
     checkpoints,
     timed: () => {
@@ -76,10 +80,12 @@ export function makeRulesWith(
     ...(generate && { generate }),
     logger,
   })
-  gauges.watchQueue('inputs', () => runner.queued)
-  gauges.watchQueue('task-inputs', () => runner.waiting)
-  gauges.watchWork(() => runner.counts)
-  gauges.watchWays(() => runner.stats)
+  const relay = partition && relayOf(partition, durable.intake, parts)
+  const runner = relay === undefined ? durable : withIntake(durable, relay.intake)
+  gauges.watchQueue('inputs', () => durable.queued)
+  gauges.watchQueue('task-inputs', () => durable.waiting)
+  gauges.watchWork(() => durable.counts)
+  gauges.watchWays(() => durable.stats)
   gauges.watchTotal('refused-descendants', () => budgets.reduce((sum, { refused }) => sum + refused, 0))
   const own = createRulesService({
     storage,
@@ -90,17 +96,57 @@ export function makeRulesWith(
     now,
     newId: () => timeOrderedId(now()),
     logger,
+    ...(partition && {
+      partition: {
+        number: partition.number,
+        count: partition.count,
+        ask: (_tenant, at, question) => partition.ask(at, { of: 'rules', question }),
+      },
+    }),
     resources: () => serviceRegistry.resources && resourceFinder(serviceRegistry.resources),
     templateWritten: (tenant, template) => serviceRegistry.work?.templateWritten(tenant, template),
   })
   const service = reached('rules', own)
   serviceRegistry.rules = service
   serviceRegistry.runner = runner
-  const hosted = hostedRules(service, runner, gauges, {
+  if (relay !== undefined) serviceRegistry.relay = relay
+  const hosted = hostedRules(service, durable, gauges, {
     warnings: () => budgets.flatMap((budget) => budget.loops()),
     otherBatches: () => serviceRegistry.resources && resourceBatches(serviceRegistry.resources),
   })
   return endingThreads(hosted, scriptThreads)
+}
+
+/** ms between two looks for what other partitions handed over, which they tell besides */
+const RELAY_LOOK_MS = 500
+
+function relayOf(
+  partition: NonNullable<ServiceDependencies['partition']>,
+  intake: TaskRunner['intake'],
+  { storage, logger }: ServiceDependencies,
+): Relay {
+  const { tenant, number, count } = partition
+  return new Relay({
+    tenant,
+    store: storage.tenant(tenant),
+    partition: { number, count },
+    intake,
+    handed: (to) => partition.handed(to),
+    every: (work) => machineTimers.every(RELAY_LOOK_MS, work),
+    logger,
+  })
+}
+
+/** The same, which takes messages of all partitions. */
+function withIntake(runner: TaskRunner, intake: TaskRunner['intake']): TaskRunner {
+  return {
+    plan: (change) => runner.plan(change),
+    losses: (task) => runner.losses(task),
+    resume: (tasks) => runner.resume(tasks),
+    nodes: runner.nodes,
+    intake,
+    reports: runner.reports,
+  }
 }
 
 function outboundOf({ allowUrl }: ServiceDependencies['config']): Pick<BuiltinOptions, 'outbound'> {

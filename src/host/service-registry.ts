@@ -11,6 +11,7 @@ import type { OperatedBackgroundWork } from '../services/resources/managed-tasks
 import type { RulesService } from '../services/rules/contract.ts'
 import type { VaultService } from '../services/vault/contract.ts'
 import type { WebscriptsService } from '../services/webscripts/contract.ts'
+import type { Relay } from '../services/rules/relay/relay.ts'
 import type { TaskRunner } from '../services/rules/runner.ts'
 
 /**
@@ -32,4 +33,6 @@ export interface ServiceRegistry {
   vault?: VaultService
   /** what works beside the resources: commands for the broker, templates that tasks wait for */
   work?: OperatedBackgroundWork
+  /** of one of several partitions of a tenant: what it takes from others and hands to them */
+  relay?: Relay
 }

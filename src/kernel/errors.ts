@@ -81,7 +81,11 @@ export const ERRORS = {
     status: 500,
     meaning: 'a hosted model failed at what it was asked, or cannot be run; the text is that of the model',
   },
-  UNSUPPORTED: { status: 501, meaning: 'nothing on this host runs models of that framework' },
+  UNSUPPORTED: {
+    status: 501,
+    meaning:
+      'nothing here does that: no driver runs models of that framework, or it is not for a tenant of several partitions',
+  },
   REMOTE_FAILED: {
     status: 502,
     meaning: 'the server that has a model cannot be reached, does not have it, or answers what nobody can read',

@@ -20,7 +20,7 @@ interface FenceRecord {
   readonly term: number
 }
 
-const FENCES: CollectionSpec<FenceRecord> = { name: 'fences', version: 1, fields: {} }
+export const FENCES: CollectionSpec<FenceRecord> = { name: 'fences', version: 1, fields: {} }
 
 /** A fence that was taken. */
 export interface HeldFence {

@@ -478,7 +478,7 @@ class Run {
     for (const one of this.engine.tasks.values()) {
       if (!(one instanceof LiveTask) || rowOf(one) === undefined) continue
       this.attached++
-      if (rowOf(one)?.unknown?.time === this.clock.now()) this.byThemselves++
+      if (rowOf(one)?.unknown?.replayed.at(-1)?.time === this.clock.now()) this.byThemselves++
       if (one.executor.hasOpenCall) this.waited++
     }
   }

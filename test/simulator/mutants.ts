@@ -102,18 +102,6 @@ export const MUTANTS: readonly Mutant[] = [
     replace: 'let seen = this.#last',
   },
   {
-    name: 'alarm events that overtake each other leave a hole',
-    file: `${ALARMS}/event-tail.ts`,
-    find: 'if (this.#catching === undefined && last - events.length === this.#last) {',
-    replace: 'if (this.#catching === undefined) {',
-  },
-  {
-    name: 'who writes an alarm at the same time is told of a conflict',
-    file: `${ALARMS}/keyed-committer.ts`,
-    find: "error.code !== 'CONFLICT' || tries >= MAX_TRIES",
-    replace: "error.code !== 'CONFLICT' || tries >= 1",
-  },
-  {
     name: 'the reconciler does not look again for what came meanwhile',
     file: 'src/services/resources/managed-tasks/tenant-reconciler.ts',
     find: 'while (this.#isBehind && !this.#isStopped) {',
@@ -185,5 +173,23 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/services/resources/resource-writer.ts',
     find: ': collections.resources.putting(id, record, expect)',
     replace: ": collections.resources.putting(id, record, 'any')",
+  },
+  {
+    name: 'the lease of a command outlives the host that had it',
+    file: 'src/services/resources/commands/command-runner.ts',
+    find: 'lease.session === time.session',
+    replace: 'true',
+  },
+  {
+    name: 'a resource is checked by a constraint that is no more',
+    file: 'src/services/resources/resource-writer.ts',
+    find: 'return typeId === undefined ? save() :',
+    replace: 'if (typeId !== null) return save()\n    return typeId === undefined ? save() :',
+  },
+  {
+    name: 'an operation on a type that met an outage waits for the next start',
+    file: 'src/services/resources/type-work.ts',
+    find: 'this.#retries.set(key, later(RETRY_MS, again))',
+    replace: 'void again',
   },
 ]

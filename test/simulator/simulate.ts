@@ -28,6 +28,12 @@ const OPTIONS = {
   first: { type: 'boolean', default: false },
   /** puts mended faults back, and looks whether as many seeds find them */
   mutants: { type: 'boolean', default: false },
+  /** of mutants: after so many minutes no other is begun */
+  minutes: { type: 'string', default: '600' },
+  /** of mutants: a file with what came out, with which a later call goes on */
+  results: { type: 'string' },
+  /** of mutants: JSON and no table */
+  json: { type: 'boolean', default: false },
   /** every run is done twice and must be the same */
   twice: { type: 'boolean', default: false },
 } as const
@@ -39,7 +45,11 @@ const MUTANT_SEEDS = 5000
 export async function simulate(loop: VirtualLoop, args: string[]): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS })
   const { seed, seeds, from, hours, only, keep, twice } = values
-  if (values.mutants) return runMutants(process.cwd(), Number(seeds ?? MUTANT_SEEDS), only) > 0 ? 1 : 0
+  if (values.mutants) {
+    const { minutes, results, json } = values
+    const many = { seeds: Number(seeds ?? MUTANT_SEEDS), from: Number(from), minutes: Number(minutes) }
+    return runMutants({ ...many, root: process.cwd(), only: only ?? '', results, json }) > 0 ? 1 : 0
+  }
   const draw = (name: string): Plan => drawPlan(name, only?.split(','))
   if (seed !== undefined) return showRun(await runPlan(loop, draw(seed)))
   if (values.case?.endsWith('.json') === true) return showRun(await runPlan(loop, readCase(values.case)))

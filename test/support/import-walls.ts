@@ -111,6 +111,7 @@ export const WALLS: readonly Wall[] = [
     files: [
       'src/services/rules/**',
       'src/services/*/contract.ts',
+      'src/partitions/**',
       'src/storage/contract.ts',
       'src/effects/**',
       'src/jobs/**',
@@ -199,6 +200,7 @@ export const WALLS: readonly Wall[] = [
     files: [
       'src/services/<1>/**',
       'src/services/*/contract.ts',
+      'src/partitions/**',
       'src/storage/contract.ts',
       'src/series/**',
       'src/effects/**',
@@ -228,6 +230,13 @@ export const WALLS: readonly Wall[] = [
   {
     from: 'src/jobs/**',
     files: ['src/jobs/**', 'src/storage/contract.ts', 'src/kernel/**'],
+    packages: [],
+    pure: true,
+  },
+  // The parts of a tenant that several hosts may have
+  {
+    from: 'src/partitions/**',
+    files: ['src/partitions/**', 'src/storage/contract.ts', 'src/kernel/**'],
     packages: [],
     pure: true,
   },

@@ -186,7 +186,7 @@ function structure({ graph, settings }: TaskModel): unknown {
   return [
     settings.gatesNeedFullObservation,
     settings.resetObservations,
-    graph.sensors.map(({ states }) => states.length),
+    graph.sensors.map(({ states, call }) => [states.length, call.retry !== undefined]),
     graph.gates.map(({ type, inputs, rows }) => [type, inputs, rows]),
     graph.triggers.map(({ source, destination, states, change, policyMs }) => {
       return [source.index, destination.kind, destination.slot, states, change, policyMs]

@@ -225,6 +225,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     const era = this.#era
     if (handle === undefined || era === undefined) return
     const { batch } = handle
+    if (batch.oddGates.has(handle.row)) return
     const indexed = { batch: batch.indexed(era.fields), row: handle.row }
     const seen = handle.offset + handle.materializedCount
     // An era without a past is shared, which rows tell fastest.

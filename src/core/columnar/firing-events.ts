@@ -2,7 +2,7 @@
  * Events of what fires in rows, or is held back: made from a message of a row and from what follows from its states. When
  * they are made is no matter: nothing that they are made from changes any more.
  */
-import type { FiredEvent, HeldEvent, InputSummary, Why, WhySensor } from '../engine/events.ts'
+import type { FiredEvent, HeldEvent, InputSummary, Why, WhyGate, WhySensor } from '../engine/events.ts'
 import type { Message } from '../task/origin.ts'
 import type { EffectIds } from './effect-ids.ts'
 import type { RowTexts, SensorText, TriggerText } from './row-texts.ts'
@@ -18,12 +18,16 @@ export interface FiringTask {
   readonly invocations: number
 }
 
-/** A message of a row. */
-export interface FiringMessage {
+/** What each event of a row's message says of it. */
+export interface NumberedMessage {
   /** its number among those of the row */
   readonly number: number
   /** epoch ms */
   readonly time: number
+}
+
+/** A message of a row, as whys need it. */
+export interface FiringMessage extends NumberedMessage {
   readonly message: Message
   /** state bits before it, and after it as far as they are known */
   readonly before: number
@@ -33,27 +37,27 @@ export interface FiringMessage {
   readonly sinceAt: number
 }
 
-/** `at`: the engine's clock. `place`: among those that the same answer fires. `input`: what its why says, undefined: it has none. */
+/**
+ * `number`, `time`: of the message, as in `FiringMessage`. `at`: the engine's clock. `place`: among those that the same
+ * answer fires. `why`: undefined when nobody wants it.
+ */
 export function firedEvent(
   of: FiringTask,
-  told: FiringMessage,
+  { number, time }: NumberedMessage,
   fires: Fires,
   at: number,
   place: number,
-  input: InputSummary | undefined,
+  why: Why | undefined,
 ): FiredEvent {
   const { texts, task } = of
-  const { time, number } = told
-  const text = texts.triggers[fires.trigger] as TriggerText
-  const { node, source } = text
+  const { node, source } = texts.triggers[fires.trigger] as TriggerText
   const invocation = of.invocations + number
-  const effect = of.effects.of(of.inputs + (number - 1) * (1 + texts.via.length) + fires.position + 2, place)
-  if (input === undefined) {
+  const effect = of.effects.of(of.inputs + (number - 1) * (1 + texts.sensors) + fires.position + 2, place)
+  if (why === undefined) {
     return at === time
       ? { time, task, invocation, type: 'fired', node, source, effect }
       : { time, at, task, invocation, type: 'fired', node, source, effect }
   }
-  const why = whyOf(texts, text, told, fires, input)
   return at === time
     ? { time, task, invocation, type: 'fired', node, source, effect, why }
     : { time, at, task, invocation, type: 'fired', node, source, effect, why }
@@ -61,7 +65,7 @@ export function firedEvent(
 
 export function heldEvent(
   { texts, task, invocations }: FiringTask,
-  { time, number }: FiringMessage,
+  { time, number }: NumberedMessage,
   trigger: number,
   at: number,
   until: number,
@@ -73,27 +77,24 @@ export function heldEvent(
     : { time, at, task, invocation, type: 'held', node, source, until, reason: 'invocationPolicy' }
 }
 
+/** Shared, as lists of gates are that are not empty. */
+const NO_GATES: readonly WhyGate[] = []
+
 export function inputOf(message: Message, time: number): InputSummary {
   return { kind: 'data', time, resource: message.resource, values: message }
 }
 
-function whyOf(texts: RowTexts, text: TriggerText, told: FiringMessage, fires: Fires, input: InputSummary): Why {
-  const { sensor, source, node, sensors, hasGates } = text
+/** `input`: what began it, which the whys of one message share. */
+export function whyOf(texts: RowTexts, told: FiringMessage, fires: Fires, input: InputSummary): Why {
+  const { sensors, hasGates } = texts.triggers[fires.trigger] as TriggerText
   const { before, after, time } = told
-  const { trigger, position, matched, from, to } = fires
-  const gates = hasGates ? texts.gates(trigger, after, position) : []
-  const via = texts.via[position] ?? []
-  const why: Why = {
-    input,
-    trigger:
-      sensor === undefined
-        ? { source, destination: node, matched, from: gateName(from), to: gateName(to) }
-        : { source, destination: node, matched, from: nameOf(sensor, before), to: nameOf(sensor, after) },
-    sensors: whySensors(sensors, told, position, input),
-    gates,
-  }
-  if (via.length > 0) why.via = via.map((step) => ({ ...step, time }))
-  return why
+  const { position } = fires
+  const gates = hasGates ? texts.gates(fires.trigger, after, position) : NO_GATES
+  const via = texts.via(position, time)
+  const trigger = texts.trigger(fires, before, after)
+  return via === undefined
+    ? { input, trigger, sensors: whySensors(sensors, told, position, input), gates }
+    : { input, trigger, sensors: whySensors(sensors, told, position, input), gates, via }
 }
 
 /** Lists of one and two by themselves: nearly all are, and a function for each costs more than what it makes. */
@@ -122,12 +123,4 @@ function whySensor(sensor: SensorText, told: FiringMessage, position: number, in
     since: isOld ? (told.since[told.sinceAt + slot] as number) : told.time,
     input,
   }
-}
-
-function nameOf({ states, shift, mask }: SensorText, bits: number): string | null {
-  return states[(bits >> shift) & mask] ?? null
-}
-
-function gateName(state: number): string | null {
-  return state === 0 ? 'TRUE' : state === 1 ? 'FALSE' : null
 }

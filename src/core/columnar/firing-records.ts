@@ -1,90 +1,150 @@
 /**
  * Records of what fired in a row, or was held back, for those who are told when the input is done: events are made when
- * somebody reads them.
+ * somebody reads them. A record is what each firing costs that somebody hears: it has no more than nearly all of them need.
  */
-import type { EventRecord } from '../engine/event-batch.ts'
+import type { EventBatch, EventRecord, LateRecord } from '../engine/event-batch.ts'
 import { FIRED, HELD } from '../engine/event-filter.ts'
-import type { EngineEvent } from '../engine/events.ts'
-import type { Message } from '../task/origin.ts'
-import { firedEvent, heldEvent, inputOf, type FiringMessage, type FiringTask } from './firing-events.ts'
+import type { EngineEvent, EventType } from '../engine/events.ts'
+import {
+  firedEvent,
+  heldEvent,
+  inputOf,
+  whyOf,
+  type FiringMessage,
+  type FiringTask,
+  type NumberedMessage,
+} from './firing-events.ts'
 import type { Fires } from './row-store.ts'
 
-/** Of an event without its why, which needs none. */
-export const NO_TIMES: readonly number[] = []
+/** Of what follows from an answer, when that is not all of a list, at the message's time and with nothing held back. */
+export interface FiringPart {
+  /** the engine's clock, epoch ms */
+  readonly at: number
+  /** places in the list */
+  readonly from: number
+  readonly to: number
+  /** how many of them fire */
+  readonly fired: number
+  /** by place from `from` on, epoch ms until which the others are held back; undefined: none is */
+  readonly untils: readonly number[] | undefined
+}
 
-/** What follows from a sensor's answer in a message of a row: what a list says, from a place to another. */
-export class FiringRecord implements EventRecord, FiringMessage {
+/** What follows from a sensor's answer in a message of a row: what a list says. */
+export class FiringRecord implements EventRecord, NumberedMessage {
   readonly of: FiringTask
   readonly number: number
   readonly time: number
-  readonly message: Message
-  readonly before: number
-  readonly after: number
-  readonly since: readonly number[]
-  readonly at: number
-  readonly hasWhy: boolean
   readonly list: readonly Fires[]
-  readonly from: number
-  readonly to: number
-  readonly fired: number
-  readonly untils: readonly number[] | undefined
+  readonly part: FiringPart | undefined
+  readonly told: FiringMessage | undefined
 
-  /**
-   * `at`: the engine's clock. `since`: since when each node had its state before, undefined: nobody wants whys. `fired`: how
-   * many of the list fire; `untils`: by place from `from` on, epoch ms until which the others are held back.
-   */
+  /** `number`, `time`: of the message. `part`: undefined when all of the list fires. `told`: what whys need, undefined when nobody wants them. */
   constructor(
     of: FiringTask,
-    { number, time, message, before, after }: FiringMessage,
-    at: number,
-    since: readonly number[] | undefined,
+    number: number,
+    time: number,
     list: readonly Fires[],
-    from: number,
-    to: number,
-    fired: number,
-    untils: readonly number[] | undefined,
+    part: FiringPart | undefined,
+    told: FiringMessage | undefined,
   ) {
     this.of = of
     this.number = number
     this.time = time
-    this.message = message
-    this.before = before
-    this.after = after
-    this.since = since ?? NO_TIMES
-    this.at = at
-    this.hasWhy = since !== undefined
     this.list = list
-    this.from = from
-    this.to = to
-    this.fired = fired
-    this.untils = untils
+    this.part = part
+    this.told = told
   }
 
   get type(): 'record' {
     return 'record'
   }
 
-  get sinceAt(): number {
-    return 0
-  }
-
   count(types: number): number {
-    const held = (types & HELD) === 0 ? 0 : this.to - this.from - this.fired
-    return (types & FIRED) === 0 ? held : held + this.fired
+    const { list, part } = this
+    const fired = part === undefined ? list.length : part.fired
+    const held = part === undefined || (types & HELD) === 0 ? 0 : part.to - part.from - fired
+    return (types & FIRED) === 0 ? held : held + fired
   }
 
   events(): readonly EngineEvent[] {
-    const { of, list, from, to, untils, at, message, time } = this
-    const input = this.hasWhy ? inputOf(message, time) : undefined
+    const { of, list, time, part, told } = this
+    const { at, from, to, untils } = part ?? { at: time, from: 0, to: list.length, untils: undefined }
+    const input = told && inputOf(told.message, time)
     const events: EngineEvent[] = []
     let place = 0
     for (let i = from; i < to; i++) {
       const fires = list[i] as Fires
       if (list[i - 1]?.position !== fires.position) place = 0
       const until = untils?.[i - from]
-      if (until === undefined) events.push(firedEvent(of, this, fires, at, place++, input))
-      else events.push(heldEvent(of, this, fires.trigger, at, until))
+      if (until !== undefined) events.push(heldEvent(of, this, fires.trigger, at, until))
+      else {
+        const why = told && input && whyOf(of.texts, told, fires, input)
+        events.push(firedEvent(of, this, fires, at, place++, why))
+      }
     }
     return events
+  }
+}
+
+/** What fired in a row at the message at hand, all of a list at its time, of which nobody wants whys. Another message fills it anew. */
+export class LateFirings implements LateRecord {
+  /** filled, and nothing was made of it yet */
+  isOpen = false
+  of: FiringTask | undefined
+  number = 0
+  time = 0.5
+  list: readonly Fires[] = []
+
+  make(): EventRecord {
+    this.isOpen = false
+    return new FiringRecord(this.of as FiringTask, this.number, this.time, this.list, undefined, undefined)
+  }
+
+  batch(): EventBatch {
+    this.isOpen = false
+    return new FiringBatch(this.of as FiringTask, this.number, this.time, this.list)
+  }
+}
+
+/** The same for who is told of it, in one object. */
+class FiringBatch implements EventBatch {
+  readonly #of: FiringTask
+  readonly #number: number
+  readonly #time: number
+  readonly #list: readonly Fires[]
+  #events: readonly EngineEvent[] | undefined = undefined
+
+  constructor(of: FiringTask, number: number, time: number, list: readonly Fires[]) {
+    this.#of = of
+    this.#number = number
+    this.#time = time
+    this.#list = list
+  }
+
+  get length(): number {
+    return this.#list.length
+  }
+
+  count(type: EventType): number {
+    return type === 'fired' ? this.#list.length : 0
+  }
+
+  at(index: number): EngineEvent | undefined {
+    return this.#made()[index]
+  }
+
+  [Symbol.iterator](): Iterator<EngineEvent> {
+    return this.#made().values()
+  }
+
+  #made(): readonly EngineEvent[] {
+    return (this.#events ??= new FiringRecord(
+      this.#of,
+      this.#number,
+      this.#time,
+      this.#list,
+      undefined,
+      undefined,
+    ).events())
   }
 }

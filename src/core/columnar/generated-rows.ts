@@ -55,8 +55,8 @@ import { sourceOf, stateSource, type FormulaNames } from './formula-code.ts'
 export function generatedRows(rows: RowStore, batch: RowEvents, generate: Generate): RowCode {
   const source = new SourceWriter(rows.shape, rows.layout, batch.history !== undefined)
   const made = (parameters: string, body: string, more: Readonly<Record<string, unknown>> = {}): unknown => {
-    const { nums, ints, past, pastInts, table, gateBits, clock, objects, followings, room } = rows
-    const memory = { nums, ints, past, pastInts, table, gateBits, clock, objects, followings }
+    const { nums, ints, past, pastInts, table, gateBits, clock, objects, oddGates, followings, room } = rows
+    const memory = { nums, ints, past, pastInts, table, gateBits, clock, objects, oddGates, followings }
     const captured = { rows, batch, ...memory, ...more }
     // A text that was there before would share what is known of its calls, and with it what counts as constant.
     const outer = generate(Object.keys(captured), `return (${parameters}) => {\n// ${room} rows\n${body}\n}`)
@@ -434,9 +434,11 @@ class SourceWriter {
     return !isCalled ? [] : [`if (ints[2 * (${HEAD} + row * ${size}) + ${AFTER}] < 0) ${leave}`]
   }
 
-  /** A part leaves sensors as they are, and a row does not know how they are. */
+  /** A part leaves sensors as they are, and a row does not know how they are; and its bits may not say how gates are. */
   #unlessUnknown(leave: string, { missing }: Part): readonly string[] {
-    return missing === 0 ? [] : [`if (rows.hasUnknown(row)) ${leave}`]
+    return [
+      missing === 0 ? `if (oddGates.size !== 0 && oddGates.has(row)) ${leave}` : `if (rows.hasUnknown(row)) ${leave}`,
+    ]
   }
 
   #earlier(): readonly string[] {

@@ -153,7 +153,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
   }
   const takePart: TakePart = (row, message, fields, part) => {
     if (rows.isWaiting(row) || !read(message, part) || !canTake(row)) return NOT_ACCEPTED
-    if (part.missing > 0 && rows.hasUnknown(row)) return NOT_ACCEPTED
+    if (part.missing > 0 ? rows.hasUnknown(row) : rows.oddGates.has(row)) return NOT_ACCEPTED
     const { objects } = rows
     const own = row * layout.objects
     const era = objects[own + ERA] as Era
@@ -172,7 +172,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     for (let i = from; i < list.length; i++) {
       const row = list[i] ?? 0
       if (rows.isWaiting(row) || !canTake(row)) return i
-      if (part.missing > 0 && rows.hasUnknown(row)) return i
+      if (part.missing > 0 ? rows.hasUnknown(row) : rows.oddGates.has(row)) return i
       if (part.missing > 0) rows.takesPart(row, part, isFirst)
       take(row, message, part)
     }

@@ -186,12 +186,12 @@ export function wordsFor(rows: number): number {
   return Math.ceil(rows / 32)
 }
 
-/** How many of the first rows are in a set. */
-export function countRows(set: Int32Array, rows: number): number {
+/** How many of the first rows are in the set at `first`. */
+export function countRows(sets: Int32Array, first: number, rows: number): number {
   let count = 0
   for (let w = 0; w << 5 < rows; w++) {
     const left = rows - (w << 5)
-    const word = set[w] ?? 0
+    const word = sets[first + w] as number
     count += ones(left < 32 ? word & ((1 << left) - 1) : word)
   }
   return count

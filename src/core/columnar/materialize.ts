@@ -29,7 +29,7 @@ import {
   objectsAt,
   STATE_BITS,
 } from './row-layout.ts'
-import { keptSince, type Era, type UnknownMessage } from './message-eras.ts'
+import { keptSince, type BeforeUnknown, type Era, type UnknownMessages } from './message-eras.ts'
 import { isSilent, type Part } from './message-parts.ts'
 import { ALL, replay, SILENT, type Progress } from './replay.ts'
 import { withFailures } from '../task/result.ts'
@@ -110,6 +110,7 @@ export function materializeBefore(rows: RowStore, handle: RowHandle): void {
   rows.forgetFirings(row)
   if (present !== undefined) rows.firedInMessage(row, present, part)
   handle.materializedCount = count
+  handle.failed.length = 0
 }
 
 function materializeTo(
@@ -131,16 +132,19 @@ function materializeTo(
   const message =
     (count === rows.count(row) ? waiting?.message : waiting?.before) ?? handle.source.messageOf(handle.offset + count)
   const calls = answers(rows, task, row, bits, true, gave)
-  const { unknown, failed } = handle
-  task.state.failures = withFailures(task.state.failures, failed)
-  const { unknownAt } = handle
+  const { unknown, unknownAt, failed } = handle
+  const earlier = task.state.invocations - materializedCount
+  task.state.failures = withFailures(
+    task.state.failures,
+    failed.map((one) => earlier + one),
+  )
   if (unknownAt === count || unknownAt === count - 1) {
-    if (materializedCount < unknownAt) setBefore(rows, handle, unknown as UnknownMessage, count)
-    if (materializedCount < unknownAt && unknownAt < count) {
-      const { message: own, time: at } = unknown as UnknownMessage
-      replay(task, own, at, (execution) => task.call(execution), ALL)
-    }
     // The full state is as it was before: a row does not know what had no state.
+    const replayed = materializedCount < unknownAt ? (unknown?.replayed ?? []) : []
+    if (replayed.length > 0 && unknown?.from !== undefined) setBefore(rows, handle, unknown.from, unknown, count)
+    for (const one of unknownAt === count ? replayed.slice(0, -1) : replayed) {
+      replay(task, one.message, one.time, calls, ALL)
+    }
     return replay(task, message, time, calls, until, sink)
   }
   restoreFirings(rows, handle, count)
@@ -163,14 +167,22 @@ function materializeTo(
   return replay(task, message, time, calls, until, sink)
 }
 
-/** Sets the full state to what it was before a message in which sensors failed and nothing fired; `count`: of the row's last. */
-function setBefore(rows: RowStore, handle: RowHandle, unknown: UnknownMessage, count: number): void {
+/** Sets the full state to what it was before messages that are replayed then; `count`: of the row's last. */
+function setBefore(
+  rows: RowStore,
+  handle: RowHandle,
+  unknown: BeforeUnknown,
+  { replayed: [first], fired }: UnknownMessages,
+  count: number,
+): void {
   const { task, row, materializedCount, offset } = handle
   const { state, model } = task
   const { last, before, prior } = unknown
   restoreFirings(rows, handle, count)
+  // What one of them fires, it fires again: nothing may hold it back.
+  for (const actuator of state.actuators) actuator.firedAt = Math.min(actuator.firedAt, first?.time ?? 0)
   const messages = unknown.count - 1 - materializedCount
-  addMessages(rows, state, messages, rows.firesBefore(row, count), rows.partly(row))
+  addMessages(rows, state, messages, rows.firesBefore(row, count) - fired, rows.partly(row))
   setNodes(rows, state, model, before, unknown.since, 0)
   if (messages > 0) {
     for (const sensor of state.sensors) sensor.error = null
@@ -260,6 +272,7 @@ function stateAt(
     beforeOwn(part, 'era' in after ? after : undefined),
   )
   setNodes(rows, state, task.model, (pastInts[2 * (b + AT_BITS)] ?? 0) & STATE_BITS, past, b + AT_SINCE)
+  if ('era' in after && after.gates !== undefined) setGates(state, task.model, after.gates)
   if (part.missing > 0) {
     const by = standingSensors(rows, keptSince(era, offset + materializedCount), part.runs)
     for (const [slot, sensor] of state.sensors.entries()) {
@@ -294,6 +307,14 @@ function addMessages(
   state.invocations += messages - silent
   state.inputs += messages * (1 + shape.sensors.length) - missed
   state.executions += messages * shape.sensors.length - missed + firings
+}
+
+/** Of gates that are not what states say. */
+function setGates(state: TaskState, { graph }: TaskModel, gates: number): void {
+  for (const { index, slot } of graph.gates) {
+    const observed = state.observed[index]
+    if (observed !== undefined) observed.state = observed.memory = (gates >> slot) & 1
+  }
 }
 
 /** Node states before a message. What the message overwrites anyway is left as it is. */

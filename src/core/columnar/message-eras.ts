@@ -42,16 +42,35 @@ export interface Era {
   previous: Era | undefined
 }
 
-/** The last message after which a row did not know all states, and what came before it. */
-export interface UnknownMessage {
+/** Failures that are kept of a row; more are out of every window. */
+export const MAX_FAILED = 64
+/** Messages near each other in which sensors fail; the full state takes the next one. */
+export const MAX_REPLAYED = 16
+
+/** A message and when it was taken, epoch ms. */
+export interface TimedMessage {
   readonly message: Message
-  readonly count: number
-  /** epoch ms */
   readonly time: number
+}
+
+/** The last messages after which a row did not know all states, with those between them. */
+export interface UnknownMessages {
+  /** what came before them; undefined: the full state has seen it */
+  readonly from: BeforeUnknown | undefined
+  /** oldest first */
+  readonly replayed: readonly TimedMessage[]
+  /** how often those between them fired something */
+  readonly fired: number
+}
+
+/** What a row knew before a message in which sensors fail. */
+export interface BeforeUnknown {
+  /** of that message, and what is known of those before it */
+  readonly count: number
   readonly era: Era
   /** state bits before it, and since when each node had its state */
   readonly before: number
-  readonly since: readonly number[]
+  readonly since: number[]
   /** the message before, which ran all sensors, and state bits before that; undefined: the full state has seen it */
   readonly last: KeptMessage | undefined
   readonly prior: number
@@ -67,6 +86,16 @@ export interface Known {
 /** Of a source whose earlier messages nobody wants. */
 export function firstEra(fields: Fields): Era {
   return { fields, from: Number.NEGATIVE_INFINITY, kept: undefined, previous: undefined }
+}
+
+/** The era of an indexed row whose next message goes another way than those with its usual fields. */
+export interface OddEra extends Era {
+  readonly own: Era
+}
+
+export function oddEra(own: Era): OddEra {
+  // no message matches them, which is what the short way asks
+  return { ...own, fields: { ...own.fields, match: () => false }, own }
 }
 
 /** The era after a message with other fields, which is the next one. `last`: the one before it. */

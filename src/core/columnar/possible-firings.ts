@@ -45,17 +45,17 @@ export function firingsOf(
 
 /**
  * What a message does that runs all sensors, of which only some answer: whether a trigger into an actuator holds, and
- * whether gates were last what they would be if those that fail still had the states that they had.
+ * what gates were last, as bits by slot. `gates`: the same before it.
  */
 export function outcomeWithout(
   graph: Graph,
   order: readonly SensorNode[],
   answering: ReadonlySet<SensorNode>,
-  before: readonly number[],
-  now: readonly number[],
+  { before, now, gates }: { before: readonly number[]; now: readonly number[]; gates: number },
   needsAll: boolean,
-): { readonly follows: boolean; readonly isRegular: boolean } {
+): { readonly follows: boolean; readonly gates: number } {
   const observed = afterReset(graph, order, before, needsAll)
+  for (const { index, slot } of graph.gates) at(observed, index).memory = (gates >> slot) & 1
   let follows = false
   for (const sensor of order) {
     if (!answering.has(sensor)) continue
@@ -65,8 +65,10 @@ export function outcomeWithout(
       if (match(trigger, at(observed, trigger.source.index)) !== undefined) follows = true
     }
   }
-  const gates = gateStates(graph, now, needsAll)
-  return { follows, isRegular: graph.gates.every(({ index, slot }) => at(observed, index).memory === gates[slot]) }
+  return {
+    follows,
+    gates: graph.gates.reduce((bits, { index, slot }) => bits | (at(observed, index).memory << slot), 0),
+  }
 }
 
 /** How a gate was evaluated last in a message that ran some sensors; states are by slot, before and after it. */

@@ -6,6 +6,7 @@
 import type { Accepted } from '../engine/executor.ts'
 import type { Message } from '../task/origin.ts'
 import type { FiringContext, FiringOwner, FiringPlaces } from './firing-loop.ts'
+import type { SetCopies } from './set-copies.ts'
 import type { Era } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
@@ -29,6 +30,8 @@ export interface RowEvents extends FiringOwner {
   tellNext(told: RowMessage, trigger: number, rows: FiringPlaces): FiringContext
   /** They are done, so many of them by themselves. */
   endFirings(firings: number): void
+  /** Takes the next message of an indexed row when no code for its part does; false when the full state has to. */
+  takeAlone(row: number, message: Message, fields: Fields, part: Part): boolean
   /** So many firings and holds are done with. */
   followed(firings: number, held: number): void
   /** Sensors' plugs are about to be called; gives the row's raw data by position, null when the row is gone. */
@@ -115,8 +118,11 @@ export interface EpochSource extends Pick<VectorCode, 'statesAt' | 'lastChange'>
 export interface RecordEpoch {
   /** The rows are about to take a message, which stands at a place. */
   begin(place: number, message: Message): void
-  /** Those before a place have got it; `firing`: which of them fire, as bits; `answers`: what actuators gave last, by place. */
-  end(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void
+  /**
+   * Those before a place have got it. `firing`: the last copy in it says which of them fire, and stays as it is; `answers`: what
+   * actuators gave last, by place.
+   */
+  end(reached: number, firing: SetCopies | undefined, answers: readonly KeptAnswer[] | undefined): void
 }
 
 export type Values = Readonly<Record<string, unknown>>

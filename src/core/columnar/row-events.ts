@@ -1,6 +1,6 @@
 /**
- * Tells what fired, or was held back, in messages that rows take, while the rows stay rows: event by event, or as records
- * (firing-records.ts) when all who want to know are told when the input is done.
+ * Tells what fired, or was held back, in messages that rows take, event by event, while the rows stay rows. When all who
+ * want to know are told when the input is done, records are made instead (firing-recorder.ts).
  *
  * ROWEVENT-1 a row tells the same events as the state machine would, with the same bytes, in the same order, and at the
  *   same point relative to calls of plugs: all that a sensor's answer fires before the first call of those actuators.
@@ -15,17 +15,15 @@ import type { Message } from '../task/origin.ts'
 import type { Sink } from '../task/run.ts'
 import { KeptState } from './kept-state.ts'
 import { EffectIds } from './effect-ids.ts'
-import { firedEvent, heldEvent, inputOf, type FiringTask } from './firing-events.ts'
-import { FiringRecord } from './firing-records.ts'
+import { firedEvent, heldEvent, inputOf, whyOf, type FiringTask } from './firing-events.ts'
+import type { FiringTasks } from './firing-recorder.ts'
 import { materializeBefore, materializeInto } from './materialize.ts'
 import { ALL, SILENT } from './replay.ts'
-import type { EpochRecords, EpochSource, RecordEpoch } from './row-code.ts'
 import type { RowHandle } from './row-handle.ts'
 import { blockAt, FIRED as FIRED_AT } from './row-layout.ts'
 import type { Fires, Following, RowStore } from './row-store.ts'
 import { RowTexts } from './row-texts.ts'
 import type { RowMessage } from './row-message.ts'
-import { FiringEpoch } from './vector-firings.ts'
 
 /** A task whose row tells events. */
 interface Teller extends FiringTask {
@@ -37,7 +35,7 @@ interface Teller extends FiringTask {
 /** Ends a replay at the event that is being told. */
 class Stopped extends Error {}
 
-export class RowEventWriter implements EpochRecords {
+export class RowEventWriter implements FiringTasks {
   readonly #rows: RowStore
   readonly #host: ExecutorHost
   /** by row; undefined: to be made when it tells something */
@@ -102,9 +100,10 @@ export class RowEventWriter implements EpochRecords {
    */
   firings(told: RowMessage, list: readonly Following[], from: number): boolean {
     const teller = this.#teller(told.row)
-    if (this.#host.events.firesInRecords) return this.#recordFirings(teller, told, list, from)
     if ((teller.types & (FIRED | HELD)) === 0) return true
-    const { row, time } = told
+    const { row, time, message } = told
+    const at = this.#at(row, time)
+    const input = this.#hasWhy ? this.#inputOf(message, time) : undefined
     const position = list[from]?.position
     /** actuators that have fired, as bits, and how many firings there were */
     let fired = 0
@@ -115,9 +114,9 @@ export class RowEventWriter implements EpochRecords {
       const { actuator } = following
       if (following.position !== position) break
       const until = this.#heldUntil(row, following, time, fired)
-      if (time < until) this.#held(teller, told, following.trigger, until)
+      if (time < until) this.#held(teller, told, following.trigger, at, until)
       else {
-        this.#fired(teller, told, following, place++)
+        this.#fired(teller, told, following, at, place++, input)
         fired |= 1 << actuator
       }
       if (this.#rows.handle(row) !== teller.handle) return this.#end(false)
@@ -125,47 +124,20 @@ export class RowEventWriter implements EpochRecords {
     return this.#end(true)
   }
 
-  /** The same when nobody is told at once. */
-  #recordFirings(teller: Teller, told: RowMessage, list: readonly Following[], from: number): boolean {
-    const { row, time } = told
-    const position = list[from]?.position
-    let fired = 0
-    let firings = 0
-    let untils: number[] | undefined
-    let i = from
-    for (; i < list.length; i++) {
-      const following = list[i] as Following
-      if (following.position !== position) break
-      const until = this.#heldUntil(row, following, time, fired)
-      if (time < until) (untils ??= [])[i - from] = until
-      else {
-        fired |= 1 << following.actuator
-        firings++
-      }
-    }
-    this.#record(teller, told, list, from, i, firings, untils)
-    return true
-  }
-
   /** Tells which sensors were fired by others, as far as those before a position have answered. False when the row is gone. */
   innerFirings(told: RowMessage, position: number): boolean {
     const teller = this.#teller(told.row)
     const { inner, innerBefore } = teller.texts
-    const isRecorded = this.#host.events.firesInRecords
-    if (!isRecorded && (teller.types & (FIRED | HELD)) === 0) return true
+    if ((teller.types & (FIRED | HELD)) === 0) return true
+    const { row, time, message } = told
+    const at = this.#at(row, time)
+    const input = this.#hasWhy ? this.#inputOf(message, time) : undefined
     this.#begin(teller, told)
-    const from = innerBefore[this.#sensors] as number
-    const to = innerBefore[position] as number
-    if (isRecorded) {
-      this.#sensors = position
-      if (to > from) this.#record(teller, told, inner, from, to, to - from, undefined)
-      return this.#end(true)
-    }
     for (; this.#sensors < position; this.#sensors++) {
       const [first = 0, end = 0] = [innerBefore[this.#sensors], innerBefore[this.#sensors + 1]]
       for (let i = first; i < end; i++) {
-        this.#fired(teller, told, inner[i] as Fires, i - first)
-        if (this.#rows.handle(told.row) !== teller.handle) return this.#end(false)
+        this.#fired(teller, told, inner[i] as Fires, at, i - first, input)
+        if (this.#rows.handle(row) !== teller.handle) return this.#end(false)
       }
     }
     return this.#end(true)
@@ -201,17 +173,24 @@ export class RowEventWriter implements EpochRecords {
     return ((fired >> actuator) & 1 ? time : this.#firedAt(row, actuator)) + policyMs
   }
 
-  #held(teller: Teller, told: RowMessage, trigger: number, until: number): void {
+  #held(teller: Teller, told: RowMessage, trigger: number, at: number, until: number): void {
     this.#told++
-    if ((teller.types & HELD) === 0) return
-    this.#emit(heldEvent(teller, told, trigger, this.#at(told), until), HELD)
+    if ((teller.types & HELD) !== 0) this.#emit(heldEvent(teller, told, trigger, at, until), HELD)
   }
 
-  #fired(teller: Teller, told: RowMessage, fires: Fires, place: number): void {
+  /** `input`: what its why says, undefined: it has none. */
+  #fired(
+    teller: Teller,
+    told: RowMessage,
+    fires: Fires,
+    at: number,
+    place: number,
+    input: InputSummary | undefined,
+  ): void {
     this.#told++
     if ((teller.types & FIRED) === 0) return
-    const input = this.#hasWhy ? this.#inputOf(told.message, told.time) : undefined
-    this.#emit(firedEvent(teller, told, fires, this.#at(told), place, input), FIRED)
+    const why = input && whyOf(teller.texts, told, fires, input)
+    this.#emit(firedEvent(teller, told, fires, at, place, why), FIRED)
   }
 
   get #hasWhy(): boolean {
@@ -225,28 +204,6 @@ export class RowEventWriter implements EpochRecords {
     this.#kept = undefined
   }
 
-  #record(
-    teller: Teller,
-    told: RowMessage,
-    list: readonly Fires[],
-    from: number,
-    to: number,
-    fired: number,
-    untils: readonly number[] | undefined,
-  ): void {
-    const { nodes } = this.#rows.layout
-    const since = this.#hasWhy ? copied(told.since, told.sinceAt, nodes) : undefined
-    this.#host.events.recordFirings(
-      new FiringRecord(teller, told, this.#at(told), since, list, from, to, fired, untils),
-    )
-  }
-
-  beginEpoch(from: EpochSource): RecordEpoch {
-    const tasks = from.rows.map((row) => this.#teller(row))
-    const { task } = (tasks[0] as Teller).handle // there are rows
-    return new FiringEpoch(from, this.#rows, tasks, task.model, this.#host)
-  }
-
   /** Events of one message share what began them. */
   #inputOf(message: Message, time: number): InputSummary {
     const known = this.#input
@@ -254,7 +211,7 @@ export class RowEventWriter implements EpochRecords {
   }
 
   /** The engine's clock: ahead of the message when a sensor answered late. */
-  #at({ row, time }: RowMessage): number {
+  #at(row: number, time: number): number {
     const { goingOn, clock } = this.#rows
     return goingOn?.row === row ? Math.max(time, clock[1] as number) : time
   }
@@ -262,6 +219,10 @@ export class RowEventWriter implements EpochRecords {
   #firedAt(row: number, actuator: number): number {
     const rows = this.#rows
     return rows.past[rows.pastAt(row) + blockAt(rows.layout, actuator) + FIRED_AT] as number
+  }
+
+  ofRow(row: number): FiringTask {
+    return this.#teller(row)
   }
 
   #teller(row: number): Teller {
@@ -288,10 +249,4 @@ export class RowEventWriter implements EpochRecords {
     this.#tellers[row] = teller
     return teller
   }
-}
-
-function copied(numbers: ArrayLike<number>, from: number, length: number): readonly number[] {
-  const copy: number[] = []
-  for (let i = 0; i < length; i++) copy.push(numbers[from + i] as number)
-  return copy
 }

@@ -7,7 +7,7 @@ import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import type { VectorizedBatch } from './vectorized-batch.ts'
-import type { Era, Known, UnknownMessage } from './message-eras.ts'
+import type { Era, Known, UnknownMessages } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { IndexedBatch } from './single-listener-index.ts'
@@ -75,9 +75,9 @@ export interface RowHandle {
   isAway: boolean
   /** count of the message after which some sensor has no state, or failed; -1: none */
   unknownAt: number
-  /** the last message that its row took by itself though sensors failed; undefined: none that still counts */
-  unknown: UnknownMessage | undefined
-  /** numbers of invocations that failed since the last synchronization */
+  /** the last messages that its row took by itself though sensors failed; undefined: none that still counts */
+  unknown: UnknownMessages | undefined
+  /** counts of messages that failed since the last synchronization, without those that ran no sensor */
   failed: number[]
 }
 
@@ -97,6 +97,8 @@ export interface Batch {
   opened: number
   /** messages that rows took */
   taken: number
+  /** by row, of those that take their next message by `takeUnknown` */
+  readonly oddGates: ReadonlyMap<number, unknown>
   /** those that many of them took in one pass */
   vectorized: number
   /** The batch as an indexed row sees it whose last message has these fields. */
@@ -128,7 +130,7 @@ export interface Batch {
   /** When an open call of a sensor, by slot, has taken too long, epoch ms; Infinity when none is open. */
   limitOf(handle: RowHandle, slot: number): number
   free(handle: RowHandle): void
-  /** Takes a message in which sensors fail into a row; false when it cannot. */
+  /** Takes a message in which sensors fail, or did before, into a row; false when it cannot. */
   takeUnknown(row: number, message: Message, now: number, known: Known, part: Part): boolean
   /** The full state, which is up to date then, takes the next message in the row's place: `reattach` or `free` follows. */
   beginFully(handle: RowHandle, now: number): void

@@ -90,6 +90,11 @@ export interface Partly {
   earlier: NotRun
 }
 
+export interface OddGates {
+  readonly before: number
+  readonly now: number
+}
+
 /** What messages did not run: sensors, and those that ran none. */
 export interface NotRun {
   readonly prior: number
@@ -100,6 +105,8 @@ export interface NotRun {
 /** What came before a message at which an actuator fired, with the message itself. */
 export interface FiredAfter extends Omit<NotRun, 'prior'> {
   readonly era: Era
+  /** what gates were last before it, as bits, when that is not what state bits say */
+  readonly gates?: number | undefined
 }
 
 /** What is kept of a row's firings. */
@@ -152,6 +159,8 @@ export class RowStore {
   readonly answers: KeptAnswer[] = []
   /** whether a sensor of any row ever had no state: asking a handle touches its memory */
   hadUnknown = false
+  /** by row: what gates were last before its last message and after it, as bits, when that is not what state bits say */
+  readonly oddGates = new Map<number, OddGates>()
   /** whether any was ever kept */
   hasAnswers = false
   /** by row and position, of called sensors */
@@ -215,6 +224,7 @@ export class RowStore {
     if (this.hasAnswers) this.answers.fill(undefined, row * this.layout.actuators, (row + 1) * this.layout.actuators)
     // Who looks may have it given away in the middle of a message: then that takes the full way.
     if (this.layout.isCalled) this.setWaiting(row, undefined, true)
+    this.oddGates.delete(row)
     this.#free.push(row)
     this.freed++
   }
@@ -240,6 +250,7 @@ export class RowStore {
     const p = this.pastAt(row)
     for (const [a, { firedAt }] of state.actuators.entries()) this.past[p + blockAt(layout, a) + FIRED] = firedAt
     this.objects[row * layout.objects + PARTLY] = undefined
+    this.oddGates.delete(row)
     this.forgetFirings(row)
   }
 
@@ -489,6 +500,11 @@ export class RowStore {
     const { era } = this
     if (partly === undefined || era === undefined) return era
     return { era, missed: partly.missed, silent: partly.silent }
+  }
+
+  /** Gates by state bits, as bits. */
+  gatesOf(bits: number): number {
+    return this.gateBits[bits & this.keyMask] ?? 0
   }
 
   /** State indexes by slot. */

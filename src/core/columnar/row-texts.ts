@@ -2,7 +2,7 @@
  * What events of rows say that does not change from message to message: labels, names of states, and where in a row's
  * bits a state stands. Made once per graph, when somebody first listens.
  */
-import type { Why, WhyGate, WhyStep } from '../engine/events.ts'
+import type { WhyGate, WhyStep, WhyTrigger } from '../engine/events.ts'
 import { GATE_STATES, UNKNOWN, type Graph, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
 import { stateName } from '../task/state.ts'
 import type { TaskModel } from '../task/run.ts'
@@ -25,22 +25,28 @@ export interface TriggerText {
   readonly node: string
   /** undefined: the source is a gate */
   readonly sensor: SensorText | undefined
+  /** what whys say of it, by what matched and by the states of its source */
+  readonly said: (WhyTrigger | undefined)[]
   /** behind the source, as its why lists them */
   readonly sensors: readonly SensorText[]
   readonly hasGates: boolean
 }
+
+/** Of sources with more states than this what whys say is made anew each time. */
+const SAID_STATES = 8
 
 /** Of a trigger into a sensor. */
 const WITHOUT_CONDITION = { matched: 'execution', from: -1, to: -1 } as const
 
 export class RowTexts {
   readonly triggers: readonly TriggerText[]
+  /** how many there are */
+  readonly sensors: number
   /** triggers of sensors into other sensors, which fire with each message, by position */
   readonly inner: readonly Fires[]
   /** by position: how many of them there are of sensors before */
   readonly innerBefore: readonly number[]
-  /** by position: the triggers that lead to that sensor, texts of each, first one first */
-  readonly via: readonly (readonly Pick<WhyStep, 'source' | 'destination'>[])[]
+  readonly #paths: WhyPaths
   readonly #rows: RowStore
   readonly #model: TaskModel
   /** by trigger, then by position and state bits: gates that events share */
@@ -51,8 +57,9 @@ export class RowTexts {
     this.#rows = rows
     this.#model = model
     const order = rows.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
+    this.sensors = order.length
     this.triggers = graph.triggers.map((trigger) => this.#text(trigger))
-    this.via = order.map((sensor) => ledTo(graph, sensor))
+    this.#paths = new WhyPaths(order.map((sensor) => ledTo(graph, sensor)))
     this.inner = order.flatMap((sensor, position) =>
       sensor.triggers
         .filter(({ destination }) => destination.kind === 'sensor')
@@ -62,6 +69,28 @@ export class RowTexts {
       return this.inner.filter(({ position }) => position < p).length
     })
     this.#gates = graph.triggers.map(() => new Map<number, readonly WhyGate[]>())
+  }
+
+  /** What whys say of a trigger: the same object for the same states. State bits before a message and after it. */
+  trigger({ trigger, matched, from, to }: Fires, before: number, after: number): WhyTrigger {
+    const text = this.triggers[trigger] as TriggerText
+    const { sensor, said, source, node } = text
+    const old = sensor === undefined ? from : (before >> sensor.shift) & sensor.mask
+    const now = sensor === undefined ? to : (after >> sensor.shift) & sensor.mask
+    const states: readonly string[] = sensor === undefined ? GATE_STATES : sensor.states
+    const key = matched === 'state' ? 0 : matched === 'change' ? 1 : 2
+    const place = ((old + 1) * SAID_STATES + now + 1) * 3 + key
+    const isKept = old < SAID_STATES - 1 && now < SAID_STATES - 1
+    const known = isKept ? said[place] : undefined
+    if (known !== undefined) return known
+    const made = { source, destination: node, matched, from: states[old] ?? null, to: states[now] ?? null }
+    if (isKept) said[place] = made
+    return made
+  }
+
+  /** The triggers that led to the sensor at a position, first one first, in a message of a time, epoch ms; undefined: none did. */
+  via(position: number, time: number): readonly WhyStep[] | undefined {
+    return this.#paths.at(position, time)
   }
 
   /** The gates behind a trigger's source when the sensors up to a position are known. The same list for the same states. */
@@ -96,6 +125,7 @@ export class RowTexts {
       source: source.label,
       node: destination.label,
       sensor: source.kind === 'sensor' ? this.#sensor(source) : undefined,
+      said: Array.from({ length: 3 * SAID_STATES ** 2 }, () => undefined),
       sensors: behind.flatMap((node) => (node.kind === 'sensor' ? [this.#sensor(node)] : [])),
       hasGates: behind.some(({ kind }) => kind === 'gate'),
     }
@@ -109,12 +139,49 @@ export class RowTexts {
   }
 }
 
+/**
+ * How sensors were led to. The steps of a message are made once for each longest way; a sensor on it has the first of
+ * them. Whys of one message share them.
+ */
+class WhyPaths {
+  /** by position: how many triggers lead there, and the place of a way that goes by it */
+  readonly #lengths: readonly number[]
+  readonly #ways: readonly number[]
+  readonly #triggers: readonly (readonly TriggerEdge[])[]
+  /** by way: its steps, of messages of the time */
+  #steps: (readonly WhyStep[] | undefined)[] = []
+  #time = Number.NaN
+
+  /** By position: the triggers that lead to the sensor, first one first. */
+  constructor(paths: readonly (readonly TriggerEdge[])[]) {
+    this.#lengths = paths.map(({ length }) => length)
+    const goesBy = (path: readonly TriggerEdge[], by: readonly TriggerEdge[]) => by.every((step, i) => step === path[i])
+    this.#triggers = paths.filter((path) => !paths.some((other) => other !== path && goesBy(other, path)))
+    this.#ways = paths.map((path) => this.#triggers.findIndex((way) => goesBy(way, path)))
+  }
+
+  at(position: number, time: number): readonly WhyStep[] | undefined {
+    const length = this.#lengths[position] as number
+    return length === 0 ? undefined : this.#stepsOf(this.#ways[position] as number, time).slice(0, length)
+  }
+
+  #stepsOf(way: number, time: number): readonly WhyStep[] {
+    if (time !== this.#time) {
+      this.#time = time
+      this.#steps = []
+    }
+    return (this.#steps[way] ??= (this.#triggers[way] ?? []).map(({ source, destination }) => {
+      return { source: source.label, destination: destination.label, time }
+    }))
+  }
+}
+
 /** The triggers that run a sensor, first one first. */
-function ledTo({ triggers }: Graph, sensor: SensorNode): Why['via'] & object {
-  const found: WhyStep[] = []
+function ledTo({ triggers }: Graph, sensor: SensorNode): readonly TriggerEdge[] {
+  const found: TriggerEdge[] = []
   const at = (node: SensorNode) => triggers.find(({ destination }) => destination === node)
   for (let trigger = at(sensor); trigger !== undefined;) {
-    found.unshift({ source: trigger.source.label, destination: trigger.destination.label, time: 0 })
+    found.unshift(trigger)
     trigger = trigger.source.kind === 'sensor' ? at(trigger.source) : undefined
   }
   return found

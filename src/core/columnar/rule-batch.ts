@@ -31,6 +31,7 @@ import { interpretedRows } from './interpreted-rows.ts'
 import { ERA, FIRED_BY, LAST, objectsAt, PLUG, PROPERTIES, HANDLE } from './row-layout.ts'
 import type { RowPlugCalls } from './row-plug-calls.ts'
 import { SILENT, type Progress } from './replay.ts'
+import { FiringRecorder } from './firing-recorder.ts'
 import { RowEventWriter } from './row-events.ts'
 import type { RowHistory } from './row-history.ts'
 import { RowRecords } from './row-records.ts'
@@ -56,9 +57,11 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   tellsWhy = false
   tellsInner = false
   records: RowRecords | undefined = undefined
-  firings: RowEventWriter | undefined = undefined
+  firings: FiringRecorder | undefined = undefined
   readonly history: RowHistory | undefined
+  readonly oddGates: RowStore['oddGates']
   readonly #events: RowEventWriter
+  readonly #recorder: FiringRecorder
   readonly #records: RowRecords
   readonly #heard: HeardEvents
   readonly #hasWhy: boolean
@@ -106,10 +109,12 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#counting = { ...SILENT, counts }
     this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
     this.#rows = new RowStore(shape, model, clock)
-    this.#unknown = new UnknownStates(this.#rows, host.keepsLog)
+    this.oddGates = this.#rows.oddGates
+    this.#unknown = new UnknownStates(this.#rows, model, host.keepsLog)
     this.#heard = host.events
     this.#hasWhy = host.why
     this.#events = new RowEventWriter(this.#rows, host)
+    this.#recorder = new FiringRecorder(this.#rows, model, host, this.#events)
     this.#records = new RowRecords(this.#rows, model, host)
     this.history = this.#records.history
     this.#told = new RowMessage(this.#rows.nums)
@@ -143,8 +148,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     rows.objects[own + LAST] = undefined
     rows.objects[own + ERA] = undefined
     rows.objects[own + HANDLE] = handle
-    this.#events.forget(row)
-    this.#records.forget(row)
+    this.#forget(row)
     const { graph, properties } = task.model
     for (const [i, { call }] of graph.actuators.entries()) {
       const { prepared, constant } = properties.of(call)
@@ -164,12 +168,9 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   /** A row. Generated code is made anew whenever the rows move. */
   #add(): number {
-    const rows = this.#rows
-    const { room } = rows
-    const row = rows.add()
-    if (rows.room > room && this.#generate !== undefined) {
-      this.#takers.renew(generatedRows(rows, this, this.#generate))
-    }
+    const { room } = this.#rows
+    const row = this.#rows.add()
+    if (this.#rows.room > room && this.#generate) this.#takers.renew(generatedRows(this.#rows, this, this.#generate))
     return row
   }
 
@@ -181,13 +182,19 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     return (this.#rows.objects[row * this.#rows.layout.objects + HANDLE] ?? this.#left) as RowHandle
   }
 
+  /** What is told of a row from here on is another task's, or its task goes on from elsewhere, `count` messages long. */
+  #forget(row: number, count = 0): void {
+    this.#events.forget(row)
+    this.#recorder.forget(row)
+    this.#records.forget(row, count)
+  }
+
   /** Gives a row away. What it knows and the full state does not is lost: synchronize first. */
   free(handle: RowHandle): void {
     const { row } = handle
     this.#apart(row)
     this.#rowCalls?.forget(row)
-    this.#events.forget(row)
-    this.#records.forget(row)
+    this.#forget(row)
     this.#left = handle
     this.#rows.free(row)
   }
@@ -200,11 +207,10 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   /** What was done in rows alone. */
   get counts(): Counts {
-    const { taken } = this
     const calls = this.#firings
     return {
-      steps: taken + (this.#rowCalls?.answers ?? 0),
-      firings: calls + (taken - this.#inFold) * this.#inner,
+      steps: this.taken + (this.#rowCalls?.answers ?? 0),
+      firings: calls + (this.taken - this.#inFold) * this.#inner,
       calls,
       held: this.#held,
       dropped: 0,
@@ -242,7 +248,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     const [first = 0] = rows
     if (this.tellsInner) return undefined
     if (this.#vectorParts === null && this.#generate !== undefined) {
-      this.#vectorParts = vectorPartsOf(this.#rows, first, this.handleAt(first).task.model, this.#generate)
+      const { model } = this.handleAt(first).task
+      this.#vectorParts = vectorPartsOf(this.#rows, first, model, this.#generate, this.#unknown.isPossible)
     }
     const { all = [] } = this.#vectorParts ?? {}
     if (this.records?.canVectorize(all) === false) return undefined
@@ -261,7 +268,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.tells = (anyToldTypes & (FIRED | HELD)) !== 0
     this.tellsWhy = this.#hasWhy && this.#heard.wantsWhy
     this.tellsInner = this.tells && this.#inner > 0
-    this.firings = firesInRecords ? this.#events : undefined
+    this.firings = firesInRecords ? this.#recorder : undefined
+    this.#recorder.listenersChanged()
     const isNew = takesRecords && this.records === undefined
     if (isNew) this.#rowCalls?.openAll()
     this.records = takesRecords ? this.#records : undefined
@@ -280,8 +288,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     if (isWholeOnly && !rows.parts.isWholeOnly) {
       for (const vectorized of new Set(this.#vectorized)) if (vectorized) this.flush(vectorized)
       for (let row = 0; row * rows.layout.objects < rows.objects.length; row++) {
-        const isPartly = (rows.partly(row)?.missed ?? 0) > 0
-        if (isPartly) this.synchronize(this.handleAt(row))
+        if ((rows.partly(row)?.missed ?? 0) > 0) this.synchronize(this.handleAt(row))
       }
     }
     rows.parts.isWholeOnly = isWholeOnly
@@ -297,10 +304,12 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   /** As far as the sensors before a position have answered. */
   #tellInnerTo(row: number, position: number, bits: number): boolean {
+    if (this.firings !== undefined) return this.firings.inner(row, this.current as Message, position, bits)
     return this.#events.innerFirings(this.#told.ofRow(this.#rows, row, bits, this.current as Message), position)
   }
 
   tellFirings(row: number, list: readonly Following[], from: number): boolean {
+    if (this.firings !== undefined) return this.firings.firings(row, this.current as Message, list, from)
     const told = this.#told.ofRow(this.#rows, row, this.#rows.after(row), this.current as Message)
     return this.#events.firings(told, list, from)
   }
@@ -465,7 +474,9 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   }
 
   goesOn(row: number, position: number): void {
-    if (this.tellsInner) this.#events.goesOn(row, position)
+    if (!this.tellsInner) return
+    this.#events.goesOn(row, position)
+    this.#recorder.goesOn(row, position)
   }
 
   endCalls(row: number, bits: number): boolean {
@@ -513,6 +524,10 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   takeUnknown(row: number, message: Message, now: number, known: Known, part: Part): boolean {
     return !this.#keepsAll && this.#unknown.take(this.handleAt(row), message, now, known, part)
+  }
+
+  takeAlone(row: number, message: Message, fields: Fields, part: Part): boolean {
+    return !this.#keepsAll && this.#unknown.takeAlone(this.handleAt(row), message, fields, part)
   }
 
   beginFully(handle: RowHandle, now: number): void {
@@ -564,8 +579,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     handle.isAway = false
     handle.failed.length = 0
     handle.unknownAt = this.#unknown.placeIn(task.state, handle.materializedCount)
-    this.#events.forget(row)
-    this.#records.forget(row, handle.materializedCount)
+    this.#forget(row, handle.materializedCount)
     this.#rows.fill(row, task.state, fit.constants, handle.materializedCount, this.#rows.time(row))
   }
 

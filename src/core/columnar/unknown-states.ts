@@ -1,101 +1,88 @@
 /**
  * Messages in which a value that is compared is no number, so that its sensor fails and has no state: a row takes them by
- * itself when nothing follows and the next message finds the row's bits as they should be. All else about them (the error,
- * what became unknown and when) is made up by taking them through the state machine when somebody looks.
+ * itself when nothing follows. All else about them (the error, what became unknown and when) is made up by taking them
+ * through the state machine when somebody looks.
  *
- * UNKNOWN-1 the bits of a sensor without a state are those of its last one, which is what triggers ask for; so are the
- *   gates', or the message goes by the full state
+ * UNKNOWN-1 the bits of a sensor without a state are those of its last one, which is what triggers ask for. What gates were
+ *   last is kept beside them while it is not what the bits say; then the row takes the next message here, too
  * UNKNOWN-2 the two messages after it run all sensors, or go by the full state: a row does not know which of them had none
  */
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
-import { numberOfText } from '../plug/field-type.ts'
 import type { Message } from '../task/origin.ts'
+import type { TaskModel } from '../task/run.ts'
 import { formulaState, type FormulaValues } from './formula-code.ts'
 import { shift, stateOf } from './interpreted-rows.ts'
-import type { KeptMessage, Known } from './message-eras.ts'
+import { MAX_FAILED, MAX_REPLAYED, oddEra } from './message-eras.ts'
+import type { Era, KeptMessage, Known, OddEra, TimedMessage } from './message-eras.ts'
+import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { hasUnknown } from './standing-nodes.ts'
 import { outcomeWithout } from './possible-firings.ts'
-import { isOfType } from './read-parameters.ts'
-import { AFTER, BEFORE, COUNT, TIME } from './row-layout.ts'
+import { isOfType, numberIn } from './read-parameters.ts'
+import { AFTER, BEFORE, COUNT, ERA, LAST, TIME } from './row-layout.ts'
 import type { RowHandle } from './row-handle.ts'
 import type { RowStore } from './row-store.ts'
 import { parametersIn, type SensorFormula } from './sensor-formula.ts'
 
+type Outcome = ReturnType<typeof outcomeWithout>
+
 export class UnknownStates {
   readonly #rows: RowStore
-  /** by sensors that fail, as bits of their positions, then by key bits before and now: whether a row can take it */
-  readonly #known = new Map<number, Map<number, boolean>>()
-  readonly #isPossible: boolean
+  /** of any task of the shape */
+  readonly #model: TaskModel
+  /** by sensors that fail, as bits of their positions, then by key bits before and now, then by gates before */
+  readonly #outcomes = new Map<number, Map<number, Map<number, Outcome>>>()
+  readonly isPossible: boolean
+  /** what a message fired it fires again when it is replayed; not asked of rows that fire before all sensors have answered */
+  readonly #firesAgain: boolean
+  /** of the message at hand: sensors that fail, as bits of their positions, and state bits */
+  #failed = 0
+  #bits = 0
 
   /** `tellsFailures`: each failure is told to somebody */
-  constructor(rows: RowStore, tellsFailures: boolean) {
+  constructor(rows: RowStore, model: TaskModel, tellsFailures: boolean) {
     const { sensors, inner } = rows.shape
     this.#rows = rows
-    this.#isPossible =
+    this.#model = model
+    this.#firesAgain = !rows.shape.early && model.graph.triggers.every(({ policyMs }) => policyMs <= 0)
+    this.isPossible =
       !tellsFailures &&
       !inner &&
+      model.settings.resetObservations &&
+      model.graph.sensors.every(({ call }) => call.retry === undefined) &&
       sensors.some(({ steps }) => steps?.takesTexts === true) &&
       sensors.every(({ steps, formula }) => steps !== undefined || formula?.numbers.length === 0)
   }
 
-  /** Takes a message that runs all sensors; false when the full state has to. */
+  /** Takes a message that runs all sensors, of which some fail now or did before; false when the full state has to. */
   take(handle: RowHandle, message: Message, now: number, known: Known, { missing, carried, lacks }: Part): boolean {
-    const { era, message: last, before: lastEra } = known
+    if (!this.isPossible || missing > 0 || carried.length > 0 || lacks.length > 0) return false
     const rows = this.#rows
     const { row } = handle
-    if (missing > 0 || carried.length > 0 || lacks.length > 0) return false
-    if (!this.#isPossible || rows.hasUnknown(row) || !handle.task.model.settings.resetObservations) return false
-    const isSeen = rows.count(row) === handle.materializedCount
-    if (!isSeen && (last === undefined || lastEra === undefined || !rows.ranAll(lastEra))) return false
-    const { nums, ints, layout, shape, keyMask } = rows
-    const d = rows.at(row)
+    const odd = rows.oddGates.get(row)
+    if (!this.#read(message, row) || (this.#failed === 0 && odd === undefined)) return false
     const before = rows.after(row)
-    let failed = 0
-    let bits = 0
-    for (const [position, { steps, formula, shift: at, mask }] of shape.sensors.entries()) {
-      let state: number
-      if (formula !== undefined) state = this.#calculated(formula, message, d)
-      else {
-        const value = numberIn(message[steps?.parameter ?? ''], steps?.takesTexts === true)
-        if (value === undefined) return false
-        state =
-          steps === undefined || Number.isNaN(value)
-            ? UNKNOWN
-            : stateOf(steps, value, nums, d + layout.constants + steps.constant)
-        if (state === UNKNOWN) failed |= 1 << position
-      }
-      if (state === UNKNOWN && formula !== undefined) return false
-      bits |= state === UNKNOWN ? before & (mask << at) : state << at
-    }
-    if (failed === 0 || !this.#isEasy(handle, failed, before & keyMask, bits & keyMask)) return false
-    const count = rows.count(row) + 1
-    const prior = rows.before(row)
-    const kept = {
-      message: last,
-      fields: lastEra?.fields,
-      time: rows.time(row),
-      index: -1,
-      older: undefined,
-    } as KeptMessage
-    if (layout.earlier !== -1) {
-      nums[d + layout.earlier] = rows.before(row)
-      nums[d + layout.earlier + 1] = rows.time(row)
-    }
-    shift(rows, shape, layout, d)
-    ints[2 * d + BEFORE] = before
-    ints[2 * d + AFTER] = bits
-    nums[d + COUNT] = count
-    nums[d + TIME] = now
-    const since = Array.from({ length: layout.nodes }, (_, n) => nums[d + layout.since + n] ?? 0)
-    rows.hadUnknown = true
-    handle.unknownAt = count
-    handle.unknown = { message, count, time: now, era, before, since, last: isSeen ? undefined : kept, prior }
-    const { state } = handle.task
-    const silent = rows.partly(row)?.silent ?? 0
-    handle.failed.push(state.invocations + count - handle.materializedCount - silent)
-    if (handle.failed.length > MAX_FAILED) handle.failed.shift()
+    const gates = odd?.now ?? rows.gatesOf(before)
+    const outcome = this.#outcome(before, gates)
+    if (outcome.follows) return false
+    if (this.#failed !== 0 && !this.#note(handle, message, now, known)) return false
+    this.#set(row, now, this.#bits, outcome.gates)
+    if (this.#failed === 0) this.#settle(row)
+    else if (handle.unknown?.from?.count === rows.count(row)) this.#copySince(row, handle.unknown.from.since)
+    return true
+  }
+
+  /** The same of the next message of an indexed row. */
+  takeAlone(handle: RowHandle, message: Message, fields: Fields, part: Part): boolean {
+    const { objects, layout, clock, oddGates } = this.#rows
+    const own = handle.row * layout.objects
+    const given = objects[own + ERA] as Era | OddEra
+    const era = 'own' in given ? given.own : given
+    const known = { era, message: objects[own + LAST] as Message | undefined, before: era }
+    if (era.fields !== fields || !this.take(handle, message, clock[0] ?? 0, known, part)) return false
+    objects[own + ERA] = oddGates.has(handle.row) ? oddEra(era) : era
+    objects[own + LAST] = message
     return true
   }
 
@@ -104,6 +91,118 @@ export class UnknownStates {
     if (!hasUnknown(state)) return -1
     this.#rows.hadUnknown = true
     return count
+  }
+
+  /** What sensors show; false when a plug has to be asked. */
+  #read(message: Message, row: number): boolean {
+    const { nums, layout, shape } = this.#rows
+    const d = this.#rows.at(row)
+    const before = this.#rows.after(row)
+    this.#failed = 0
+    this.#bits = 0
+    for (const [position, { steps, formula, shift: at, mask }] of shape.sensors.entries()) {
+      let state: number
+      if (formula !== undefined) {
+        state = this.#calculated(formula, message, d)
+        if (state === UNKNOWN) return false
+      } else {
+        const value = numberIn(message[steps?.parameter ?? ''], steps?.takesTexts === true)
+        if (value === undefined || steps === undefined) return false
+        state = Number.isNaN(value) ? UNKNOWN : stateOf(steps, value, nums, d + layout.constants + steps.constant)
+      }
+      if (state === UNKNOWN) this.#failed |= 1 << position
+      this.#bits |= state === UNKNOWN ? before & (mask << at) : state << at
+    }
+    return true
+  }
+
+  /** Keeps what is needed to take the message, in which sensors fail, through the state machine later. */
+  #note(handle: RowHandle, message: Message, now: number, { era, message: last, before: lastEra }: Known): boolean {
+    const rows = this.#rows
+    const { row, materializedCount } = handle
+    const count = rows.count(row)
+    const own = { message, time: now }
+    if (rows.hasUnknown(row)) {
+      const seen = Math.max(handle.unknownAt, materializedCount)
+      const isNear = materializedCount >= handle.unknownAt
+      const fired = count > seen ? rows.fires(row) - rows.firesBefore(row, count) : 0
+      if ((count > seen && last === undefined) || (fired > 0 && !this.#firesAgain)) return false
+      const since = count > seen ? [{ message: last as Message, time: rows.time(row) }, own] : [own]
+      const replayed: TimedMessage[] = isNear ? since : [...(handle.unknown?.replayed ?? []), ...since]
+      if (replayed.length > MAX_REPLAYED) return false
+      const earlier = isNear ? undefined : handle.unknown
+      handle.unknown = { from: earlier?.from, replayed, fired: (earlier?.fired ?? 0) + fired }
+    } else {
+      const isSeen = count === materializedCount
+      if (!isSeen && (last === undefined || lastEra === undefined || !rows.ranAll(lastEra))) return false
+      const before = rows.after(row)
+      const kept = { message: last, fields: lastEra?.fields, time: rows.time(row), index: -1, older: undefined }
+      const from = {
+        count: count + 1,
+        era,
+        before,
+        since: Array.from<number>({ length: rows.layout.nodes }).fill(0),
+        last: isSeen ? undefined : (kept as KeptMessage),
+        prior: rows.before(row),
+      }
+      handle.unknown = { from, replayed: [own], fired: 0 }
+    }
+    rows.hadUnknown = true
+    handle.unknownAt = count + 1
+    // Messages that run no sensor are no invocation.
+    handle.failed.push(count + 1 - (rows.partly(row)?.silent ?? 0))
+    if (handle.failed.length > MAX_FAILED) handle.failed.shift()
+    return true
+  }
+
+  /** Takes the message at hand. `gates`: what they were last with it. */
+  #set(row: number, now: number, bits: number, gates: number): void {
+    const rows = this.#rows
+    const { nums, ints, layout } = rows
+    const d = rows.at(row)
+    const before = rows.after(row)
+    const earlier = rows.oddGates.get(row)?.now ?? rows.gatesOf(before)
+    if (layout.earlier !== -1) {
+      nums[d + layout.earlier] = rows.before(row)
+      nums[d + layout.earlier + 1] = rows.time(row)
+    }
+    this.#shift(row)
+    ints[2 * d + BEFORE] = before
+    ints[2 * d + AFTER] = bits
+    nums[d + COUNT] = rows.count(row) + 1
+    nums[d + TIME] = now
+    if (gates === rows.gatesOf(bits) && earlier === rows.gatesOf(before)) rows.oddGates.delete(row)
+    else rows.oddGates.set(row, { before: earlier, now: gates })
+  }
+
+  /** Since when each node had its state before the message at hand. */
+  #copySince(row: number, since: number[]): void {
+    const { nums, layout } = this.#rows
+    const first = this.#rows.at(row) + layout.since
+    for (let n = 0; n < layout.nodes; n++) since[n] = nums[first + n] ?? 0
+  }
+
+  /** Nodes that had changed have their state since the last message. */
+  #shift(row: number): void {
+    const rows = this.#rows
+    const d = rows.at(row)
+    const odd = rows.oddGates.get(row)
+    if (odd === undefined) return shift(rows, rows.shape, rows.layout, d)
+    const { nums, ints, layout, shape } = rows
+    const changed = rows.before(row) ^ rows.after(row)
+    const gates = odd.before ^ odd.now
+    const since = d + layout.since
+    for (const { slot, shift: at, mask } of shape.sensors)
+      if (changed & (mask << at)) nums[since + slot] = rows.time(row)
+    for (let g = 0; g < shape.gates; g++) if ((gates >> g) & 1) nums[since + shape.sensors.length + g] = rows.time(row)
+    ints[2 * d + BEFORE] = rows.after(row)
+    rows.oddGates.set(row, { before: odd.now, now: odd.now })
+  }
+
+  /** Gates are what the bits say again: what the message changed is noted at once, as code that goes by bits would not. */
+  #settle(row: number): void {
+    this.#shift(row)
+    this.#rows.oddGates.delete(row)
   }
 
   /** The state of a sensor that asks for truths, texts and finite numbers; UNKNOWN when one of them is none. */
@@ -118,38 +217,23 @@ export class UnknownStates {
     return formulaState(formula, values)
   }
 
-  #isEasy({ task }: RowHandle, failed: number, before: number, now: number): boolean {
+  #outcome(before: number, gates: number): Outcome {
     const rows = this.#rows
-    let byKeys = this.#known.get(failed)
-    if (byKeys === undefined) this.#known.set(failed, (byKeys = new Map<number, boolean>()))
-    const key = (before << rows.shape.keyBits) | now
-    const known = byKeys.get(key)
+    const failed = this.#failed
+    const [from, to] = [before & rows.keyMask, this.#bits & rows.keyMask]
+    let byKeys = this.#outcomes.get(failed)
+    if (byKeys === undefined) this.#outcomes.set(failed, (byKeys = new Map<number, Map<number, Outcome>>()))
+    const key = (from << rows.shape.keyBits) | to
+    let byGates = byKeys.get(key)
+    if (byGates === undefined) byKeys.set(key, (byGates = new Map<number, Outcome>()))
+    const known = byGates.get(gates)
     if (known !== undefined) return known
-    const { graph, settings } = task.model
-    const answers = rows.shape.sensors.filter((_, position) => ((failed >> position) & 1) === 0)
+    const { graph, settings } = this.#model
     const order = rows.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
-    const answering = new Set(answers.map(({ slot }) => graph.sensors[slot] as SensorNode))
-    const needsAll = settings.gatesNeedFullObservation
-    const { follows, isRegular } = outcomeWithout(
-      graph,
-      order,
-      answering,
-      rows.states(before),
-      rows.states(now),
-      needsAll,
-    )
-    byKeys.set(key, !follows && isRegular)
-    return !follows && isRegular
+    const answering = new Set(order.filter((_, position) => ((failed >> position) & 1) === 0))
+    const states = { before: rows.states(from), now: rows.states(to), gates }
+    const outcome = outcomeWithout(graph, order, answering, states, settings.gatesNeedFullObservation)
+    byGates.set(gates, outcome)
+    return outcome
   }
-}
-
-/** More are out of every window. */
-const MAX_FAILED = 64
-
-/** As `streamNumber`: NaN when that fails. Undefined: the plug has to be asked. */
-function numberIn(value: unknown, takesTexts: boolean): number | undefined {
-  if (typeof value === 'number' && Number.isFinite(value)) return value
-  if (!takesTexts || value === undefined) return undefined
-  if (typeof value === 'boolean') return value ? 1 : 0
-  return numberOfText(value) ?? Number.NaN
 }

@@ -1,11 +1,12 @@
 /** What the vectorized of one batch share: which rows can go in vectorized batch, when they fire, and which nodes change. */
-import type { Graph } from '../graph/graph.ts'
+import type { Graph, SensorNode } from '../graph/graph.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { Generate } from '../engine/executor.ts'
 import type { Plug } from '../plug/plug.ts'
 import { firingLoop, type FireRows, type FiringOwner } from './firing-loop.ts'
 import { generatedVectors } from './generated-rows.ts'
 import { parametersOf } from './read-parameters.ts'
+import { outcomeWithout } from './possible-firings.ts'
 import { type VectorCode, type VectorCondition } from './row-code.ts'
 import type { RowStore } from './row-store.ts'
 import type { ShapeSensor, BatchShape } from './batch-shape.ts'
@@ -30,8 +31,18 @@ export interface VectorDependencies extends VectorCode {
   readonly turning: number
   /** the only one that leads to the actuator */
   readonly trigger: number
+  /** undefined: a message in which one fails is taken by each row for itself */
+  readonly failing: FailingSensors | undefined
   /** Whether a message that runs these sensors, by slot, decides about it. */
   decides(runs: readonly boolean[]): boolean
+}
+
+/** Sensors that fail when what they compare is no number. */
+export interface FailingSensors {
+  /** by parameter: which sensors compare it, as bits of their positions; 0: their plugs have to be asked what is a number */
+  readonly readers: readonly number[]
+  /** By state bits: gates that are not decided while some sensors fail, as bits by slot. Undefined when something may follow all the same. */
+  undecided(failed: number): Int32Array | undefined
 }
 
 /** bits of states, of which all pairs go into a table */
@@ -40,14 +51,16 @@ const MAX_VECTOR_NODES = 30
 
 /**
  * Undefined when rows of the batch go by themselves: vectorized are for comparing sensors with few states, and one actuator that
- * fires by what they show now, whatever they showed before and however often. `row`: one with a task of the shape.
+ * fires by what they show now, whatever they showed before and however often. `row`: one with a task of the shape; `mayFail`: rows take messages in which sensors fail.
  */
 export function vectorPartsOf(
   store: RowStore,
   row: number,
-  { graph }: TaskModel,
+  model: TaskModel,
   generate: Generate,
+  mayFail: boolean,
 ): VectorDependencies | undefined {
+  const { graph } = model
   const { shape, layout } = store
   const { sensors, bits } = shape
   const [trigger, another] = graph.triggers.filter(({ destination }) => destination.kind === 'actuator')
@@ -77,8 +90,40 @@ export function vectorPartsOf(
     mayChange: mayChangeOf(shape, all, changes),
     turning: turningOf(store, all, fires, changes),
     trigger: graph.triggers.indexOf(trigger),
+    failing: mayFail ? failingSensors(store, model, all) : undefined,
     decides: (runs) => graph.sensors.some(({ slot, triggers }) => runs[slot] === true && triggers.includes(trigger)),
   }
+}
+
+function failingSensors(store: RowStore, { graph, settings }: TaskModel, all: readonly number[]): FailingSensors {
+  const { sensors } = store.shape
+  const readers = parametersOf(store.shape).map((name) => {
+    const own = sensors.map(({ steps }) => steps?.parameter === name)
+    if (sensors.some(({ steps }, p) => own[p] === true && steps?.takesTexts !== true)) return 0
+    return own.reduce((bits, isReader, p) => bits | (Number(isReader) << p), 0)
+  })
+  const order = sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
+  const known = new Map<number, Int32Array | undefined>()
+  const find = (failed: number): Int32Array | undefined => {
+    const answering = new Set(order.filter((_, position) => ((failed >> position) & 1) === 0))
+    const undecided = new Int32Array(2 ** store.shape.bits)
+    for (const states of all) {
+      const of = (gates: number) => {
+        const own = store.states(states)
+        const given = { before: own, now: own, gates }
+        return outcomeWithout(graph, order, answering, given, settings.gatesNeedFullObservation)
+      }
+      const [none, every] = [of(0), of(2 ** graph.gates.length - 1)]
+      if (none.follows) return undefined
+      undecided[states] = none.gates ^ every.gates
+    }
+    return undecided
+  }
+  const undecided = (failed: number): Int32Array | undefined => {
+    if (!known.has(failed)) known.set(failed, find(failed))
+    return known.get(failed)
+  }
+  return { readers, undecided }
 }
 
 /** All state bits that rows can have. */

@@ -5,8 +5,8 @@ import type { EngineEvent } from '../engine/events.ts'
 import type { ExecutorHost } from '../engine/executor.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
-import { firedEvent, inputOf, type FiringTask } from './firing-events.ts'
-import { NO_TIMES } from './firing-records.ts'
+import { firedEvent, inputOf, whyOf, type FiringTask } from './firing-events.ts'
+import type { SetCopies } from './set-copies.ts'
 import { countRows } from './limit-index.ts'
 import type { EpochSource, RecordEpoch } from './row-code.ts'
 import type { Fires, RowStore } from './row-store.ts'
@@ -45,7 +45,7 @@ export class FiringEpoch implements RecordEpoch {
     events.recordFirings(this.#record)
   }
 
-  end(reached: number, firing: Int32Array | undefined): void {
+  end(reached: number, firing: SetCopies | undefined): void {
     this.#record?.end(reached, firing)
     this.#record = undefined
   }
@@ -69,9 +69,10 @@ class FiringSet implements EventRecord {
   readonly #hasWhy: boolean
   /** how many rows have got the message */
   #rows = 0
-  /** which of them fired, as bits; undefined: none */
-  #firing: Int32Array | undefined
-  #count: number | undefined
+  /** which of them fired, as bits from a place on; undefined: none */
+  #firing: Int32Array | undefined = undefined
+  #first = 0
+  #count = -1
 
   constructor(epoch: FiringEpoch, place: number, message: Message, hasWhy: boolean) {
     this.#epoch = epoch
@@ -85,14 +86,16 @@ class FiringSet implements EventRecord {
   }
 
   /** Rows before a place have got it, those among them that fire have fired, whatever their actuators did. */
-  end(reached: number, firing: Int32Array | undefined): void {
+  end(reached: number, firing: SetCopies | undefined): void {
     this.#rows = reached
-    this.#firing = firing
+    this.#firing = firing?.sets
+    this.#first = firing?.first ?? 0
   }
 
   count(types: number): number {
     if ((types & FIRED) === 0 || this.#firing === undefined) return 0
-    return (this.#count ??= countRows(this.#firing, this.#rows))
+    if (this.#count === -1) this.#count = countRows(this.#firing, this.#first, this.#rows)
+    return this.#count
   }
 
   events(): readonly EngineEvent[] {
@@ -104,7 +107,7 @@ class FiringSet implements EventRecord {
     const time = past.timeOf(this.#place)
     const input = this.#hasWhy ? inputOf(message, time) : undefined
     for (let i = 0; i < this.#rows; i++) {
-      if (((firing[i >> 5] ?? 0) >> (i & 31)) & 1) events.push(this.#event(i, time, input))
+      if (((firing[this.#first + (i >> 5)] ?? 0) >> (i & 31)) & 1) events.push(this.#event(i, time, input))
     }
     return events
   }
@@ -115,8 +118,12 @@ class FiringSet implements EventRecord {
     const place = this.#place
     const before = past.statesAt(i, place - 1)
     const after = past.statesAt(i, place)
-    const since = this.#hasWhy ? past.since(i, place, this.#epoch.unchanged(before, after)) : NO_TIMES
-    const told = { number: past.numberOf(i, place), time, message: this.#message, before, after, since, sinceAt: 0 }
-    return firedEvent(tasks[i] as FiringTask, told, this.#epoch.fires(before, after), time, 0, input)
+    const of = tasks[i] as FiringTask
+    const fires = this.#epoch.fires(before, after)
+    const number = past.numberOf(i, place)
+    if (input === undefined) return firedEvent(of, { number, time }, fires, time, 0, undefined)
+    const since = past.since(i, place, this.#epoch.unchanged(before, after))
+    const told = { number, time, message: this.#message, before, after, since, sinceAt: 0 }
+    return firedEvent(of, told, fires, time, 0, whyOf(of.texts, told, fires, input))
   }
 }

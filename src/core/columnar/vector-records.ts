@@ -3,6 +3,7 @@ import { DATA, FIRED, GATE, RESULT, STATE } from '../engine/event-filter.ts'
 import type { EventRecord } from '../engine/event-batch.ts'
 import type { EngineEvent } from '../engine/events.ts'
 import type { Message } from '../task/origin.ts'
+import type { SetCopies } from './set-copies.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
 import { countRows } from './limit-index.ts'
 import { eventsOf, type RecordedTask, type Totals } from './record-events.ts'
@@ -50,7 +51,7 @@ export class VectorEpoch implements RecordEpoch {
     this.#owner.began(this.#record)
   }
 
-  end(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void {
+  end(reached: number, firing: SetCopies | undefined, answers: readonly KeptAnswer[] | undefined): void {
     this.#record?.end(reached, firing, answers)
     this.#record = undefined
     this.#owner.ended()
@@ -79,8 +80,9 @@ export class VectorRecord implements EventRecord {
   readonly message: Message
   /** how many rows have got the message and have not gone on in the state machine */
   #rows = 0
-  /** which of them fired, as bits; undefined: none */
+  /** which of them fired, as bits from a place on; undefined: none */
   #firing: Int32Array | undefined
+  #first = 0
   /** by place of the row: what the actuators gave last of those that fired */
   #answers: readonly KeptAnswer[] | undefined
   /** the one with which the rows ended to go together, of a row */
@@ -106,9 +108,10 @@ export class VectorRecord implements EventRecord {
   }
 
   /** Rows before a place have got it. `firing`: which rows fire, `answers`: what they gave, both kept from now on. */
-  end(reached: number, firing: Int32Array | undefined, answers: readonly KeptAnswer[] | undefined): void {
+  end(reached: number, firing: SetCopies | undefined, answers: readonly KeptAnswer[] | undefined): void {
     this.#rows = this.isOpened ? reached - 1 : reached
-    this.#firing = firing
+    this.#firing = firing?.sets
+    this.#first = firing?.first ?? 0
     this.#answers = answers
   }
 
@@ -148,10 +151,10 @@ export class VectorRecord implements EventRecord {
   }
 
   #fires(i: number): boolean {
-    return (((this.#firing?.[i >> 5] ?? 0) >> (i & 31)) & 1) === 1
+    return (((this.#firing?.[this.#first + (i >> 5)] ?? 0) >> (i & 31)) & 1) === 1
   }
 
   #countFired(): number {
-    return this.#firing === undefined ? 0 : countRows(this.#firing, this.#rows)
+    return this.#firing === undefined ? 0 : countRows(this.#firing, this.#first, this.#rows)
   }
 }

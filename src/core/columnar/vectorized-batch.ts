@@ -36,13 +36,11 @@ import { parametersOf } from './read-parameters.ts'
 import type { EpochSource, Limits, RecordEpoch, RowEvents } from './row-code.ts'
 import type { FiredAfter, RowStore } from './row-store.ts'
 import { RowMessage } from './row-message.ts'
+import { SetCopies } from './set-copies.ts'
 import { VectorHistory } from './vector-history.ts'
-import { VectorPast } from './vector-past.ts'
-
-/** What is asked of a handle here. */
-interface Attached {
-  readonly isAway: boolean
-}
+import { FIRST, VectorPast } from './vector-past.ts'
+import type { TakenTogether } from './taken-together.ts'
+import { VectorSince } from './vector-since.ts'
 
 /** so many rows are worth it */
 export const MIN_VECTORIZED = 8
@@ -56,10 +54,7 @@ const MAX_FIRINGS = 2 ** 22
 const ANSWERS_FOR = 256
 /** messages after which it is worth while to sort limits */
 const SORTED_AFTER = 16
-/** place of the first message that only the vectorized knows */
-const FIRST = 2
 const ACTUATOR = objectsAt(0)
-const ALL_NODES = -1
 
 export class VectorizedBatch {
   readonly rows: readonly number[]
@@ -87,8 +82,6 @@ export class VectorizedBatch {
   #silent: Int32Array
   /** not every message ran all sensors */
   #isPartly = false
-  /** some did not decide whether to fire */
-  #hasUndecided = false
   /** the message before the first one ran all sensors */
   #beganWhole = true
   /** who fired at which message */
@@ -96,12 +89,15 @@ export class VectorizedBatch {
   /** null: its limits are not to be sorted */
   #index: LimitIndex | null | undefined
   #messagesLooked = 0
+  readonly #since: VectorSince
   readonly #calls: FiringRows
   readonly #fireRows: FireRows
   #told: RowMessage | undefined
   /** what records share, once there is one */
   #epoch: RecordEpoch | undefined
   #firingEpoch: RecordEpoch | undefined
+  /** of who fired, for records */
+  #copies: SetCopies | undefined
   /** place of the newest message */
   #newest = FIRST - 1
   /** of a message that is told: the row that fires next, as `FiringHistory.sets` */
@@ -128,7 +124,7 @@ export class VectorizedBatch {
     const { store } = parts
     const time = store.time(rows[0] ?? 0)
     for (const row of rows) {
-      const handle = store.objects[row * store.layout.objects + HANDLE] as Attached | undefined
+      const handle = store.objects[row * store.layout.objects + HANDLE] as { isAway: boolean } | undefined
       const isSimple = store.objects[row * store.layout.objects + ACTUATOR + PROPERTIES] !== undefined
       if (handle === undefined || handle.isAway || !isSimple || store.time(row) !== time) return undefined
       if (store.hasUnknown(row)) return undefined
@@ -158,6 +154,7 @@ export class VectorizedBatch {
     this.#bounds = new Float64Array(2 * parts.parameters)
     this.#history = new FiringHistory(length, KEPT)
     this.#rowAt = Int32Array.from(rows)
+    this.#since = new VectorSince(parts, this.#taken())
     this.#calls = firingRows(rows, this.#rowAt, store)
     const [plug] = this.#calls.plugs
     this.#fireRows = parts.fireRows(this.#calls.plugs.every((one) => one === plug) ? plug : undefined, batch)
@@ -177,9 +174,40 @@ export class VectorizedBatch {
     return this.#eras[this.#newest]
   }
 
+  #taken(): TakenTogether {
+    const values = () => this.#values
+    const times = () => this.#times
+    const history = () => this.#history
+    return {
+      rows: this.rows,
+      limits: this.#limits,
+      bounds: this.#bounds,
+      messages: this.#messages,
+      eras: this.#eras,
+      get values() {
+        return values()
+      },
+      get times() {
+        return times()
+      },
+      get history() {
+        return history()
+      },
+      statesAt: (i, place) => this.#statesAt(i, place),
+      silentUpTo: (row, place) =>
+        (this.#store.partly(row)?.silent ?? 0) + (this.#isPartly ? (this.#silent[place] ?? 0) : 0),
+      setSince: (i, place, target) => this.#since.set(i, place, target, 0, 2 ** this.#store.layout.nodes - 1),
+    }
+  }
+
   /** Gives how many rows have got the message: when it is not all of them, the vectorized is over. */
   take(message: Message, now: number, era: Era, part: Part): number {
     const { parameters } = this.#parts
+    const { failures } = this.#since
+    if (!failures.isEmpty && !this.#goesOnAfterFailures(part)) {
+      this.end()
+      return 0
+    }
     if (this.#newest === this.#times.length - 1) {
       this.#settle()
       this.#begin(this.#newest)
@@ -197,7 +225,7 @@ export class VectorizedBatch {
     this.#times[place] = now
     this.#messages[place] = message
     this.#widen(place)
-    const fires = isDecided && this.#findFiring(place * parameters)
+    const fires = isDecided && !failures.has(place) && this.#findFiring(place * parameters)
     const { records, firings } = this.#batch
     if (records !== undefined || (fires && firings !== undefined)) return this.#takeRecorded(message, place, fires)
     return fires ? this.#fire(message) : this.rows.length
@@ -205,16 +233,20 @@ export class VectorizedBatch {
 
   #takeRecorded(message: Message, place: number, fires: boolean): number {
     const { records, firings } = this.#batch
-    if (records !== undefined) this.#epoch ??= records.beginEpoch(this.#source())
-    if (fires && firings !== undefined) this.#firingEpoch ??= firings.beginEpoch(this.#source())
-    const epochs = [...(records ? [this.#epoch] : []), ...(fires && firings ? [this.#firingEpoch] : [])]
-    for (const epoch of epochs) epoch?.begin(place, message)
-    const { sets, words } = this.#history
-    const first = this.#history.at(place)
-    const firing = fires ? sets.slice(first, first + words) : undefined
-    const reached = fires ? this.#fire(message) : this.rows.length
-    const answers = fires && records !== undefined ? this.#calls.answers?.slice() : undefined
-    for (const epoch of epochs) epoch?.end(reached, firing, answers)
+    const all = records === undefined ? undefined : (this.#epoch ??= records.beginEpoch(this.#source()))
+    const fired =
+      firings === undefined || !fires ? undefined : (this.#firingEpoch ??= firings.beginEpoch(this.#source()))
+    all?.begin(place, message)
+    fired?.begin(place, message)
+    if (!fires) {
+      all?.end(this.rows.length, undefined, undefined)
+      return this.rows.length
+    }
+    const copies = (this.#copies ??= new SetCopies(this.#history.words))
+    copies.add(this.#history.sets, this.#history.at(place))
+    const reached = this.#fire(message)
+    all?.end(reached, copies, this.#calls.answers?.slice())
+    fired?.end(reached, copies, undefined)
     return reached
   }
 
@@ -334,7 +366,7 @@ export class VectorizedBatch {
       // Asked of sensors that show what they showed before.
       const asked = this.#sensors & ~(this.#parts.changes[(told.before << shape.bits) | told.after] ?? 0)
       for (let n = 0; n < layout.nodes; n++) told.since[n] = nums[d + layout.since + n] ?? 0
-      if (asked !== 0) this.#setSince(i, newest - 1, told.since, 0, asked)
+      if (asked !== 0) this.#since.set(i, newest - 1, told.since, 0, asked)
     }
     return this.#batch.tellNext(told, this.#parts.trigger, this.#calls)
   }
@@ -370,6 +402,7 @@ export class VectorizedBatch {
     this.#history.clear(this.#newest)
     this.#messages.length = 0
     this.#kept?.clear()
+    this.#since.failures.clear()
     this.#eras.length = 0
     this.#runs.length = 0
     this.#eras[first] = era
@@ -377,7 +410,7 @@ export class VectorizedBatch {
     this.#messages[first] = message
     this.#newest = first
     this.#isPartly = false
-    this.#hasUndecided = false
+    this.#since.hasUndecided = false
     this.#beganWhole = part?.missing === 0
     this.#missed.fill(0)
     this.#silent.fill(0)
@@ -406,7 +439,11 @@ export class VectorizedBatch {
     const { read, parameters, names } = this.#parts
     const values = this.#values
     const at = place * parameters
-    if (part.missing === 0) return read(message, values, at)
+    if (part.missing === 0) {
+      if (read(message, values, at)) return true
+      const isEven = part.lacks.length === 0 && this.#runs[place - 1]?.missing === 0
+      return isEven && !this.#isHeard && this.#since.failures.read(message, place)
+    }
     for (let p = 0; p < parameters; p++) {
       const value = message[names[p] as string]
       if (value === undefined) values[at + p] = values[at - parameters + p] ?? 0
@@ -414,6 +451,19 @@ export class VectorizedBatch {
       else return false
     }
     return true
+  }
+
+  /** Somebody wants to know what each message did. */
+  get #isHeard(): boolean {
+    const { records, firings, tells } = this.#batch
+    return records !== undefined || firings !== undefined || tells || this.#kept !== undefined
+  }
+
+  /** Whether rows take a message together though earlier ones had sensors that failed. */
+  #goesOnAfterFailures(part: Part): boolean {
+    if (this.#isHeard) return false
+    const isFull = this.#newest === this.#times.length - 1
+    return (!isFull && part.missing === 0) || !this.#since.failures.isNear(this.#newest)
   }
 
   /** The message at a place runs some of the sensors. False when that decides nothing about the actuator. */
@@ -425,7 +475,7 @@ export class VectorizedBatch {
       this.#silent.fill(0, 0, place)
     }
     const isDecided = this.#parts.decides(runs)
-    if (!isDecided) this.#hasUndecided = true
+    if (!isDecided) this.#since.hasUndecided = true
     this.#missed[place] = (this.#missed[place - 1] ?? 0) + missing
     this.#silent[place] = (this.#silent[place - 1] ?? 0) + (isSilent(part) ? 1 : 0)
     return isDecided
@@ -461,10 +511,14 @@ export class VectorizedBatch {
     if (last < FIRST) return
     const { nums, ints, layout } = this.#store
     const d = this.#store.at(this.rows[i] ?? 0)
+    const { failures } = this.#since
+    if (!failures.isEmpty) failures.settle(i, last)
     if (this.#history.times[i] !== 0) this.#settleFirings(i)
     if (this.#isPartly) this.#settlePartly(i, last)
-    this.#setSince(i, last - 1, nums, d + layout.since)
-    const before = this.#statesAt(i, last - 1)
+    // What came with the message at which gates are what bits say again is noted at once (unknown-states.ts).
+    const known = failures.isOdd(i, last - 1) && !failures.has(last) ? last : last - 1
+    this.#since.set(i, known, nums, d + layout.since)
+    const before = this.#statesAt(i, known)
     ints[2 * d + AFTER] = this.#statesAt(i, last)
     ints[2 * d + BEFORE] = before
     nums[d + COUNT] = (nums[d + COUNT] ?? 0) + last - (FIRST - 1)
@@ -514,71 +568,20 @@ export class VectorizedBatch {
     pastInts[2 * (p + AT_BITS)] = this.#statesAt(i, last - 1) | (hadFired ? FLAG : 0)
     pastInts[2 * (p + AT_BITS) + 1] = this.#statesAt(i, last)
     for (let n = 0; n < layout.nodes; n++) past[p + AT_SINCE + n] = nums[d + layout.since + n] ?? 0
-    this.#setSince(i, last - 1, past, p + AT_SINCE)
+    this.#since.set(i, last - 1, past, p + AT_SINCE)
     objects[own + FIRES] = store.fires(row) + fires
     objects[own + ACTUATOR + FIRED_BY] = this.#messages[last]
-    objects[own + ACTUATOR + FIRED_AFTER] = this.#firedAfter(row, last)
+    objects[own + ACTUATOR + FIRED_AFTER] = this.#firedAfter(i, last)
   }
 
-  #firedAfter(row: number, place: number): Era | FiredAfter | undefined {
+  #firedAfter(i: number, place: number): Era | FiredAfter | undefined {
     const era = this.#eras[place]
-    const partly = this.#store.partly(row)
+    const partly = this.#store.partly(this.#rowAt[i] ?? 0)
+    const { failures } = this.#since
+    const gates = failures.isOdd(i, place - 1) ? failures.gatesAt(i, place - 1) : undefined
     const missed = (partly?.missed ?? 0) + (this.#isPartly ? (this.#missed[place] ?? 0) : 0)
     const silent = (partly?.silent ?? 0) + (this.#isPartly ? (this.#silent[place] ?? 0) : 0)
-    return era === undefined || missed === 0 ? era : { era, missed, silent }
-  }
-
-  /** Since when each node had its state, up to a message, of those that are asked, as bits: what has not changed since the first ones stays. */
-  #setSince(i: number, place: number, target: Float64Array, at: number, asked = ALL_NODES): void {
-    const { changes, lastChange, turning } = this.#parts
-    const { bits } = this.#store.shape
-    let missing = this.#mayHaveChanged(i) & asked
-    let found = 0
-    // Who is told asks while a row fires: what turns with its firing has not turned since the message before fired it, too.
-    const knowsTurn = asked === ALL_NODES && (missing & turning) !== 0 && !this.#hasUndecided
-    const turn = knowsTurn ? this.#lastTurn(i, place) : undefined
-    if (turn !== undefined) {
-      if (turn >= FIRST) found = missing & turning
-      this.#setTimes(found, turn, target, at)
-      missing &= ~turning
-    }
-    for (let from = place; missing !== 0 && from >= FIRST; from--) {
-      from = lastChange(this.#limits, i, this.#values, from, FIRST, missing, changes)
-      if (from < FIRST) break
-      const changed = (changes[(this.#shown(i, from - 1) << bits) | this.#shown(i, from)] ?? 0) & missing
-      found |= changed
-      missing &= ~changed
-      this.#setTimes(changed, from, target, at)
-    }
-    const first = changes[(this.#statesAt(i, 0) << bits) | this.#statesAt(i, 1)] ?? 0
-    this.#setTimes(first & asked & ~found, 1, target, at)
-  }
-
-  /** The last message up to a place at which firing began or ended; 0: at none, undefined: it has to be searched for. */
-  #lastTurn(i: number, place: number): number | undefined {
-    const firing = this.#history.lastUpTo(i, place)
-    if (firing === place) return undefined
-    if (firing !== 0) return firing + 1
-    const { changes, turning } = this.#parts
-    const { bits } = this.#store.shape
-    const second = changes[(this.#shown(i, FIRST - 1) << bits) | this.#shown(i, FIRST)] ?? 0
-    return (second & turning) === 0 || place < FIRST ? 0 : FIRST
-  }
-
-  #setTimes(nodes: number, place: number, target: Float64Array, at: number): void {
-    for (let left = nodes; left !== 0;) {
-      const node = 31 - Math.clz32(left)
-      target[at + node] = this.#times[place] ?? 0
-      left &= ~(1 << node)
-    }
-  }
-
-  /** Nodes that may have changed since the first message. */
-  #mayHaveChanged(i: number): number {
-    const { statesAt, parameters, mayChange } = this.#parts
-    const least = statesAt(this.#limits, i, this.#bounds, 0)
-    const greatest = statesAt(this.#limits, i, this.#bounds, parameters)
-    return mayChange[(least << this.#store.shape.bits) | greatest] ?? 0
+    return era === undefined || (missed === 0 && gates === undefined) ? era : { era, missed, silent, gates }
   }
 
   /** State bits after a message. */

@@ -26,6 +26,13 @@ export interface EventRecord {
   events(): readonly EngineEvent[]
 }
 
+/** `fired` events without their whys, of which not even a record is made before somebody is told of them. One of both is asked, once. */
+export interface LateRecord {
+  make(): EventRecord
+  /** For one who is told of nothing else, and wants them. */
+  batch(): EventBatch
+}
+
 /** An event that is there, or those of a message that can be made. */
 export type EventPart = EngineEvent | EventRecord
 
@@ -35,24 +42,30 @@ export function countOf(part: EventPart, types: number): number {
   return (typeBit(part.type) & types) === 0 ? 0 : 1
 }
 
+/** What somebody wants of events. */
+export interface Wanted {
+  /** as bits */
+  readonly types: number
+  /** whether `fired` events have their whys */
+  readonly why: boolean
+}
+
 /** Events of which some are there already. */
 export class PartsBatch implements EventBatch {
   readonly length: number
   readonly #parts: readonly EventPart[]
-  readonly #types: number
-  readonly #why: boolean
+  readonly #wanted: Wanted
   #events: readonly EngineEvent[] | undefined
 
-  /** `length`: how many there are. `types`: those that count, as bits. `why`: whether `fired` events have theirs. */
-  constructor(parts: readonly EventPart[], length: number, types: number, why: boolean) {
+  /** `length`: how many there are. */
+  constructor(parts: readonly EventPart[], length: number, wanted: Wanted) {
     this.#parts = parts
     this.length = length
-    this.#types = types
-    this.#why = why
+    this.#wanted = wanted
   }
 
   count(type: EventType): number {
-    const types = typeBit(type) & this.#types
+    const types = typeBit(type) & this.#wanted.types
     let count = 0
     for (const part of this.#parts) count += countOf(part, types)
     return count
@@ -67,7 +80,7 @@ export class PartsBatch implements EventBatch {
   }
 
   #made(): readonly EngineEvent[] {
-    return (this.#events ??= eventsOf(this.#parts, this.#types, this.#why))
+    return (this.#events ??= eventsOf(this.#parts, this.#wanted))
   }
 }
 
@@ -75,20 +88,18 @@ export class PartsBatch implements EventBatch {
 export class RecordBatch implements EventBatch {
   readonly length: number
   readonly #record: EventRecord
-  readonly #types: number
-  readonly #why: boolean
+  readonly #wanted: Wanted
   #events: readonly EngineEvent[] | undefined = undefined
 
-  /** As of `PartsBatch`. */
-  constructor(record: EventRecord, length: number, types: number, why: boolean) {
+  /** `length`: how many there are. */
+  constructor(record: EventRecord, length: number, wanted: Wanted) {
     this.length = length
     this.#record = record
-    this.#types = types
-    this.#why = why
+    this.#wanted = wanted
   }
 
   count(type: EventType): number {
-    return this.#record.count(typeBit(type) & this.#types)
+    return this.#record.count(typeBit(type) & this.#wanted.types)
   }
 
   at(index: number): EngineEvent | undefined {
@@ -100,11 +111,11 @@ export class RecordBatch implements EventBatch {
   }
 
   #made(): readonly EngineEvent[] {
-    return (this.#events ??= eventsOf([this.#record], this.#types, this.#why))
+    return (this.#events ??= eventsOf([this.#record], this.#wanted))
   }
 }
 
-function eventsOf(parts: readonly EventPart[], types: number, why: boolean): readonly EngineEvent[] {
+function eventsOf(parts: readonly EventPart[], { types, why }: Wanted): readonly EngineEvent[] {
   const [first] = parts
   if (parts.length === 1 && first?.type === 'record') {
     const all = first.events()

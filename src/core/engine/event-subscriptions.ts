@@ -12,23 +12,20 @@ import {
   type EventBatch,
   type EventPart,
   type EventRecord,
+  type LateRecord,
+  type Wanted,
 } from './event-batch.ts'
 import { ALL_TYPES, DETAIL_TYPES, FIRED, HELD, typeBit, typesOf, type EventFilter } from './event-filter.ts'
 import type { EventHistory } from './event-history.ts'
 import { GuardedObservable } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
 
-interface EventListener {
+interface EventListener extends Wanted {
   readonly subscriber: Subscriber<EngineEvent>
-  /** types that it wants, as bits */
-  readonly types: number
-  readonly why: boolean
 }
 
-interface BatchListener {
+interface BatchListener extends Wanted {
   readonly subscriber: Subscriber<EventBatch>
-  readonly types: number
-  readonly why: boolean
   /** it wants what happens at every message of all tasks: rows keep records for it, instead of making events */
   readonly takesRecords: boolean
   /** its place among those who are told of one input */
@@ -57,12 +54,16 @@ class Group {
   recorded: readonly BatchListener[] = []
   /** other batches that want what fires, or is held back */
   firings: readonly BatchListener[] = []
+  /** the only one of them, who wants what fires */
+  only: BatchListener | undefined
   /** whether an event of that kind is told at once to somebody */
   tellsFirings = false
 
   count(): void {
     this.recorded = this.batches.filter(({ takesRecords }) => takesRecords)
     this.firings = this.batches.filter(({ takesRecords, types }) => !takesRecords && (types & FIRINGS) !== 0)
+    const [only, another] = this.firings
+    this.only = another === undefined && only !== undefined && (only.types & FIRED) !== 0 ? only : undefined
     this.tellsFirings = this.events.some(({ types }) => (types & FIRINGS) !== 0)
     const told = [...this.events, ...this.batches.filter(({ takesRecords }) => !takesRecords)]
     this.toldTypes = told.reduce((types, one) => types | one.types, 0)
@@ -98,6 +99,8 @@ export class EventSubscriptions {
   /** those who have something pending */
   #first: BatchListener | undefined
   #more: BatchListener[] = []
+  /** what the only one of them has */
+  #late: LateRecord | undefined
   /** how many came so far to whom events are told together */
   #batches = 0
   /** those who came while an input was being taken */
@@ -207,6 +210,22 @@ export class EventSubscriptions {
     for (const listener of this.#all.firings) this.#addRecord(listener, record)
   }
 
+  /** The same, of a record that may be made later, for the only one who hears of it and of nothing else. */
+  recordLate(late: LateRecord): void {
+    const { only } = this.#all
+    if (only === undefined || this.#first !== undefined) return this.recordFirings(late.make())
+    this.#first = only
+    this.#late = late
+  }
+
+  makeLate(): void {
+    const late = this.#late
+    if (late === undefined) return
+    this.#late = undefined
+    const only = this.#first as BatchListener // who waits for it
+    only.record = late.make()
+  }
+
   /** An event of a row's message of which there will be no record, for those who take records, and for the history. */
   readonly tellRecorded = (event: EngineEvent): void => {
     this.#history?.note(event)
@@ -238,8 +257,14 @@ export class EventSubscriptions {
 
   #flush(): void {
     const first = this.#first as BatchListener // who flushes has looked
+    const late = this.#late
     const more = this.#more
     this.#first = undefined
+    if (late !== undefined) {
+      this.#late = undefined
+      first.subscriber.next(late.batch())
+      return
+    }
     if (more.length === 0) return flushTo(first)
     this.#more = []
     // What they heard of first depends on who tells it.
@@ -247,6 +272,7 @@ export class EventSubscriptions {
   }
 
   #add(listener: BatchListener, part: EventPart): void {
+    if (this.#late !== undefined) this.makeLate()
     const { pending, record } = listener
     if (record !== undefined) {
       listener.record = undefined
@@ -255,6 +281,7 @@ export class EventSubscriptions {
   }
 
   #addRecord(listener: BatchListener, record: EventRecord): void {
+    if (this.#late !== undefined) this.makeLate()
     if (listener.record !== undefined || listener.pending.length > 0) this.#add(listener, record)
     else {
       listener.record = record
@@ -318,15 +345,15 @@ export class EventSubscriptions {
 }
 
 function flushTo(listener: BatchListener): void {
-  const { record, pending, types, why, subscriber } = listener
+  const { record, pending, types, subscriber } = listener
   if (record !== undefined) {
     listener.record = undefined
     const length = record.count(types)
-    if (length > 0) subscriber.next(new RecordBatch(record, length, types, why))
+    if (length > 0) subscriber.next(new RecordBatch(record, length, listener))
     return
   }
   const parts = pending.splice(0)
   let length = 0
   for (const part of parts) length += countOf(part, types)
-  if (length > 0) subscriber.next(new PartsBatch(parts, length, types, why))
+  if (length > 0) subscriber.next(new PartsBatch(parts, length, listener))
 }

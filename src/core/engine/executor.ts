@@ -14,7 +14,7 @@ import type { Execution } from '../task/state.ts'
 import type { Caller, Outcome } from './call-plug.ts'
 import type { Counting, Counts } from './counts.ts'
 import type { HistoryOptions } from './event-history.ts'
-import type { EventRecord } from './event-batch.ts'
+import type { EventRecord, LateRecord } from './event-batch.ts'
 import type { EngineEvent } from './events.ts'
 import type { OpenCount } from './open-count.ts'
 import type { EngineStats } from './stats.ts'
@@ -162,6 +162,10 @@ export interface HeardEvents {
   skipRecords(task: string): void
   /** What a message fired, when that is told in records. */
   recordFirings(record: EventRecord): void
+  /** The same of a record that is made when it is needed, when the input is done or with `makeLate`. */
+  recordLate(late: LateRecord): void
+  /** What was told of so needs its record now. */
+  makeLate(): void
   /** An event of a message of which there will be no record, for those who take records. */
   readonly tellRecorded: (event: EngineEvent) => void
 }

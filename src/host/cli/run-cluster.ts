@@ -1,9 +1,11 @@
 /** What `cluster` does: it reads what the hosts of a cluster say in their store. */
-import { orderDrain, viewCluster, type ClusterView } from '../../cluster/cluster-view.ts'
+import { orderDrain, viewCluster, type ClusterView, type HostView } from '../../cluster/cluster-view.ts'
 import { AppError } from '../../kernel/errors.ts'
+import type { Storage } from '../../storage/contract.ts'
 import { openMemoryBlobs } from '../../storage/memory/memory-objects.ts'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
 import { OPTIONS, storeOf, type Environment } from '../config.ts'
+import { raisePartitions, type RaisedPartitions } from '../cluster/raise-partitions.ts'
 import { tableLines } from './report/table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -13,9 +15,15 @@ export interface ClusterFlags {
   json?: boolean
 }
 
-/** `drained`: a host to drain; undefined: all are shown. `USAGE`, `NOT_FOUND`, `STORE`. */
+/** What is asked of a cluster; absent: what there is. */
+export type ClusterOrder =
+  | { readonly drain: string }
+  /** more partitions for a tenant */
+  | { readonly tenant: string; readonly partitions: string }
+
+/** `USAGE`, `NOT_FOUND`, `STORE`; for partitions `WRONG_STATUS` and `CONFLICT` besides. */
 export async function runCluster(
-  drained: string | undefined,
+  order: ClusterOrder | undefined,
   { store: given, json = false }: ClusterFlags,
   env: Environment,
   terminal: Pick<Terminal, 'out'>,
@@ -27,15 +35,31 @@ export async function runCluster(
   const { openPostgres } = await import('../../storage/postgres/open.ts')
   const storage = await openPostgres({ url: choice.url, blobs: openMemoryBlobs() })
   try {
-    const store = storage.tenant(HOST_TENANT)
-    const told = drained === undefined ? await viewCluster(store) : await orderDrain(store, drained)
-    if (json) terminal.out(`${JSON.stringify(told)}\n`)
-    else if ('hosts' in told) terminal.out(`${tableOf(told)}\n`)
-    else terminal.out(`${told.url} gives away what it has; "reflexarc cluster" shows how far it is\n`)
+    const told = await carriedOut(order, storage)
+    terminal.out(`${json ? JSON.stringify(told) : textOf(told)}\n`)
     return 0
   } finally {
     await storage.close()
   }
+}
+
+function carriedOut(
+  order: ClusterOrder | undefined,
+  storage: Storage,
+): Promise<ClusterView | HostView | RaisedPartitions> {
+  const store = storage.tenant(HOST_TENANT)
+  if (order === undefined) return viewCluster(store)
+  if ('drain' in order) return orderDrain(store, order.drain)
+  return raisePartitions(storage, order.tenant, Number(order.partitions))
+}
+
+function textOf(told: ClusterView | HostView | RaisedPartitions): string {
+  if ('hosts' in told) return tableOf(told)
+  if ('url' in told) return `${told.url} gives away what it has; "reflexarc cluster" shows how far it is`
+  const { tenant, before, count } = told
+  return before === count
+    ? `${tenant} has ${count} partitions already`
+    : `${tenant} has ${count} partitions now, and had ${before}; tasks that are made from now on are spread over them`
 }
 
 function tableOf({ hosts, free }: ClusterView): string {

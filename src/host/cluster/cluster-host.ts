@@ -11,6 +11,8 @@ import type { Gauges } from '../gauges.ts'
 import type { Timers } from '../timers.ts'
 import { Hops, HOP_HEADER } from './hop.ts'
 import { HOST_HEADER, RequestRouting } from './request-routing.ts'
+import { UnitCalls } from './unit-calls.ts'
+import { unitOfRequest } from './unit-of-request.ts'
 import type { TenantServices } from './tenant-services.ts'
 
 /** ms between two looks */
@@ -43,12 +45,17 @@ export interface ClusterHostOptions {
   readonly requestMs: number
   readonly open: (tenant: string, holder: { holder: string; term: number }, lost: () => void) => Promise<TenantServices>
   readonly tenantOfPublic: (url: string) => string | undefined
+  /** partitions of a tenant, as far as this host has heard */
+  readonly countOf: (tenant: string) => number
+  /** after each look at the cluster; must not wait */
+  readonly looked: () => void
 }
 
 export class ClusterHost {
   readonly id = machineTimers.newId().slice(0, 8)
   readonly tenants: OpenTenants<TenantServices>
   readonly routing: RequestRouting
+  readonly units: UnitCalls
   readonly #options: ClusterHostOptions
   readonly #hops: Hops
   /** undefined: it has not joined */
@@ -61,7 +68,7 @@ export class ClusterHost {
   #isStopped = false
 
   constructor(options: ClusterHostOptions) {
-    const { tenants, open, logger, secret, now, requestMs, tenantOfPublic, gauges } = options
+    const { tenants, open, logger, secret, now, requestMs, tenantOfPublic, gauges, countOf, timers } = options
     this.#options = options
     this.#hops = new Hops(secret, now)
     const place: Placement['of'] = (tenant) => this.#placement?.of(tenant) ?? { kind: 'nobody', term: 0 }
@@ -72,12 +79,21 @@ export class ClusterHost {
       close: (opened) => opened.close(),
       logger,
     })
+    this.units = new UnitCalls({
+      place,
+      opened: (unit) => this.tenants.opened(unit),
+      hops: this.#hops,
+      timers,
+      requestMs,
+    })
     this.routing = new RequestRouting({
       tenants: this.tenants,
       place,
       elapsed: () => options.timers.elapsed(),
       hops: this.#hops,
       requestMs,
+      unitOf: (tenant, request) => unitOfRequest(tenant, countOf(tenant), request),
+      units: this.units,
       tenantOfPublic,
     })
     gauges.watchQueue('cluster-slots', () => this.#placement?.owned ?? 0)
@@ -171,6 +187,7 @@ export class ClusterHost {
       .catch((error: unknown) => this.#options.logger.warn(`the cluster cannot be seen: ${messageOf(error)}`))
       .finally(() => {
         this.routing.looked(placement.urls)
+        this.#options.looked()
         void this.tenants.complete()
         if (this.#isStopped) return
         this.#watch(placement)

@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
 import { CALL_BASES } from '../../services/webscripts/routes/routing.ts'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
+import { readUnitName } from '../../partitions/partition.ts'
 import type { HostedService } from '../hosted-service.ts'
 import { makeServices } from '../make-services.ts'
 import type { ServiceDependencies, ServiceTable } from '../service-dependencies.ts'
@@ -12,8 +13,10 @@ import { machineTimers, type Timers } from '../timers.ts'
 import { ownVersion } from '../version.ts'
 import { ClusterHost } from './cluster-host.ts'
 import { OF_ONE_HOST } from './member-options.ts'
+import { PartitionCounts } from './partition-counts.ts'
 import { reachTenant, type ReachTenants } from './reach-tenant.ts'
 import { SummedGauges } from './summed-gauges.ts'
+import type { UnitQuestion } from './unit-questions.ts'
 import { storageOfNobody, TenantServices } from './tenant-services.ts'
 
 export interface ClusterOptions {
@@ -47,11 +50,15 @@ export async function makeCluster(
   const table = new Map([...services].filter(([name]) => !OF_ONE_HOST.has(name)))
   const sums = new SummedGauges(gauges)
   const perTenant = { ...parts, reached: itself }
+  const store = storage.tenant(HOST_TENANT)
+  const counts = new PartitionCounts(storage, timers, logger)
   const host = new ClusterHost({
-    store: storage.tenant(HOST_TENANT),
+    store,
     presence: storage.presence,
     tell: async (word) => storage.tell?.(word),
-    tenants: () => storage.tenants(),
+    tenants: () => counts.units(),
+    countOf: (tenant) => counts.of(tenant),
+    looked: () => counts.look(host.tenants),
     secret,
     version: ownVersion(),
     now,
@@ -59,8 +66,25 @@ export async function makeCluster(
     gauges,
     logger,
     requestMs: config.limits.requestMs,
-    open: (tenant, holder, lost) =>
-      TenantServices.open({ table, parts: perTenant, tenant, holder, gauges: sums.of(), timers, lost }),
+    open: (unit, holder, lost) => {
+      const { tenant, number } = readUnitName(unit)
+      const units = {
+        ask: (at: number, question: UnitQuestion) => host.units.ask(tenant, at, question),
+        handed: (at: number) => host.units.handed(tenant, at),
+      }
+      const gaugesOfUnit = sums.of()
+      return TenantServices.open({
+        table,
+        parts: perTenant,
+        tenant,
+        number,
+        units,
+        holder,
+        gauges: gaugesOfUnit,
+        timers,
+        lost,
+      })
+    },
     tenantOfPublic: (url) => tenantOfWebscript(url, registriesOf(host)),
   })
   const reach: ReachTenants = {

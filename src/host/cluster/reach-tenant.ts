@@ -2,10 +2,11 @@
  * A service of a host in a cluster as its routes see it: each call goes to the services of the tenant that it is about,
  * which this host has open. What is about no tenant is answered by a service that has none.
  */
+import { readUnitName } from '../../partitions/partition.ts'
 import type { ServiceRegistry } from '../service-registry.ts'
 
 export interface ReachTenants {
-  /** The services of a tenant. Throws `FENCED` when it is not open here. */
+  /** The services of a tenant, or of one of its partitions (`unitName`). Throws `FENCED` when it is not open here. */
   of(tenant: string): ServiceRegistry
   /** of all tenants that are open here */
   all(): Iterable<ServiceRegistry>
@@ -13,6 +14,7 @@ export interface ReachTenants {
 
 /** Methods that name the tenant by a text before all else; others name it as the member `tenant` of their first argument. */
 export const TENANT_FIRST: ReadonlySet<PropertyKey> = new Set([
+  'answer',
   'call',
   'callWebscript',
   'changes',
@@ -38,8 +40,12 @@ export function reachTenant<S extends object>(name: keyof ServiceRegistry, own: 
       if (typeof value !== 'function') return value
       return (...given: readonly unknown[]): unknown => {
         if (FINDS.has(member)) return firstAnswer(tenants.all(), name, member, given)
-        const tenant = tenantIn(given[0], TENANT_FIRST.has(member))
-        return call(tenant === undefined ? target : tenants.of(tenant)[name], member, given)
+        const [first, ...others] = given
+        const unit = tenantIn(first, TENANT_FIRST.has(member))
+        if (unit === undefined) return call(target, member, given)
+        const { tenant } = readUnitName(unit)
+        const named = tenant === unit ? first : typeof first === 'string' ? tenant : { ...(first as object), tenant }
+        return call(tenants.of(unit)[name], member, [named, ...others])
       }
     },
   })

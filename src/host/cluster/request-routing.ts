@@ -15,6 +15,7 @@ import type { Place } from '../../cluster/placement.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Access } from '../hosted-service.ts'
 import { HOP_HEADER, type Hop, type Hops } from './hop.ts'
+import type { UnitCalls } from './unit-calls.ts'
 import { openTunnel } from './tunnel.ts'
 
 /** Tells a client which host has its tenant, so that it can ask that one the next time. */
@@ -41,10 +42,13 @@ export interface RoutingOptions {
   readonly tenants: Pick<OpenTenants<OpenedHere>, 'get' | 'opened' | 'has' | 'isComplete'>
   readonly place: (tenant: string) => Place
   readonly hops: Hops
+  readonly units: Pick<UnitCalls, 'addTo'>
   /** ms since some moment; never goes back */
   readonly elapsed: () => number
   /** ms until the answer to a request must begin */
   readonly requestMs: number
+  /** the partition of the tenant that the request is for, by its name (`unitName`) */
+  readonly unitOf: (tenant: string, request: FastifyRequest) => string
   /** whose a request is that needs no credentials; undefined: it is answered by whoever is asked */
   readonly tenantOfPublic: (url: string) => string | undefined
 }
@@ -95,10 +99,14 @@ export class RequestRouting {
         bodyTimeout: 0,
       },
     })
+    await this.#options.units.addTo(app)
     app.addHook('onRequest', (request, reply, done) => {
       const { access = 'key' } = request.routeOptions.config
-      const tenant = access === 'public' ? this.#options.tenantOfPublic(request.raw.url ?? '') : request.tenant
-      if (tenant === undefined || tenant === '') return done()
+      const whose = access === 'public' ? this.#options.tenantOfPublic(request.raw.url ?? '') : request.tenant
+      if (whose === undefined || whose === '') return done()
+      const tenant = this.#options.unitOf(whose, request)
+      // routes ask the services of that partition
+      if (tenant !== whose) request.tenant = tenant
       const opened = this.#options.tenants.get(tenant)
       if (opened === undefined) {
         return this.#route({ tenant, access, request, reply, done, since: this.#options.elapsed() })
@@ -178,18 +186,21 @@ export class RequestRouting {
     reply.header(OWNER_HEADER, owner)
     const hop = this.#options.hops.sign(method, target.pathname + target.search, next)
     let isOver = false
+    let drop: () => void = () => undefined
     const refuse = (): void => {
       if (isOver) return
       isOver = true
+      drop()
       if (reply.sent || reply.raw.headersSent) reply.raw.destroy()
       // reading twice is reading once
       else if (!isRead || request.headers.upgrade !== undefined || !this.#waits(one)) reply.send(unanswered(owner))
     }
     if (request.headers.upgrade !== undefined) {
       const headers = { ...request.headers, [HOP_HEADER]: hop }
-      return this.#endWith(owner, reply, openTunnel(target, headers, reply, refuse))
+      this.#endWith(owner, reply, openTunnel(target, headers, reply, refuse))
+      return
     }
-    this.#endWith(owner, reply, refuse)
+    drop = this.#endWith(owner, reply, refuse)
     const hooks: FastifyReplyFromHooks = {
       rewriteRequestHeaders: (_request, headers) => ({ ...headers, [HOP_HEADER]: hop }),
       retryDelay: () => null,
@@ -204,14 +215,17 @@ export class RequestRouting {
     reply.from(target.href, hooks)
   }
 
-  /** When that host is gone before the answer is whole. */
-  #endWith(owner: string, reply: FastifyReply, end: () => void): void {
+  /** When that host is gone before the answer is whole. Gives how to have it forgotten. */
+  #endWith(owner: string, reply: FastifyReply, end: () => void): () => void {
     const asked = this.#asked.get(owner) ?? new Set()
     this.#asked.set(owner, asked.add(end))
-    reply.raw.once('close', () => {
+    const forget = (): void => {
+      reply.raw.off('close', forget)
       asked.delete(end)
       if (asked.size === 0 && this.#asked.get(owner) === asked) this.#asked.delete(owner)
-    })
+    }
+    reply.raw.once('close', forget)
+    return forget
   }
 }
 

@@ -5,15 +5,22 @@ import type { FastifyReply } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 import type { Storage, Store } from '../../storage/contract.ts'
 import { fenceStore, takeFence, type FenceHolder } from '../../storage/fence-store.ts'
+import { partitionStore } from '../../partitions/partition-store.ts'
 import { closeAll, makeServices, stopping } from '../make-services.ts'
 import type { HostedService } from '../hosted-service.ts'
 import type { ServiceDependencies, ServiceTable } from '../service-dependencies.ts'
 import type { ServiceRegistry } from '../service-registry.ts'
 import type { Timers } from '../timers.ts'
+import { FirstPartition, OF_EACH_PARTITION } from './first-partition.ts'
+import { readCount } from './partition-counts.ts'
 import type { GaugesOfTenant } from './summed-gauges.ts'
+import { answerAt, type UnitPartition, type UnitQuestion } from './unit-questions.ts'
 
-/** The fence of everything of a tenant. */
-const FENCE = 'tenant'
+/** The fence of a partition; that of the first one is the only one of most tenants. */
+export function fenceOf(number: number): string {
+  return number === 0 ? 'tenant' : `tenant/${number}`
+}
+
 /** ms for requests that are under way when the tenant goes to another host */
 const PATIENCE = 4_000
 
@@ -22,6 +29,10 @@ export interface TenantServicesOptions {
   /** as for a host that has all tenants */
   readonly parts: Omit<ServiceDependencies, 'serviceRegistry' | 'gauges'>
   readonly tenant: string
+  /** of the tenant's partitions, from 0 */
+  readonly number: number
+  /** asks other partitions of the tenant */
+  readonly units: Pick<UnitPartition, 'ask' | 'handed'>
   readonly holder: FenceHolder
   readonly gauges: GaugesOfTenant
   readonly timers: Timers
@@ -36,7 +47,12 @@ export class TenantServices {
   readonly #replies = new Set<FastifyReply>()
   /** sockets that were asked to be upgraded: they never end by themselves */
   readonly #upgraded = new Set<FastifyReply>()
+  /** all of them; beyond the first partition some only check what they are shown */
+  #made: readonly HostedService[] = []
+  /** those that work */
   #services: readonly HostedService[] = []
+  #count = 1
+  #first: FirstPartition | undefined
   #emptied: () => void = () => undefined
 
   private constructor(options: TenantServicesOptions) {
@@ -45,25 +61,62 @@ export class TenantServices {
 
   /** Takes the fence, then goes on with what the tenant's last host left. `FENCED` when a later host has it. */
   static async open(options: TenantServicesOptions): Promise<TenantServices> {
-    const { table, parts, tenant, holder, gauges, lost } = options
+    const { table, parts, tenant, number, holder, gauges, lost } = options
     const opened = new TenantServices(options)
     try {
-      const store = parts.storage.tenant(tenant)
-      const fence = await takeFence(store, FENCE, holder)
-      opened.#services = await makeServices(table, {
+      const whole = parts.storage.tenant(tenant)
+      const fence = await takeFence(whole, fenceOf(number), holder)
+      // after the fence: it changes while nobody has one
+      const count = await readCount(whole)
+      if (number >= count) throw new AppError('FENCED', `tenant ${tenant} has ${count} partitions, and is given more`)
+      opened.#count = count
+      const partition = count > 1 ? opened.#partitionOf(count) : undefined
+      const store = partitionStore(whole, number)
+      const folder = number === 0 ? `of-${tenant}` : `of-${tenant}~${number}`
+      const made = await makeServices(table, {
         ...parts,
         storage: storageOfOne(tenant, fenceStore(store, fence, lost), parts.storage),
         serviceRegistry: opened.registry,
         gauges: gauges.gauges,
+        ...(partition && { partition }),
+        reached: (name, service) => opened.#first?.service(name, service) ?? parts.reached(name, service),
         // who listens is the host; folders are of one tenant, as their owners believe
-        config: { ...parts.config, mqtt: undefined, data: join(parts.config.data, 'tenants', `of-${tenant}`) },
+        config: { ...parts.config, mqtt: undefined, data: join(parts.config.data, 'tenants', folder) },
       })
+      opened.#made = made
+      opened.#services = number === 0 ? made : made.filter(({ name }) => OF_EACH_PARTITION.has(name))
+      await opened.#first?.start()
       for (const service of opened.#services) await service.start(opened.#closing.signal)
+      await opened.registry.relay?.start()
       return opened
     } catch (error) {
       await opened.#stop().catch(() => undefined)
       throw error
     }
+  }
+
+  /** partitions of the tenant when it was opened */
+  get count(): number {
+    return this.#count
+  }
+
+  /** What another partition of the tenant asks. */
+  answer(question: UnitQuestion): Promise<unknown> {
+    return answerAt(this.registry, this.#options.tenant, question)
+  }
+
+  #partitionOf(count: number): UnitPartition {
+    const { tenant, number, units, parts } = this.#options
+    const partition: UnitPartition = {
+      tenant,
+      number,
+      count,
+      ask: (at, question) => units.ask(at, question),
+      handed: (at) => units.handed(at),
+      ports: (own) => this.#first?.ports(own) ?? own,
+    }
+    if (number > 0) this.#first = new FirstPartition(tenant, partition, parts.logger)
+    return partition
   }
 
   /** The request is one of the tenant's until it is answered. */
@@ -116,7 +169,7 @@ export class TenantServices {
 
   async #stop(): Promise<void> {
     try {
-      await closeAll(stopping(this.#services))
+      await closeAll([() => this.registry.relay?.stop(), ...stopping(this.#made), () => this.#first?.stop()])
     } finally {
       this.#options.gauges.end()
     }

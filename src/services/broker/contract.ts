@@ -39,6 +39,8 @@ export interface BrokerService {
   check(channel: Channel, body: unknown): readonly Issue[]
   /** Brings series up to the log, and goes on with what was under way. The signal aborts when streams must end. */
   start(closing?: AbortSignal): Promise<void>
+  /** Of a broker that has one of several partitions of the tenant: what another of them asks. */
+  answer(tenant: string, question: BrokerQuestion): Promise<void>
   stop(): Promise<void>
   gauges(): BrokerGauges
 }
@@ -50,6 +52,13 @@ export interface SeriesImport {
   /** Durable and readable when it resolves. Resources that do not exist are made. At most 100,000. */
   append(samples: readonly Sample[]): Promise<void>
 }
+
+/** What the broker of one partition of a tenant asks that of another: plain JSON. */
+export type BrokerQuestion =
+  /** messages of its resources, as the other one has read them; `key`: the same again does nothing */
+  | { readonly ask: 'take'; readonly post: object; readonly key?: string }
+  /** resolves when all that was posted there before can be read */
+  | { readonly ask: 'readable' }
 
 /** Figures for /metrics; totals count since the start. */
 export interface BrokerGauges {

@@ -5,6 +5,7 @@ import type { Storage } from '../../storage/contract.ts'
 import { machineTimers } from '../../machine/timers.ts'
 import type {
   BrokerGauges,
+  BrokerQuestion,
   BrokerService,
   Channel,
   CommandOutbox,
@@ -15,6 +16,7 @@ import type {
 import type { IngestLimits } from './posting/ingest-queue.ts'
 import { readCommand, readPost } from './posting/read-post.ts'
 import type { LagLimits } from './posting/series-projector.ts'
+import type { BrokerPartition } from './partitions/broker-partition.ts'
 import type { MakeSeries } from './series-of-tenant.ts'
 import { TenantBroker } from './tenant-broker.ts'
 
@@ -31,6 +33,8 @@ export interface BrokerDependencies {
   readonly report?: (what: string) => void
   /** Does it every so many ms until it is taken back. Default: the machine's timers, which keep no process alive. */
   readonly every?: (ms: number, work: () => void) => () => void
+  /** which of several partitions of its tenants it has; absent: tenants have one */
+  readonly partition?: BrokerPartition | undefined
   readonly limits?: Partial<IngestLimits>
   /** what may be acknowledged before series have it, and for how long; default 4,000 posts, 16 Mi characters, 25 ms */
   readonly lag?: Partial<LagLimits>
@@ -65,6 +69,10 @@ class Service implements BrokerService {
 
   readable(tenant: string): Promise<void> {
     return this.#tenant(tenant).readable()
+  }
+
+  answer(tenant: string, question: BrokerQuestion): Promise<void> {
+    return this.#tenant(tenant).answer(question)
   }
 
   importing(tenant: string): SeriesImport {
@@ -114,13 +122,15 @@ class Service implements BrokerService {
   #tenant(name: string): TenantBroker {
     const known = this.#tenants.get(name)
     if (known !== undefined) return known
-    const { storage, now, makeSeries, engine, resources, commands, report, limits, lag, toldUpTo } = this.#dependencies
+    const { storage, now, makeSeries, engine, resources, commands, report, limits, lag, toldUpTo, partition } =
+      this.#dependencies
     const none = (): undefined => undefined
     const made = new TenantBroker({
       tenant: name,
       store: storage.tenant(name),
       now,
       makeSeries,
+      partition,
       engine: engine ?? none,
       resources: resources ?? none,
       commands: commands ?? none,

@@ -2,7 +2,9 @@
 import { EffectLedger } from '../../effects/effect-order.ts'
 import { messageOf as textOf } from '../../kernel/errors.ts'
 import type { Sample, Store } from '../../storage/contract.ts'
-import type { BrokerApi, CommandOutbox, Discovery, Forwarding } from './contract.ts'
+import { partitionOf } from '../../partitions/partition.ts'
+import type { BrokerApi, BrokerQuestion, CommandOutbox, Discovery, Forwarding, StreamApi } from './contract.ts'
+import { requireOwnStream, streamOfAllRefused, type BrokerPartition } from './partitions/broker-partition.ts'
 import type { Post } from './posting/arrival.ts'
 import { countOf, routedMessageOf } from './posting/arrival.ts'
 import { PostKeys } from './posting/idempotency.ts'
@@ -25,6 +27,8 @@ export interface TenantBrokerDependencies {
   readonly resources: () => Discovery | undefined
   readonly commands: () => CommandOutbox | undefined
   readonly makeSeries: MakeSeries
+  /** which of several partitions of the tenant it is; absent: the tenant has one */
+  readonly partition?: BrokerPartition | undefined
   readonly limits: IngestLimits
   readonly lag: LagLimits
   /** no number of a stream that readers may have seen is higher */
@@ -44,13 +48,14 @@ export class TenantBroker {
   readonly #keys: PostKeys
   readonly #effects: EffectLedger
   readonly #trim: LogTrim
+  readonly #posting: Posting
   #accepted = 0
   /** something was stored for a while only */
   #expiring = true
 
   constructor(dependencies: TenantBrokerDependencies) {
     this.#dependencies = dependencies
-    const { tenant, store, now, engine, commands, limits, lag, report, makeSeries } = dependencies
+    const { tenant, store, now, engine, commands, limits, lag, report, makeSeries, partition } = dependencies
     const log = store.log(LOG)
     this.streams = new Streams(dependencies.toldUpTo)
     this.#projection = new Projection({
@@ -77,21 +82,24 @@ export class TenantBroker {
     const { series, queryMessages } = makeSeries({ store, now })
     const recent = this.#recent
     const inStep = this.#inStep
+    this.#posting = new Posting({
+      tenant,
+      queue: this.#queue,
+      keys: this.#keys,
+      effects: this.#effects,
+      outbox: commands,
+      partition,
+      readable: () => this.#ownReadable(),
+      now,
+    })
     this.api = {
-      posting: new Posting({
-        tenant,
-        queue: this.#queue,
-        keys: this.#keys,
-        effects: this.#effects,
-        outbox: commands,
-        now,
-      }),
+      posting: this.#posting,
       messages: {
         last: inStep((resource, channel, limit) => recent.last(resource, channel, limit)),
         current: inStep((resource) => recent.current(resource)),
         query: inStep(queryMessages),
       },
-      streams: this.streams,
+      streams: partition === undefined ? this.streams : streamsOf(this.streams, partition),
       series: {
         get: inStep(series.get),
         raw: inStep(series.raw),
@@ -119,8 +127,24 @@ export class TenantBroker {
 
   /** Whatever was posted before can be read when it resolves. Rejects with `STORE` when series cannot be written. */
   async readable(): Promise<void> {
+    await Promise.all([this.#othersReadable(), this.#ownReadable()])
+  }
+
+  async answer(question: BrokerQuestion): Promise<void> {
+    await (question.ask === 'take' ? this.#posting.take(question.post as Post, question.key) : this.#ownReadable())
+  }
+
+  async #ownReadable(): Promise<void> {
     await this.#queue.passed()
     await this.#projector.caughtUp()
+  }
+
+  /** What other partitions have acknowledged. */
+  async #othersReadable(): Promise<void> {
+    const { tenant, partition } = this.#dependencies
+    if (partition === undefined) return
+    const others = Array.from({ length: partition.count }, (_, at) => at).filter((at) => at !== partition.number)
+    await Promise.all(others.map((at) => partition.ask(tenant, at, { ask: 'readable' })))
   }
 
   /** Into series at once, without the log: whoever imports has the samples until this resolves. */
@@ -154,7 +178,12 @@ export class TenantBroker {
   /** A read that sees whatever was acknowledged before it came (BROKER-2). */
   readonly #inStep = <A extends readonly unknown[], R>(read: (...asked: A) => Promise<R>) => {
     return (...asked: A): Promise<R> => {
-      const caughtUp = this.#projector.caughtUp()
+      const { partition } = this.#dependencies
+      const [first] = asked
+      const isOwn =
+        partition === undefined ||
+        (typeof first === 'string' && partitionOf(first, partition.count) === partition.number)
+      const caughtUp = isOwn ? this.#projector.caughtUp() : this.readable()
       return caughtUp === undefined ? read(...asked) : caughtUp.then(() => read(...asked))
     }
   }
@@ -205,6 +234,19 @@ export class TenantBroker {
       for (const { resource } of arrivals) this.#dependencies.commands()?.committed(this.#dependencies.tenant, resource)
     }
     this.streams.tell(post)
+  }
+}
+
+function streamsOf(streams: Streams, partition: BrokerPartition): StreamApi {
+  return {
+    subscribe(resource, channel, options) {
+      // commands are those of the first partition
+      if (channel === 'events') requireOwnStream(resource, partition)
+      return streams.subscribe(resource, channel, options)
+    },
+    firehose() {
+      throw streamOfAllRefused(partition)
+    },
   }
 }
 

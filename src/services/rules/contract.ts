@@ -18,6 +18,7 @@ import type {
   TaskLogPage,
   TaskLogQuery,
 } from './inspection/inspection-schema.ts'
+import type { RulesQuestion } from './partitions/rules-question.ts'
 import type { Delivery, DeliveryQuery } from './runner.ts'
 import type { FoundVariable } from '../../core/rule/find-variables.ts'
 import type { Caller } from '../../kernel/caller.ts'
@@ -81,6 +82,8 @@ export interface RulesService {
    * resources now start anew. Gives how many.
    */
   rebind(tenant: string, resource: string): Promise<number>
+  /** Of a service that has one of several partitions of the tenant: what another of them asks. */
+  answer(tenant: string, question: RulesQuestion): Promise<unknown>
 }
 
 /** Figures for /metrics. */

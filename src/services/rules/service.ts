@@ -21,8 +21,13 @@ import type { ResourceFinder } from './tasks/resource-filter.ts'
 import { rebind } from './tasks/rebinding.ts'
 import type { EndedRun, RunnableTask, TaskRunner } from './runner.ts'
 import type { Caller } from '../../kernel/caller.ts'
+import { taskIdsLike } from '../../partitions/partition.ts'
+import { act, preview } from './batches/task-action.ts'
+import { acrossPartitions, foreignOf, type RulesPartition } from './partitions/rules-partition.ts'
+import type { RulesQuestion } from './partitions/rules-question.ts'
+import type { PushElsewhere } from './tools/data-push.ts'
 import { runnable } from './tasks/task-maker.ts'
-import { taskApi } from './tasks/task-service.ts'
+import { listed, taskApi, taskOf } from './tasks/task-service.ts'
 import { TaskEventHistory } from './tasks/task-event-history.ts'
 import { templateApi } from './templates/template-service.ts'
 import { templateRunner, toolApi } from './tools/tool-service.ts'
@@ -42,6 +47,8 @@ export interface RulesOptions {
   /** ids of tasks and batch operations; never the same twice */
   readonly newId: () => string
   readonly logger?: Logger
+  /** which of several partitions of its tenants it has; absent: tenants have one */
+  readonly partition?: RulesPartition | undefined
   /** who answers the filters `resourceType` and `resourceMetadataExpression`; asked at each use. Without, they are refused */
   readonly resources?: () => ResourceFinder | undefined
   /** told of every template that was made, changed or removed; must not wait */
@@ -76,13 +83,43 @@ class Rules implements RulesService {
     const handler = batchHandler(
       (tenant) => this.#tenantRules(tenant).changes,
       (tenant) => this.#collectionsByTenant.of(tenant),
+      options.partition,
     )
     this.#jobs = new JobRunner({ storage, handlers: [handler], now, newId, timers: machineTimers, logger })
     this.#ends = runner.reports.ended$.subscribe((run) => this.#noteEnd(run))
   }
 
   as(caller: Caller): RulesApi {
-    const { runner, now, newId, resources = nobody } = this.#options
+    const { partition } = this.#options
+    const own = this.#own(caller)
+    return partition === undefined ? own : acrossPartitions(own, caller, partition)
+  }
+
+  async answer(tenant: string, question: RulesQuestion): Promise<unknown> {
+    const collections = this.#collectionsByTenant.of(tenant)
+    const { changes, show } = this.#tenantRules(tenant)
+    switch (question.ask) {
+      case 'api': {
+        const api = this.#own(question.caller)[question.api]
+        const method = Reflect.get(api, question.method) as (...given: readonly unknown[]) => unknown
+        return method(...question.args)
+      }
+      case 'act':
+        return act(changes, collections, question.id, question.action, question.batch, question.isRepeat)
+      case 'shown': {
+        const { ids, options, withoutGraph } = question
+        const found = await collections.tasks.getMany(ids)
+        return Promise.all(found.map(({ value }) => listed(show, collections, value, { ...options, withoutGraph })))
+      }
+      case 'preview':
+        return preview(changes, show, collections, await taskOf(collections, question.id), question.action)
+      case 'rebind':
+        return this.#rebind(tenant, question.resource)
+    }
+  }
+
+  #own(caller: Caller): RulesApi {
+    const { runner, now, newId, resources = nobody, partition } = this.#options
     const collections = this.#collectionsByTenant.of(caller.tenant)
     const { maker, changes, show, forms, context } = this.#tenantRules(caller.tenant)
     const parts = {
@@ -93,6 +130,8 @@ class Rules implements RulesService {
       newId,
       now,
       resources,
+      partition,
+      pushElsewhere: partition && this.#pushElsewhere(caller, partition),
       nodes: runner.nodes,
       history: this.#history,
       jobs: (tenant: string) => this.#jobs.queue(tenant),
@@ -126,13 +165,15 @@ class Rules implements RulesService {
 
   async start(closing?: AbortSignal): Promise<void> {
     closing?.addEventListener('abort', () => this.#history.endStreams(), { once: true })
+    // what one does for all partitions of a tenant
+    const isFirst = (this.#options.partition?.number ?? 0) === 0
     for (const tenant of await this.#collectionsByTenant.tenants()) {
       const collections = this.#collectionsByTenant.of(tenant)
-      await this.#tenantRules(tenant).sources.tidy(collections)
+      if (isFirst) await this.#tenantRules(tenant).sources.tidy(collections)
       await this.#resume(collections)
-      await adoptOldBatches(collections.store)
+      if (isFirst) await adoptOldBatches(collections.store)
     }
-    await this.#jobs.start()
+    if (isFirst) await this.#jobs.start()
   }
 
   async stop(): Promise<void> {
@@ -145,6 +186,8 @@ class Rules implements RulesService {
 
   async tasksByStatus(): Promise<Readonly<Record<string, number>>> {
     const all: Record<string, number> = { running: 0, stopped: 0, failed: 0 }
+    // those of all partitions are counted once
+    if ((this.#options.partition?.number ?? 0) > 0) return all
     for (const tenant of await this.#collectionsByTenant.tenants()) {
       const counts = await this.#collectionsByTenant.of(tenant).tasks.countBy('status')
       for (const [status, count] of counts) all[status] = (all[status] ?? 0) + count
@@ -156,23 +199,54 @@ class Rules implements RulesService {
     return { openBatches: this.#jobs.open, eventStreams: this.#history.readers }
   }
 
-  rebind(tenant: string, resource: string): Promise<number> {
+  async rebind(tenant: string, resource: string): Promise<number> {
+    const { partition } = this.#options
+    if (partition === undefined) return this.#rebind(tenant, resource)
+    const { count, number } = partition
+    const counts = Array.from({ length: count }, async (_, at) =>
+      at === number
+        ? this.#rebind(tenant, resource)
+        : Number(await partition.ask(tenant, at, { ask: 'rebind', resource })),
+    )
+    return (await Promise.all(counts)).reduce((sum, one) => sum + one, 0)
+  }
+
+  #rebind(tenant: string, resource: string): Promise<number> {
     const { maker, changes, context } = this.#tenantRules(tenant)
-    return rebind({ maker, changes, ports: context.ports }, this.#collectionsByTenant.of(tenant), resource)
+    const parts = { maker, changes, ports: context.ports, isHere: (id: string) => this.#isHere(id) }
+    return rebind(parts, this.#collectionsByTenant.of(tenant), resource)
+  }
+
+  #isHere(id: string): boolean {
+    const { partition } = this.#options
+    return partition === undefined || foreignOf(id, partition) === undefined
+  }
+
+  #pushElsewhere(caller: Caller, partition: RulesPartition): PushElsewhere {
+    return (id, node, state) => {
+      const at = foreignOf(id, partition)
+      const push = { ask: 'api', caller, api: 'inspection', method: 'push', args: [id, node, { state }] } as const
+      return at === undefined ? undefined : partition.ask(caller.tenant, at, push)
+    }
   }
 
   /** The next portion is read while the runner takes up the last. */
   async #resume(collections: TenantCollections): Promise<void> {
     const { maker } = this.#tenantRules(collections.tenant)
+    const { number = 0 } = this.#options.partition ?? {}
     let taking: Promise<void> = Promise.resolve()
     for (let afterId: string | undefined; ;) {
       const portion = await collections.tasks.find({
-        where: [{ field: 'status', op: 'eq', value: 'running' }],
+        where: [
+          { field: 'status', op: 'eq', value: 'running' },
+          ...(number > 0 ? [{ field: 'id', op: 'like', pattern: taskIdsLike(number) } as const] : []),
+        ],
         limit: PORTION,
         ...(afterId !== undefined && { afterId }),
       })
       const tasks: RunnableTask[] = []
       for (const { id, value } of portion) {
+        if (!this.#isHere(id)) continue
         const task = { tenant: collections.tenant, id }
         try {
           tasks.push(runnable(task, value.epoch, value.createTime, await maker.parts(collections, value)))

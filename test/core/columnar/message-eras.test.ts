@@ -91,11 +91,65 @@ describe('a row', () => {
   })
 
   // Holds UNKNOWN-1
-  it('has the full state take a message after which a gate is not what its last states say', async () => {
-    const { hasRow, why, fired } = await asBoth(BOTH, [...START, { a: 30, b: 3 }, { a: null, b: 30 }, { a: 5, b: 5 }])
+  it('takes a message after which a gate is not what its last states say, and the next one', async () => {
+    const odd = [...START, { a: 30, b: 3 }, { a: null, b: 30 }]
+    for (const more of [
+      [],
+      [{ a: 5, b: 50 }],
+      [
+        { a: 5, b: 50 },
+        { a: 50, b: 5 },
+        { a: 30, b: 30 },
+      ],
+    ]) {
+      const { hasRow, why } = await asBoth(BOTH, [...odd, ...more])
+      expect(why.value).toBe(0)
+      expect(hasRow).toBe(true)
+    }
+  })
+
+  // Holds UNKNOWN-1
+  it('has the full state take the next one when something follows from it', async () => {
+    const { hasRow, why, fired } = await asBoth(BOTH, [...START, { a: 30, b: 3 }, { a: null, b: 30 }, { a: 30, b: 31 }])
     expect(why.value).toBe(1)
     expect(hasRow).toBe(true)
-    expect(fired).toHaveLength(0)
+    expect(fired).toHaveLength(1)
+  })
+
+  it('takes several in which sensors fail, one after the other or with one between', async () => {
+    const near = [
+      { a: null, b: 3 },
+      { a: 4, b: null },
+      { a: 5, b: 5 },
+      { a: null, b: null },
+      { a: 6, b: 6 },
+    ]
+    for (let last = 1; last <= near.length; last++) {
+      const { hasRow, why } = await asBoth(BOTH, [...START, ...near.slice(0, last)])
+      expect(why.value).toBe(0)
+      expect(hasRow).toBe(true)
+    }
+  })
+
+  it('takes them also when one between them has fired, and counts that once', async () => {
+    const near = [
+      { a: null, b: 3 },
+      { a: 30, b: 30 },
+      { a: 4, b: null },
+      { a: 40, b: 30 },
+      { a: null, b: 3 },
+    ]
+    for (let last = 1; last <= near.length; last++) {
+      const { fired, why, hasRow } = await asBoth(BOTH, [...START, ...near.slice(0, last), { a: 5, b: 5 }])
+      expect(fired).toHaveLength(Math.floor(last / 2))
+      expect(why.value).toBe(0)
+      expect(hasRow).toBe(true)
+    }
+  })
+
+  it('has the full state take one of very many', async () => {
+    const { why } = await asBoth(BOTH, [...START, ...Array.from({ length: 18 }, () => ({ a: null, b: 3 }))])
+    expect(why.value).toBe(1)
   })
 
   // Holds UNKNOWN-2
@@ -110,6 +164,14 @@ describe('a row', () => {
     const { hasRow, why } = await asBoth(BOTH, [...START, { a: null, b: 3 }, { a: 5, b: 5 }, { b: 6 }])
     expect(why.value).toBe(1)
     expect(hasRow).toBe(true)
+  })
+
+  it('leaves for a value that is no number when its sensor tries again', async () => {
+    const retryConfig = { maxRetries: 0, errorState: 'Above' }
+    const rule: Rule = { ...BOTH, sensors: TWO.map((sensor) => ({ ...sensor, retryConfig })) }
+    const { fired, why } = await asBoth(rule, [...START, { a: null, b: 30 }, { a: 5, b: 5 }])
+    expect(why.value).toBe(1)
+    expect(fired).toHaveLength(1)
   })
 
   // Holds PART-1

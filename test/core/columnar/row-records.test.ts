@@ -25,13 +25,18 @@ function ruleOf(limit: number, policy: number): Rule {
   }
 }
 
+/** The same with a sensor that runs the other: two lists fire in one message. */
+function inTurn(rule: Rule): Rule {
+  return { ...rule, triggers: [{ sourceLabel: 'warm', destinationLabel: 'damp' }, ...(rule.triggers ?? [])] }
+}
+
 /** Messages in which values and firings come and go. */
 const MESSAGES = Array.from({ length: 500 }, (_, i): Message => {
   return { resource: 'r', a: (i * 7) % 41, b: (i * 11) % 43, i }
 })
 
 /** What somebody heard of all messages, in one go and when all is over; and which way they took. */
-async function heard(tasks: number, policy: number, isPlain: boolean, types?: readonly EventType[]) {
+async function heard(tasks: number, policy: number, isPlain: boolean, types?: readonly EventType[], why = true) {
   const clock = new VirtualClock(0)
   const act = definePlug({
     name: 'act',
@@ -50,10 +55,13 @@ async function heard(tasks: number, policy: number, isPlain: boolean, types?: re
     seed: 1,
     ...(isPlain && { latency: () => 0 }),
   })
-  for (let i = 0; i < tasks; i++) await engine.start(ruleOf(15 + i, policy), { id: `t${i}` })
+  for (let i = 0; i < tasks; i++) {
+    const rule = ruleOf(15 + i, policy)
+    await engine.start(why ? rule : inTurn(rule), { id: `t${i}` })
+  }
   const batches: EventBatch[] = []
   const atOnce: string[] = []
-  engine.eventBatches(types && { types }).subscribe((batch) => {
+  engine.eventBatches({ ...(types && { types }), why }).subscribe((batch) => {
     batches.push(batch)
     if (batches.length % 2 === 0) atOnce.push(JSON.stringify([...batch]))
   })
@@ -86,6 +94,20 @@ describe('events of messages that rows take', () => {
     expect(rows.atOnce).toEqual(plain.atOnce)
     const { vectorized, rows: inRows } = rows.took
     expect(tasks < 8 ? inRows : vectorized).toBeGreaterThan(100 * tasks)
+  })
+
+  it.each([
+    ['one row', 1, 0, ['fired']],
+    ['a row that cools down, to who hears of that', 1, 0.02, ['fired', 'held']],
+    ['a row that cools down, to who does not', 1, 0.02, ['fired']],
+    ['some rows', 5, 0.02, ['fired']],
+  ] as const)('are the same without their whys: %s', async (_, tasks, policy, types) => {
+    const rows = await heard(tasks, policy, false, types, false)
+    const plain = await heard(tasks, policy, true, types, false)
+    expect(rows.counts).toEqual(plain.counts)
+    expect(rows.events).toEqual(plain.events)
+    expect(rows.atOnce).toEqual(plain.atOnce)
+    expect(rows.took.rows).toBeGreaterThan(100 * tasks)
   })
 
   it('are told at once to who wants them so, beside who takes them together', async () => {

@@ -221,10 +221,10 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
         hosts.map(({ url }): unknown => expect.objectContaining({ url, slots: 128, state: 'live' })),
       ),
     )
-    const unknown = await failureOf(runCluster('http://nowhere', { store: server.url }, {}, terminal))
+    const unknown = await failureOf(runCluster({ drain: 'http://nowhere' }, { store: server.url }, {}, terminal))
     expect(unknown.code).toBe('NOT_FOUND')
     expect(unknown.message).toContain(hosts[1].url)
-    await runCluster(hosts[1].url, { store: server.url }, {}, terminal)
+    await runCluster({ drain: hosts[1].url }, { store: server.url }, {}, terminal)
     expect(lines.at(-1)).toContain(hosts[1].url)
     const slotsOfSecond = async () => (await show()).find(({ url }) => url === hosts[1].url)
     await expect.poll(slotsOfSecond).toMatchObject({ slots: 0, state: 'draining' })

@@ -1,46 +1,62 @@
 /** Readers of the events of alarms, who come back after the last one that they have read. */
+import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { World } from '../world/world.ts'
 import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 
 export const alarmEvents: SimulatedService = {
   name: 'alarmEvents',
-  cast: 0.15,
   livesOn: ['alarms'],
   needs: ['alarms'],
   operations: {
-    follow: { weight: 1, draw: () => ({}) },
+    follow: {
+      weight: 1,
+      draw: (chance) => ({ staysMs: chance.of([3000, 20_000, 3_600_000]), awayMs: chance.of([500, 5000, 20_000]) }),
+    },
   },
   model: (world) => new AlarmEvents(world),
+}
+
+/** ms for which a reader stays and goes away */
+interface Habits {
+  readonly staysMs: number
+  readonly awayMs: number
+}
+
+interface Reader {
+  readonly tenant: string
+  readonly ids: number[]
 }
 
 class AlarmEvents implements ServiceModel {
   readonly #world: World
   /** what each reader has read, by tenant: positions in their order */
-  readonly #read: { readonly tenant: string; readonly ids: number[] }[] = []
+  readonly #read: Reader[] = []
   #isOver = false
 
   constructor(world: World) {
     this.#world = world
   }
 
-  act(_name: string, tenant: string): void {
-    const reader = { tenant, ids: [] as number[] }
+  act(_name: string, tenant: string, given: JsonObject): void {
+    const reader: Reader = { tenant, ids: [] }
     this.#read.push(reader)
     // not the work of a client that is waited for: it has no end
-    void this.#follow(reader)
+    void this.#follow(reader, given as unknown as Habits)
   }
 
-  async #follow({ tenant, ids }: { readonly tenant: string; readonly ids: number[] }): Promise<void> {
+  async #follow({ tenant, ids }: Reader, { staysMs, awayMs }: Habits): Promise<void> {
     while (!this.#isOver) {
       const last = ids.at(-1)
       const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': String(last) }) }
-      await this.#world.follow({ method: 'GET', url: '/alarm/events', tenant, headers }, (text) => {
+      const question = { method: 'GET', url: '/alarm/events', tenant, headers } as const
+      const heard = (text: string): void => {
         for (const [, id] of text.matchAll(/^id: (\d+)$/gm)) {
           ids.push(Number(id))
           this.#world.tell(`${tenant} reads alarm event ${id}`)
         }
-      })
-      await this.#world.pause(500)
+      }
+      await this.#world.follow(question, heard, { left: this.#world.pause(staysMs) })
+      await this.#world.pause(this.#isOver ? 0 : awayMs)
     }
   }
 

@@ -28,7 +28,7 @@ export const alarms: SimulatedService = {
     },
     remove: { weight: 1, draw: (chance) => place(chance) },
     batch: {
-      weight: 1,
+      weight: 3,
       draw: (chance) => ({
         ...place(chance),
         action: chance.of(['update', 'delete']),

@@ -27,7 +27,7 @@ export function drawPlan(seed: string, only?: readonly string[]): Plan {
   const kinds = FAULTS.filter(() => chance.is(0.35))
   const steps: Step[] = []
   let at = 1000
-  if (faulty > 0 && chance.is(0.5)) steps.push({ at, ...manners(chance) })
+  for (const fault of [manners, plugs]) if (faulty > 0 && chance.is(0.5)) steps.push({ at, ...fault(chance) })
   for (let n = 0; n < count; n++) {
     at += chance.is(0.3) ? 0 : chance.below(gap * 2)
     const { name, draw } = chance.weighted(operations)
@@ -54,7 +54,7 @@ function drawCast(chance: Chance, only: readonly string[] | undefined): Cast {
   const services = only ?? [...new Set(chosen.flatMap(({ name, livesOn = [] }) => [name, ...livesOn]))]
   const variants = Object.fromEntries(
     SIMULATED.flatMap(({ name, variants }) =>
-      variants === undefined || !services.includes(name) ? [] : [[name, some(variants, 0.4)] as const],
+      variants === undefined || !services.includes(name) ? [] : [[name, some(variants, 0.5)] as const],
     ),
   )
   const needed = SIMULATED.flatMap(({ name, needs = SERVED }) => (services.includes(name) ? needs : []))
@@ -71,6 +71,15 @@ function manners(chance: Chance): Fault {
   return { fault: 'manners', manners: own }
 }
 
+function plugs(chance: Chance): Fault {
+  return {
+    fault: 'plugs',
+    fails: chance.of([0, 0.1, 0.5]),
+    hangs: chance.of([0, 0.1, 0.3]),
+    slowMs: chance.of([0, 10, 500, 3000, 15_000]),
+  }
+}
+
 const FAULTS: readonly ((chance: Chance) => Fault)[] = [
   (chance) => ({ fault: 'crash', downMs: chance.of([1, 100, 3000, 60_000]) }),
   (chance) => ({ fault: 'crash', downMs: chance.of([1, 100]) }),
@@ -80,10 +89,5 @@ const FAULTS: readonly ((chance: Chance) => Fault)[] = [
   manners,
   (chance) => ({ fault: 'clock', ms: chance.of([500, 5000, HOUR_MS, HOUR_MS]) }),
   (chance) => ({ fault: 'clock', ms: chance.of([-500, -5000, -HOUR_MS, -HOUR_MS]) }),
-  (chance) => ({
-    fault: 'plugs',
-    fails: chance.of([0, 0.1, 0.5]),
-    hangs: chance.of([0, 0, 0.1, 0.3]),
-    slowMs: chance.of([0, 10, 500, 3000, 15_000]),
-  }),
+  plugs,
 ]

@@ -2,6 +2,7 @@
 import { describeCollection } from '../../contracts/storage/collection-suite.ts'
 import { describeCommit } from '../../contracts/storage/commit-suite.ts'
 import { describeFence } from '../../contracts/storage/fence-suite.ts'
+import { describePartitions } from '../../contracts/storage/partition-suite.ts'
 import { describeLog } from '../../contracts/storage/log-suite.ts'
 import { describeSeries } from '../../contracts/storage/series-suite.ts'
 import { sqliteMedium } from './sqlite-medium.ts'
@@ -9,6 +10,7 @@ import { sqliteMedium } from './sqlite-medium.ts'
 describeCollection('SQLite', sqliteMedium())
 describeCommit('SQLite', sqliteMedium())
 describeFence('SQLite', sqliteMedium())
+describePartitions('SQLite', sqliteMedium())
 describeLog('SQLite', sqliteMedium())
 describeSeries('SQLite', sqliteMedium())
 describeSeries('SQLite that folds after every batch', sqliteMedium({ foldAt: 1 }))

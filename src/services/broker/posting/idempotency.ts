@@ -72,6 +72,6 @@ export class PostKeys {
   }
 }
 
-function digestOf(text: string): string {
+export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('base64url')
 }

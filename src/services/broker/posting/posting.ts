@@ -5,7 +5,8 @@ import type { Write } from '../../../storage/contract.ts'
 import type { CommandOutbox, Posted, PostingApi, PostOptions } from '../contract.ts'
 import { answerTo, answerToCommand } from './answer.ts'
 import { hasEffect, type Post } from './arrival.ts'
-import type { PostKeys } from './idempotency.ts'
+import { isOfOthers, splitPost, type BrokerPartition } from '../partitions/broker-partition.ts'
+import { digestOf, type PostKeys } from './idempotency.ts'
 import type { IngestQueue } from './ingest-queue.ts'
 import { readCommand, readPost } from './read-post.ts'
 
@@ -15,6 +16,10 @@ export interface PostingDependencies {
   readonly keys: PostKeys
   readonly effects: EffectLedger
   readonly outbox: () => CommandOutbox | undefined
+  /** absent: the tenant has one */
+  readonly partition?: BrokerPartition | undefined
+  /** resolves when all that was posted here can be read */
+  readonly readable: () => Promise<void>
   /** epoch ms */
   readonly now: () => number
 }
@@ -67,8 +72,34 @@ export class Posting implements PostingApi {
   }
 
   async #submitted(post: Post, answer: (post: Post) => Posted): Promise<Posted> {
-    if (hasEffect(post)) await this.#dependencies.queue.submit(post, this.#commandWrites(post))
+    if (hasEffect(post)) await this.#submit(post, this.#commandWrites(post))
     return answer(post)
+  }
+
+  /** What another partition was sent of this one's resources. */
+  async take(post: Post, key: string | undefined): Promise<void> {
+    if (key === undefined) return this.#dependencies.queue.submit(post)
+    const print = post.arrivals.map(({ resource, text }) => [resource, text])
+    const once = { key, resource: undefined, cause: undefined }
+    await this.#once(once, ['taken', print], () => post, answerToCommand)
+  }
+
+  /** Parts of other partitions go first: when one of them is refused, the same post may be sent again under its key. */
+  async #submit(post: Post, writes: readonly Write[], key?: string): Promise<void> {
+    const { tenant, queue, partition } = this.#dependencies
+    if (partition === undefined) return queue.submit(post, writes)
+    const { own, others } = splitPost(post, partition)
+    const asked = others.map(([at, part]) =>
+      partition.ask(tenant, at, {
+        ask: 'take',
+        post: part,
+        ...(key !== undefined && { key: `${digestOf(key)} ${at}` }),
+      }),
+    )
+    if (asked.length > 0) await Promise.all(asked)
+    if (hasEffect(own) || writes.length > 0) await queue.submit(own, writes)
+    // who reads asks the partition of the resource
+    if (isOfOthers(own, partition)) await this.#dependencies.readable()
   }
 
   async #once(
@@ -90,7 +121,7 @@ export class Posting implements PostingApi {
       const admitted = await draft.admit(resource === undefined ? [] : [`resource:${resource}`], cause)
       admitted.note()
       try {
-        await queue.submit(post, [known.write, ...draft.writes(), ...this.#commandWrites(post)])
+        await this.#submit(post, [known.write, ...draft.writes(), ...this.#commandWrites(post)], key)
         return answer(post)
       } catch (error) {
         const isRace = error instanceof AppError && error.code === 'CONFLICT'

@@ -6,6 +6,7 @@ import type { CollectionSpec, Store } from '../../../storage/contract.ts'
 import type { BatchOperation, TaskAction } from './batch-schema.ts'
 import type { TenantCollections } from '../collections.ts'
 import { act } from './task-action.ts'
+import { actElsewhere, foreignOf, type RulesPartition } from '../partitions/rules-partition.ts'
 import type { TaskChanges } from '../tasks/task-changes.ts'
 
 export const BATCH_JOB = 'rules.batch'
@@ -23,10 +24,11 @@ const SLICE = 25
 const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000
 
-/** Its items are ids of tasks. */
+/** Its items are ids of tasks. `partition`: those of others are changed there. */
 export function batchHandler(
   changes: (tenant: string) => TaskChanges,
   collections: (tenant: string) => TenantCollections,
+  partition?: RulesPartition,
 ): JobHandler {
   return itemHandler<string>({
     type: BATCH_JOB,
@@ -35,8 +37,13 @@ export function batchHandler(
     keepMs: KEPT_MS,
     batchSize: BATCH_SIZE,
     slice: SLICE,
-    item: (id, { tenant, job }, isRepeat) =>
-      act(changes(tenant), collections(tenant), id, batchData(job).action, job.id, isRepeat),
+    item: (id, { tenant, job }, isRepeat) => {
+      const { action } = batchData(job)
+      const elsewhere = partition && foreignOf(id, partition)
+      if (partition === undefined || elsewhere === undefined)
+        return act(changes(tenant), collections(tenant), id, action, job.id, isRepeat)
+      return actElsewhere(tenant, elsewhere, { id, action, batch: job.id, isRepeat }, partition)
+    },
   })
 }
 

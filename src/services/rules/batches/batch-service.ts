@@ -8,6 +8,7 @@ import type { BatchOperation, BatchRequest, BatchStatus, QueuedBatch, ReadBatch 
 import type { TenantCollections } from '../collections.ts'
 import type { BatchApi } from '../contract.ts'
 import { noBatch, noTaskWithId } from '../error-texts.ts'
+import { previewElsewhere } from '../partitions/rules-partition.ts'
 import { describeBatch, readBatch } from './read-batch.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { withResources } from '../tasks/resource-filter.ts'
@@ -26,7 +27,7 @@ export function batchApi(
   collections: TenantCollections,
   caller: Caller,
 ): BatchApi {
-  const { maker, changes, show, newId, resources } = dependencies
+  const { maker, changes, show, newId, resources, partition } = dependencies
   const jobs = dependencies.jobs(collections.tenant)
   const narrowed = (where: TaskFilter) => withResources(where, collections.tenant, resources(), '/query')
   const queue = async (request: BatchRequest): Promise<QueuedBatch> => {
@@ -61,7 +62,8 @@ export function batchApi(
       ])
       const tasks: TaskPreview[] = []
       for (const { value } of found) {
-        tasks.push(await preview(changes, show, collections, value, read.action))
+        const elsewhere = previewElsewhere(collections.tenant, value.id, read.action, partition)
+        tasks.push(await (elsewhere ?? preview(changes, show, collections, value, read.action)))
         if (tasks.length % 20 === 0) await machineTimers.breathe()
       }
       return { dryRun: true, operation: operationOf(request, read), total, tasks }

@@ -50,6 +50,8 @@ export interface DurableOptions extends Omit<EngineSettings, 'plugs' | 'ports'> 
   readonly maxWaitingMessages?: number
   /** told of the time that the tasks of a tenant have reached, epoch ms: `scheduler` should not be behind it */
   readonly reached?: (time: number) => void
+  /** before a task of the tenant is bound to those resources: it hears whatever is acknowledged of them after that */
+  readonly bind?: (tenant: string, resources: readonly string[]) => Promise<void>
   /** least ms between two wake-ups by timers; timers act at their own time all the same; default 0 */
   readonly restMs?: number
 }
@@ -234,7 +236,16 @@ class Runner implements DurableRunner {
   }
 
   async #openTenant(tenant: string): Promise<TenantRunner> {
-    const { store, scheduler, checkpoints, restMs = 0, maxWaitingMessages: _most, reached, ...others } = this.#options
+    const {
+      store,
+      scheduler,
+      checkpoints,
+      restMs = 0,
+      maxWaitingMessages: _most,
+      reached,
+      bind,
+      ...others
+    } = this.#options
     const { plugs: plugsOf, ports: portsOf, ...common } = others
     const plugs = followPlugs(() => plugsOf(tenant))
     const ports = portsOf?.(tenant)
@@ -245,6 +256,7 @@ class Runner implements DurableRunner {
       scheduler,
       checkpoints: { ...CHECKPOINT_SETTINGS, ...checkpoints },
       restMs,
+      ...(bind && { bind: (resources: readonly string[]) => bind(tenant, resources) }),
       requireRoom: () => this.#requireRoom(),
       ended: (run) => this.#ended.next(endedRun(run)),
       rare: (event) => this.#rare.next({ tenant, event }),

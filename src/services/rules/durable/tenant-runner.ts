@@ -34,6 +34,8 @@ export interface TenantRunnerDependencies {
   readonly scheduler: SchedulerLike
   readonly checkpoints: CheckpointSettings
   readonly restMs: number
+  /** Before a task is bound to those resources. */
+  bind?(resources: readonly string[]): Promise<void>
   /** Throws `RATE_LIMITED` when too many messages wait in all tasks. */
   requireRoom(): void
   ended(run: EndOfRun): void
@@ -171,6 +173,7 @@ export class TenantRunner {
     const states = await this.#states(tasks.map(({ id }) => id))
     const recovered = await this.#recovery.recover(tasks, states)
     const going: RunnableTask[] = []
+    const bound = new Set<string>()
     const beginning: Promise<void>[] = []
     for (const task of tasks) {
       const found = recovered.get(task.id)
@@ -178,9 +181,11 @@ export class TenantRunner {
       else if ('error' in found) this.#fail(task, found.error)
       else {
         this.deterministic.waiting.set(task.id, { task, record: found.record, leftAt: found.leftAt })
+        for (const resource of found.record.resources) bound.add(resource)
         going.push(task)
       }
     }
+    await this.#dependencies.bind?.([...bound])
     await Promise.all([...beginning, this.#take({ k: 'resume', ts: going.map(({ id }) => id) })])
     for (const { id } of going) {
       const found = recovered.get(id)
@@ -408,7 +413,9 @@ export class TenantRunner {
 
   async #resources({ id, source, settings }: RunnableTask): Promise<readonly string[]> {
     const prepared = this.#dependencies.preparer.prepare(source, settings)
-    return resolveResources(id, prepared, this.#dependencies.engine.ports ?? {})
+    const resources = await resolveResources(id, prepared, this.#dependencies.engine.ports ?? {})
+    await this.#dependencies.bind?.(resources)
+    return resources
   }
 
   async #states(ids: readonly string[]): Promise<ReadonlyMap<string, StateRecord>> {

@@ -13,6 +13,8 @@ export interface Rebinding {
   readonly maker: TaskMaker
   readonly changes: TaskChanges
   readonly ports: Ports
+  /** whether this is the partition that has the task */
+  readonly isHere: (id: string) => boolean
 }
 
 /**
@@ -31,7 +33,12 @@ export async function rebind(parts: Rebinding, collections: TenantCollections, r
       ...(afterId !== undefined && { afterId }),
     })
     for (const { id, value } of found) {
-      if (value.effective.resource !== resource || !(await isBoundElsewhere(parts, collections, value))) continue
+      if (
+        !parts.isHere(id) ||
+        value.effective.resource !== resource ||
+        !(await isBoundElsewhere(parts, collections, value))
+      )
+        continue
       try {
         await parts.changes.restart(collections, id)
         count++

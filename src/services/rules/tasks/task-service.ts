@@ -6,6 +6,8 @@ import type { GraphForms } from './graph-forms.ts'
 import { readSpecification } from './read-specification.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import type { KeyedGate } from '../../../kernel/keyed-gate.ts'
+import { partitionOf, taskIdIn } from '../../../partitions/partition.ts'
+import { foreignOf, shownElsewhere, type RulesPartition } from '../partitions/rules-partition.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import type { GraphFormat } from '../shared-schema.ts'
 import { withLosses, type TaskChanges } from './task-changes.ts'
@@ -14,7 +16,7 @@ import { withResources, type ResourceFinder } from './resource-filter.ts'
 import { toldOf } from '../templates/post-checks.ts'
 import type { TaskMaker } from './task-maker.ts'
 import type { TaskRecord } from './task-record.ts'
-import type { TaskFilter, TaskSpecification } from './task-schema.ts'
+import type { CreatedTask, ShowOptions, TaskEntity, TaskFilter, TaskSpecification } from './task-schema.ts'
 import type { TaskShow } from './task-show.ts'
 
 /** What the parts of the service share. */
@@ -27,12 +29,14 @@ export interface TaskDependencies {
   /** by template: closed while it is deleted, so that no task is made of what is no more */
   readonly templateGate: KeyedGate
   readonly resources: () => ResourceFinder | undefined
+  /** absent: tenants have one */
+  readonly partition?: RulesPartition | undefined
 }
 
 const BN = { format: 'bn' } as const
 
 export function taskApi(dependencies: TaskDependencies, collections: TenantCollections, caller: Caller): TaskApi {
-  const { maker, changes, show, forms, newId, resources } = dependencies
+  const { maker, changes, show, forms, newId, resources, partition } = dependencies
   const conditionsOf = async (where: TaskFilter) =>
     taskConditions(await withResources(where, collections.tenant, resources(), ''))
   const withTemplate = <T>(specification: unknown, work: () => Promise<T>): Promise<T> => {
@@ -40,13 +44,24 @@ export function taskApi(dependencies: TaskDependencies, collections: TenantColle
     if (typeof template !== 'string') return work()
     return dependencies.templateGate.pass(templateGateOf(collections, template), work)
   }
+  const askElsewhere = (others: RulesPartition, at: number, method: string, args: readonly unknown[]) =>
+    others.ask(collections.tenant, at, { ask: 'api', caller, api: 'tasks', method, args })
   const create: TaskApi['create'] = async (specification, options = {}) => {
     const draft = await maker.make(collections, specification, options)
     const told = toldOf('the task', draft.warnings, options)
-    const { id } = await changes.create(collections, newId(), caller.user, draft)
+    const { resource } = draft.fields.effective
+    const at = partition === undefined || resource === undefined ? 0 : partitionOf(resource, partition.count)
+    if (partition !== undefined && at !== partition.number) {
+      return (await askElsewhere(partition, at, 'create', [specification, options])) as CreatedTask
+    }
+    const { id } = await changes.create(collections, taskIdIn(newId(), at), caller.user, draft)
     return { ID: id, ...told }
   }
   const replace: TaskApi['replace'] = async (id, specification, options = {}) => {
+    const at = partition && foreignOf(id, partition)
+    if (partition !== undefined && at !== undefined) {
+      return (await askElsewhere(partition, at, 'replace', [id, specification, options])) as TaskEntity
+    }
     await taskOf(collections, id)
     const draft = await maker.make(collections, specification, options)
     const warned = toldOf('the task', draft.warnings, options)
@@ -74,16 +89,33 @@ export function taskApi(dependencies: TaskDependencies, collections: TenantColle
           : collections.tasks.find({ where: conditions, sort: NEWEST_FIRST, offset: startIndex, limit: hits }),
         collections.tasks.count(conditions),
       ])
-      const values = found.map(async ({ value }) =>
-        options.withoutGraph === true
-          ? show.withoutGraph(collections, value, options)
-          : show.listed(collections, value, options),
-      )
+      const { withoutGraph = false, ...shown } = options
+      const foreign =
+        partition &&
+        (await shownElsewhere(
+          collections.tenant,
+          found.map(({ id }) => id),
+          { options: shown, withoutGraph },
+          partition,
+        ))
+      const values = found.map(async ({ id, value }) => foreign?.get(id) ?? listed(show, collections, value, options))
       return { values: await Promise.all(values), skip: startIndex, limit: hits, total }
     },
     count: async (where) => collections.tasks.count(await conditionsOf(where)),
     runs: async (id) => (await taskOf(collections, id)).runs,
   }
+}
+
+/** As lists have it. */
+export async function listed(
+  show: TaskShow,
+  collections: TenantCollections,
+  task: TaskRecord,
+  options: ShowOptions & { readonly withoutGraph?: boolean },
+): Promise<TaskEntity> {
+  return options.withoutGraph === true
+    ? show.withoutGraph(collections, task, options)
+    : show.listed(collections, task, options)
 }
 
 /** The key of a template's gate. */

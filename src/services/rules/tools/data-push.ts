@@ -20,15 +20,19 @@ const MAX_VALUES = 10_000
 /** What a message says of itself: a value of that name would send it elsewhere. */
 const OWN_FIELDS: ReadonlySet<string> = new Set(['resource', 'timestamp'])
 
+/** Sets a state of a task that another partition has; undefined when it is here. */
+export type PushElsewhere = (id: string, node: string, state: string) => Promise<unknown> | undefined
+
 export async function pushData(
   runner: TaskRunner,
   show: TaskShow,
   collections: TenantCollections,
   input: unknown,
+  pushElsewhere?: PushElsewhere,
 ): Promise<PushOutcome> {
   if (!isPlainObject(input)) throw badPushedData()
   const { resource, nodes } = input
-  if (nodes !== undefined) return pushStates(runner, show, collections, readStates(resource, nodes))
+  if (nodes !== undefined) return pushStates(runner, show, collections, readStates(resource, nodes), pushElsewhere)
   const messages = readValues(resource, input['data'])
   // values of one moment are one message; a name given twice begins another
   let taken = false
@@ -46,6 +50,7 @@ async function pushStates(
   show: TaskShow,
   collections: TenantCollections,
   { resource, nodes }: PushedStates,
+  pushElsewhere: PushElsewhere = () => undefined,
 ): Promise<PushOutcome> {
   const where = taskConditions({ resource, status: 'running' })
   const found = await collections.tasks.find({ where, limit: MAX_TASKS })
@@ -57,7 +62,8 @@ async function pushStates(
       const sensor = graph.sensors?.find((each) => each.label === node && isBound(each, value, resource))
       if (sensor === undefined) continue
       try {
-        await control.push({ tenant: collections.tenant, id }, node, { state })
+        const elsewhere = pushElsewhere(id, node, state)
+        await (elsewhere ?? control.push({ tenant: collections.tenant, id }, node, { state }))
         if (reached.at(-1) !== id) reached.push(id)
       } catch (error) {
         if (!(error instanceof AppError) || error.status >= 500) throw error

@@ -8,7 +8,7 @@ import { isPlainObject } from '../../../kernel/json.ts'
 import { makeIssue, refuse } from '../../../kernel/issues.ts'
 import type { TenantCollections } from '../collections.ts'
 import type { ToolApi } from '../contract.ts'
-import { pushData } from './data-push.ts'
+import { pushData, type PushElsewhere } from './data-push.ts'
 import { plugNotFound, unknownTemplate } from '../error-texts.ts'
 import { callOnce } from './plug-call.ts'
 import { onePlug, plugEntity, plugsOfFamily } from './plug-entity.ts'
@@ -31,9 +31,13 @@ export interface ToolDependencies {
   readonly context: RunDependencies
   readonly runner: TaskRunner
   readonly show: TaskShow
+  readonly pushElsewhere?: PushElsewhere | undefined
 }
 
-export function toolApi({ context, runner, show }: ToolDependencies, collections: TenantCollections): ToolApi {
+export function toolApi(
+  { context, runner, show, pushElsewhere }: ToolDependencies,
+  collections: TenantCollections,
+): ToolApi {
   const { ports, now } = context
   const plugs = context.registry.list()
   return {
@@ -49,7 +53,7 @@ export function toolApi({ context, runner, show }: ToolDependencies, collections
       return callOnce(plug, readShape(PlugCallSchema, input ?? {}, 'the call'), ports, now(), cause)
     },
     variables: async (input) => findVariables(input),
-    push: (input) => pushData(runner, show, collections, input),
+    push: (input) => pushData(runner, show, collections, input, pushElsewhere),
     simulate: async (input) => {
       const request = readShape(SimulationSchema, input, 'the simulation') as Simulation
       return simulateRequest(context, await ruleOf(collections, request), request)

@@ -136,6 +136,8 @@ export interface LifeOptions {
   readonly ports?: Ports
   readonly maxWaitingMessages?: number
   readonly maxWaiting?: number
+  /** before a task is bound to resources */
+  readonly bind?: (resources: readonly string[]) => Promise<void>
 }
 
 /** What stays, on any medium. */
@@ -189,6 +191,7 @@ export class Life {
       plugs: () => options.plugs ?? outside.plugs,
       scheduler: this.clock,
       ports: () => options.ports ?? {},
+      bind: async (_tenant, resources) => options.bind?.(resources),
       ...(options.maxWaiting !== undefined && { maxWaiting: options.maxWaiting }),
       ...(options.maxWaitingMessages !== undefined && { maxWaitingMessages: options.maxWaitingMessages }),
       ...(options.checkpointMs !== undefined && {

@@ -1,0 +1,186 @@
+/**
+ * Messages that the rows of a vectorized batch took together though sensors failed, since what they compare is no number.
+ * State bits go on as if the last number had come again, which is what triggers ask for. Gates that wait for such a
+ * sensor stay what they were, whatever the bits say. What rows keep of it is theirs (unknown-states.ts).
+ *
+ * VECTORFAIL-1 nothing follows from such a message, nobody is told of any while the batch has one, and the two after it run
+ *   all sensors; else the batch is over and its rows go on by themselves
+ */
+import type { Message } from '../task/origin.ts'
+import { MAX_FAILED, MAX_REPLAYED } from './message-eras.ts'
+import type { KeptMessage, TimedMessage, UnknownMessages } from './message-eras.ts'
+import { numberIn } from './read-parameters.ts'
+import { COUNT, HANDLE } from './row-layout.ts'
+import type { TakenTogether } from './taken-together.ts'
+import type { VectorDependencies } from './vector-code.ts'
+import { FIRST } from './vector-past.ts'
+
+/** What is asked of a handle here. */
+interface Attached {
+  readonly materializedCount: number
+  unknownAt: number
+  unknown: UnknownMessages | undefined
+  readonly failed: number[]
+}
+
+const NEVER = -2
+
+export class VectorFailures {
+  readonly #parts: VectorDependencies
+  readonly #taken: TakenTogether
+  /** places of such messages, rising, and which sensors failed at each, as bits of their positions */
+  readonly #places: number[] = []
+  readonly #failed = new Map<number, number>()
+  /** of those that are near each other, up to the newest */
+  #near = 0
+
+  constructor(parts: VectorDependencies, taken: TakenTogether) {
+    this.#parts = parts
+    this.#taken = taken
+  }
+
+  get isEmpty(): boolean {
+    return this.#places.length === 0
+  }
+
+  clear(): void {
+    if (this.isEmpty) return
+    this.#places.length = 0
+    this.#failed.clear()
+  }
+
+  /** Whether the message at a place or the one before it is one of them. */
+  isNear(place: number): boolean {
+    return place - (this.#places.at(-1) ?? NEVER) < 2
+  }
+
+  has(place: number): boolean {
+    return this.#failed.has(place)
+  }
+
+  /** Keeps the numbers of a message at the next place; of what is none, that of the message before. False when rows have to take it by themselves. */
+  read(message: Message, place: number): boolean {
+    const { failing, names, parameters } = this.#parts
+    if (failing === undefined) return false
+    const { values } = this.#taken
+    const at = place * parameters
+    let failed = 0
+    for (let p = 0; p < parameters; p++) {
+      const readers = failing.readers[p] as number
+      const value = numberIn(message[names[p] as string], readers !== 0)
+      if (value === undefined) return false
+      const isNone = Number.isNaN(value)
+      if (isNone) failed |= readers
+      values[at + p] = isNone ? (values[at - parameters + p] as number) : value
+    }
+    // what is written as a text is a number
+    if (failed === 0) return true
+    const last = this.#places.at(-1) ?? NEVER
+    const near = place - last > 2 ? 1 : this.#near + place - last
+    if (near > MAX_REPLAYED || failing.undecided(failed) === undefined) return false
+    this.#near = near
+    this.#places.push(place)
+    this.#failed.set(place, failed)
+    return true
+  }
+
+  /** What gates of the row at place `i` were last at a message, as bits. */
+  gatesAt(i: number, place: number): number {
+    const { store, failing } = this.#parts
+    let gates = 0
+    let open = -1
+    for (let at = place; open !== 0; at--) {
+      const states = this.#taken.statesAt(i, at)
+      const failed = this.#failed.get(at)
+      const undecided = failed === undefined ? 0 : (failing?.undecided(failed)?.[states] ?? 0)
+      gates |= store.gatesOf(states) & open & ~undecided
+      open &= undecided
+    }
+    return gates
+  }
+
+  /** Whether they are not what state bits say. */
+  isOdd(i: number, place: number): boolean {
+    return this.has(place) && this.gatesAt(i, place) !== this.#parts.store.gatesOf(this.#taken.statesAt(i, place))
+  }
+
+  /** The last message up to a place at which a gate changed, by slot; below the first when it did at none. */
+  lastChangeOf(gate: number, i: number, place: number): number {
+    const { lastChange, changes, store } = this.#parts
+    const { limits, values } = this.#taken
+    const node = 1 << (store.shape.sensors.length + gate)
+    for (let from = place; from >= FIRST;) {
+      const change = lastChange(limits, i, values, from, FIRST, node, changes)
+      const odd = this.#lastOdd(from)
+      if (change > odd) return change
+      if (odd < FIRST) return FIRST - 1
+      if ((((this.gatesAt(i, odd) ^ this.gatesAt(i, odd - 1)) >> gate) & 1) === 1) return odd
+      from = odd - 1
+    }
+    return FIRST - 1
+  }
+
+  /** What the row at place `i` keeps of them, while its own numbers are the old ones; `last`: the newest message that it has got. */
+  settle(i: number, last: number): void {
+    const { store } = this.#parts
+    const row = this.#taken.rows[i] as number
+    const handle = store.objects[row * store.layout.objects + HANDLE] as unknown as Attached
+    const places = this.#places
+    let end = places.length
+    while (end > 0 && (places[end - 1] as number) > last) end--
+    const newest = places[end - 1]
+    if (newest === undefined) return
+    const countOf = (place: number): number => (store.nums[store.at(row) + COUNT] ?? 0) + place - (FIRST - 1)
+    const invocationOf = (place: number): number => countOf(place) - this.#taken.silentUpTo(row, place)
+    // Others are out of the window of the newest.
+    const oldest = invocationOf(newest) - MAX_FAILED
+    let first = end - 1
+    while (first > 0 && invocationOf(places[first - 1] as number) > oldest) first--
+    for (let p = first; p < end; p++) handle.failed.push(invocationOf(places[p] as number))
+    if (handle.failed.length > MAX_FAILED) handle.failed.splice(0, handle.failed.length - MAX_FAILED)
+    if (last - newest > 1) return
+    store.hadUnknown = true
+    handle.unknownAt = countOf(newest)
+    this.#keepUnknown(i, handle, places.slice(0, end), countOf)
+    if (newest !== last) return
+    const [before, now] = [this.gatesAt(i, last - 1), this.gatesAt(i, last)]
+    if (this.isOdd(i, last) || this.isOdd(i, last - 1)) store.oddGates.set(row, { before, now })
+  }
+
+  #keepUnknown(i: number, handle: Attached, places: readonly number[], countOf: (place: number) => number): void {
+    const { nums, layout } = this.#parts.store
+    const { messages, times, eras, history } = this.#taken
+    const newest = places.at(-1) as number
+    const first = places.findLast((place, p) => place - (places[p - 1] ?? NEVER) > 2) as number
+    const last = {
+      message: messages[first - 1],
+      fields: eras[first - 1]?.fields,
+      time: times[first - 1],
+      index: -1,
+      older: undefined,
+    } as KeptMessage
+    const since = this.#parts.store.at(this.#taken.rows[i] as number) + layout.since
+    const from = {
+      count: countOf(first),
+      era: eras[first] as NonNullable<(typeof eras)[number]>,
+      before: this.#taken.statesAt(i, first - 1),
+      since: Array.from(nums.subarray(since, since + layout.nodes)),
+      last: countOf(first - 1) === handle.materializedCount ? undefined : last,
+      prior: this.#taken.statesAt(i, first - 2),
+    }
+    this.#taken.setSince(i, first - 1, from.since)
+    const replayed: TimedMessage[] = []
+    let fired = 0
+    for (let place = first; place <= newest; place++) {
+      replayed.push({ message: messages[place] as Message, time: times[place] as number })
+      if (history.has(place, i)) fired++
+    }
+    handle.unknown = { from, replayed, fired }
+  }
+
+  /** The last place up to another at which gates may not have changed as the bits did: of one of them, or right after it. */
+  #lastOdd(place: number): number {
+    const last = this.#places.findLast((one) => one <= place)
+    return last === undefined ? NEVER : Math.min(last + 1, place)
+  }
+}

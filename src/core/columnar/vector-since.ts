@@ -1,0 +1,100 @@
+/** Since when the nodes of a vectorized batch's rows have their states, by what the messages showed that they took together. */
+import type { TakenTogether } from './taken-together.ts'
+import type { VectorDependencies } from './vector-code.ts'
+import { VectorFailures } from './vector-failures.ts'
+import { FIRST } from './vector-past.ts'
+
+const ALL_NODES = -1
+
+export class VectorSince {
+  readonly failures: VectorFailures
+  /** some messages did not decide whether to fire */
+  hasUndecided = false
+  readonly #parts: VectorDependencies
+  readonly #taken: TakenTogether
+
+  constructor(parts: VectorDependencies, taken: TakenTogether) {
+    this.#parts = parts
+    this.#taken = taken
+    this.failures = new VectorFailures(parts, taken)
+  }
+
+  /**
+   * Up to a message, of those that are asked, as bits: what has not changed since the first ones stays. When all nodes are
+   * asked, the row has fired at most once after it.
+   */
+  set(i: number, place: number, target: Float64Array | number[], at: number, asked = ALL_NODES): void {
+    const { changes, lastChange, turning, store } = this.#parts
+    const { limits, values } = this.#taken
+    const { bits } = store.shape
+    let missing = this.#mayHaveChanged(i) & asked
+    let found = 0
+    // Who is told asks while a row fires: what turns with its firing has not turned since the message before fired it, too.
+    const knowsTurn = asked === ALL_NODES && (missing & turning) !== 0
+    const turn = knowsTurn ? this.#lastTurn(i, place) : undefined
+    if (turn !== undefined) {
+      if (turn >= FIRST) found = missing & turning
+      this.#setTimes(found, turn, target, at)
+      missing &= ~turning
+    }
+    if (!this.failures.isEmpty) {
+      found |= this.#setGates(i, place, missing, target, at)
+      missing &= 2 ** store.shape.sensors.length - 1
+    }
+    for (let from = place; missing !== 0 && from >= FIRST; from--) {
+      from = lastChange(limits, i, values, from, FIRST, missing, changes)
+      if (from < FIRST) break
+      const states = this.#taken.statesAt(i, from)
+      const changed = (changes[(this.#taken.statesAt(i, from - 1) << bits) | states] ?? 0) & missing
+      found |= changed
+      missing &= ~changed
+      this.#setTimes(changed, from, target, at)
+    }
+    const first = changes[(this.#taken.statesAt(i, 0) << bits) | this.#taken.statesAt(i, 1)] ?? 0
+    this.#setTimes(first & asked & ~found, 1, target, at)
+  }
+
+  /** Of gates among some nodes, where sensors failed. Gives those that have changed, as bits of nodes. */
+  #setGates(i: number, place: number, asked: number, target: Float64Array | number[], at: number): number {
+    const { sensors, gates } = this.#parts.store.shape
+    let found = 0
+    for (let g = 0; g < gates; g++) {
+      const node = 1 << (sensors.length + g)
+      if ((asked & node) === 0) continue
+      const change = this.failures.lastChangeOf(g, i, place)
+      if (change < FIRST) continue
+      found |= node
+      this.#setTimes(node, change, target, at)
+    }
+    return found
+  }
+
+  /** The last message up to a place at which firing began or ended; 0: at none, undefined: it has to be searched for. */
+  #lastTurn(i: number, place: number): number | undefined {
+    const { history, statesAt } = this.#taken
+    if (this.hasUndecided) return undefined
+    const firing = history.lastUpTo(i, place)
+    if (firing === place || this.failures.has(Math.max(firing + 1, FIRST))) return undefined
+    if (firing !== 0) return firing + 1
+    const { changes, turning, store } = this.#parts
+    const second = changes[(statesAt(i, FIRST - 1) << store.shape.bits) | statesAt(i, FIRST)] ?? 0
+    return (second & turning) === 0 || place < FIRST ? 0 : FIRST
+  }
+
+  #setTimes(nodes: number, place: number, target: Float64Array | number[], at: number): void {
+    for (let left = nodes; left !== 0;) {
+      const node = 31 - Math.clz32(left)
+      target[at + node] = this.#taken.times[place] ?? 0
+      left &= ~(1 << node)
+    }
+  }
+
+  /** Nodes that may have changed since the first message. */
+  #mayHaveChanged(i: number): number {
+    const { statesAt, parameters, mayChange, store } = this.#parts
+    const { limits, bounds } = this.#taken
+    const least = statesAt(limits, i, bounds, 0)
+    const greatest = statesAt(limits, i, bounds, parameters)
+    return mayChange[(least << store.shape.bits) | greatest] ?? 0
+  }
+}

@@ -1,0 +1,141 @@
+/** What the first partition of a tenant has, as services and plugs of the other ones reach it. */
+import type { PlugServices } from '../../core/plug/services.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { LruCache } from '../../kernel/lru-cache.ts'
+import { messageOf } from '../../kernel/errors.ts'
+import { machineTimers } from '../../machine/timers.ts'
+import type { DeployedPlug } from '../../services/functions/contract.ts'
+import type { SeenResource } from '../../services/resources/contract.ts'
+import type { ServiceRegistry } from '../service-registry.ts'
+import type { UnitPartition } from './unit-questions.ts'
+
+/** Services that each partition has. */
+export const OF_EACH_PARTITION: ReadonlySet<string> = new Set(['broker', 'rules'])
+
+/** ms between two looks for other plugs, and two tellings of resources that were heard */
+const LOOK_MS = 2_000
+const MAX_KNOWN = 1_000_000
+/** resources of one telling */
+const MAX_TOLD = 1_000
+
+/** What of it is known here: plugs, and resources that are there. */
+export class FirstPartition {
+  readonly #tenant: string
+  readonly #partition: UnitPartition
+  readonly #logger: Logger
+  #plugs: readonly DeployedPlug[] = []
+  #written = '[]'
+  readonly #known = new LruCache<string, string>(MAX_KNOWN)
+  /** heard since the last telling, their newest message: they are told again, since they may have been deleted */
+  readonly #heard = new Map<string, SeenResource>()
+  #endLooking: () => void = () => undefined
+  #looking: Promise<void> | undefined
+
+  constructor(tenant: string, partition: UnitPartition, logger: Logger) {
+    this.#tenant = tenant
+    this.#partition = partition
+    this.#logger = logger
+  }
+
+  /** Resolves when the plugs of the tenant are known. Rejects when nobody has its first partition. */
+  async start(): Promise<void> {
+    await this.#readPlugs()
+    this.#endLooking = machineTimers.every(LOOK_MS, () => {
+      this.#looking ??= this.#look().finally(() => (this.#looking = undefined))
+    })
+  }
+
+  async stop(): Promise<void> {
+    this.#endLooking()
+    await this.#looking
+    await this.#tellHeard().catch(() => undefined)
+  }
+
+  /** A service as its neighbours of this partition see it: what asks nothing stored it answers itself. */
+  service<S extends object>(name: keyof ServiceRegistry, own: S): S {
+    if (OF_EACH_PARTITION.has(name)) return own
+    const reached: Readonly<Record<string, (...given: never) => unknown>> = {
+      plugs: () => this.#plugs,
+      discover: (_tenant: string, seen: readonly SeenResource[]) => this.#discover(seen),
+      lookup: (_tenant: string, id: string) => this.#ask('resources', 'lookup', [id]),
+      call: (_tenant: string, plug: string, version: string, params: unknown) =>
+        this.#ask('functions', 'call', [plug, version, params, {}]),
+    }
+    return new Proxy(own, {
+      get: (target, member) => {
+        if (typeof member === 'string' && Object.hasOwn(reached, member)) return reached[member]
+        const value: unknown = Reflect.get(target, member)
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value
+      },
+    })
+  }
+
+  /** Ports of plugs: messages are those of this partition, and everything else is asked for. */
+  ports(own: PlugServices): PlugServices {
+    const entries = Object.entries(own as unknown as Readonly<Record<string, object>>)
+    const asked = entries.map(([port, methods]) => [port, this.#port(port as keyof PlugServices, methods)])
+    return Object.fromEntries(asked) as PlugServices
+  }
+
+  #port(port: keyof PlugServices, own: object): object {
+    const methods = Object.entries(own).map(([method, local]): readonly [string, unknown] => {
+      // commands go out from one place
+      const isHere = method.startsWith('check') || (port === 'data' && method !== 'command')
+      if (isHere) return [method, local]
+      return [
+        method,
+        (...args: readonly unknown[]) => {
+          const told = args.filter((one) => !(one instanceof AbortSignal))
+          return this.#partition.ask(0, { of: 'plugs', port, method, args: told })
+        },
+      ]
+    })
+    return Object.fromEntries(methods)
+  }
+
+  #ask(service: 'resources' | 'functions', method: 'discover' | 'lookup' | 'plugs' | 'call', args: readonly unknown[]) {
+    return this.#partition.ask(0, { of: 'service', service, method, args })
+  }
+
+  /** Whoever is not known is told before the message is acknowledged; others together, now and then. */
+  #discover(seen: readonly SeenResource[]): Promise<void> | undefined {
+    const strangers: SeenResource[] = []
+    for (const one of seen) {
+      if (this.#known.get(one.resource) === undefined) strangers.push(one)
+      else if (this.#heard.size < MAX_KNOWN) this.#heard.set(one.resource, one)
+    }
+    return strangers.length === 0 ? undefined : this.#tell(strangers)
+  }
+
+  async #tell(seen: readonly SeenResource[]): Promise<void> {
+    for (let at = 0; at < seen.length; at += MAX_TOLD) {
+      const some = seen.slice(at, at + MAX_TOLD)
+      await this.#ask('resources', 'discover', [some])
+      for (const { resource } of some) this.#known.set(resource, resource)
+    }
+  }
+
+  async #look(): Promise<void> {
+    try {
+      await this.#readPlugs()
+      await this.#tellHeard()
+    } catch (error) {
+      this.#logger.warn(`the first partition of ${this.#tenant} is asked again later: ${messageOf(error)}`)
+    }
+  }
+
+  async #tellHeard(): Promise<void> {
+    const heard = [...this.#heard.values()]
+    this.#heard.clear()
+    await this.#tell(heard)
+  }
+
+  /** The list is the same as long as it says the same. */
+  async #readPlugs(): Promise<void> {
+    const plugs = ((await this.#ask('functions', 'plugs', [])) ?? []) as readonly DeployedPlug[]
+    const written = JSON.stringify(plugs)
+    if (written === this.#written) return
+    this.#written = written
+    this.#plugs = plugs
+  }
+}

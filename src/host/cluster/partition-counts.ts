@@ -1,0 +1,114 @@
+/**
+ * How many partitions tenants have. What counts stands in the store of the tenant, and changes only while nobody may write
+ * there: whoever has taken the fence of a partition reads it after that. The host's own store has a hint of it, which
+ * tells all hosts in one question whom to open and to ask; one that is too high costs nothing but an idle partition.
+ */
+import type { OpenTenants } from '../../cluster/open-tenants.ts'
+import { AppError, messageOf } from '../../kernel/errors.ts'
+import type { Logger } from '../../kernel/logger.ts'
+import { readUnitName, unitName } from '../../partitions/partition.ts'
+import { HOST_TENANT } from '../auth/host-tenant.ts'
+import type { Timers } from '../timers.ts'
+import type { CollectionSpec, Storage, Store } from '../../storage/contract.ts'
+
+interface CountRecord {
+  readonly count: number
+}
+
+/** In the store of the tenant. */
+export const COUNTS: CollectionSpec<CountRecord> = { name: 'partitions', version: 1, fields: {} }
+export const COUNT = 'count'
+/** In the host's own, by tenant. */
+export const HINTS: CollectionSpec<CountRecord> = { name: 'partitioned_tenants', version: 1, fields: {} }
+
+const PAGE = 1_000
+
+export async function readCount(store: Store): Promise<number> {
+  return (await store.collection(COUNTS).get(COUNT))?.value.count ?? 1
+}
+
+/** Tenants with several, as far as the host has heard. */
+async function readHints(host: Store): Promise<ReadonlyMap<string, number>> {
+  const hints = new Map<string, number>()
+  for (let afterId: string | undefined; ;) {
+    const page = await host.collection(HINTS).find({ limit: PAGE, ...(afterId !== undefined && { afterId }) })
+    for (const { id, value } of page) hints.set(id, value.count)
+    afterId = page.at(-1)?.id
+    if (page.length < PAGE || afterId === undefined) return hints
+  }
+}
+
+/** For a host that is alone, which has tenants whole. `STORE` when one has several partitions. */
+export async function requireWhole(host: Store): Promise<void> {
+  const [first] = [...(await readHints(host))].filter(([, count]) => count > 1)
+  if (first === undefined) return
+  const [tenant, count] = first
+  throw new AppError(
+    'STORE',
+    `Tenant ${tenant} has ${count} partitions, which are at hosts of a cluster; start this host with --cluster`,
+  )
+}
+
+/** ms between two looks at the hints */
+const LOOK_MS = 1_000
+
+/** What is open of a partition, as far as counts matter. */
+interface Counted {
+  /** partitions of the tenant when it was opened */
+  readonly count: number
+}
+
+/** The counts as one host knows them. */
+export class PartitionCounts {
+  readonly #storage: Storage
+  readonly #timers: Pick<Timers, 'elapsed'>
+  readonly #logger: Logger
+  #hints: ReadonlyMap<string, number> = new Map()
+  #lookedAt = Number.NEGATIVE_INFINITY
+  #isLooking = false
+
+  constructor(storage: Storage, timers: Pick<Timers, 'elapsed'>, logger: Logger) {
+    this.#storage = storage
+    this.#timers = timers
+    this.#logger = logger
+  }
+
+  of(tenant: string): number {
+    return this.#hints.get(tenant) ?? 1
+  }
+
+  /** What hosts share: the partitions of all tenants, by name. */
+  async units(): Promise<readonly string[]> {
+    const [tenants, hints] = await Promise.all([this.#storage.tenants(), readHints(this.#storage.tenant(HOST_TENANT))])
+    this.#hints = hints
+    return tenants.flatMap((tenant) => Array.from({ length: this.of(tenant) }, (_, number) => unitName(tenant, number)))
+  }
+
+  /** Now and then: tenants that have other counts than when they were opened are opened anew. Never waits. */
+  look(tenants: Pick<OpenTenants<Counted>, 'renew' | 'incomplete'>): void {
+    if (this.#isLooking || this.#timers.elapsed() - this.#lookedAt < LOOK_MS) return
+    this.#lookedAt = this.#timers.elapsed()
+    this.#isLooking = true
+    this.#look(tenants)
+      .catch((error: unknown) => this.#logger.warn(`counts of partitions are read later: ${messageOf(error)}`))
+      .finally(() => (this.#isLooking = false))
+  }
+
+  async #look(tenants: Pick<OpenTenants<Counted>, 'renew' | 'incomplete'>): Promise<void> {
+    const before = this.#hints
+    this.#hints = await readHints(this.#storage.tenant(HOST_TENANT))
+    if (this.#hints.size !== before.size || [...this.#hints].some(([tenant, count]) => before.get(tenant) !== count)) {
+      tenants.incomplete()
+    }
+    const other = new Map<string, number>()
+    tenants.renew(({ count }, unit) => {
+      const { tenant } = readUnitName(unit)
+      if (count !== this.of(tenant)) other.set(tenant, count)
+      return true
+    })
+    for (const tenant of other.keys()) other.set(tenant, await readCount(this.#storage.tenant(tenant)))
+    if (other.size > 0) {
+      tenants.renew(({ count }, unit) => (other.get(readUnitName(unit).tenant) ?? count) === count)
+    }
+  }
+}

@@ -1,0 +1,102 @@
+/**
+ * More partitions for a tenant. Nobody may write there meanwhile: the fences of all of its partitions are held, half a
+ * term above whoever has them, so that hosts that have it drop it, and only a host to which its slot comes anew could
+ * take it; then the count is refused. Tasks stay in the partitions that they are in: what they hear of resources that
+ * move to others is told to those before anything is posted there.
+ *
+ * PARTITIONS-1 the count and what partitions hear of each other change in one moment, at which nobody has the tenant
+ * PARTITIONS-2 a count never becomes lower
+ */
+import { AppError } from '../../kernel/errors.ts'
+import { MAX_PARTITIONS, partitionOf, partitionOfTask } from '../../partitions/partition.ts'
+import { LISTENERS, listenerId } from '../../services/rules/relay/relay-records.ts'
+import { TASKS } from '../../services/rules/tasks/task-record.ts'
+import type { Storage, Store, Write } from '../../storage/contract.ts'
+import { FENCES, takeFence } from '../../storage/fence-store.ts'
+import { HOST_TENANT } from '../auth/host-tenant.ts'
+import { COUNT, COUNTS, HINTS, readCount } from './partition-counts.ts'
+import { fenceOf } from './tenant-services.ts'
+
+const PAGE = 500
+
+export interface RaisedPartitions {
+  readonly tenant: string
+  readonly before: number
+  readonly count: number
+}
+
+/** `USAGE`, `NOT_FOUND`, `WRONG_STATUS` for fewer than there are, `CONFLICT` when a host took it over meanwhile. */
+export async function raisePartitions(storage: Storage, tenant: string, count: number): Promise<RaisedPartitions> {
+  if (!Number.isInteger(count) || count < 1 || count > MAX_PARTITIONS) {
+    throw new AppError('USAGE', `a tenant has 1 to ${MAX_PARTITIONS} partitions; ${count} is not among them`)
+  }
+  if (tenant.startsWith('_') || !(await storage.tenants()).includes(tenant)) {
+    throw new AppError('NOT_FOUND', `the store has no tenant ${JSON.stringify(tenant.slice(0, 100))}`)
+  }
+  const store = storage.tenant(tenant)
+  const before = await readCount(store)
+  if (count < before) {
+    throw new AppError(
+      'WRONG_STATUS',
+      `tenant ${tenant} has ${before} partitions, and they cannot become fewer: their logs have what tasks wait for; leave it at ${before}, or choose more`,
+    )
+  }
+  if (count === before) return { tenant, before, count }
+  // hosts open the new ones, and find that they are nobody's yet
+  await storage.tenant(HOST_TENANT).collection(HINTS).put(tenant, { count })
+  const held: HeldFence[] = []
+  try {
+    await holdFences(store, count, held)
+    await tellListeners(store, count)
+    const counts = store.collection(COUNTS)
+    const stored = await counts.get(COUNT)
+    const counted = counts.putting(COUNT, { count }, stored?.version ?? 'absent')
+    await store.commit([counted, ...held.map(({ release }) => release)])
+  } catch (error) {
+    // what somebody else has taken meanwhile is his
+    for (const { release } of held) await store.commit([release]).catch(() => undefined)
+    throw error
+  }
+  return { tenant, before, count }
+}
+
+interface HeldFence {
+  /** who had it may take it again; refused when somebody else has it */
+  readonly release: Write
+}
+
+async function holdFences(store: Store, count: number, held: HeldFence[]): Promise<void> {
+  const fences = store.collection(FENCES)
+  const holder = 'reflexarc cluster partitions'
+  for (let number = 0; number < count; number += 1) {
+    const name = fenceOf(number)
+    const term = Math.floor((await fences.get(name))?.value.term ?? 0)
+    const { version } = await takeFence(store, name, { holder, term: term + 0.5 })
+    held.push({ release: fences.putting(name, { holder, term }, version) })
+  }
+}
+
+/** What partitions hear of each other by the new count: beside what they hear by the one before, which counts until then. */
+async function tellListeners(store: Store, count: number): Promise<void> {
+  const [listeners, tasks] = [store.collection(LISTENERS), store.collection(TASKS)]
+  for (let afterId: string | undefined; ;) {
+    const page = await tasks.find({
+      where: [{ field: 'status', op: 'eq', value: 'running' }],
+      limit: PAGE,
+      ...(afterId !== undefined && { afterId }),
+    })
+    const told = new Map<string, Write>()
+    for (const { id, value } of page) {
+      const by = partitionOfTask(id, count)
+      for (const resource of value.resourceIds) {
+        const home = partitionOf(resource, count)
+        const name = listenerId(resource, { number: by, count })
+        if (home !== by) told.set(name, listeners.putting(name, { resource, count, home, by }))
+      }
+    }
+    const writes = [...told.values()]
+    for (let at = 0; at < writes.length; at += PAGE) await store.commit(writes.slice(at, at + PAGE))
+    afterId = page.at(-1)?.id
+    if (page.length < PAGE || afterId === undefined) return
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * Partitions of a tenant ask each other: in this process where both are here, else over HTTP, signed with what only the
+ * hosts know.
+ *
+ * UNITCALLS-1 a question is asked again only when it is known that nobody has begun to answer it
+ * UNITCALLS-2 no question is taken from whoever is no host of the cluster, nor with another body than it was signed for
+ */
+import { createHash } from 'node:crypto'
+import type { FastifyInstance } from 'fastify'
+import type { Place } from '../../cluster/placement.ts'
+import { AppError, ERRORS, messageOf, type ErrorCode, type Issue } from '../../kernel/errors.ts'
+import type { Timers } from '../timers.ts'
+import { unitName } from '../../partitions/partition.ts'
+import { HOP_HEADER, type Hops } from './hop.ts'
+import { isUnitQuestion, type UnitQuestion } from './unit-questions.ts'
+
+const PATH = '/cluster/units'
+const TYPE = 'application/vnd.reflexarc.question'
+const MAX_BYTES = 64 * 1_048_576
+/** ms for which a partition that no host has is waited for */
+const WAIT_MS = 10_000
+const PAUSE_MS = 50
+
+/** What is open of a partition. */
+interface OpenedUnit {
+  answer(question: UnitQuestion): Promise<unknown>
+}
+
+export interface UnitCallsOptions {
+  readonly place: (unit: string) => Place
+  /** Opened now when it is not yet. `FENCED` when it is not here. */
+  readonly opened: (unit: string) => Promise<OpenedUnit>
+  readonly hops: Hops
+  readonly timers: Timers
+  /** ms until an answer must be there */
+  readonly requestMs: number
+}
+
+type Answer =
+  | { readonly value?: unknown }
+  | { readonly error: { readonly code: ErrorCode; readonly message: string; readonly issues: readonly Issue[] } }
+  /** nobody has begun with it */
+  | { readonly isElsewhere: true }
+
+export class UnitCalls {
+  readonly #options: UnitCallsOptions
+  /** partitions that are being told that something was handed to them; true: more was meanwhile */
+  readonly #telling = new Map<string, boolean>()
+
+  constructor(options: UnitCallsOptions) {
+    this.#options = options
+  }
+
+  /** What it gives there. Rejects as it does there; `FENCED` when no host has the partition, or the one that has it is gone. */
+  async ask(tenant: string, number: number, question: UnitQuestion): Promise<unknown> {
+    const { place, timers } = this.#options
+    const unit = unitName(tenant, number)
+    const since = timers.elapsed()
+    for (;;) {
+      const at = place(unit)
+      let answer: Answer = { isElsewhere: true }
+      if (at.kind === 'here') answer = await this.#askHere(unit, question)
+      else if (at.kind === 'elsewhere') answer = await this.#askAt(at.url, unit, at.term, question)
+      if ('error' in answer)
+        throw new AppError(answer.error.code, answer.error.message, { issues: answer.error.issues })
+      if (!('isElsewhere' in answer)) return answer.value
+      if (timers.elapsed() - since > WAIT_MS) {
+        throw new AppError(
+          'FENCED',
+          `partition ${number} of tenant ${tenant} is at no host at the moment; ask again in a second`,
+        )
+      }
+      await new Promise<void>((resolve) => timers.after(PAUSE_MS, resolve))
+    }
+  }
+
+  /** Something was handed to a partition. Never waits: who opens it looks by itself, and so it does now and then. */
+  handed(tenant: string, number: number): void {
+    const unit = unitName(tenant, number)
+    if (this.#telling.has(unit)) return void this.#telling.set(unit, true)
+    this.#telling.set(unit, false)
+    void this.ask(tenant, number, { of: 'relay' })
+      .catch(() => undefined)
+      .then(() => {
+        const isMore = this.#telling.get(unit) === true
+        this.#telling.delete(unit)
+        if (isMore) this.handed(tenant, number)
+      })
+  }
+
+  /** Hosts ask here. */
+  async addTo(app: FastifyInstance): Promise<void> {
+    await app.register(async (scope) => {
+      scope.addContentTypeParser(TYPE, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+      // who asks is known by the signature
+      const options = { config: { access: 'public' as const }, schema: { hide: true }, bodyLimit: MAX_BYTES }
+      scope.post(PATH, options, async ({ headers, body, raw }): Promise<Answer> => {
+        const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+        const hop = this.#options.hops.read(headers[HOP_HEADER], 'POST', raw.url ?? '')
+        if (hop === undefined || !(raw.url ?? '').endsWith(`=${digestOf(bytes)}`)) {
+          throw new AppError('FORBIDDEN', 'only hosts of the cluster ask here')
+        }
+        const asked: unknown = JSON.parse(bytes.toString('utf8'))
+        if (typeof asked !== 'object' || asked === null || !('unit' in asked) || !('question' in asked)) {
+          throw new AppError('VALIDATION', 'a question names its unit')
+        }
+        const { unit, question } = asked
+        if (typeof unit !== 'string' || !isUnitQuestion(question))
+          throw new AppError('VALIDATION', 'a question says of what it is')
+        return this.#askHere(unit, question)
+      })
+    })
+  }
+
+  async #askHere(unit: string, question: UnitQuestion): Promise<Answer> {
+    let opened: OpenedUnit
+    try {
+      if (this.#options.place(unit).kind !== 'here') return { isElsewhere: true }
+      opened = await this.#options.opened(unit)
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'FENCED') return { isElsewhere: true }
+      return { error: told(error) }
+    }
+    try {
+      return { value: await opened.answer(question) }
+    } catch (error) {
+      return { error: told(error) }
+    }
+  }
+
+  async #askAt(url: string, unit: string, term: number, question: UnitQuestion): Promise<Answer> {
+    const body = JSON.stringify({ unit, question })
+    const path = `${PATH}?body=${digestOf(body)}`
+    const late = new AbortController()
+    const callOff = this.#options.timers.after(this.#options.requestMs, () => late.abort())
+    try {
+      const answer = await fetch(`${url}${path}`, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': TYPE, [HOP_HEADER]: this.#options.hops.sign('POST', path, { count: 1, term }) },
+        signal: late.signal,
+      })
+      if (answer.ok) return (await answer.json()) as Answer
+      throw new AppError('FENCED', `it answered ${answer.status}`)
+    } catch (error) {
+      if (isRefusedConnection(error)) return { isElsewhere: true }
+      const text = `the host that has it, ${url}, did not answer (${messageOf(error)}): it is not known whether it did what was asked`
+      return { error: { code: 'FENCED', message: text, issues: [] } }
+    } finally {
+      callOff()
+    }
+  }
+}
+
+function digestOf(body: string | Uint8Array): string {
+  return createHash('sha256').update(body).digest('base64url')
+}
+
+function told(error: unknown): Extract<Answer, { error: unknown }>['error'] {
+  if (error instanceof AppError && Object.hasOwn(ERRORS, error.code)) {
+    return { code: error.code, message: error.message, issues: error.issues }
+  }
+  return { code: 'INTERNAL', message: messageOf(error), issues: [] }
+}
+
+/** Nobody listens there: nothing was asked. */
+function isRefusedConnection(error: unknown): boolean {
+  const cause: unknown = error instanceof Error ? error.cause : undefined
+  return typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'ECONNREFUSED'
+}

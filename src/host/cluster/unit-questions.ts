@@ -1,0 +1,84 @@
+/**
+ * What the partitions of a tenant ask each other. The first one has what is of the whole tenant: resources, alarms,
+ * functions, models, webscripts and queries; the others have messages and tasks, and ask it for everything else.
+ */
+import type { PlugServices } from '../../core/plug/services.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { machineTimers } from '../../machine/timers.ts'
+import type { Partition } from '../../partitions/partition.ts'
+import type { BrokerQuestion } from '../../services/broker/contract.ts'
+import type { RulesQuestion } from '../../services/rules/partitions/rules-question.ts'
+import { plugServices } from '../plug-services.ts'
+import type { ServiceRegistry } from '../service-registry.ts'
+
+export interface UnitPartition extends Partition {
+  readonly tenant: string
+  /** What `answerAt` gives at another partition of the tenant. Rejects as that does; `FENCED` when no host has it. */
+  ask(partition: number, question: UnitQuestion): Promise<unknown>
+  /** Something was handed to that partition. Never waits. */
+  handed(partition: number): void
+  /** What plugs of this partition call: own ports, or those of the first one. */
+  ports(own: PlugServices): PlugServices
+}
+
+/** Plain JSON. */
+export type UnitQuestion =
+  | { readonly of: 'rules'; readonly question: RulesQuestion }
+  | { readonly of: 'broker'; readonly question: BrokerQuestion }
+  /** something was handed to it */
+  | { readonly of: 'relay' }
+  /** a port that plugs call */
+  | {
+      readonly of: 'plugs'
+      readonly port: keyof PlugServices
+      readonly method: string
+      readonly args: readonly unknown[]
+    }
+  /** a method of a service whose first argument is the tenant */
+  | {
+      readonly of: 'service'
+      readonly service: 'resources' | 'functions'
+      readonly method: (typeof METHODS)[number]
+      readonly args: readonly unknown[]
+    }
+
+const METHODS = ['discover', 'lookup', 'plugs', 'call'] as const
+
+/** Whether it is one: it came from another host. */
+export function isUnitQuestion(value: unknown): value is UnitQuestion {
+  return typeof value === 'object' && value !== null && 'of' in value && typeof value.of === 'string'
+}
+
+export async function answerAt(registry: ServiceRegistry, tenant: string, asked: UnitQuestion): Promise<unknown> {
+  switch (asked.of) {
+    case 'rules':
+      return served(registry.rules).answer(tenant, asked.question)
+    case 'broker':
+      return served(registry.broker).answer(tenant, asked.question)
+    case 'relay':
+      return registry.relay?.wake()
+    case 'plugs': {
+      const port: unknown = plugServices(tenant, registry, machineTimers.later)[asked.port]
+      return call(served(port as object | undefined), asked.method, asked.args)
+    }
+    case 'service': {
+      const service = registry[asked.service]
+      if (!METHODS.includes(asked.method)) throw new AppError('INTERNAL', `${asked.method} is asked of no service`)
+      // as where there is none: nothing to find, and no plugs
+      if (service === undefined && asked.method !== 'call') return undefined
+      return call(served(service), asked.method, [tenant, ...asked.args])
+    }
+  }
+}
+
+function served<T>(service: T | undefined): T {
+  if (service === undefined) throw new AppError('CLOSED', 'this host does not serve that')
+  return service
+}
+
+function call(service: object, method: string, args: readonly unknown[]): unknown {
+  const member =
+    Object.hasOwn(service, method) || method in service ? (Reflect.get(service, method) as unknown) : undefined
+  if (typeof member !== 'function') throw new AppError('INTERNAL', `there is no ${method} to call`)
+  return Reflect.apply(member, service, args)
+}

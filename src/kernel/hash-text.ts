@@ -1,0 +1,12 @@
+/** A number for a text, the same on every machine and for ever: what is spread by it stays where it is. */
+
+const UTF8 = new TextEncoder()
+
+/** 32 bits: FNV-1a over the bytes, and the last step of MurmurHash3, so that short texts differ in all bits. */
+export function hashText(text: string): number {
+  let hash = 0x811c9dc5
+  for (const byte of UTF8.encode(text)) hash = Math.imul(hash ^ byte, 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}

@@ -1,0 +1,32 @@
+/** What the rules of one partition of a tenant ask those of another. */
+import type { Caller } from '../../../kernel/caller.ts'
+import type { TaskAction } from '../batches/batch-schema.ts'
+import type { ShowOptions } from '../tasks/task-schema.ts'
+
+/** Plain JSON, but for what is left out. */
+export type RulesQuestion =
+  | {
+      readonly ask: 'api'
+      readonly caller: Caller
+      readonly api: 'tasks' | 'batches' | 'inspection' | 'tools'
+      readonly method: string
+      readonly args: readonly unknown[]
+    }
+  /** one task of a batch */
+  | {
+      readonly ask: 'act'
+      readonly id: string
+      readonly action: TaskAction
+      readonly batch: string
+      readonly isRepeat: boolean
+    }
+  /** tasks as a list shows them; those that are gone are left out */
+  | {
+      readonly ask: 'shown'
+      readonly ids: readonly string[]
+      readonly options: ShowOptions
+      readonly withoutGraph: boolean
+    }
+  /** what an action would do to a task */
+  | { readonly ask: 'preview'; readonly id: string; readonly action: TaskAction }
+  | { readonly ask: 'rebind'; readonly resource: string }

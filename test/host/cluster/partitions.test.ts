@@ -1,0 +1,236 @@
+/** A tenant with several partitions at the hosts of a cluster: whoever is asked, it is as if one host had it whole. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { scheduler } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { viewCluster } from '../../../src/cluster/cluster-view.ts'
+import { HOST_TENANT } from '../../../src/host/auth/host-tenant.ts'
+import { fenceOf } from '../../../src/host/cluster/tenant-services.ts'
+import { raisePartitions } from '../../../src/host/cluster/raise-partitions.ts'
+import { readConfig, type Given } from '../../../src/host/config.ts'
+import { startHost, type RunningHost } from '../../../src/host/running-host.ts'
+import { SERVICES } from '../../../src/host/service-table.ts'
+import type { Json } from '../../../src/kernel/json.ts'
+import { partitionOf, partitionOfTask } from '../../../src/partitions/partition.ts'
+import { FENCES } from '../../../src/storage/fence-store.ts'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { basic } from '../sample-host.ts'
+
+interface Task {
+  readonly ID: string
+  readonly status: string
+  readonly invocationCount: number
+  readonly nodes?: readonly { readonly mostLikelyState: { readonly state: string } | null }[]
+}
+
+const COUNT = 4
+const TENANT = 'acme'
+const RESOURCES = Array.from({ length: 12 }, (_, n) => `pump-${n}`)
+
+function homeOf(resource: string): number {
+  return partitionOf(resource, COUNT)
+}
+
+function stateOf({ nodes = [] }: Task): string | undefined {
+  return nodes[0]?.mostLikelyState?.state
+}
+
+/** A reactive task over what the sensors hear: an alarm about the first of them when it is above 10, at most once a minute. */
+function ruleOn(resource: string, ...others: readonly string[]): Json {
+  const sensors = [resource, ...others].map((heard, n) => ({
+    label: `s${n}`,
+    name: 'streamingDataSensor',
+    resource: n === 0 ? '$' : heard,
+    properties: { parameter: 'x', threshold: 10 },
+  }))
+  const actuators = [
+    {
+      label: 'raise',
+      name: 'createAlarm',
+      properties: { type: 'HIGH', text: `${resource} is high`, severity: 'MAJOR' },
+    },
+  ]
+  const triggers = sensors.map(({ label }) => {
+    return { sourceLabel: label, destinationLabel: 'raise', statesTrigger: ['Above'], invocationPolicy: 60 }
+  })
+  return { sensors, actuators, triggers, task: { name: `watch ${resource}`, resource } }
+}
+
+describe('a tenant of four partitions at two hosts', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'reflexarc-partitions-'))
+  mkdirSync(join(folder, 'objects'))
+  const storage = openMemory()
+  let hosts: readonly RunningHost[] = []
+
+  const configOf = (name: string, given: Given = {}) => {
+    const shared = { store: 'postgres://nobody@127.0.0.1/none', blobs: join(folder, 'objects'), cluster: true }
+    const own = { port: 0, data: join(folder, name), key: 'me', secret: 's', tenant: TENANT, logLevel: 'silent' }
+    return readConfig({ ...shared, ...own, functions: 'off', rateLimit: '0', ...given }, {}, [...SERVICES.keys()])
+  }
+  const start = (name: string, given?: Given) =>
+    startHost(
+      configOf(name, given),
+      { write: () => undefined },
+      {
+        openStorage: async () => ({ ...storage, close: async () => undefined }),
+      },
+    )
+  const request = async (at: number, method: string, path: string, body?: Json, more: object = {}): Promise<Response> =>
+    fetch((hosts[at % hosts.length]?.url ?? '') + path, {
+      method,
+      headers: {
+        authorization: basic('me', 's'),
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...more,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  const ask = async <T = Json>(
+    at: number,
+    method: string,
+    path: string,
+    body?: Json,
+    more: object = {},
+  ): Promise<T> => {
+    const answer = await request(at, method, path, body, more)
+    const text = await answer.text()
+    expect(answer.status, `${method} ${path}: ${text}`).toBeLessThan(300)
+    return (text === '' ? undefined : JSON.parse(text)) as T
+  }
+
+  beforeAll(async () => {
+    hosts = [await start('one')]
+    hosts = [...hosts, await start('two')]
+    const shares = async () => (await viewCluster(storage.tenant(HOST_TENANT))).hosts.map(({ slots }) => slots)
+    while ((await shares()).join() !== '128,128') await scheduler.wait(20)
+    await ask(0, 'POST', `/resources/${RESOURCES[0]}/events`, { x: 1 })
+    await raisePartitions(storage, TENANT, COUNT)
+    const holders = async (): Promise<readonly string[]> => {
+      const fences = storage.tenant(TENANT).collection(FENCES)
+      const names = Array.from({ length: COUNT }, (_, number) => fenceOf(number))
+      return (await fences.getMany(names)).map(({ value }) => value.holder)
+    }
+    while (!(await holders()).every((holder) => holder.startsWith('http'))) await scheduler.wait(20)
+  })
+  afterAll(async () => {
+    for (const host of hosts) await host.stop()
+    await storage.close()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const ids: string[] = []
+
+  it('has tasks in the partitions of their resources, made and shown at any host', async () => {
+    expect(new Set(RESOURCES.map(homeOf)).size).toBe(COUNT)
+    for (const [n, resource] of RESOURCES.entries()) {
+      const { ID } = await ask<{ ID: string }>(n, 'POST', '/api/tasks', ruleOn(resource))
+      ids.push(ID)
+      expect(partitionOfTask(ID, COUNT)).toBe(homeOf(resource))
+    }
+    for (const [n, resource] of RESOURCES.entries()) await ask(n, 'POST', `/resources/${resource}/events`, { x: n })
+    for (const [n, id] of ids.entries()) {
+      const task = await ask<Task>(n + 1, 'GET', `/api/tasks/${id}`)
+      expect([task.invocationCount, stateOf(task)]).toEqual([1, n > 10 ? 'Above' : n === 10 ? 'Equal' : 'Below'])
+    }
+  })
+
+  it('gives the same lists at each host, with what runs in other partitions', async () => {
+    const [one, two] = await Promise.all(
+      [0, 1].map((at) => ask<readonly Task[]>(at, 'GET', '/api/tasks?hits=5&startIndex=3')),
+    )
+    expect(one).toEqual(two)
+    expect(one?.map(({ ID }) => ID)).toEqual(ids.toReversed().slice(3, 8))
+    expect(one?.map(({ invocationCount }) => invocationCount)).toEqual([1, 1, 1, 1, 1])
+    const found = await ask<{ values: { id: string }[] }>(1, 'GET', '/api/resources?limit=100')
+    expect(found.values.map(({ id }) => id).sort()).toEqual([...RESOURCES].sort())
+  })
+
+  it('takes messages of many resources in one array, and answers as one host does', async () => {
+    const timestamp = Date.now()
+    const body = RESOURCES.map((resource, n) => ({ resource, x: 20 + n, timestamp }))
+    const answer = await ask(1, 'POST', '/messages', body)
+    expect(answer).toEqual({ message: `Published ${body.length} messages async`, content: body })
+    for (const [n, resource] of RESOURCES.entries()) {
+      expect(await ask(n, 'GET', `/resources/${resource}/current`)).toMatchObject({ x: 20 + n, timestamp })
+      expect(stateOf(await ask<Task>(n, 'GET', `/api/tasks/${ids[n]}`))).toBe('Above')
+    }
+    const key = { 'idempotency-key': 'once' }
+    for (const at of [0, 1]) await ask(at, 'POST', '/messages', [{ resource: RESOURCES[1] ?? '', x: 1 }], key)
+    expect(await ask<Task>(0, 'GET', `/api/tasks/${ids[1]}`)).toMatchObject({ invocationCount: 3 })
+  })
+
+  it('keeps alarms that tasks of all partitions raise in one place', async () => {
+    const alarms = async (at: number) =>
+      ask<{ alarms: { source: { id: string } }[] }>(at, 'GET', '/alarm/alarms?size=100')
+    while ((await alarms(0)).alarms.length < RESOURCES.length) await scheduler.wait(20)
+    const [one, two] = await Promise.all([alarms(0), alarms(1)])
+    expect(one).toEqual(two)
+    expect(one.alarms.map(({ source }) => source.id).sort()).toEqual([...RESOURCES].sort())
+  })
+
+  it('hands a task the messages of resources of other partitions, each once', async () => {
+    const [first = '', ...others] = RESOURCES.slice(0, 6)
+    const { ID } = await ask<{ ID: string }>(0, 'POST', '/api/tasks', ruleOn(first, ...others))
+    for (let round = 1; round <= 3; round += 1) {
+      for (const [n, resource] of [first, ...others].entries())
+        await ask(n, 'POST', `/resources/${resource}/events`, { x: round })
+      const invocations = async () => (await ask<Task>(round, 'GET', `/api/tasks/${ID}`)).invocationCount
+      while ((await invocations()) < round * 6) await scheduler.wait(20)
+      expect(await invocations()).toBe(round * 6)
+    }
+    await ask(1, 'DELETE', `/api/tasks/${ID}?forceStop=true`)
+  })
+
+  it('changes tasks of all partitions in one operation', async () => {
+    const { entity } = await ask<{ entity: { id: string } }>(0, 'POST', '/api/batch', {
+      entity: 'task',
+      action: 'stop',
+      query: { status: 'running' },
+    })
+    const status = () => ask<{ finishedTime?: string; results?: object }>(1, 'GET', `/api/batch/${entity.id}`)
+    while ((await status()).finishedTime === undefined) await scheduler.wait(20)
+    const tasks = await ask<readonly Task[]>(1, 'GET', '/api/tasks?hits=100')
+    expect(tasks.map((task) => task.status)).toEqual(RESOURCES.map(() => 'stopped'))
+    // counted by the partition that ran it
+    expect(tasks.every(({ invocationCount }) => invocationCount > 1)).toBe(true)
+    for (const [n, id] of ids.entries()) await ask(n, 'POST', `/api/tasks/${id}/command/start`)
+  })
+
+  // Holds PARTITIONS-2
+  it('refuses fewer partitions, a stream of all of them, and a host that is alone', async () => {
+    await expect(raisePartitions(storage, TENANT, 2)).rejects.toMatchObject({ code: 'WRONG_STATUS' })
+    expect(await raisePartitions(storage, TENANT, COUNT)).toMatchObject({ before: COUNT, count: COUNT })
+    const stream = await fetch(`${hosts[0]?.url}/messages`, {
+      headers: { authorization: basic('me', 's'), accept: 'text/event-stream' },
+    })
+    expect(stream.status).toBe(501)
+    expect(await stream.text()).toContain('4 partitions')
+    await expect(start('three', { cluster: false })).rejects.toThrow('--cluster')
+  })
+
+  // Holds UNITCALLS-2
+  it('takes no question from whoever is no host', async () => {
+    const answer = await fetch(`${hosts[0]?.url}/cluster/units?body=x`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/vnd.reflexarc.question' },
+      body: '{}',
+    })
+    expect([answer.status, await answer.json()]).toMatchObject([403, { code: 'FORBIDDEN' }])
+  })
+
+  it('goes on at the other host when one stops', async () => {
+    const countOf = async (id = '') => (await ask<Task>(0, 'GET', `/api/tasks/${id}`)).invocationCount
+    const before = await Promise.all(ids.map(countOf))
+    await hosts[1]?.stop()
+    hosts = hosts.slice(0, 1)
+    for (const [n, resource] of RESOURCES.entries()) {
+      // the other hosts may not have heard yet that it is theirs
+      while (
+        !(await request(0, 'POST', `/resources/${resource}/events`, { x: 30 }, { 'idempotency-key': `last ${n}` })).ok
+      )
+        await scheduler.wait(50)
+      expect(await countOf(ids[n])).toBe((before[n] ?? 0) + 1)
+    }
+  })
+})

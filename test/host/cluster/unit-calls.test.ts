@@ -1,0 +1,79 @@
+import { fastify, type FastifyInstance } from 'fastify'
+import { afterEach, expect, it } from 'vitest'
+import type { Place } from '../../../src/cluster/placement.ts'
+import { Hops, HOP_HEADER } from '../../../src/host/cluster/hop.ts'
+import { UnitCalls } from '../../../src/host/cluster/unit-calls.ts'
+import type { UnitQuestion } from '../../../src/host/cluster/unit-questions.ts'
+import { errorHandler } from '../../../src/host/errors.ts'
+import { plainErrorBody } from '../../../src/host/failure.ts'
+import { machineTimers } from '../../../src/host/timers.ts'
+import { AppError } from '../../../src/kernel/errors.ts'
+
+const HERE: Place = { kind: 'here', term: 1 }
+const QUESTION: UnitQuestion = { of: 'rules', question: { ask: 'rebind', resource: 'r' } }
+const hops = new Hops(Buffer.from('secret of all hosts'), () => 1_000)
+const open: FastifyInstance[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((app) => app.close()))
+})
+
+/** A host, as far as questions go: where it believes the partition to be, and what it answers. */
+async function hostAt(places: Place[], answer: () => unknown = () => 7) {
+  const asked: UnitQuestion[] = []
+  const calls = new UnitCalls({
+    // the last one holds from then on
+    place: () => (places.length > 1 ? places.shift() : places[0]) ?? HERE,
+    opened: async () => ({
+      answer: async (question) => {
+        asked.push(question)
+        return answer()
+      },
+    }),
+    hops,
+    timers: machineTimers,
+    requestMs: 5_000,
+  })
+  const app = fastify()
+  app.setErrorHandler(errorHandler(plainErrorBody))
+  await calls.addTo(app)
+  open.push(app)
+  return { calls, asked, url: await app.listen({ host: '127.0.0.1', port: 0 }) }
+}
+
+// Holds UNITCALLS-1
+it('a question goes to the host that has the partition, again when that one has it no more, and is answered once', async () => {
+  const { url, asked } = await hostAt([{ kind: 'nobody', term: 1 }, HERE])
+  const { calls } = await hostAt([
+    { kind: 'nobody', term: 1 },
+    { kind: 'elsewhere', term: 1, url },
+  ])
+  expect(await calls.ask('acme', 1, QUESTION)).toBe(7)
+  expect(asked).toEqual([QUESTION])
+})
+
+it('a refusal comes back as it is there', async () => {
+  const refusing = await hostAt([HERE], () => {
+    throw new AppError('WRONG_STATUS', 'it does not run')
+  })
+  const { calls } = await hostAt([{ kind: 'elsewhere', term: 1, url: refusing.url }])
+  await expect(calls.ask('acme', 1, QUESTION)).rejects.toMatchObject({
+    code: 'WRONG_STATUS',
+    message: 'it does not run',
+  })
+  expect(refusing.asked).toHaveLength(1)
+})
+
+// Holds UNITCALLS-2
+it('a body that another was signed for is not taken', async () => {
+  const { url, asked } = await hostAt([HERE])
+  const path = '/cluster/units?body=of-another'
+  const answer = await fetch(url + path, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/vnd.reflexarc.question',
+      [HOP_HEADER]: hops.sign('POST', path, { count: 1, term: 1 }),
+    },
+    body: JSON.stringify({ unit: 'acme', question: QUESTION }),
+  })
+  expect([answer.status, asked]).toEqual([403, []])
+})

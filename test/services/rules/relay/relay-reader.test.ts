@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest'
+import { AppError } from '../../../../src/kernel/errors.ts'
+import { CURSORS, RELAY_LOG } from '../../../../src/services/rules/relay/relay-records.ts'
+import { RelayReader } from '../../../../src/services/rules/relay/relay-reader.ts'
+import type { DataIntake } from '../../../../src/services/rules/runner.ts'
+import { messagesOf } from '../../../../src/services/rules/durable/input.ts'
+import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
+
+// Holds RELAYREADER-2
+it('what cannot be taken for its own sake is passed over, and what cannot be for another reason is tried again', async () => {
+  const store = openMemory().tenant('acme')
+  await store.log(RELAY_LOG).append(
+    1,
+    ['good', 'bad', 'later', 'last'].map((resource) => ({ to: 'task', data: { k: 'data', m: { resource } } })),
+  )
+  const taken: string[] = []
+  let isAway = true
+  const receiveAll: DataIntake['receiveAll'] = async (_tenant, posts, writes) => {
+    const all = posts.flatMap(({ messages }) => messagesOf(messages).map(({ resource }) => resource))
+    if (all.includes('bad')) throw new AppError('VALIDATION', 'it is bad')
+    if (isAway && all.includes('later')) throw new AppError('UNAVAILABLE', 'the database is away')
+    const { results } = await store.commit(writes)
+    taken.push(...all)
+    return results
+  }
+  const tasks: DataIntake = { receiveAll, receive: () => expect.fail('none of them is of a channel') }
+  const reader = new RelayReader({ tenant: 'acme', store, number: 1, home: tasks, tasks })
+  reader.wake()
+  await reader.idle()
+  expect(taken).toEqual(['good'])
+  isAway = false
+  reader.wake()
+  await reader.idle()
+  expect(taken).toEqual(['good', 'later', 'last'])
+  expect((await store.collection(CURSORS).get('1'))?.value).toEqual({ position: 4 })
+  await reader.stop()
+})
