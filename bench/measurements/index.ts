@@ -12,6 +12,8 @@ import { hostBatch, hostCreate, hostList, hostRestart, hostStart } from './host.
 import { http } from './http.ts'
 import { fleet, memory } from './memory.ts'
 import { cluster } from './cluster.ts'
+import { spread } from './spread.ts'
+import { takeover } from './takeover.ts'
 import { objects } from './objects.ts'
 import { queries } from './queries.ts'
 import { month, simulations } from './recordings.ts'
@@ -61,6 +63,8 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     models,
     objects,
     cluster,
+    spread,
+    takeover,
     hostCreate,
     hostList,
     hostStart,

@@ -22,6 +22,8 @@ import type { HostListSample } from './host/list.ts'
 import type { HostRestartSample } from './host/restart.ts'
 import type { HostStartSample } from './host/start.ts'
 import type { ClusterSample, ClusterSubject } from './cluster.ts'
+import type { SpreadSample } from './spread.ts'
+import type { TakeoverSample, TakeoverSubject } from './takeover.ts'
 import type { ObjectsSample, ObjectsSubject } from './objects.ts'
 import type { QueriesSample, QuerySubject } from './queries.ts'
 import type { QueryServiceSample, QueryServiceSubject } from './query-service.ts'
@@ -65,6 +67,8 @@ export type SampleRequest =
   | { kind: 'models'; subject: ModelsSubject }
   | { kind: 'objects'; subject: ObjectsSubject }
   | { kind: 'cluster'; subject: ClusterSubject }
+  | { kind: 'spread'; hosts: number }
+  | { kind: 'takeover'; subject: TakeoverSubject }
   | { kind: 'hostCreate'; connections: number; measureMs: number }
   | { kind: 'hostList'; tasks: number }
   | { kind: 'hostStart'; tasks: number }
@@ -108,6 +112,8 @@ export interface Samples {
   models: ModelsSample
   objects: ObjectsSample
   cluster: ClusterSample
+  spread: SpreadSample
+  takeover: TakeoverSample
   hostCreate: HostCreateSample
   hostList: HostListSample
   hostStart: HostStartSample
@@ -168,6 +174,10 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./objects.ts')).objectsSample(request.subject)
     case 'cluster':
       return (await import('./cluster.ts')).clusterSample(request.subject)
+    case 'spread':
+      return (await import('./spread.ts')).spreadSample(request.hosts)
+    case 'takeover':
+      return (await import('./takeover.ts')).takeoverSample(request.subject)
     case 'functions':
       return (await import('./functions.ts')).functionsSample(request.subject)
     case 'models':

@@ -5,6 +5,8 @@ import type { CollectionSpec } from '../storage/contract.ts'
 export interface HostRecord {
   /** where the other hosts reach it */
   readonly url: string
+  /** its port for MQTT, at the same machine; absent: it speaks none */
+  readonly mqtt?: number
   /** of the program */
   readonly version: string
   /** epoch ms by the clock of the store: when it was there last */

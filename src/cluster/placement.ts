@@ -5,8 +5,8 @@
  * (storage/fence-store.ts). A wrong guess about who is alive therefore costs time and nothing else.
  *
  * PLACEMENT-1 a slot has one owner, whose term is higher than that of all before
- * PLACEMENT-2 a slot whose owner is gone, or has let go, is another's after `TTL_MS` and two looks; after two looks,
- *   or one when another has missed it too, where the store tells who is there
+ * PLACEMENT-2 a slot whose owner is gone, or has let go, is another's after `TTL_MS` and two looks; after two looks
+ *   where the store tells who is there
  * PLACEMENT-3 what is given away was let go of before
  * PLACEMENT-4 a host that could not look for `TTL_MS` takes nothing for its own any more
  */
@@ -26,7 +26,7 @@ const MAX_HOSTS = 1_000
 /** Where a tenant is, and the term of its slot: who knows a higher one knows better. */
 export type Place =
   | { readonly kind: 'here'; readonly term: number }
-  | { readonly kind: 'elsewhere'; readonly term: number; readonly url: string }
+  | { readonly kind: 'elsewhere'; readonly term: number; readonly url: string; readonly mqtt?: number | undefined }
   /** its owner is gone, or is letting go: soon it is somebody's */
   | { readonly kind: 'nobody'; readonly term: number }
 
@@ -36,6 +36,8 @@ export interface PlacementOptions {
   /** of this life of the host; no other ever has it */
   readonly id: string
   readonly url: string
+  /** its port for MQTT */
+  readonly mqtt?: number | undefined
   readonly version: string
   /** who is there, as far as the store can tell before `TTL_MS` is over: hosts have announced their ids */
   readonly presence?: Pick<Presence, 'among'> | undefined
@@ -82,8 +84,8 @@ export class Placement {
     const term = this.#table.terms[slot] ?? 0
     const { id, elapsed } = this.#options
     if (owner !== id) {
-      const url = this.#hosts.get(owner)?.url
-      return url === undefined ? { kind: 'nobody', term } : { kind: 'elsewhere', term, url }
+      const host = this.#hosts.get(owner)
+      return host === undefined ? { kind: 'nobody', term } : { kind: 'elsewhere', term, url: host.url, mqtt: host.mqtt }
     }
     if (this.#releasing.has(slot) || elapsed() - this.#lookedAt > TTL_MS) return { kind: 'nobody', term }
     return { kind: 'here', term }
@@ -111,11 +113,6 @@ export class Placement {
     const ids = [...this.#hosts.keys()].sort()
     const next = ids[ids.indexOf(this.#options.id) + 1] ?? ids[0]
     return next === this.#options.id ? undefined : next
-  }
-
-  /** Somebody has missed the host: when the next look misses it too, it is gone. */
-  missed(host: string): void {
-    if (host !== this.#options.id) this.#missed = new Set([...this.#missed, host])
   }
 
   /** addresses of all hosts that are there */
@@ -180,12 +177,19 @@ export class Placement {
 
   /** Somebody may tell this host to drain after its record was read: that is not overwritten, and seen by the next look. */
   async #beat(ms: number, known: Map<string, HostRecord>, own: Stored<HostRecord> | undefined): Promise<void> {
-    const { store, id, url, version } = this.#options
+    const { store, id, url, mqtt, version } = this.#options
     this.#isDraining ||= own?.value.isDraining === true
     const isDraining = this.#isDraining
     const isFresh = own !== undefined && own.value.isDraining === isDraining && ms - own.value.seen < BEAT_MS
     if (isFresh && ms >= own.value.seen) return
-    const record = { url, version, seen: ms, joined: own?.value.joined ?? ms, isDraining }
+    const record = {
+      url,
+      ...(mqtt !== undefined && { mqtt }),
+      version,
+      seen: ms,
+      joined: own?.value.joined ?? ms,
+      isDraining,
+    }
     known.set(id, record)
     await hasCommitted(store.collection(HOST_RECORDS).put(id, record, own?.version ?? 'absent'))
   }

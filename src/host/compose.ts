@@ -1,4 +1,5 @@
 /** The only place that creates things: storage, services, and what lets people in. */
+import { createHmac } from 'node:crypto'
 import type { Plug } from '../plug.ts'
 import type { CollectionSpec, Storage } from '../storage/contract.ts'
 import { checkPairs } from './auth/check-pair.ts'
@@ -81,8 +82,11 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const { elapsed } = making.timers ?? machineTimers
     const keyChanges = storage.presence && hearKeyChanges(storage.presence, { elapsed, isMember })
     const checkPair = checkPairs(keyPairs, now, keyChanges)
+    // of the secret that lies beside the store, or in it: a new store has another
+    const storeMark = lasting ? createHmac('sha256', secret).update('store').digest('hex').slice(0, 8) : undefined
     const parts = {
       storage,
+      storeMark,
       gauges: metrics.gauges,
       logger: serviceLog,
       config,

@@ -308,7 +308,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   }
   const advertise = read('advertise', memberUrlOf, 'write an address such as http://10.0.0.1:8080, without a path')
   const cluster = isOn(text('cluster')) ? { advertise } : undefined
-  const shared = { store, host, mqtt, blobs: text('blobs'), advertise: text('advertise'), only, objects }
+  const shared = { store, host, blobs: text('blobs'), advertise: text('advertise'), only, objects }
   problems.push(...(cluster === undefined ? problemsOfOne(shared) : problemsOfMember(shared)))
   const allowUrl = list('allowUrl')
   problems.push(...problemsOfAllowed(allowUrl).map((problem) => `--allow-url: ${problem}`))

@@ -28,6 +28,8 @@ export const makeBroker: MakeService = ({
   checkPair,
   logger,
   reached,
+  storeMark,
+  otherHosts,
   partition,
 }) => {
   const own = createBrokerService({
@@ -60,9 +62,14 @@ export const makeBroker: MakeService = ({
     description: 'Messages in, streams out, and time series of everything that came',
     errorBody: brokerErrorBody,
     routes: (app) =>
-      brokerRoutes(app, { service, life: machineTimers.newId().slice(0, 8), frameBytes: config.limits.bodyBytes }),
+      brokerRoutes(app, {
+        service,
+        life: machineTimers.newId().slice(0, 8),
+        store: storeMark,
+        frameBytes: config.limits.bodyBytes,
+      }),
     start: (closing) => service.start(closing),
     stop: () => service.stop(),
   }
-  return withMqtt(hosted, service, { config, checkPair, gauges, logger }, () => serviceRegistry.converter)
+  return withMqtt(hosted, service, { config, checkPair, gauges, logger, otherHosts }, () => serviceRegistry.converter)
 }

@@ -10,7 +10,13 @@ import type { ServiceDependencies } from './service-dependencies.ts'
 export function withMqtt(
   hosted: HostedService,
   broker: BrokerService,
-  { config, checkPair, gauges, logger }: Pick<ServiceDependencies, 'config' | 'checkPair' | 'gauges' | 'logger'>,
+  {
+    config,
+    checkPair,
+    gauges,
+    logger,
+    otherHosts,
+  }: Pick<ServiceDependencies, 'config' | 'checkPair' | 'gauges' | 'logger' | 'otherHosts'>,
   converter: () => ConverterService | undefined,
 ): HostedService {
   const { mqtt, host, limits } = config
@@ -30,6 +36,7 @@ export function withMqtt(
         api: (caller) => broker.as(caller),
         authenticate: checkPair,
         convert: async (caller, topic, payload) => (await converter()?.take(caller, topic, payload)) ?? false,
+        others: otherHosts,
         host,
         port: mqtt,
         newId: () => `reflexarc-${machineTimers.newId()}`,

@@ -53,7 +53,12 @@ async function start(config: Config, logStream: LogStream, making: Making): Prom
     // A script that gives a pair begins when /health answers.
     const given = config.pair && (await firstPair(composed.keyPairs, config))
     const url = await listen(app, config)
-    await composed.cluster?.join(config.cluster?.advertise ?? url)
+    const also = composed.services.flatMap(({ address }) => address?.() ?? [])
+    const mqtt = also.find((one) => one.startsWith('mqtt:'))
+    await composed.cluster?.join(
+      config.cluster?.advertise ?? url,
+      mqtt === undefined ? undefined : Number(new URL(mqtt).port),
+    )
     // what one host makes for an empty store would be made by each of several
     const demos =
       config.demo && composed.cluster === undefined && composed.isNew
@@ -61,7 +66,6 @@ async function start(config: Config, logStream: LogStream, making: Making): Prom
         : []
     const first = given ?? (await firstPair(composed.keyPairs, config))
     const example = composed.services.find((one) => one.example !== undefined)?.example ?? '/'
-    const also = composed.services.flatMap(({ address }) => address?.() ?? [])
     return { url, first, also, example, demos, app, stop: () => stop(app, timers, composed.cluster) }
   } catch (error) {
     await stop(app, timers)

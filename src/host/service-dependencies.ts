@@ -2,6 +2,7 @@
 import type { Logger } from '../kernel/logger.ts'
 import type { Plug } from '../plug.ts'
 import type { Storage } from '../storage/contract.ts'
+import type { OtherHosts } from '../services/broker/mqtt/other-hosts.ts'
 import type { CheckPair } from './auth/check-pair.ts'
 import type { Config } from './config.ts'
 import type { Gauges } from './gauges.ts'
@@ -21,6 +22,10 @@ export interface ServiceDependencies {
   readonly isToken: (token: string) => Promise<boolean>
   /** the API of this host for what runs inside of it */
   readonly ownApi: OwnApi
+  /** tells the store from others, the same in all processes that ever have it: letters and digits; undefined: it does not last */
+  readonly storeMark?: string | undefined
+  /** of a cluster: who has the connections of tenants that this host has not */
+  readonly otherHosts?: OtherHosts | undefined
   /** the host's log */
   readonly logger: Logger
   /** epoch ms; never goes back */

@@ -18,11 +18,20 @@ export interface FeedOptions {
   readonly behind?: number
 }
 
+/** Where a log has a value: in an entry, or one of those that were appended with it. */
+export interface LogPlace {
+  readonly position: number
+  /** values from the beginning of the entry to this one, with it */
+  readonly count: number
+}
+
 /** A value with its number. Numbers rise by one over all topics, from 1 if no other feed was before. */
 export interface Published<T> {
   readonly number: number
   readonly topic: string
   readonly value: T
+  /** undefined: no log has it */
+  readonly place?: LogPlace | undefined
 }
 
 export interface ReaderOptions {
@@ -47,6 +56,15 @@ export interface FeedReader<T> extends AsyncIterableIterator<Published<T>> {
   takeDropped(): number
   /** whether values after `after` were kept no more when it joined */
   readonly missed: boolean
+  /** `missed` is known when it resolves; absent: at once */
+  readonly ready?: Promise<void>
+  /** up to where the reader was told all that was for it; undefined: not known, or something waits for it */
+  readonly passed?: Passed | undefined
+}
+
+export interface Passed {
+  readonly number: number
+  readonly place?: LogPlace | undefined
 }
 
 interface Kept<T> {
@@ -61,6 +79,7 @@ export class Feed<T> {
   readonly #kept: LruCache<string, Kept<T>>
   readonly #mostKept: number
   #number: number
+  #place: LogPlace | undefined
   #forgotten: number
   #dropped = 0
   #ended = false
@@ -93,18 +112,29 @@ export class Feed<T> {
     return this.#toAll.size > 0 || this.#byTopic.has(topic)
   }
 
-  publish(topic: string, value: T): void {
-    const published = { number: ++this.#number, topic, value }
+  publish(topic: string, value: T, place?: LogPlace): void {
+    const published = { number: ++this.#number, topic, value, place }
     if (this.#mostKept > 0) this.#keep(published)
     for (const reader of this.#byTopic.get(topic) ?? []) this.#dropped += reader.take(published)
     for (const reader of this.#toAll) this.#dropped += reader.take(published)
+  }
+
+  /** Whatever a log has up to there was published, as far as it is for readers of this feed. */
+  passed(place: LogPlace): void {
+    this.#place = place
   }
 
   /** Without a topic, `after` brings back nothing: values are kept by topic. */
   read(options: ReaderOptions = {}): FeedReader<T> {
     const { topic, after } = options
     const { values, lost } = this.#since(topic, after)
-    const reader = new Reader<T>(options, values, lost, () => this.#leave(topic, reader))
+    const passed = (): Passed => ({ number: this.#number, place: this.#place })
+    const reader = new Reader<T>(options, {
+      waiting: values,
+      missed: lost,
+      passed,
+      leave: () => this.#leave(topic, reader),
+    })
     if (this.#ended || options.signal?.aborted === true) {
       reader.end()
       return reader
@@ -150,8 +180,17 @@ export class Feed<T> {
 
 const DONE = { done: true, value: undefined } as const
 
+/** How a reader finds its feed. */
+interface Joined<T> {
+  readonly waiting: Published<T>[]
+  readonly missed: boolean
+  readonly passed: () => Passed
+  readonly leave: () => void
+}
+
 class Reader<T> implements FeedReader<T> {
   readonly missed: boolean
+  readonly #passed: () => Passed
   readonly #options: ReaderOptions
   readonly #leave: () => void
   #waiting: Published<T>[]
@@ -166,12 +205,17 @@ class Reader<T> implements FeedReader<T> {
     this.end()
   }
 
-  constructor(options: ReaderOptions, waiting: Published<T>[], missed: boolean, leave: () => void) {
+  constructor(options: ReaderOptions, { waiting, missed, passed, leave }: Joined<T>) {
     this.#options = options
     this.#waiting = waiting
     this.missed = missed
+    this.#passed = passed
     this.#leave = leave
     options.signal?.addEventListener('abort', this.#abort, { once: true })
+  }
+
+  get passed(): Passed | undefined {
+    return this.#ended || this.#waiting.length > this.#first ? undefined : this.#passed()
   }
 
   /** Gives how many values were lost. */

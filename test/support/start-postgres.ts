@@ -34,17 +34,18 @@ export function postgresBinaries(): string | undefined {
   )
 }
 
-export async function startPostgres(binaries: string): Promise<PostgresServer> {
+/** `copied`: the server is a standby of that one until it is promoted. */
+export async function startPostgres(binaries: string, copied?: PostgresServer): Promise<PostgresServer> {
   const owner = serverUser()
   const folder = mkdtempSync(join(tmpdir(), 'pg-'))
   if (owner !== undefined) chownSync(folder, owner.uid, owner.gid)
   const data = join(folder, 'data')
+  const [tool, args] =
+    copied === undefined
+      ? ['initdb', ['-D', data, '-U', 'tester', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync']]
+      : ['pg_basebackup', ['-D', data, '-R', '-X', 'stream', '-c', 'fast', '-d', copied.url, '--no-sync']]
   try {
-    execFileSync(
-      join(binaries, 'initdb'),
-      ['-D', data, '-U', 'tester', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'],
-      { ...owner, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
-    )
+    execFileSync(join(binaries, tool), args, { ...owner, cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })
     throw error
@@ -96,7 +97,7 @@ function ready(child: ChildProcess): Promise<void> {
     let said = ''
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       said = (said + text).slice(-10_000)
-      if (said.includes('database system is ready to accept connections')) resolve()
+      if (/ready to accept (?:read-only )?connections/.test(said)) resolve()
     })
     child.once('error', reject)
     child.once('exit', () => reject(new Error(`PostgreSQL did not start:\n${said}`)))

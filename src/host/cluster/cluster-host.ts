@@ -9,6 +9,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import type { Presence, Store } from '../../storage/contract.ts'
 import type { Gauges } from '../gauges.ts'
 import type { Timers } from '../timers.ts'
+import { ConnectionRouting } from './connection-routing.ts'
 import { Hops, HOP_HEADER } from './hop.ts'
 import { HOST_HEADER, RequestRouting } from './request-routing.ts'
 import { UnitCalls } from './unit-calls.ts'
@@ -18,9 +19,9 @@ import type { TenantServices } from './tenant-services.ts'
 /** ms between two looks */
 const POLL_MS = 250
 /** ms until the next one when a host seems to be gone */
-const SECOND_LOOK_MS = 25
-/** what a host tells the others when it has noticed that one is gone; its id follows */
-const GONE = 'gone '
+const SECOND_LOOK_MS = 50
+/** what a host tells all when it has noticed that one seems to be gone */
+const GONE = 'gone'
 /** ms by which the clock of a host may differ from that of the store */
 const MAX_SKEW_MS = 1_000
 /** ms for giving slots away when the host stops */
@@ -55,6 +56,7 @@ export class ClusterHost {
   readonly id = machineTimers.newId().slice(0, 8)
   readonly tenants: OpenTenants<TenantServices>
   readonly routing: RequestRouting
+  readonly connections: ConnectionRouting
   readonly units: UnitCalls
   readonly #options: ClusterHostOptions
   readonly #hops: Hops
@@ -76,7 +78,10 @@ export class ClusterHost {
       tenants,
       place,
       open: (tenant, term, lost) => open(tenant, { holder: this.#name, term }, lost),
-      close: (opened) => opened.close(),
+      close: (opened, unit) => {
+        this.connections.left(unit)
+        return opened.close()
+      },
       logger,
     })
     this.units = new UnitCalls({
@@ -96,6 +101,8 @@ export class ClusterHost {
       units: this.units,
       tenantOfPublic,
     })
+    const elapsed = (): number => options.timers.elapsed()
+    this.connections = new ConnectionRouting({ tenants: this.tenants, place, hops: this.#hops, elapsed, countOf })
     gauges.watchQueue('cluster-slots', () => this.#placement?.owned ?? 0)
     gauges.watchQueue('cluster-tenants', () => this.tenants.size)
     gauges.watchTotal('cluster-forwarded', () => this.routing.forwarded)
@@ -111,10 +118,10 @@ export class ClusterHost {
   }
 
   /**
-   * Becomes a member, which others reach at the address; resolves when what it has is open. `STORE` with a sentence when
-   * this host cannot be one.
+   * Becomes a member, which others reach at the address, and over MQTT at its port there, if it has one; resolves when
+   * what it has is open. `STORE` with a sentence when this host cannot be one.
    */
-  async join(url: string): Promise<void> {
+  async join(url: string, mqtt?: number): Promise<void> {
     const { store, presence, version, timers } = this.#options
     await this.#check(url)
     await this.#replaceFormerLife(url)
@@ -123,6 +130,7 @@ export class ClusterHost {
       presence,
       id: this.id,
       url,
+      mqtt,
       version,
       elapsed: () => timers.elapsed(),
       gained: () => this.tenants.gained(),
@@ -133,7 +141,8 @@ export class ClusterHost {
     const placement = this.#placement
     await presence?.announce(this.id)
     presence?.hear((word) => {
-      if (word?.startsWith(GONE) === true) this.#missed(placement, word.slice(GONE.length))
+      // whoever lost its session alone has it back before the second look
+      if (word === GONE && !this.#isStopped) this.#lookNow(placement)
     })
     await placement.look()
     this.#lookLater(placement)
@@ -159,6 +168,7 @@ export class ClusterHost {
       logger.warn(`the other hosts were not told that this one stops: ${messageOf(error)}`)
     })
     this.routing.end()
+    this.connections.end()
   }
 
   async #giveAway(placement: Placement, until: number): Promise<void> {
@@ -167,7 +177,7 @@ export class ClusterHost {
     for (;;) {
       if (!placement.isTaken || timers.elapsed() >= until) return
       await placement.look()
-      this.routing.looked(placement.urls)
+      this.#looked(placement)
       await new Promise<void>((resolve) => timers.after(SECOND_LOOK_MS, resolve))
     }
   }
@@ -186,13 +196,18 @@ export class ClusterHost {
       .look()
       .catch((error: unknown) => this.#options.logger.warn(`the cluster cannot be seen: ${messageOf(error)}`))
       .finally(() => {
-        this.routing.looked(placement.urls)
+        this.#looked(placement)
         this.#options.looked()
         void this.tenants.complete()
         if (this.#isStopped) return
         this.#watch(placement)
         this.#lookLater(placement)
       })
+  }
+
+  #looked({ urls }: Placement): void {
+    this.routing.looked(urls)
+    this.connections.looked(urls)
   }
 
   /** Each host watches one other: whoever is killed is missed at once. */
@@ -207,22 +222,12 @@ export class ClusterHost {
     this.#watched = watched
     presence
       .gone(id, watched.end.signal)
-      .then(() => {
-        if (watched.end.signal.aborted) return undefined
-        this.#missed(placement, id)
-        return tell(GONE + id)
-      })
+      .then(() => (watched.end.signal.aborted ? undefined : tell(GONE)))
       // the next look watches again; so it is with whoever came back
       .catch(() => undefined)
       .finally(() => {
         if (this.#watched === watched) this.#watched = undefined
       })
-  }
-
-  #missed(placement: Placement, id: string): void {
-    if (this.#isStopped) return
-    placement.missed(id)
-    this.#lookNow(placement)
   }
 
   async #check(url: string): Promise<void> {

@@ -98,6 +98,7 @@ export async function makeCluster(
   const mounted = await makeServices(table, {
     ...parts,
     storage: storageOfNobody(storage),
+    otherHosts: host.connections,
     gauges: sums.of().gauges,
     serviceRegistry: {},
     reached: (name, service) => reachTenant(name, service, reach),

@@ -7,7 +7,6 @@ export const OF_ONE_HOST: ReadonlySet<string> = new Set(['objects', 'subscriptio
 interface SharedOptions {
   readonly store: { readonly medium: string } | undefined
   readonly host: string | undefined
-  readonly mqtt: number | undefined
   readonly blobs: string | undefined
   readonly advertise: string | undefined
   readonly only: readonly string[] | undefined
@@ -28,7 +27,7 @@ export function problemsOfOne({ advertise }: SharedOptions): readonly string[] {
 
 /** What the hosts of a cluster have to share, and what they do not do. */
 export function problemsOfMember(options: SharedOptions): readonly string[] {
-  const { store, host, mqtt, blobs, advertise, only = [], objects } = options
+  const { store, host, blobs, advertise, only = [], objects } = options
   const isEverywhere = host === '0.0.0.0' || host === '::'
   const problems: readonly (readonly [isWrong: boolean, problem: string])[] = [
     [
@@ -43,7 +42,6 @@ export function problemsOfMember(options: SharedOptions): readonly string[] {
       only.some((name) => OF_ONE_HOST.has(name)) || objects?.kind === 's3',
       `--cluster: its hosts do not serve ${[...OF_ONE_HOST].join(', ')}; leave them out of --only, and --objects out`,
     ],
-    [mqtt !== undefined, '--mqtt: a host with --cluster does not speak MQTT; use HTTP or WebSockets'],
     [
       advertise === undefined && isEverywhere,
       '--advertise: this host listens on all addresses; name the one at which the other hosts reach it',

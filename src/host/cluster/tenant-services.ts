@@ -1,6 +1,5 @@
 /** The services of one tenant of a cluster, over its store behind a fence: a host has them while it has the tenant. */
 import { join } from 'node:path'
-import { finished } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 import type { Storage, Store } from '../../storage/contract.ts'
@@ -127,7 +126,8 @@ export class TenantServices {
       return
     }
     this.#replies.add(reply)
-    finished(reply.raw, () => {
+    // it comes after the end too
+    reply.raw.once('close', () => {
       this.#replies.delete(reply)
       if (this.#replies.size === 0) this.#emptied()
     })

@@ -20,7 +20,7 @@
 import type { EffectOfTask } from '../../effects/effect-order.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
-import type { Feed, Published } from '../../kernel/feed.ts'
+import type { Feed, LogPlace, Published } from '../../kernel/feed.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Sample, Write } from '../../storage/contract.ts'
 
@@ -134,6 +134,8 @@ export interface Subscription {
   readonly signal: AbortSignal
   /** the number that was seen last; what is kept since then comes first */
   readonly after?: number
+  /** where the log has the message that was seen last; what it has since then comes first */
+  readonly since?: LogPlace
   /** messages that may wait; default 1,000 */
   readonly most?: number
   /** default `dropOldest` */

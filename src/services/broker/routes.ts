@@ -17,6 +17,8 @@ export interface BrokerRoutes {
   readonly service: BrokerService
   /** tells this process from others, in ids of server-sent events: letters and digits */
   readonly life: string
+  /** tells this store from others, likewise; undefined: it does not last, and readers that come back to another process begin anew */
+  readonly store?: string | undefined
   /** bytes of a frame of a WebSocket */
   readonly frameBytes: number
   /** Does it every so many ms until it is taken back. Default: the machine's timers, which keep no process alive. */
@@ -25,12 +27,12 @@ export interface BrokerRoutes {
 
 /** Adds every route of the broker, in a scope of its own. `request.tenant` and `request.user` say who asks. */
 export async function brokerRoutes(app: FastifyInstance, options: BrokerRoutes): Promise<void> {
-  const { service, life, frameBytes, every = machineTimers.every } = options
+  const { service, life, store, frameBytes, every = machineTimers.every } = options
   await app.register(async (own) => {
     own.setValidatorCompiler(() => () => true)
     // the schemas of answers are for readers: nothing is left out because a schema does not know it
     own.setSerializerCompiler(() => (data) => (data instanceof PublishedMessage ? data.json : JSON.stringify(data)))
-    const streaming = streamingOf(life, frameBytes)
+    const streaming = streamingOf(life, frameBytes, store)
     const stop = every(TICK_MS, () => streaming.open.tick())
     own.addHook('onClose', async () => stop())
     postRoutes(own, service)

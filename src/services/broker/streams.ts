@@ -1,7 +1,11 @@
 /** What is told to subscribers of one tenant, as it is acknowledged. */
-import { Feed } from '../../kernel/feed.ts'
+import { Feed, type LogPlace } from '../../kernel/feed.ts'
+import type { Log } from '../../storage/contract.ts'
 import type { BrokerMessage, Channel, StreamApi, Subscription } from './contract.ts'
 import { isTold, routedMessageOf, type Post } from './posting/arrival.ts'
+import { ResumedReader } from './resumed-reader.ts'
+
+type Reader = ReturnType<StreamApi['subscribe']>
 
 /** messages of one resource that are kept for readers who come back, and resources for which some are */
 const KEPT = { kept: 100, keptTopics: 500 }
@@ -9,8 +13,11 @@ const KEPT = { kept: 100, keptTopics: 500 }
 export class Streams implements StreamApi {
   readonly #feeds: Readonly<Record<Channel, Feed<BrokerMessage>>>
 
-  /** `behind`: up to that number readers were told by others */
-  constructor(behind: number) {
+  readonly #log: Log | undefined
+
+  /** `behind`: up to that number readers were told by others. `log`: of the messages; undefined: readers that come back to another process begin anew */
+  constructor(behind: number, log: Log | undefined) {
+    this.#log = log
     const options = { ...KEPT, behind }
     this.#feeds = { events: new Feed(options), commands: new Feed(options) }
   }
@@ -24,17 +31,40 @@ export class Streams implements StreamApi {
   }
 
   subscribe(resource: string, channel: Channel, options: Subscription): ReturnType<StreamApi['subscribe']> {
-    return this.#feeds[channel].read({ ...options, topic: resource })
+    return this.#read(channel, resource, options)
   }
 
   firehose(options: Subscription): ReturnType<StreamApi['firehose']> {
-    return this.#feeds.events.read(options)
+    return this.#read('events', undefined, options)
   }
 
-  tell(post: Post): void {
-    if (!isTold(post)) return
-    const feed = this.#feeds[post.channel]
-    for (const arrival of post.arrivals) feed.publish(arrival.resource, routedMessageOf(arrival))
+  /** `before`: where the log has what is before the first message; undefined: the log has not this post. */
+  tell(post: Post, before?: LogPlace): void {
+    if (isTold(post)) this.#publish(post, this.#log && before)
+    if (before === undefined || this.#log === undefined) return
+    const place = { position: before.position, count: before.count + post.arrivals.length }
+    for (const feed of Object.values(this.#feeds)) feed.passed(place)
+  }
+
+  #publish({ channel, arrivals }: Post, before: LogPlace | undefined): void {
+    const feed = this.#feeds[channel]
+    for (const [i, arrival] of arrivals.entries()) {
+      const place = before && { position: before.position, count: before.count + i + 1 }
+      feed.publish(arrival.resource, routedMessageOf(arrival), place)
+    }
+  }
+
+  #read(channel: Channel, resource: string | undefined, { since, after, ...options }: Subscription): Reader {
+    const feed = this.#feeds[channel]
+    const asked = { ...options, ...(resource !== undefined && { topic: resource }) }
+    const kept = feed.read({ ...asked, ...(after !== undefined && { after }) })
+    // of all resources nothing is kept here, and of one no more than so much
+    const isWhole = after !== undefined && resource !== undefined && !kept.missed
+    if (since === undefined || isWhole) return kept
+    void kept.return?.()
+    // of another life, which is told
+    if (this.#log === undefined) return feed.read({ ...asked, after: Number.MAX_SAFE_INTEGER })
+    return new ResumedReader(feed.read(asked), { log: this.#log, since, channel, resource })
   }
 
   end(): void {

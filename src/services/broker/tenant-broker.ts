@@ -1,6 +1,7 @@
 /** The broker of one tenant: its parts, put together. */
 import { EffectLedger } from '../../effects/effect-order.ts'
 import { messageOf as textOf } from '../../kernel/errors.ts'
+import type { LogPlace } from '../../kernel/feed.ts'
 import type { Sample, Store } from '../../storage/contract.ts'
 import { partitionOf } from '../../partitions/partition.ts'
 import type { BrokerApi, BrokerQuestion, CommandOutbox, Discovery, Forwarding, StreamApi } from './contract.ts'
@@ -57,7 +58,8 @@ export class TenantBroker {
     this.#dependencies = dependencies
     const { tenant, store, now, engine, commands, limits, lag, report, makeSeries, partition } = dependencies
     const log = store.log(LOG)
-    this.streams = new Streams(dependencies.toldUpTo)
+    // a resource may come from the log of another partition
+    this.streams = new Streams(dependencies.toldUpTo, partition === undefined ? log : undefined)
     this.#projection = new Projection({
       log,
       series: store.series,
@@ -77,7 +79,7 @@ export class TenantBroker {
       limits,
       engine,
       arrived: (posts) => this.#arrived(posts),
-      told: (post) => this.#told(post),
+      told: (post, before) => this.#told(post, before),
     })
     const { series, queryMessages } = makeSeries({ store, now })
     const recent = this.#recent
@@ -225,7 +227,7 @@ export class TenantBroker {
     )
   }
 
-  #told(post: Post): void {
+  #told(post: Post, before: LogPlace | undefined): void {
     const { arrivals, channel, expires } = post
     this.#accepted += countOf(post)
     if (expires !== undefined) this.#expiring = true
@@ -233,7 +235,7 @@ export class TenantBroker {
     if (channel === 'commands') {
       for (const { resource } of arrivals) this.#dependencies.commands()?.committed(this.#dependencies.tenant, resource)
     }
-    this.streams.tell(post)
+    this.streams.tell(post, before)
   }
 }
 

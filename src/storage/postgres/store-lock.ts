@@ -67,7 +67,10 @@ export class StoreLock implements Presence {
     try {
       for (let tries = 1; ; tries += 1) {
         const holder = await lock.#try()
-        if (holder === undefined) return lock
+        if (holder === undefined) {
+          await lock.#requireSession()
+          return lock
+        }
         if (tries === TRIES) throw lock.#refusal(holder)
         await delay(PAUSE)
       }
@@ -159,6 +162,23 @@ export class StoreLock implements Presence {
       this.#heard(undefined)
     }
     return undefined
+  }
+
+  /** Where connections are lent for a transaction, nothing is kept between two of them: neither locks nor what is set here. */
+  async #requireSession(): Promise<void> {
+    const client = this.#client
+    if (client === undefined) return
+    const values = [this.#name]
+    await ask(client, { text: `select set_config('reflexarc.session', $1, false)`, values })
+    const text = `select current_setting('reflexarc.session', true) is not distinct from $1 as kept`
+    // the transaction has the connection that was free, if they are lent
+    const kept = await this.#database.transaction(() => ask<{ kept: boolean }>(client, { text, values }))
+    if (kept.rows[0]?.kept === true) return
+    throw new AppError(
+      'STORE',
+      `${this.#database.place} is reached by a pooler that lends connections for a transaction: locks of a host are lost ` +
+        'there; name the address of the server itself, or of a pooler that lends for a session',
+    )
   }
 
   async #connect(): Promise<Client> {

@@ -18,6 +18,7 @@ import { basic } from '../sample-host.ts'
 
 export interface MemberProcess {
   readonly url: string
+  readonly pid: number | undefined
   /** SIGKILL; resolves when it is gone */
   kill(): Promise<void>
   /** SIGSTOP */
@@ -75,10 +76,10 @@ export class ClusterProcesses {
     return createClient({ url, credentials: { key: tenant, secret: SECRET } })
   }
 
-  /** Resolves when it has joined. */
-  async start(): Promise<MemberProcess> {
+  /** Resolves when it has joined. `store`: its own way to the PostgreSQL of all. `skew`: ms by which its clock is wrong. */
+  async start({ store = this.#store, skew = 0 } = {}): Promise<MemberProcess> {
     const data = join(this.#folder, `host-${(this.#count += 1)}`)
-    const shared = ['--store', this.#store, '--blobs', join(this.#folder, 'objects'), '--cluster']
+    const shared = ['--store', store, '--blobs', join(this.#folder, 'objects'), '--cluster']
     const args = [
       'serve',
       '--port',
@@ -96,7 +97,15 @@ export class ClusterProcesses {
     const child = spawn(
       process.execPath,
       // no limit of time: a host that was halted for long goes on with what it had begun
-      [builtCode('cli.js'), ...args, '--rate-limit=0', '--time-limit=600000', '--functions=off', '--log-level=silent'],
+      [
+        ...clockOf(skew),
+        builtCode('cli.js'),
+        ...args,
+        '--rate-limit=0',
+        '--time-limit=600000',
+        '--functions=off',
+        '--log-level=silent',
+      ],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     )
     const gone = once(child, 'close').then(() => this.#running.delete(child))
@@ -112,9 +121,16 @@ export class ClusterProcesses {
   }
 }
 
+/** Options of node that set the clock of the process. */
+function clockOf(skew: number): readonly string[] {
+  const script = `const now = Date.now; Date.now = () => now() + ${skew}`
+  return skew === 0 ? [] : ['--import', `data:text/javascript,${encodeURIComponent(script)}`]
+}
+
 function memberOf(url: string, child: ChildProcess, gone: Promise<unknown>): MemberProcess {
   return {
     url,
+    pid: child.pid,
     async kill() {
       child.kill('SIGKILL')
       await gone

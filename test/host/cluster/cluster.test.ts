@@ -1,9 +1,11 @@
 /** Two hosts of a cluster in one process, over one PostgreSQL: what whoever asks either of them sees. */
 import { once } from 'node:events'
+import { connect as connectTo } from 'node:net'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { scheduler } from 'node:timers/promises'
+import { connectAsync, type MqttClient } from 'mqtt'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { ApiKeys, KEY_RECORDS } from '../../../src/host/auth/api-keys.ts'
@@ -20,6 +22,7 @@ import type { AppError } from '../../../src/kernel/errors.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { takeFence } from '../../../src/storage/fence-store.ts'
 import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
+import { Database } from '../../../src/storage/postgres/database.ts'
 import { openPostgres } from '../../../src/storage/postgres/open.ts'
 import { describeWithPostgres, type PostgresServer } from '../../support/postgres-server.ts'
 import { basic } from '../sample-host.ts'
@@ -37,7 +40,15 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
 
   const configOf = (name: string, given: Given = {}) => {
     const shared = { store: server.url, blobs: join(folder, 'objects'), cluster: true, functions: 'off' }
-    const own = { port: 0, data: join(folder, name), key: 'root', secret: 's', tenant: 'root', logLevel: 'silent' }
+    const own = {
+      port: 0,
+      mqtt: 0,
+      data: join(folder, name),
+      key: 'root',
+      secret: 's',
+      tenant: 'root',
+      logLevel: 'silent',
+    }
     return readConfig({ ...shared, ...own, ...given }, {}, [...SERVICES.keys()])
   }
   const start = (name: string, given?: Given) => startHost(configOf(name, given), { write: () => undefined })
@@ -149,6 +160,35 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     gone.abort()
   })
 
+  it('a stream goes on at the other host where it was at the first, without a gap', async () => {
+    const read = async (host: RunningHost, lastEventId: string | undefined, until: string): Promise<string> => {
+      const gone = new AbortController()
+      const headers = {
+        authorization: basic(mine, 's'),
+        accept: 'text/event-stream',
+        ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
+      }
+      const stream = await fetch(`${host.url}/resources/meter/events`, { headers, signal: gone.signal })
+      const reader = (stream.body ?? expect.fail('no body')).pipeThrough(new TextDecoderStream()).getReader()
+      let text = ''
+      while (!text.includes(until)) {
+        const { value, done } = await reader.read()
+        if (done) break
+        text += value
+        if (text === ': here\n\n' && lastEventId === undefined)
+          await ask(hosts[0], mine, '/resources/meter/events', { n: 1 })
+      }
+      gone.abort()
+      return text
+    }
+    const [, id = ''] = /^id: (.*)$/m.exec(await read(hosts[0], undefined, '"n":1')) ?? []
+    for (const n of [2, 3]) await ask(hosts[0], mine, '/resources/meter/events', { n })
+    // what another process wrote its own number into is known by its place alone
+    const rest = await read(hosts[1], id.replace(/^[^.]+/, 'another'), '"n":3')
+    expect([...rest.matchAll(/"n":(\d)/g)].map(([, n]) => n)).toEqual(['2', '3'])
+    expect(rest).not.toContain('gap')
+  })
+
   it('wrong credentials are refused by whoever is asked, and addresses cannot lead elsewhere', async () => {
     expect((await ask(hosts[0], 'nobody', '/')).status).toBe(401)
     expect((await ask(hosts[0], theirs, '//127.0.0.1:1/elsewhere')).status).toBe(404)
@@ -172,6 +212,45 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
         await once(socket, 'close')
       }
     }
+  })
+
+  it('a client over MQTT is at the host that has its tenant, whichever it comes to, and is one in the deployment', async () => {
+    const connect = (host: RunningHost, clientId: string): Promise<MqttClient> =>
+      connectAsync(host.also[0] ?? '', {
+        username: theirs,
+        password: 's',
+        clientId,
+        protocolVersion: 5,
+        reconnectPeriod: 0,
+      })
+    const next = (client: MqttClient, event: 'message' | 'disconnect'): Promise<readonly unknown[]> =>
+      new Promise((resolve) => client.once(event, (...given: readonly unknown[]) => resolve(given)))
+    const [reader, poster] = await Promise.all([connect(hosts[0], 'reader'), connect(hosts[1], 'poster')])
+    const told = next(reader, 'message')
+    await reader.subscribeAsync('resources/valve/events', { qos: 1 })
+    await poster.publishAsync('resources/valve/events', '{"open":1}', { qos: 1 })
+    expect(String((await told)[1])).toContain('"open":1')
+    // from the other side, and over HTTP
+    const back = next(poster, 'message')
+    await poster.subscribeAsync('resources/pipe/events')
+    await reader.publishAsync('resources/pipe/events', '{"flow":2}', { qos: 2 })
+    expect(String((await back)[1])).toContain('"flow":2')
+    expect(await (await ask(hosts[0], theirs, '/resources/pipe/messages')).json()).toMatchObject([{ flow: 2 }])
+
+    const takenOver = next(reader, 'disconnect')
+    const other = await connect(hosts[1], 'reader')
+    expect((await takenOver)[0]).toMatchObject({ reasonCode: 0x8e })
+    for (const client of [reader, poster, other]) await client.endAsync()
+    const wrong = connectAsync(hosts[0].also[0] ?? '', { username: theirs, password: 'x', reconnectPeriod: 0 })
+    await expect(wrong).rejects.toMatchObject({ code: 4 })
+  })
+
+  it('nobody but a host introduces a client over MQTT', async () => {
+    const { port } = new URL(hosts[0].also[0] ?? '')
+    const socket = connectTo(Number(port), '127.0.0.1')
+    socket.write('REFLEXARC 10.0.0.1 1.1.1.x\n')
+    await once(socket, 'close')
+    expect(socket.bytesRead).toBe(0)
   })
 
   it('what the owner refuses to a WebSocket is refused at any host', async () => {
@@ -241,6 +320,16 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     expect(folderOfOthers.message).toContain('is not the one that the other hosts of this cluster have')
     const elsewhere = await failureOf(start('five', { advertise: hosts[0].url }))
     expect(elsewhere.message).toContain('somebody else answers; name the address')
+    const late = startHost(configOf('seven'), { write: () => undefined }, { now: () => Date.now() - 5_000 })
+    expect((await failureOf(late)).message).toMatch(
+      /clock of this machine is \d{4} ms apart from that of the database; set/,
+    )
+    const reader = new Database({ url: server.url, schema: 'admin', patience: 0 })
+    await reader.query({ text: 'create role reader superuser login' })
+    await reader.query({ text: 'alter role reader set default_transaction_read_only = on' })
+    await reader.close()
+    const readOnly = await failureOf(start('eight', { store: server.url.replace('user=tester', 'user=reader') }))
+    expect(readOnly.message).toContain('this server is a copy for reading: connect to the one that may be written')
     const silent = await failureOf(start('six', { advertise: 'http://127.0.0.1:1' }))
     expect(silent.message).toContain('nobody answers at http://127.0.0.1:1')
   })

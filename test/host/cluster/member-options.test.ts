@@ -22,12 +22,11 @@ it('a host of a cluster needs a PostgreSQL and a folder that all share', () => {
 })
 
 it('all that a host of a cluster cannot be is told at once', () => {
-  const wrong = { cluster: true, store: 'sqlite:', host: '0.0.0.0', mqtt: 1883, only: 'broker,objects' }
+  const wrong = { cluster: true, store: 'sqlite:', host: '0.0.0.0', only: 'broker,objects' }
   expect(problemsOf(wrong).map((problem) => problem.split(':', 1)[0])).toEqual([
     '--cluster',
     '--cluster',
     '--cluster',
-    '--mqtt',
     '--advertise',
   ])
   expect(problemsOf(wrong)[2]).toContain('do not serve objects, subscriptions, vault')

@@ -3,11 +3,11 @@
  * task is as if one host had been there all the time.
  */
 import { request } from 'node:http'
-import { scheduler } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Template } from '../../../src/index.ts'
 import { describeWithPostgres, type PostgresServer } from '../../support/postgres-server.ts'
 import { ClusterProcesses, type MemberProcess } from './cluster-processes.ts'
+import { post, seen, type Lane } from './lanes.ts'
 
 const TENANTS = Array.from({ length: 6 }, (_, n) => `tenant-${n}`)
 /** resources of a tenant; the messages of one come after each other */
@@ -36,14 +36,6 @@ const WAITING: Template = {
   ],
   triggers: [{ sourceLabel: 'beat', destinationLabel: 'silence' }],
   taskDefaults: { type: 'reactive' },
-}
-
-interface Lane {
-  readonly tenant: string
-  readonly resource: string
-  readonly task: string
-  /** messages that were acknowledged: all that were sent */
-  sent: number
 }
 
 describeWithPostgres('hosts of a cluster that come and go', (startServer) => {
@@ -157,30 +149,6 @@ async function beginWait(hosts: ClusterProcesses, host: MemberProcess, tenant: s
   return { tenant, task: ID, begun }
 }
 
-/** Sends a message until somebody acknowledges it, always under the same key. */
-async function post(hosts: ClusterProcesses, asked: ReadonlySet<MemberProcess>, lane: Lane): Promise<void> {
-  const headers = {
-    ...hosts.headersOf(lane.tenant),
-    'content-type': 'application/json',
-    'idempotency-key': `${lane.resource} ${lane.sent}`,
-  }
-  const body = JSON.stringify({ n: lane.sent })
-  for (let attempt = lane.sent; ; attempt += 1) {
-    const host = [...asked][attempt % asked.size]
-    const answer = await fetch(`${host?.url ?? ''}/resources/${lane.resource}/events`, {
-      method: 'POST',
-      headers,
-      body,
-    })
-      .then(async (response) => ({ status: response.status, text: await response.text() }))
-      // it was killed
-      .catch(() => ({ status: 503, text: '' }))
-    if (answer.status < 300) return
-    expect([answer.status, answer.text]).toEqual([503, expect.anything()])
-    await scheduler.wait(20)
-  }
-}
-
 /** A message of which its host has all but the end of the body; `finish` sends that, and `answer` is the status. */
 async function beginPost(hosts: ClusterProcesses, host: MemberProcess, { tenant, resource }: Lane, n: number) {
   const body = JSON.stringify({ late: n })
@@ -215,21 +183,6 @@ async function ownerOf(
       const answer = await fetch(`${host.url}/`, { headers: hosts.headersOf(tenant) })
       await answer.text()
       if (answer.ok && !answer.headers.has('reflexarc-owner')) return host
-    }
-  }
-}
-
-/** How many messages its task has taken. */
-async function seen(hosts: ClusterProcesses, asked: ReadonlySet<MemberProcess>, lane: Lane): Promise<number> {
-  for (let attempt = 0; ; attempt += 1) {
-    const host = [...asked][attempt % asked.size]
-    try {
-      const { inspection } = hosts.clientOf(host?.url ?? '', lane.tenant).rules
-      const { rawData } = await inspection.node(lane.task, 'seen')
-      return (rawData as { count?: number } | undefined)?.count ?? 0
-    } catch (error) {
-      if (attempt > 500) throw error
-      await scheduler.wait(20)
     }
   }
 }

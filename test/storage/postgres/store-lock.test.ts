@@ -5,6 +5,7 @@ import type { CollectionSpec, Storage } from '../../../src/storage/contract.ts'
 import { Database } from '../../../src/storage/postgres/database.ts'
 import { openPostgres, type PostgresOptions } from '../../../src/storage/postgres/open.ts'
 import { cuttableWay, describeWithPostgres, type PostgresServer } from '../../support/postgres-server.ts'
+import { transactionPooler } from '../../support/transaction-pooler.ts'
 import { until } from '../../support/until.ts'
 import { noBlobs } from './no-blobs.ts'
 
@@ -55,6 +56,19 @@ describeWithPostgres('a store that one host has', (start) => {
     await host.tenant('acme').collection(NOTES).put('a', { text: 'one' })
     await host.close()
     await way.close()
+  })
+
+  it('is refused by way of a pooler that lends connections for a transaction', async () => {
+    const pooler = await transactionPooler(server)
+    for (const lock of ['exclusive', 'shared'] as const) {
+      await expect(open({ url: pooler.url, lock })).rejects.toThrow(
+        /is reached by a pooler that lends .*; name the address of the server itself/,
+      )
+    }
+    pooler.close()
+    // what it had is free
+    await until(async () => (await sessions()).length === 0)
+    await (await open()).close()
   })
 
   it('that several share tells which of them are there, unless it was away for all of them a moment ago', async () => {

@@ -2,6 +2,7 @@
 import type { Caller } from '../../../kernel/caller.ts'
 import type { SparingLog } from '../../../kernel/sparing-log.ts'
 import type { BrokerApi, BrokerMessage } from '../contract.ts'
+import type { OtherHosts } from './other-hosts.ts'
 import type { Reason } from './reasons.ts'
 
 export interface MqttOptions {
@@ -14,6 +15,8 @@ export interface MqttOptions {
    * Default: nobody.
    */
   readonly convert?: (caller: Caller, topic: string, payload: Uint8Array) => Promise<boolean>
+  /** Hosts that have other tenants. Default: this one has all. */
+  readonly others?: OtherHosts | undefined
   readonly host: string
   /** 0: the system picks one */
   readonly port: number

@@ -5,6 +5,7 @@ import type { Caller } from '../../../kernel/caller.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import { bodyText, parseBody } from '../../../web/parse-body.ts'
 import type { BrokerApi } from '../contract.ts'
+import { handOver, INTRODUCTION, MAX_LINE, type Origin } from './other-hosts.ts'
 import { packetFault, type PacketFault } from './packet-faults.ts'
 import { PacketFrames } from './packet-frames.ts'
 import { PacketWriter } from './packet-writer.ts'
@@ -41,6 +42,10 @@ export class Connection {
   #known: Known | undefined
   #will: Will | undefined
   #introduced = false
+  /** bytes that came before it was known whose they are, where another host may have to have them */
+  #received: Buffer[] | undefined
+  /** as another host has said, which hands it on */
+  #origin: Origin | undefined
   /** packets that came before it was known who sends them */
   readonly #early: Packet[] = []
   /** ids of messages of QoS 2 that are taken and not released */
@@ -56,6 +61,7 @@ export class Connection {
     this.#socket = socket
     this.#listener = listener
     this.#writer = new PacketWriter(socket)
+    if (listener.options.others !== undefined) this.#received = []
     this.#frames = new PacketFrames(Math.min(MAX_INTRODUCTION, listener.limits.packetBytes))
     this.#cancelTimer = listener.after(INTRODUCTION_MS, () => void this.end(REASONS.keepAlive))
     socket.setNoDelay(true)
@@ -84,7 +90,9 @@ export class Connection {
     // What still comes after the end is dropped: it must not grow.
     if (this.#isOver) return
     this.#listenOn()
-    this.#frames.add(bytes)
+    const own = this.#received === undefined ? bytes : this.#withoutIntroduction(this.#received, bytes)
+    if (own === undefined) return
+    this.#frames.add(own)
     for (let packet = this.#frames.next(); packet !== undefined; packet = this.#frames.next()) {
       const fault =
         typeof packet === 'string'
@@ -94,6 +102,24 @@ export class Connection {
       if (typeof packet !== 'string') this.#parser.parse(packet)
       if (this.#isOver) return
     }
+  }
+
+  /** What is the client's own of what came; undefined: the line of another host has to be whole first. */
+  #withoutIntroduction(received: Buffer[], bytes: Buffer): Buffer | undefined {
+    received.push(bytes)
+    if (this.#introduced || this.#origin !== undefined) return bytes
+    const all = Buffer.concat(received)
+    if (all[0] !== INTRODUCTION.charCodeAt(0)) return bytes
+    const end = all.indexOf('\n')
+    if (end < 0 && all.length <= MAX_LINE) return undefined
+    this.#origin = end < 0 ? undefined : this.#listener.options.others?.read(all.toString('latin1', 0, end))
+    if (this.#origin === undefined) {
+      this.#fault({ reason: REASONS.malformed, text: 'no packet' })
+      return undefined
+    }
+    const own = all.subarray(end + 1)
+    this.#received = [own]
+    return own
   }
 
   /** The standard wants the connection closed for it. */
@@ -107,7 +133,7 @@ export class Connection {
 
   #warn(what: string, reason: string, more: Readonly<Record<string, unknown>> = {}): void {
     const { caller, clientId } = this.#known ?? {}
-    const address = this.#socket.remoteAddress ?? ''
+    const address = this.#address
     const who = { address, ...(caller && { tenant: caller.tenant, key: caller.user }) }
     const client = clientId !== undefined && { client: clientId.slice(0, MAX_SHOWN) }
     this.#listener.log.tell(what, caller?.user ?? address, {
@@ -125,7 +151,8 @@ export class Connection {
       this.#introduced = true
       this.#frames.limit = this.#listener.limits.packetBytes
       this.#socket.pause()
-      void this.#introduce(packet)
+      // the tenant may have left just now
+      this.#introduce(packet).catch(() => this.#refuse(REASONS.busy))
     } else if (this.#known === undefined) this.#early.push(packet)
     else this.#handle(packet, this.#known)
   }
@@ -138,7 +165,7 @@ export class Connection {
     if (will !== undefined && topic === undefined) return this.#refuse(REASONS.badTopic)
     const caller = await this.#callerOf(packet)
     if (typeof caller === 'number') return this.#refuse(caller)
-    if (this.#isOver) return
+    if (this.#isOver || (await this.#goesElsewhere(caller))) return
     const { newId } = this.#listener.options
     const clientId = packet.clientId === '' ? newId() : packet.clientId
     const api = this.#listener.options.api(caller)
@@ -154,11 +181,37 @@ export class Connection {
     this.#socket.resume()
   }
 
+  /** Whether this host has nothing more to do with it. */
+  async #goesElsewhere({ tenant }: Caller): Promise<boolean> {
+    const { others } = this.#listener.options
+    if (others === undefined) return false
+    const { address, hops = 0, term = 0 } = this.#origin ?? { address: this.#address }
+    const found = await others.find(tenant, { address, hops, term }).catch((error: unknown) => messageOf(error))
+    const received = Buffer.concat(this.#received ?? [])
+    this.#received = undefined
+    if (this.#isOver) return true
+    if (found === undefined) return false
+    if (typeof found === 'string') {
+      this.#warn('a connection over MQTT has to come again', found)
+      this.#refuse(REASONS.busy)
+      return true
+    }
+    this.#cancelTimer()
+    this.#socket.removeAllListeners('data')
+    handOver(this.#socket, found, received)
+    return true
+  }
+
+  /** of the client */
+  get #address(): string {
+    return this.#origin?.address ?? this.#socket.remoteAddress ?? ''
+  }
+
   async #callerOf({ username, password }: IConnectPacket): Promise<Caller | Reason> {
     if (username === undefined || password === undefined) return REASONS.badCredentials
     try {
       const { authenticate } = this.#listener.options
-      const caller = await authenticate(username, password.toString(), this.#socket.remoteAddress ?? '')
+      const caller = await authenticate(username, password.toString(), this.#address)
       if (caller !== undefined) return caller
       this.#listener.counts.wrongCredentials++
       this.#warn('credentials over MQTT are wrong', 'the API key or its secret is wrong', {

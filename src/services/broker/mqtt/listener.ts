@@ -65,6 +65,7 @@ class MqttServer implements MqttListener, ConnectionContext {
       write: (what, details) => options.report?.(what, details),
       after: (ms, work) => this.after(ms, work),
     })
+    options.others?.onLeave((tenant) => this.#endTenant(tenant))
   }
 
   get port(): number {
@@ -118,6 +119,11 @@ class MqttServer implements MqttListener, ConnectionContext {
     const text = Buffer.from(JSON.stringify(message))
     this.#texts.set(message, text)
     return text
+  }
+
+  /** They find the host that has it when they come back. */
+  #endTenant(tenant: string): void {
+    for (const [key, one] of this.#named) if (key.startsWith(`${tenant}\n`)) void one.end(REASONS.shuttingDown)
   }
 
   #welcome(socket: Socket): void {

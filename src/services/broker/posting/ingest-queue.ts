@@ -15,6 +15,7 @@
  * INGEST-5 a post is refused for its own sake alone: what a group is refused for is tried with each of its posts
  */
 import { AppError } from '../../../kernel/errors.ts'
+import type { LogPlace } from '../../../kernel/feed.ts'
 import { ReorderBuffer, type Ended } from '../../../kernel/reorder-buffer.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
 import { machineTimers } from '../../../machine/timers.ts'
@@ -42,8 +43,8 @@ export interface IngestQueueDependencies {
   readonly engine: () => Forwarding | undefined
   /** before the answer, of posts that are durable; never rejects */
   readonly arrived: (posts: readonly Post[]) => Promise<void> | undefined
-  /** told in the order of acknowledgement */
-  readonly told: (post: Post) => void
+  /** told in the order of acknowledgement; `before`: where the log has what is before its first message; undefined: it has not the post */
+  readonly told: (post: Post, before: LogPlace | undefined) => void
 }
 
 /** Posts of clients, or of rules. */
@@ -223,12 +224,16 @@ export class IngestQueue {
     const waited = arrived(durableOf(all))
     if (waited !== undefined) await waited
     projector.add(loggedOf(all))
+    let [position, count] = [0, 0]
     for (const { post, source, outcome, size, resolve, reject } of all) {
       source.posts--
       source.characters -= size
       if (outcome === undefined || 'error' in outcome) reject(outcome?.error)
       else {
-        told(post)
+        // posts that share an entry are here one after the other
+        if (outcome.first !== position && outcome.first > 0) [position, count] = [outcome.first, 0]
+        told(post, outcome.first === 0 ? undefined : { position, count })
+        if (outcome.first > 0) count += post.arrivals.length
         resolve()
       }
     }

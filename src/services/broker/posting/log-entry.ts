@@ -126,6 +126,27 @@ export function projectEntry(body: Json, into: Projected): boolean {
   return true
 }
 
+/** The messages that an entry tells, in their order; none for a bulk, and for what this version cannot read. */
+export function messagesOfEntry(body: Json): readonly LoggedMessage[] {
+  const entry: unknown = body
+  if (!isPlainObject(entry)) return []
+  const { k, m } = entry as unknown as Partial<MessageEntry>
+  if (k === undefined || !isList(m)) return []
+  const messages: LoggedMessage[] = []
+  for (let i = 0; i + 1 < m.length; i += 2) {
+    const text = m[i + 1] ?? ''
+    messages.push({ channel: k, resource: m[i] ?? '', message: () => JSON.parse(text) as BrokerMessage })
+  }
+  return messages
+}
+
+export interface LoggedMessage {
+  readonly channel: Channel
+  readonly resource: string
+  /** without its resource; read when it is asked for */
+  readonly message: () => BrokerMessage
+}
+
 /** What series get of each message of an entry; one part for a bulk. Throws as `projectEntry` does. */
 export function partsOf(body: Json): readonly Projected[] {
   const whole = nothing()

@@ -29,6 +29,8 @@ export class LogTrim {
       upTo = Math.max(upTo, this.#marks.shift()?.position ?? 0)
     }
     if ((this.#marks.at(-1)?.position ?? 0) < applied) this.#marks.push({ at: now, position: applied })
+    // the newest stays: who saw it last can tell that nothing came since
+    upTo = Math.min(upTo, applied - 1)
     if (upTo <= this.#trimmed) return
     await this.#log.trim(PARTITION, upTo)
     this.#trimmed = upTo

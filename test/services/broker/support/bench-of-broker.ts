@@ -77,10 +77,20 @@ export interface BrokerBench extends AsyncDisposable {
 
 export interface BenchOptions extends Partial<Omit<BrokerDependencies, 'now' | 'every' | 'report'>> {
   readonly clock?: { now: number }
+  /** tells this process, and its store, from others; default `life1`, and a store that does not last */
+  readonly life?: string
+  readonly store?: string
 }
 
 export async function brokerBench(options: BenchOptions = {}): Promise<BrokerBench> {
-  const { clock = { now: NOON }, storage = openMemory({ clock: () => clock.now }), lag, ...parts } = options
+  const {
+    clock = { now: NOON },
+    storage = openMemory({ clock: () => clock.now }),
+    lag,
+    life = 'life1',
+    store,
+    ...parts
+  } = options
   const engine = new TakingEngine(storage)
   const timers = new HandTimers()
   const reports: string[] = []
@@ -97,7 +107,7 @@ export async function brokerBench(options: BenchOptions = {}): Promise<BrokerBen
   await service.start()
   const { every } = timers
   const app = await trustingApp(brokerErrorBody, (scope) =>
-    brokerRoutes(scope, { service, life: 'life1', frameBytes: 1_000_000, every }),
+    brokerRoutes(scope, { service, life, store, frameBytes: 1_000_000, every }),
   )
   return {
     service,

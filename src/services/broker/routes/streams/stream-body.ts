@@ -46,7 +46,8 @@ export class StreamBody extends Readable implements OpenStream {
   }
 
   beat(): void {
-    if (!this.destroyed) this.push(this.#dependencies.form === 'event' ? 'data: {}\n\n' : '{}\n')
+    const { reader, form, frames } = this.#dependencies
+    if (!this.destroyed) this.push(form === 'event' ? frames.beat(reader.passed) : '{}\n')
   }
 
   giveUp(): void {

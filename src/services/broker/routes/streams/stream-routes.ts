@@ -65,26 +65,25 @@ export function firehoseRoute(app: FastifyInstance, service: BrokerService, stre
 
 type Subscribe = (options: Subscription) => ReturnType<StreamApi['subscribe']>
 
-function send(
+async function send(
   { query, request, reply }: RequestContext,
   streaming: Streaming,
   form: Form,
   subscribe: Subscribe,
-): FastifyReply {
+): Promise<FastifyReply> {
   const { frames, open } = streaming
   // a browser cannot set the header on its first request
   const id = headerOf(request, 'last-event-id') ?? query.text('lastEventId')
   query.done()
-  const after = id === undefined ? undefined : frames.numberOf(id)
+  const seen = id === undefined ? undefined : frames.seenBy(id)
   const gone = new AbortController()
-  const reader = subscribe({ signal: gone.signal, ...(after !== undefined && { after }) })
-  const isForeign = id !== undefined && after === undefined
+  const reader = subscribe({ signal: gone.signal, ...seen })
+  const isForeign = id !== undefined && seen === undefined
+  reply.raw.once('close', () => gone.abort())
+  await reader.ready
   const begun = (): void => reply.raw.flushHeaders()
   const body = new StreamBody({ reader, form, frames, open, isForeign, begun })
-  reply.raw.once('close', () => {
-    gone.abort()
-    body.destroy()
-  })
+  reply.raw.once('close', () => body.destroy())
   return reply
     .type(form === 'line' ? TYPES[form] : `${TYPES[form]}; charset=utf-8`)
     .header('cache-control', 'no-cache')

@@ -9,7 +9,7 @@ export interface Streaming {
   readonly frameBytes: number
 }
 
-/** `life`: tells the numbers of this process from those of others. */
-export function streamingOf(life: string, frameBytes: number): Streaming {
-  return { frames: new Frames(life), open: new OpenStreams(), frameBytes }
+/** `life`: tells the numbers of this process from those of others; `store`: the places in its logs from those of other stores. */
+export function streamingOf(life: string, frameBytes: number, store?: string): Streaming {
+  return { frames: new Frames(life, store), open: new OpenStreams(), frameBytes }
 }

@@ -1,0 +1,118 @@
+/** Which host of a cluster takes a connection over MQTT: that which has its tenant. */
+import { setMaxListeners } from 'node:events'
+import type { OpenTenants } from '../../cluster/open-tenants.ts'
+import type { Place } from '../../cluster/placement.ts'
+import { AppError } from '../../kernel/errors.ts'
+import {
+  INTRODUCTION,
+  type Origin,
+  type OtherHosts,
+  type OtherListener,
+} from '../../services/broker/mqtt/other-hosts.ts'
+import type { Hops } from './hop.ts'
+
+/** ms for which a connection waits until its tenant is at a host: longer than a takeover, as a rule */
+const WAIT_MS = 10_000
+const MAX_HOPS = 2
+/** what the mark of a hop is for, in the place of a method */
+const MARKED = 'MQTT'
+const WORD = `${INTRODUCTION}EFLEXARC`
+
+export interface ConnectionRoutingOptions {
+  readonly tenants: Pick<OpenTenants<unknown>, 'opened'>
+  readonly place: (tenant: string) => Place
+  readonly hops: Hops
+  /** ms since some moment; never goes back */
+  readonly elapsed: () => number
+  /** partitions of a tenant */
+  readonly countOf: (tenant: string) => number
+}
+
+export class ConnectionRouting implements OtherHosts {
+  readonly #options: ConnectionRoutingOptions
+  /** by address of a host: what is told when it is gone */
+  readonly #gone = new Map<string, AbortController>()
+  readonly #hearers: ((tenant: string) => void)[] = []
+  /** until the next look */
+  readonly #waiting: (() => void)[] = []
+  #isEnded = false
+
+  constructor(options: ConnectionRoutingOptions) {
+    this.#options = options
+  }
+
+  async find(tenant: string, origin: Origin): Promise<OtherListener | undefined> {
+    const { place: placeOf, tenants, elapsed, hops, countOf } = this.#options
+    for (const since = elapsed(); ; await this.#looked()) {
+      if (countOf(tenant) > 1) throw refused(`tenant ${tenant} has several partitions, and is not served over MQTT`)
+      const place = placeOf(tenant)
+      if (place.kind === 'here' && place.term >= origin.term) {
+        await tenants.opened(tenant)
+        return undefined
+      }
+      if (place.kind === 'elsewhere' && place.term >= origin.term) {
+        const { url, mqtt, term } = place
+        if (mqtt === undefined) throw refused(`the host that has tenant ${tenant}, ${url}, was started without --mqtt`)
+        if (origin.hops >= MAX_HOPS) break
+        const mark = hops.sign(MARKED, origin.address, { count: origin.hops + 1, term })
+        const introduction = `${WORD} ${origin.address} ${mark}`
+        return { host: hostOf(url), port: mqtt, introduction, gone: this.#goneOf(url) }
+      }
+      if (this.#isEnded || elapsed() - since > WAIT_MS) break
+    }
+    throw refused(`tenant ${tenant} is at no host at the moment`)
+  }
+
+  read(introduction: string): Origin | undefined {
+    const [word, address = '', mark] = introduction.split(' ')
+    const hop = word === WORD ? this.#options.hops.read(mark, MARKED, address) : undefined
+    return hop && { address, hops: hop.count, term: hop.term }
+  }
+
+  onLeave(hear: (tenant: string) => void): void {
+    this.#hearers.push(hear)
+  }
+
+  left(tenant: string): void {
+    for (const hear of this.#hearers) hear(tenant)
+  }
+
+  /** After each look: `live`: addresses of hosts that are there. */
+  looked(live: ReadonlySet<string>): void {
+    for (const [url, gone] of this.#gone) {
+      if (live.has(url)) continue
+      this.#gone.delete(url)
+      gone.abort()
+    }
+    for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  /** Nothing is waited for any more. */
+  end(): void {
+    this.#isEnded = true
+    this.looked(new Set())
+  }
+
+  #looked(): Promise<void> {
+    return new Promise((resolve) => void this.#waiting.push(resolve))
+  }
+
+  #goneOf(url: string): AbortSignal {
+    const known = this.#gone.get(url)
+    if (known !== undefined) return known.signal
+    const made = new AbortController()
+    // one for each connection
+    setMaxListeners(0, made.signal)
+    this.#gone.set(url, made)
+    return made.signal
+  }
+}
+
+/** As sockets want it. */
+function hostOf(url: string): string {
+  return new URL(url).hostname.replace(/^\[|\]$/g, '')
+}
+
+function refused(what: string): AppError {
+  return new AppError('FENCED', `${what}; connect again in a second`)
+}
