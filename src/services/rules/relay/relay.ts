@@ -30,6 +30,7 @@ export class Relay {
   #home: Promise<DataIntake> | undefined
   #listening: Promise<Listening> | undefined
   #endLooking: () => void = () => undefined
+  #isStarted = false
 
   constructor(options: RelayOptions) {
     const { tenant, store, partition, intake: tasks, logger } = options
@@ -49,13 +50,14 @@ export class Relay {
   /** Tasks that ran are bound to what they need: from here on what others handed over is taken. */
   async start(): Promise<void> {
     await (await this.#heard()).sweep()
+    this.#isStarted = true
     this.#endLooking = this.#options.every(() => this.#reader.wake())
     this.#reader.wake()
   }
 
-  /** Something was handed to this partition. */
+  /** Something was handed to this partition. Before the start it waits: tasks that are not there yet would not hear it. */
   wake(): void {
-    this.#reader.wake()
+    if (this.#isStarted) this.#reader.wake()
   }
 
   /** Resolves when what was there is taken, or has to wait. */
