@@ -124,7 +124,7 @@ export class Feed<T> {
     this.#place = place
   }
 
-  /** Without a topic, `after` brings back nothing: values are kept by topic. */
+  /** Without a topic, `after` brings back nothing, since values are kept by topic; `missed` tells whether there were any. */
   read(options: ReaderOptions = {}): FeedReader<T> {
     const { topic, after } = options
     const { values, lost } = this.#since(topic, after)
@@ -154,7 +154,8 @@ export class Feed<T> {
   }
 
   #since(topic: string | undefined, after: number | undefined): { values: Published<T>[]; lost: boolean } {
-    if (after === undefined || topic === undefined) return { values: [], lost: false }
+    if (after === undefined) return { values: [], lost: false }
+    if (topic === undefined) return { values: [], lost: after !== this.#number }
     const kept = this.#kept.peek(topic)
     // a number of the future is one of another life
     const lost = after > this.#number || after < (kept?.lost ?? this.#forgotten)

@@ -80,6 +80,15 @@ describe('a feed', () => {
     expect(feed.readers).toBe(0)
   })
 
+  it('tells a reader of all topics that comes back whether something was published meanwhile', () => {
+    const feed = new Feed<number>({ kept: 10 })
+    feed.publish('a', 1)
+    expect(feed.read({ after: 1 }).missed).toBe(false)
+    feed.publish('b', 2)
+    expect([0, 1, 2, 3].map((after) => feed.read({ after }).missed)).toEqual([true, true, false, true])
+    expect(feed.read().missed).toBe(false)
+  })
+
   it('gives a reader that comes back what it missed', async () => {
     const feed = new Feed<string>({ kept: 3 })
     for (const value of ['a', 'b', 'c', 'd']) feed.publish('t', value)

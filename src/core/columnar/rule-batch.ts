@@ -11,7 +11,7 @@
 import { fillProperties } from '../engine/call-plug.ts'
 import type { Counts } from '../engine/counts.ts'
 import { FIRED, HELD } from '../engine/event-filter.ts'
-import type { ExecutorHost, Generate, HeardEvents } from '../engine/executor.ts'
+import type { ExecutorHost, Generate } from '../engine/executor.ts'
 import type { ActuatorNode } from '../graph/graph.ts'
 import type { Plug, PlugContext } from '../plug/plug.ts'
 import type { BadAnswer } from '../plug/result.ts'
@@ -33,7 +33,6 @@ import type { RowPlugCalls } from './row-plug-calls.ts'
 import { SILENT, type Progress } from './replay.ts'
 import { FiringRecorder } from './firing-recorder.ts'
 import { RowEventWriter } from './row-events.ts'
-import type { RowHistory } from './row-history.ts'
 import { RowRecords } from './row-records.ts'
 import { RowMessage } from './row-message.ts'
 import type { FiringPlaces } from './firing-loop.ts'
@@ -58,13 +57,12 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   tellsInner = false
   records: RowRecords | undefined = undefined
   firings: FiringRecorder | undefined = undefined
-  readonly history: RowHistory | undefined
+  readonly history: RowRecords['history']
   readonly oddGates: RowStore['oddGates']
   readonly #events: RowEventWriter
   readonly #recorder: FiringRecorder
   readonly #records: RowRecords
-  readonly #heard: HeardEvents
-  readonly #hasWhy: boolean
+  readonly #host: Pick<ExecutorHost, 'events' | 'why'>
   /** filled anew for each message that tells something */
   readonly #told: RowMessage
   /** messages that were opened in the state machine, where their firings are counted */
@@ -111,8 +109,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#rows = new RowStore(shape, model, clock)
     this.oddGates = this.#rows.oddGates
     this.#unknown = new UnknownStates(this.#rows, model, host.keepsLog)
-    this.#heard = host.events
-    this.#hasWhy = host.why
+    this.#host = host
     this.#events = new RowEventWriter(this.#rows, host)
     this.#recorder = new FiringRecorder(this.#rows, model, host, this.#events)
     this.#records = new RowRecords(this.#rows, model, host)
@@ -191,11 +188,10 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   /** What was done in rows alone. */
   get counts(): Counts {
-    const calls = this.#firings
     return {
       steps: this.taken + (this.#rowCalls?.answers ?? 0),
-      firings: calls + (this.taken - this.#inFold) * this.#inner,
-      calls,
+      firings: this.#firings + (this.taken - this.#inFold) * this.#inner,
+      calls: this.#firings,
       held: this.#held,
       dropped: 0,
     }
@@ -235,8 +231,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
       const { model } = this.handleAt(first).task
       this.#vectorParts = vectorPartsOf(this.#rows, first, model, this.#generate, this.#unknown.isPossible)
     }
-    const { all = [] } = this.#vectorParts ?? {}
-    if (this.records?.canVectorize(all) === false) return undefined
+    if (this.records?.canVectorize(this.#vectorParts?.all ?? []) === false) return undefined
     const vectorized = this.#vectorParts ? VectorizedBatch.of(rows, this.#vectorParts, this, last, era) : undefined
     for (const row of vectorized?.rows ?? []) this.#vectorized[row] = vectorized
     return vectorized
@@ -248,9 +243,9 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   }
 
   listenersChanged(): void {
-    const { anyToldTypes, takesRecords, firesInRecords } = this.#heard
+    const { anyToldTypes, takesRecords, firesInRecords } = this.#host.events
     this.tells = (anyToldTypes & (FIRED | HELD)) !== 0
-    this.tellsWhy = this.#hasWhy && this.#heard.wantsWhy
+    this.tellsWhy = this.#host.why && this.#host.events.wantsWhy
     this.tellsInner = this.tells && this.#inner > 0
     this.firings = firesInRecords ? this.#recorder : undefined
     this.#recorder.listenersChanged()
@@ -458,9 +453,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   }
 
   goesOn(row: number, position: number): void {
-    if (!this.tellsInner) return
-    this.#events.goesOn(row, position)
-    this.#recorder.goesOn(row, position)
+    if (this.tellsInner) for (const one of [this.#events, this.#recorder]) one.goesOn(row, position)
   }
 
   endCalls(row: number, bits: number): boolean {

@@ -234,8 +234,7 @@ export class VectorizedBatch {
   #takeRecorded(message: Message, place: number, fires: boolean): number {
     const { records, firings } = this.#batch
     const all = records === undefined ? undefined : (this.#epoch ??= records.beginEpoch(this.#source()))
-    const fired =
-      firings === undefined || !fires ? undefined : (this.#firingEpoch ??= firings.beginEpoch(this.#source()))
+    const fired = fires && firings ? (this.#firingEpoch ??= firings.beginEpoch(this.#source())) : undefined
     all?.begin(place, message)
     fired?.begin(place, message)
     if (!fires) {

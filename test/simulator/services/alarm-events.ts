@@ -49,12 +49,13 @@ class AlarmEvents implements ServiceModel {
       const last = ids.at(-1)
       const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': String(last) }) }
       const question = { method: 'GET', url: '/alarm/events', tenant, headers } as const
-      await this.#world.follow(question, staysMs, (text) => {
+      const heard = (text: string): void => {
         for (const [, id] of text.matchAll(/^id: (\d+)$/gm)) {
           ids.push(Number(id))
           this.#world.tell(`${tenant} reads alarm event ${id}`)
         }
-      })
+      }
+      await this.#world.follow(question, heard, { left: this.#world.pause(staysMs) })
       await this.#world.pause(this.#isOver ? 0 : awayMs)
     }
   }

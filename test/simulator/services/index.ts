@@ -5,6 +5,7 @@ import { broker } from './broker.ts'
 import { commands } from './commands.ts'
 import { resources } from './resources.ts'
 import { rules } from './rules.ts'
+import { streams } from './streams.ts'
 import { templates } from './templates.ts'
 import { types } from './types.ts'
 import type { SimulatedService } from './simulated-service.ts'
@@ -18,4 +19,5 @@ export const SIMULATED: readonly SimulatedService[] = [
   resources,
   templates,
   types,
+  streams,
 ]

@@ -1,10 +1,13 @@
 /** A host of the simulated machine, from its start to its stop or death: no socket, no thread, no file. */
+import http from 'node:http'
+import type { Duplex } from 'node:stream'
 import { fastify, type FastifyInstance } from 'fastify'
 import { compose, type Composed } from '../../../src/host/compose.ts'
 import { readConfig, type Config } from '../../../src/host/config.ts'
 import { mount } from '../../../src/host/mount.ts'
 import { SERVICES } from '../../../src/host/service-table.ts'
 import type { Plug } from '../../../src/plug.ts'
+import { MQTT_PORT, newConnection } from './network.ts'
 import type { Medium } from './medium.ts'
 
 /** What is served. Functions and webscripts run in processes of their own, which no simulated clock governs. */
@@ -24,25 +27,30 @@ export interface Question {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An answer that goes on. */
-export interface Followed {
-  readonly status: number
-  readonly over: Promise<void>
-  /** The client goes away. */
-  leave(): void
-}
-
 export interface HostLife {
   readonly composed: Composed
   ask(question: Question): Promise<Answer>
-  /** An answer that goes on: `heard` gets its text as it comes, until `over`. */
-  follow(question: Question, heard: (text: string) => void): Promise<Followed>
+  /** An answer that goes on: `heard` gets its text as it comes, until `over`. `begun`: told before that. */
+  follow(
+    question: Question,
+    connection: { readonly begun: () => void; readonly left: Promise<void> },
+    heard: (text: string) => void,
+  ): Promise<{ readonly status: number; over: Promise<void> }>
+  /** A request that becomes a WebSocket on that stream. */
+  upgrade(question: Question, stream: Duplex): void
   /** Stops it as an operator would. */
   stop(): Promise<void>
 }
 
+/** sixteen bytes; who asks may choose the same again */
+const SOCKET_KEY = btoa('0123456789abcdef')
+
 function configOf(serves: readonly string[]): Config {
-  return readConfig({ store: 'memory:', empty: true, rateLimit: '0', only: serves.join(',') }, {}, [...SERVICES.keys()])
+  return readConfig(
+    { store: 'memory:', mqtt: String(MQTT_PORT), empty: true, rateLimit: '0', only: serves.join(',') },
+    {},
+    [...SERVICES.keys()],
+  )
 }
 
 /** Rejects when it cannot start. */
@@ -76,7 +84,8 @@ export async function startLife(
   return {
     composed,
     ask: (question) => ask(app, question),
-    follow: (question, heard) => follow(app, question, heard),
+    follow: (question, connection, heard) => follow(app, question, connection, heard),
+    upgrade: (question, stream) => upgrade(app, question, stream),
     stop: () => app.close(),
   }
 }
@@ -95,26 +104,44 @@ async function ask(app: FastifyInstance, { method, url, tenant, body, headers }:
   return { status: statusCode, body: parsed(payload), headers: given }
 }
 
+/** Over a connection of its own, so that the host hears when its client goes, and waits for one that does not read. */
 async function follow(
   app: FastifyInstance,
   { method, url, tenant, headers }: Question,
+  { begun, left }: { readonly begun: () => void; readonly left: Promise<void> },
   heard: (text: string) => void,
-): Promise<Followed> {
-  const answer = await app.inject({
+): Promise<{ readonly status: number; over: Promise<void> }> {
+  const { host, client, leave } = newConnection()
+  void left.then(leave)
+  app.server.emit('connection', host)
+  const asked = http.request({
     method,
-    url,
+    path: url,
     headers: { authorization: credentialsOf(tenant), ...headers },
-    payloadAsStream: true,
+    createConnection: () => client,
   })
-  const stream = answer.stream()
-  stream.setEncoding('utf8')
-  stream.on('data', heard)
+  const answer = await new Promise<http.IncomingMessage>((resolve, reject) => {
+    asked.once('response', resolve).once('error', reject).end()
+  })
+  const status = answer.statusCode ?? 0
+  if (status === 200) begun()
+  answer.setEncoding('utf8')
+  answer.on('data', heard)
   const over = new Promise<void>((resolve) => {
-    stream.once('end', resolve)
-    stream.once('error', () => resolve())
-    stream.once('close', resolve)
+    for (const end of ['end', 'error', 'close']) answer.once(end, () => resolve())
   })
-  return { status: answer.statusCode, over, leave: () => void stream.destroy() }
+  return { status, over }
+}
+
+function upgrade(app: FastifyInstance, { method, url, tenant }: Question, stream: Duplex): void {
+  const headers = {
+    authorization: credentialsOf(tenant),
+    connection: 'upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': SOCKET_KEY,
+  }
+  app.server.emit('upgrade', { method, url, headers, httpVersion: '1.1', socket: stream }, stream, Buffer.alloc(0))
 }
 
 function credentialsOf(tenant: string): string {

@@ -5,6 +5,7 @@ import { Chance } from './chance.ts'
 import { SERVED, startLife, type Answer, type HostLife, type Question } from './host-life.ts'
 import { CALM, Medium, type Trouble } from './medium.ts'
 import type { Cast, Fault } from './plan.ts'
+import { network } from './network.ts'
 import { notePlug, type NoteBook } from './note-plug.ts'
 import type { VirtualLoop } from './virtual-loop.ts'
 
@@ -33,6 +34,16 @@ const START_AGAIN_MS = 2_000
 const SOON_MS = 2_000
 /** ms of calm after which everything has come to rest */
 export const REST_MS = 150_000
+
+/** How a client follows an answer that goes on. */
+export interface Following {
+  /** it goes when this resolves */
+  readonly left?: Promise<void>
+  /** told when it is let in, before anything comes */
+  readonly opened?: () => void
+}
+
+const NEVER = new Promise<void>(() => undefined)
 
 export class World {
   readonly loop: VirtualLoop
@@ -63,6 +74,7 @@ export class World {
 
   constructor(loop: VirtualLoop, seed: string, { tenants, serves = SERVED }: Cast) {
     this.loop = loop
+    network.forget()
     this.#tenants = tenants
     this.#serves = serves
     this.medium = new Medium(loop, new Chance(`medium ${seed}`))
@@ -159,28 +171,43 @@ export class World {
     })
   }
 
-  /** Reads an answer that goes on, for at most so many ms, until it ends or the machine dies. False when there was none. */
-  async follow(question: Question, ms: number, heard: (text: string) => void): Promise<boolean> {
+  /** The host that is up, and what tells when its machine dies. */
+  link(): { readonly life: HostLife; readonly died: Promise<void> } | undefined {
+    const life = this.#life
+    return life && { life, died: this.#death() }
+  }
+
+  /** Resolves when the machine dies. */
+  #death(): Promise<void> {
+    return new Promise((resolve) => {
+      const lost = (): void => {
+        this.#open.delete(lost)
+        resolve()
+      }
+      this.#open.add(lost)
+    })
+  }
+
+  /** Reads an answer that goes on, until it ends or the machine dies. False when there was none. */
+  async follow(
+    question: Question,
+    heard: (text: string) => void,
+    { left = NEVER, opened }: Following = {},
+  ): Promise<boolean> {
     const life = this.#life
     if (life === undefined) return false
     const number = this.#lives
     this.tell(`${question.tenant} follows ${question.url} ${JSON.stringify(question.headers)}`)
-    const died = new Promise<false>((resolve) => {
-      const lost = (): void => {
-        this.#open.delete(lost)
-        resolve(false)
-      }
-      this.#open.add(lost)
+    const died = this.#death().then(() => false as const)
+    const begun = (): void => {
+      if (number === this.#lives) opened?.()
+    }
+    const asked = life.follow(question, { begun, left }, (text) => {
+      if (number === this.#lives) heard(text)
     })
-    let hasLeft = false
-    const opened = life.follow(question, (text) => {
-      if (number === this.#lives && !hasLeft) heard(text)
-    })
-    const answer = await Promise.race([opened.catch(() => false as const), died])
+    const answer = await Promise.race([asked.catch(() => false as const), died])
     if (answer === false || answer.status !== 200) return false
-    await Promise.race([answer.over, died, this.pause(ms)])
-    hasLeft = true
-    answer.leave()
+    await Promise.race([answer.over, died])
     this.tell(`${question.tenant} follows ${question.url} no longer`)
     return true
   }
@@ -285,6 +312,7 @@ export class World {
     this.#life = undefined
     this.#lives++
     this.loop.forget()
+    network.forget()
     await this.medium.crash()
     this.notes.crashed()
     for (const lost of this.#open) lost()
@@ -301,6 +329,7 @@ export class World {
       this.#life = undefined
       this.#lives++
       this.loop.forget()
+      network.forget()
       void this.medium.crash()
       this.notes.crashed()
       for (const lost of this.#open) lost()
@@ -334,6 +363,7 @@ export class World {
         this.tell(`the host does not start: ${messageOf(error)}`)
         this.#isDown = true
         this.loop.forget()
+        network.forget()
         void this.medium.crash()
         this.loop.after(START_AGAIN_MS, () => this.#start(), 'world')
       },

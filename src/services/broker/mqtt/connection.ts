@@ -170,7 +170,9 @@ export class Connection {
     const clientId = packet.clientId === '' ? newId() : packet.clientId
     const api = this.#listener.options.api(caller)
     this.#writer.mostBytes = packet.properties?.maximumPacketSize
-    const subscriptions = new Subscriptions(api, this.#writer, this.#listener, packet.properties?.receiveMaximum)
+    const ended = (): void => void this.end(REASONS.shuttingDown)
+    const { receiveMaximum } = packet.properties ?? {}
+    const subscriptions = new Subscriptions(api, this.#writer, this.#listener, ended, receiveMaximum)
     this.#known = { caller, api, clientId, subscriptions }
     if (will && topic) this.#will = { topic, payload: Buffer.from(will.payload) }
     this.#listener.named(caller.tenant, clientId, this)

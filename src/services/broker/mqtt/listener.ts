@@ -9,6 +9,7 @@
  * MQTT-3 what waits for a slow reader is bounded, and the oldest is lost
  * MQTT-4 what the standard closes a connection for closes it, and is never acknowledged; nothing more is read from it
  * MQTT-5 what a client did wrong is counted, and in the log at warn with its reason, as far as it is no flood
+ * MQTT-6 a client that listens is let go as soon as the broker tells nothing any more
  *
  * Sessions end with their connection: nothing is kept for a device that is away, and nothing is retained. Streams are
  * given at QoS 0 or 1.

@@ -21,6 +21,7 @@ export class Subscriptions {
   readonly #api: BrokerApi
   readonly #writer: PacketWriter
   readonly #listener: ConnectionContext
+  readonly #ended: () => void
   readonly #byFilter = new Map<string, Subscription>()
   readonly #unacknowledged = new Set<number>()
   readonly #mostUnacknowledged: number
@@ -28,8 +29,16 @@ export class Subscriptions {
   #freed: (() => void)[] = []
   #isOver = false
 
-  constructor(api: BrokerApi, writer: PacketWriter, listener: ConnectionContext, receiveMaximum = MAX_IDS) {
+  /** `ended`: told when the broker tells nothing any more. */
+  constructor(
+    api: BrokerApi,
+    writer: PacketWriter,
+    listener: ConnectionContext,
+    ended: () => void,
+    receiveMaximum = MAX_IDS,
+  ) {
     this.#api = api
+    this.#ended = ended
     this.#writer = writer
     this.#listener = listener
     this.#mostUnacknowledged = Math.min(MAX_UNACKNOWLEDGED, receiveMaximum)
@@ -105,6 +114,8 @@ export class Subscriptions {
       const ready = this.#writer.ready()
       if (ready !== undefined) await ready
     }
+    // a client that is connected and hears nothing would take it for silence
+    if (!subscription.end.signal.aborted) this.#ended()
   }
 
   #send(topic: string, payload: Buffer, { qos, identifier }: Subscription): void {

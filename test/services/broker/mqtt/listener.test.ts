@@ -505,6 +505,18 @@ it('closing waits for what is on its way into the log, and tells version 5 why',
   expect(broker.posts).toHaveLength(1)
 })
 
+// Holds MQTT-6
+it('a client that listens is let go when the broker tells nothing any more, whatever is still on its way', async () => {
+  const broker = new FakeBroker()
+  const { send, packets, closed } = await raw(await openDoor(broker), 5)
+  send(hello({ protocolVersion: 5 }))
+  send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'resources/r/events', qos: 1 }] })
+  await expect.poll(() => packets).toHaveLength(2)
+  broker.feed.end()
+  await closed
+  expect(packets[2]).toMatchObject({ cmd: 'disconnect', reasonCode: 0x8b })
+})
+
 it('a port that is taken is told by its address', async () => {
   const door = await openDoor(new FakeBroker())
   await expect(openDoor(new FakeBroker(), { port: door.port })).rejects.toThrow(

@@ -1,0 +1,99 @@
+/** Clients of one connection each: what they say over MQTT and WebSockets, and what they hear. */
+import { generate, parser, type IPublishPacket, type Packet } from 'mqtt-packet'
+import WebSocket from 'ws'
+import type { HostLife } from './host-life.ts'
+import { MQTT_PORT, newConnection, network } from './network.ts'
+
+/** An end of a connection. */
+export interface Client {
+  /** whether the host let it in */
+  readonly opened: Promise<boolean>
+  /** resolves when the connection is over, whoever ended it; not when the host died */
+  readonly over: Promise<void>
+  leave(): void
+}
+
+export interface SocketClient extends Client {
+  send(text: string): void
+}
+
+/** `heard` undefined: it never reads. */
+export function openSocket(
+  life: HostLife,
+  { url, tenant }: { readonly url: string; readonly tenant: string },
+  heard?: (text: string) => void,
+): SocketClient {
+  const { host, client, leave } = newConnection()
+  const socket = new WebSocket(null as never, undefined, {})
+  const over = new Promise<void>((resolve) => void client.once('close', () => resolve()))
+  const opened = new Promise<boolean>((resolve) => {
+    client.once('close', () => resolve(false))
+    client.once('data', (head: Buffer) => {
+      const isOpen = head.toString().startsWith('HTTP/1.1 101')
+      if (!isOpen) leave()
+      else if (heard === undefined) client.pause()
+      else attach(socket, client, heard)
+      resolve(isOpen)
+    })
+  })
+  life.upgrade({ method: 'GET', url, tenant }, host)
+  return {
+    opened,
+    over,
+    leave,
+    send: (text) => {
+      if (socket.readyState === WebSocket.OPEN) socket.send(text)
+    },
+  }
+}
+
+function attach(socket: WebSocket, client: unknown, heard: (text: string) => void): void {
+  socket.on('error', () => undefined)
+  socket.on('message', (data) => heard((data as Buffer).toString()))
+  // what the package does when a server has let it in
+  const opening = socket as unknown as { setSocket(stream: unknown, head: Buffer, options: object): void }
+  opening.setSocket(client, Buffer.alloc(0), { maxPayload: 0, allowSynchronousEvents: true })
+}
+
+export interface MqttClient extends Client {
+  send(packet: Packet): void
+}
+
+/** Version 5, without a session. `heard` undefined: it reads nothing but that it was let in. */
+export function openMqtt(tenant: string, heard?: (packet: Packet) => void): MqttClient | undefined {
+  const connection = network.connect(MQTT_PORT)
+  if (connection === undefined) return undefined
+  const { client, leave } = connection
+  const packets = parser({ protocolVersion: 5 })
+  const over = new Promise<void>((resolve) => void client.once('close', () => resolve()))
+  const opened = new Promise<boolean>((resolve) => {
+    client.once('close', () => resolve(false))
+    packets.on('packet', (packet) => {
+      if (packet.cmd === 'connack') {
+        resolve(packet.reasonCode === 0)
+        if (heard === undefined) client.pause()
+      } else heard?.(packet)
+    })
+  })
+  client.on('data', (bytes: Buffer) => void packets.parse(bytes))
+  client.on('end', leave)
+  const send = (packet: Packet): void => {
+    if (!client.destroyed) client.write(generate(packet, { protocolVersion: 5 }))
+  }
+  send({
+    cmd: 'connect',
+    protocolId: 'MQTT',
+    protocolVersion: 5,
+    clean: true,
+    clientId: '',
+    keepalive: 0,
+    username: tenant,
+    password: Buffer.from('secret'),
+  })
+  return { opened, over, leave, send }
+}
+
+export function publishing(topic: string, body: object, qos: 0 | 1 | 2, messageId: number): IPublishPacket {
+  const payload = Buffer.from(JSON.stringify(body))
+  return { cmd: 'publish', topic, payload, qos, dup: false, retain: false, ...(qos > 0 && { messageId }) }
+}
