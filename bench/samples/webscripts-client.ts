@@ -1,7 +1,7 @@
 /**
  * Asks a server on this machine: `webscripts-client.ts <port> <path> <connections> <ms> <a second, or 0> [<key:secret> <body>]`. Without a rate
- * each connection asks again when it was answered; with one, requests begin at their times whatever came, once the server is
- * warm from having been asked without. With a body it posts it as whoever has that pair. Prints an empty line when it begins
+ * each connection asks again when it was answered; with one, requests begin at their times whatever came, and are measured when
+ * the server is warm from both. With a body it posts it as whoever has that pair. Prints an empty line when it begins
  * to measure, then JSON.
  */
 import { connect, type Socket } from 'node:net'
@@ -13,8 +13,9 @@ const posted = `authorization: Basic ${basic}\r\ncontent-type: application/json\
 const [method, more] = body === '' ? ['GET', ''] : ['POST', posted]
 const request = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\n${more}\r\n${body}`
 const WARM_UP_MS = 1_500
-/** in which those end that were begun before it is measured */
+/** in which those end that were begun before it is measured; with a rate, requests come at it already */
 const PAUSE_MS = 200
+const PACED_WARM_UP_MS = 2_000
 const times: number[] = []
 const free: Socket[] = []
 /** when the requests that wait for a connection were due */
@@ -47,12 +48,16 @@ await Promise.all(
 await sleep(WARM_UP_MS)
 isPaced = isRated
 const began = performance.now() + PAUSE_MS
-measuresFrom = began
+measuresFrom = began + (isRated ? PACED_WARM_UP_MS : 0)
 const end = measuresFrom + Number(ms)
 await sleep(PAUSE_MS)
-process.stdout.write('\n')
 let sent = 0
+let isMeasuring = false
 while (performance.now() < end) {
+  if (!isMeasuring && performance.now() >= measuresFrom) {
+    isMeasuring = true
+    process.stdout.write('\n')
+  }
   if (isPaced) {
     const now = performance.now()
     const wanted = Math.floor(((now - began) / 1_000) * Number(rate))
