@@ -14,6 +14,7 @@ import type {
   Store,
   Write,
 } from '../storage/contract.ts'
+import { WrappedCollection } from '../storage/wrapped-collection.ts'
 import type { Json } from '../kernel/json.ts'
 
 /** Logs of which each partition has its own. */
@@ -106,61 +107,28 @@ class OwnLog implements Log {
 }
 
 /** Writes as data have the ids of the service: the commit gives them the partition's. */
-class OwnDocuments<D extends Document> implements Collection<D> {
-  readonly #inner: Collection<D>
+class OwnDocuments<D extends Document> extends WrappedCollection<D> {
   readonly #idOf: (id: string) => string
 
   constructor(inner: Collection<D>, idOf: (id: string) => string) {
-    this.#inner = inner
+    super(inner)
     this.#idOf = idOf
   }
 
-  get spec() {
-    return this.#inner.spec
+  override get(id: string): ReturnType<Collection<D>['get']> {
+    return super.get(this.#idOf(id))
   }
 
-  get(id: string) {
-    return this.#inner.get(this.#idOf(id))
+  override getMany(ids: readonly string[]): ReturnType<Collection<D>['getMany']> {
+    return super.getMany(ids.map(this.#idOf))
   }
 
-  getMany(ids: readonly string[]) {
-    return this.#inner.getMany(ids.map(this.#idOf))
+  override put(id: string, value: D, expect?: Expectation): Promise<number> {
+    return super.put(this.#idOf(id), value, expect)
   }
 
-  find(...question: Parameters<Collection<D>['find']>) {
-    return this.#inner.find(...question)
-  }
-
-  ids(...question: Parameters<Collection<D>['ids']>) {
-    return this.#inner.ids(...question)
-  }
-
-  count(...question: Parameters<Collection<D>['count']>) {
-    return this.#inner.count(...question)
-  }
-
-  countBy(...question: Parameters<Collection<D>['countBy']>) {
-    return this.#inner.countBy(...question)
-  }
-
-  put(id: string, value: D, expect?: Expectation) {
-    return this.#inner.put(this.#idOf(id), value, expect)
-  }
-
-  delete(id: string, expect?: Expectation) {
-    return this.#inner.delete(this.#idOf(id), expect)
-  }
-
-  putting(id: string, value: D, expect?: Expectation) {
-    return this.#inner.putting(id, value, expect)
-  }
-
-  deleting(id: string, expect?: Expectation) {
-    return this.#inner.deleting(id, expect)
-  }
-
-  expecting(id: string, version: number) {
-    return this.#inner.expecting(id, version)
+  override delete(id: string, expect?: Expectation): Promise<boolean> {
+    return super.delete(this.#idOf(id), expect)
   }
 }
 

@@ -10,6 +10,7 @@
  * Samples (`series`) and objects (`blobs`) are not fenced: the same sample may be written twice, and the content of an
  * object is found by a document only.
  */
+import { WrappedCollection } from './wrapped-collection.ts'
 import { AppError } from '../kernel/errors.ts'
 import type { Json } from '../kernel/json.ts'
 import type { Collection, CollectionSpec, Committed, Document, Expectation, Log, Store, Write } from './contract.ts'
@@ -143,62 +144,21 @@ class FencedStore implements Store {
   }
 }
 
-class FencedCollection<D extends Document> implements Collection<D> {
-  readonly #inner: Collection<D>
+class FencedCollection<D extends Document> extends WrappedCollection<D> {
   readonly #commit: (writes: readonly Write[]) => Promise<Committed>
 
   constructor(inner: Collection<D>, commit: (writes: readonly Write[]) => Promise<Committed>) {
-    this.#inner = inner
+    super(inner)
     this.#commit = commit
   }
 
-  get spec() {
-    return this.#inner.spec
-  }
-
-  get(...question: Parameters<Collection<D>['get']>) {
-    return this.#inner.get(...question)
-  }
-
-  getMany(...question: Parameters<Collection<D>['getMany']>) {
-    return this.#inner.getMany(...question)
-  }
-
-  find(...question: Parameters<Collection<D>['find']>) {
-    return this.#inner.find(...question)
-  }
-
-  ids(...question: Parameters<Collection<D>['ids']>) {
-    return this.#inner.ids(...question)
-  }
-
-  count(...question: Parameters<Collection<D>['count']>) {
-    return this.#inner.count(...question)
-  }
-
-  countBy(...question: Parameters<Collection<D>['countBy']>) {
-    return this.#inner.countBy(...question)
-  }
-
-  async put(id: string, value: D, expect?: Expectation): Promise<number> {
+  override async put(id: string, value: D, expect?: Expectation): Promise<number> {
     const { results } = await this.#commit([this.putting(id, value, expect)])
     return results[0] ?? 0
   }
 
-  async delete(id: string, expect?: Expectation): Promise<boolean> {
+  override async delete(id: string, expect?: Expectation): Promise<boolean> {
     const { results } = await this.#commit([this.deleting(id, expect)])
     return results[0] === 1
-  }
-
-  putting(id: string, value: D, expect?: Expectation): Write {
-    return this.#inner.putting(id, value, expect)
-  }
-
-  deleting(id: string, expect?: Expectation): Write {
-    return this.#inner.deleting(id, expect)
-  }
-
-  expecting(id: string, version: number): Write {
-    return this.#inner.expecting(id, version)
   }
 }

@@ -236,7 +236,7 @@ export const WALLS: readonly Wall[] = [
   // The parts of a tenant that several hosts may have
   {
     from: 'src/partitions/**',
-    files: ['src/partitions/**', 'src/storage/contract.ts', 'src/kernel/**'],
+    files: ['src/partitions/**', 'src/storage/contract.ts', 'src/storage/wrapped-collection.ts', 'src/kernel/**'],
     packages: [],
     pure: true,
   },
