@@ -7,9 +7,9 @@ import { hashText } from '../kernel/hash-text.ts'
 
 export const SLOTS = 256
 
-/** The slot of a partition of a tenant, by its name (`unitName`): the same on every host, for ever. */
-export function slotOf(unit: string): number {
-  return hashText(unit) % SLOTS
+/** The slot of a partition of a tenant, by its name (`partitionName`): the same on every host, for ever. */
+export function slotOf(name: string): number {
+  return hashText(name) % SLOTS
 }
 
 /**

@@ -7,7 +7,7 @@ import type { CheckPair } from './auth/check-pair.ts'
 import type { Config } from './config.ts'
 import type { Gauges } from './gauges.ts'
 import type { OwnApi } from './own-api.ts'
-import type { UnitPartition } from './cluster/unit-questions.ts'
+import type { HostedPartition } from './cluster/partition-questions.ts'
 import type { ServiceRegistry } from './service-registry.ts'
 import type { HostedService } from './hosted-service.ts'
 
@@ -35,7 +35,7 @@ export interface ServiceDependencies {
   /** the plugs of this host beside the built-in ones; the same list until they are others */
   readonly plugs: () => readonly Plug[]
   /** Which of several partitions of their tenant the services have; absent: it has one, or they have all tenants. */
-  readonly partition?: UnitPartition
+  readonly partition?: HostedPartition
   /** where each service is found by the others; whoever makes one puts it in */
   readonly serviceRegistry: ServiceRegistry
   /**

@@ -36,13 +36,13 @@ export function taskIdsLike(number: number): string {
 }
 
 /** What is owned by one host: a tenant, and beyond its first partition the tenant and the number. No tenant has a slash in its name. */
-export function unitName(tenant: string, number: number): string {
+export function partitionName(tenant: string, number: number): string {
   return number === 0 ? tenant : `${tenant}/${number}`
 }
 
-export function readUnitName(unit: string): { readonly tenant: string; readonly number: number } {
-  const slash = unit.lastIndexOf('/')
+export function readPartitionName(name: string): { readonly tenant: string; readonly number: number } {
+  const slash = name.lastIndexOf('/')
   return slash < 0
-    ? { tenant: unit, number: 0 }
-    : { tenant: unit.slice(0, slash), number: Number(unit.slice(slash + 1)) }
+    ? { tenant: name, number: 0 }
+    : { tenant: name.slice(0, slash), number: Number(name.slice(slash + 1)) }
 }

@@ -12,8 +12,8 @@ import type { Timers } from '../timers.ts'
 import { ConnectionRouting } from './connection-routing.ts'
 import { Hops, HOP_HEADER } from './hop.ts'
 import { HOST_HEADER, RequestRouting } from './request-routing.ts'
-import { UnitCalls } from './unit-calls.ts'
-import { unitOfRequest } from './unit-of-request.ts'
+import { PartitionCalls } from './partition-calls.ts'
+import { partitionOfRequest } from './partition-of-request.ts'
 import type { TenantServices } from './tenant-services.ts'
 
 /** ms between two looks */
@@ -57,7 +57,7 @@ export class ClusterHost {
   readonly tenants: OpenTenants<TenantServices>
   readonly routing: RequestRouting
   readonly connections: ConnectionRouting
-  readonly units: UnitCalls
+  readonly partitions: PartitionCalls
   readonly #options: ClusterHostOptions
   readonly #hops: Hops
   /** undefined: it has not joined */
@@ -78,15 +78,15 @@ export class ClusterHost {
       tenants,
       place,
       open: (tenant, term, lost) => open(tenant, { holder: this.#name, term }, lost),
-      close: (opened, unit) => {
-        this.connections.left(unit)
+      close: (opened, name) => {
+        this.connections.left(name)
         return opened.close()
       },
       logger,
     })
-    this.units = new UnitCalls({
+    this.partitions = new PartitionCalls({
       place,
-      opened: (unit) => this.tenants.opened(unit),
+      opened: (name) => this.tenants.opened(name),
       hops: this.#hops,
       timers,
       requestMs,
@@ -97,8 +97,8 @@ export class ClusterHost {
       elapsed: () => options.timers.elapsed(),
       hops: this.#hops,
       requestMs,
-      unitOf: (tenant, request) => unitOfRequest(tenant, countOf(tenant), request),
-      units: this.units,
+      partitionOf: (tenant, request) => partitionOfRequest(tenant, countOf(tenant), request),
+      partitions: this.partitions,
       tenantOfPublic,
     })
     const elapsed = (): number => options.timers.elapsed()

@@ -7,7 +7,7 @@ import { machineTimers } from '../../machine/timers.ts'
 import type { DeployedPlug } from '../../services/functions/contract.ts'
 import type { SeenResource } from '../../services/resources/contract.ts'
 import type { ServiceRegistry } from '../service-registry.ts'
-import type { UnitPartition } from './unit-questions.ts'
+import type { HostedPartition } from './partition-questions.ts'
 
 /** Services that each partition has. */
 export const OF_EACH_PARTITION: ReadonlySet<string> = new Set(['broker', 'rules'])
@@ -21,7 +21,7 @@ const MAX_TOLD = 1_000
 /** What of it is known here: plugs, and resources that are there. */
 export class FirstPartition {
   readonly #tenant: string
-  readonly #partition: UnitPartition
+  readonly #partition: HostedPartition
   readonly #logger: Logger
   #plugs: readonly DeployedPlug[] = []
   #written = '[]'
@@ -31,7 +31,7 @@ export class FirstPartition {
   #endLooking: () => void = () => undefined
   #looking: Promise<void> | undefined
 
-  constructor(tenant: string, partition: UnitPartition, logger: Logger) {
+  constructor(tenant: string, partition: HostedPartition, logger: Logger) {
     this.#tenant = tenant
     this.#partition = partition
     this.#logger = logger

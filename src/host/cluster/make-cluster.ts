@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
 import { CALL_BASES } from '../../services/webscripts/routes/routing.ts'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
-import { readUnitName } from '../../partitions/partition.ts'
+import { readPartitionName } from '../../partitions/partition.ts'
 import type { HostedService } from '../hosted-service.ts'
 import { makeServices } from '../make-services.ts'
 import type { ServiceDependencies, ServiceTable } from '../service-dependencies.ts'
@@ -16,7 +16,7 @@ import { OF_ONE_HOST } from './member-options.ts'
 import { PartitionCounts } from './partition-counts.ts'
 import { reachTenant, type ReachTenants } from './reach-tenant.ts'
 import { SummedGauges } from './summed-gauges.ts'
-import type { UnitQuestion } from './unit-questions.ts'
+import type { PartitionQuestion } from './partition-questions.ts'
 import { storageOfNobody, TenantServices } from './tenant-services.ts'
 
 export interface ClusterOptions {
@@ -56,7 +56,7 @@ export async function makeCluster(
     store,
     presence: storage.presence,
     tell: async (word) => storage.tell?.(word),
-    tenants: () => counts.units(),
+    tenants: () => counts.names(),
     countOf: (tenant) => counts.of(tenant),
     looked: () => counts.look(host.tenants),
     secret,
@@ -66,21 +66,21 @@ export async function makeCluster(
     gauges,
     logger,
     requestMs: config.limits.requestMs,
-    open: (unit, holder, lost) => {
-      const { tenant, number } = readUnitName(unit)
-      const units = {
-        ask: (at: number, question: UnitQuestion) => host.units.ask(tenant, at, question),
-        handed: (at: number) => host.units.handed(tenant, at),
+    open: (name, holder, lost) => {
+      const { tenant, number } = readPartitionName(name)
+      const others = {
+        ask: (at: number, question: PartitionQuestion) => host.partitions.ask(tenant, at, question),
+        handed: (at: number) => host.partitions.handed(tenant, at),
       }
-      const gaugesOfUnit = sums.of()
+      const gaugesHere = sums.of()
       return TenantServices.open({
         table,
         parts: perTenant,
         tenant,
         number,
-        units,
+        others,
         holder,
-        gauges: gaugesOfUnit,
+        gauges: gaugesHere,
         timers,
         lost,
       })

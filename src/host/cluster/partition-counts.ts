@@ -6,7 +6,8 @@
 import type { OpenTenants } from '../../cluster/open-tenants.ts'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
-import { readUnitName, unitName } from '../../partitions/partition.ts'
+import { readPartitionName, partitionName } from '../../partitions/partition.ts'
+import { walk } from '../../storage/walk.ts'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
 import type { Timers } from '../timers.ts'
 import type { CollectionSpec, Storage, Store } from '../../storage/contract.ts'
@@ -16,26 +17,20 @@ interface CountRecord {
 }
 
 /** In the store of the tenant. */
-export const COUNTS: CollectionSpec<CountRecord> = { name: 'partitions', version: 1, fields: {} }
-export const COUNT = 'count'
+export const PARTITION_COUNTS: CollectionSpec<CountRecord> = { name: 'partitions', version: 1, fields: {} }
+export const COUNT_ID = 'count'
 /** In the host's own, by tenant. */
-export const HINTS: CollectionSpec<CountRecord> = { name: 'partitioned_tenants', version: 1, fields: {} }
-
-const PAGE = 1_000
+export const PARTITION_HINTS: CollectionSpec<CountRecord> = { name: 'partitioned_tenants', version: 1, fields: {} }
 
 export async function readCount(store: Store): Promise<number> {
-  return (await store.collection(COUNTS).get(COUNT))?.value.count ?? 1
+  return (await store.collection(PARTITION_COUNTS).get(COUNT_ID))?.value.count ?? 1
 }
 
 /** Tenants with several, as far as the host has heard. */
 async function readHints(host: Store): Promise<ReadonlyMap<string, number>> {
   const hints = new Map<string, number>()
-  for (let afterId: string | undefined; ;) {
-    const page = await host.collection(HINTS).find({ limit: PAGE, ...(afterId !== undefined && { afterId }) })
-    for (const { id, value } of page) hints.set(id, value.count)
-    afterId = page.at(-1)?.id
-    if (page.length < PAGE || afterId === undefined) return hints
-  }
+  for await (const { id, value } of walk(host.collection(PARTITION_HINTS))) hints.set(id, value.count)
+  return hints
 }
 
 /** For a host that is alone, which has tenants whole. `STORE` when one has several partitions. */
@@ -78,10 +73,12 @@ export class PartitionCounts {
   }
 
   /** What hosts share: the partitions of all tenants, by name. */
-  async units(): Promise<readonly string[]> {
+  async names(): Promise<readonly string[]> {
     const [tenants, hints] = await Promise.all([this.#storage.tenants(), readHints(this.#storage.tenant(HOST_TENANT))])
     this.#hints = hints
-    return tenants.flatMap((tenant) => Array.from({ length: this.of(tenant) }, (_, number) => unitName(tenant, number)))
+    return tenants.flatMap((tenant) =>
+      Array.from({ length: this.of(tenant) }, (_, number) => partitionName(tenant, number)),
+    )
   }
 
   /** Now and then: tenants that have other counts than when they were opened are opened anew. Never waits. */
@@ -101,14 +98,14 @@ export class PartitionCounts {
       tenants.incomplete()
     }
     const other = new Map<string, number>()
-    tenants.renew(({ count }, unit) => {
-      const { tenant } = readUnitName(unit)
+    tenants.renew(({ count }, name) => {
+      const { tenant } = readPartitionName(name)
       if (count !== this.of(tenant)) other.set(tenant, count)
       return true
     })
     for (const tenant of other.keys()) other.set(tenant, await readCount(this.#storage.tenant(tenant)))
     if (other.size > 0) {
-      tenants.renew(({ count }, unit) => (other.get(readUnitName(unit).tenant) ?? count) === count)
+      tenants.renew(({ count }, name) => (other.get(readPartitionName(name).tenant) ?? count) === count)
     }
   }
 }

@@ -13,11 +13,13 @@ import { LISTENERS, listenerId } from '../../services/rules/relay/relay-records.
 import { TASKS } from '../../services/rules/tasks/task-record.ts'
 import type { Storage, Store, Write } from '../../storage/contract.ts'
 import { FENCES, takeFence } from '../../storage/fence-store.ts'
+import { walk } from '../../storage/walk.ts'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
-import { COUNT, COUNTS, HINTS, readCount } from './partition-counts.ts'
+import { COUNT_ID, PARTITION_COUNTS, PARTITION_HINTS, readCount } from './partition-counts.ts'
 import { fenceOf } from './tenant-services.ts'
 
-const PAGE = 500
+/** listeners of a commit */
+const PORTION = 500
 
 export interface RaisedPartitions {
   readonly tenant: string
@@ -43,14 +45,14 @@ export async function raisePartitions(storage: Storage, tenant: string, count: n
   }
   if (count === before) return { tenant, before, count }
   // hosts open the new ones, and find that they are nobody's yet
-  await storage.tenant(HOST_TENANT).collection(HINTS).put(tenant, { count })
+  await storage.tenant(HOST_TENANT).collection(PARTITION_HINTS).put(tenant, { count })
   const held: HeldFence[] = []
   try {
     await holdFences(store, count, held)
     await tellListeners(store, count)
-    const counts = store.collection(COUNTS)
-    const stored = await counts.get(COUNT)
-    const counted = counts.putting(COUNT, { count }, stored?.version ?? 'absent')
+    const counts = store.collection(PARTITION_COUNTS)
+    const stored = await counts.get(COUNT_ID)
+    const counted = counts.putting(COUNT_ID, { count }, stored?.version ?? 'absent')
     await store.commit([counted, ...held.map(({ release }) => release)])
   } catch (error) {
     // what somebody else has taken meanwhile is his
@@ -78,25 +80,20 @@ async function holdFences(store: Store, count: number, held: HeldFence[]): Promi
 
 /** What partitions hear of each other by the new count: beside what they hear by the one before, which counts until then. */
 async function tellListeners(store: Store, count: number): Promise<void> {
-  const [listeners, tasks] = [store.collection(LISTENERS), store.collection(TASKS)]
-  for (let afterId: string | undefined; ;) {
-    const page = await tasks.find({
-      where: [{ field: 'status', op: 'eq', value: 'running' }],
-      limit: PAGE,
-      ...(afterId !== undefined && { afterId }),
-    })
-    const told = new Map<string, Write>()
-    for (const { id, value } of page) {
-      const by = partitionOfTask(id, count)
-      for (const resource of value.resourceIds) {
-        const home = partitionOf(resource, count)
-        const name = listenerId(resource, { number: by, count })
-        if (home !== by) told.set(name, listeners.putting(name, { resource, count, home, by }))
-      }
-    }
-    const writes = [...told.values()]
-    for (let at = 0; at < writes.length; at += PAGE) await store.commit(writes.slice(at, at + PAGE))
-    afterId = page.at(-1)?.id
-    if (page.length < PAGE || afterId === undefined) return
+  const listeners = store.collection(LISTENERS)
+  let writes = new Map<string, Write>()
+  const commit = async (): Promise<void> => {
+    await store.commit([...writes.values()])
+    writes = new Map()
   }
+  for await (const { id, value } of walk(store.collection(TASKS), [{ field: 'status', op: 'eq', value: 'running' }])) {
+    const by = partitionOfTask(id, count)
+    for (const resource of value.resourceIds) {
+      const home = partitionOf(resource, count)
+      const name = listenerId(resource, { number: by, count })
+      if (home !== by) writes.set(name, listeners.putting(name, { resource, count, home, by }))
+      if (writes.size >= PORTION) await commit()
+    }
+  }
+  if (writes.size > 0) await commit()
 }

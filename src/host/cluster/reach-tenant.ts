@@ -2,7 +2,7 @@
  * A service of a host in a cluster as its routes see it: each call goes to the services of the tenant that it is about,
  * which this host has open. What is about no tenant is answered by a service that has none.
  */
-import { readUnitName } from '../../partitions/partition.ts'
+import { readPartitionName } from '../../partitions/partition.ts'
 import type { ServiceRegistry } from '../service-registry.ts'
 
 export interface ReachTenants {
@@ -41,11 +41,12 @@ export function reachTenant<S extends object>(name: keyof ServiceRegistry, own: 
       return (...given: readonly unknown[]): unknown => {
         if (FINDS.has(member)) return firstAnswer(tenants.all(), name, member, given)
         const [first, ...others] = given
-        const unit = tenantIn(first, TENANT_FIRST.has(member))
-        if (unit === undefined) return call(target, member, given)
-        const { tenant } = readUnitName(unit)
-        const named = tenant === unit ? first : typeof first === 'string' ? tenant : { ...(first as object), tenant }
-        return call(tenants.of(unit)[name], member, [named, ...others])
+        const partition = tenantIn(first, TENANT_FIRST.has(member))
+        if (partition === undefined) return call(target, member, given)
+        const { tenant } = readPartitionName(partition)
+        const named =
+          tenant === partition ? first : typeof first === 'string' ? tenant : { ...(first as object), tenant }
+        return call(tenants.of(partition)[name], member, [named, ...others])
       }
     },
   })

@@ -15,7 +15,7 @@ import type { Place } from '../../cluster/placement.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Access } from '../hosted-service.ts'
 import { HOP_HEADER, type Hop, type Hops } from './hop.ts'
-import type { UnitCalls } from './unit-calls.ts'
+import type { PartitionCalls } from './partition-calls.ts'
 import { openTunnel } from './tunnel.ts'
 
 /** Tells a client which host has its tenant, so that it can ask that one the next time. */
@@ -42,13 +42,13 @@ export interface RoutingOptions {
   readonly tenants: Pick<OpenTenants<OpenedHere>, 'get' | 'opened' | 'has' | 'isComplete'>
   readonly place: (tenant: string) => Place
   readonly hops: Hops
-  readonly units: Pick<UnitCalls, 'addTo'>
+  readonly partitions: Pick<PartitionCalls, 'addTo'>
   /** ms since some moment; never goes back */
   readonly elapsed: () => number
   /** ms until the answer to a request must begin */
   readonly requestMs: number
-  /** the partition of the tenant that the request is for, by its name (`unitName`) */
-  readonly unitOf: (tenant: string, request: FastifyRequest) => string
+  /** the partition of the tenant that the request is for, by its name (`partitionName`) */
+  readonly partitionOf: (tenant: string, request: FastifyRequest) => string
   /** whose a request is that needs no credentials; undefined: it is answered by whoever is asked */
   readonly tenantOfPublic: (url: string) => string | undefined
 }
@@ -99,12 +99,12 @@ export class RequestRouting {
         bodyTimeout: 0,
       },
     })
-    await this.#options.units.addTo(app)
+    await this.#options.partitions.addTo(app)
     app.addHook('onRequest', (request, reply, done) => {
       const { access = 'key' } = request.routeOptions.config
       const whose = access === 'public' ? this.#options.tenantOfPublic(request.raw.url ?? '') : request.tenant
       if (whose === undefined || whose === '') return done()
-      const tenant = this.#options.unitOf(whose, request)
+      const tenant = this.#options.partitionOf(whose, request)
       // routes ask the services of that partition
       if (tenant !== whose) request.tenant = tenant
       const opened = this.#options.tenants.get(tenant)

@@ -13,7 +13,7 @@ import type { Timers } from '../timers.ts'
 import { FirstPartition, OF_EACH_PARTITION } from './first-partition.ts'
 import { readCount } from './partition-counts.ts'
 import type { GaugesOfTenant } from './summed-gauges.ts'
-import { answerAt, type UnitPartition, type UnitQuestion } from './unit-questions.ts'
+import { answerAt, type HostedPartition, type PartitionQuestion } from './partition-questions.ts'
 
 /** The fence of a partition; that of the first one is the only one of most tenants. */
 export function fenceOf(number: number): string {
@@ -31,7 +31,7 @@ export interface TenantServicesOptions {
   /** of the tenant's partitions, from 0 */
   readonly number: number
   /** asks other partitions of the tenant */
-  readonly units: Pick<UnitPartition, 'ask' | 'handed'>
+  readonly others: Pick<HostedPartition, 'ask' | 'handed'>
   readonly holder: FenceHolder
   readonly gauges: GaugesOfTenant
   readonly timers: Timers
@@ -100,18 +100,18 @@ export class TenantServices {
   }
 
   /** What another partition of the tenant asks. */
-  answer(question: UnitQuestion): Promise<unknown> {
+  answer(question: PartitionQuestion): Promise<unknown> {
     return answerAt(this.registry, this.#options.tenant, question)
   }
 
-  #partitionOf(count: number): UnitPartition {
-    const { tenant, number, units, parts } = this.#options
-    const partition: UnitPartition = {
+  #partitionOf(count: number): HostedPartition {
+    const { tenant, number, others, parts } = this.#options
+    const partition: HostedPartition = {
       tenant,
       number,
       count,
-      ask: (at, question) => units.ask(at, question),
-      handed: (at) => units.handed(at),
+      ask: (at, question) => others.ask(at, question),
+      handed: (at) => others.handed(at),
       ports: (own) => this.#first?.ports(own) ?? own,
     }
     if (number > 0) this.#first = new FirstPartition(tenant, partition, parts.logger)

@@ -6,6 +6,7 @@
  */
 import { AppError } from '../../kernel/errors.ts'
 import type { Collection, Log, Store } from '../../storage/contract.ts'
+import { walk } from '../../storage/walk.ts'
 import { FUNCTIONS, type FunctionRecord, recordId } from './function-record.ts'
 import { type FunctionType, FUNCTION_TYPES } from './function-type.ts'
 import { compareNames } from './registry/select-versions.ts'
@@ -81,8 +82,8 @@ export class FunctionIndex {
 
   async #readAll(position: number): Promise<Indexed> {
     const content = new Content()
-    for await (const record of pages(this.#records)) content.put(record)
-    for await (const tag of pages(this.#tags)) content.tags.set(tag.name, tag)
+    for await (const { value: record } of walk(this.#records)) content.put(record)
+    for await (const { value: tag } of walk(this.#tags)) content.tags.set(tag.name, tag)
     this.#content = content
     // what changed while it was read is read once more
     this.#position = position
@@ -191,13 +192,4 @@ function placeOf<T>(list: readonly T[], compare: (one: T) => number): number {
     else until = middle
   }
   return from
-}
-
-async function* pages<D extends object>(collection: Collection<D>): AsyncGenerator<D> {
-  for (let afterId: string | undefined; ;) {
-    const page = await collection.find({ limit: PAGE, ...(afterId !== undefined && { afterId }) })
-    for (const { value } of page) yield value
-    afterId = page.at(-1)?.id
-    if (page.length < PAGE) return
-  }
 }

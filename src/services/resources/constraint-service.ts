@@ -1,6 +1,6 @@
 /** Resource constraints: created, changed, deleted and shown. */
 import type { Caller } from '../../kernel/caller.ts'
-import type { KeyedGate } from '../../kernel/keyed-gate.ts'
+import type { KeyedSharedLock } from '../../kernel/keyed-shared-lock.ts'
 import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { ConstraintRecord } from './constraint-record.ts'
 import { schemaOf } from './constraints/json-schema.ts'
@@ -8,19 +8,19 @@ import { readConstraint } from './constraints/read-constraint.ts'
 import type { ConstraintApi, ResourceEntity } from './contract.ts'
 import { constraintInUse, constraintNotFound } from './error-texts.ts'
 import { listConstraints } from './list/list-documents.ts'
-import { gateOf } from './resource-writer.ts'
+import { typeLockKey } from './resource-writer.ts'
 import { untilWritten } from './retry.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import { TYPES_LANE } from './type-service.ts'
 
 export interface ConstraintDependencies {
   readonly lanes: KeyedMutex
-  readonly typeGate: KeyedGate
+  readonly typeLock: KeyedSharedLock
   readonly newId: () => string
 }
 
 export function constraintApi(
-  { lanes, typeGate, newId }: ConstraintDependencies,
+  { lanes, typeLock, newId }: ConstraintDependencies,
   tenantResources: TenantResources,
   { tenant }: Caller,
 ): ConstraintApi {
@@ -35,7 +35,7 @@ export function constraintApi(
   const typesOf = (id: string) => types.ids({ where: [{ field: 'constraints', op: 'eq', value: id }], limit: 10_000 })
   /** Nobody writes resources of these types meanwhile. */
   const closed = <T>(ids: readonly string[], work: () => Promise<T>): Promise<T> =>
-    ids.reduce((inside, type) => () => typeGate.close(gateOf(tenantResources, type), inside), work)()
+    ids.reduce((inside, type) => () => typeLock.exclusive(typeLockKey(tenantResources, type), inside), work)()
 
   return {
     create: async (body) => {

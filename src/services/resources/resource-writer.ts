@@ -7,7 +7,7 @@ import type { EffectOfTask } from '../../effects/effect-order.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { isTooLongForId, MAX_ID_BYTES } from '../../kernel/ids.ts'
 import type { Json } from '../../kernel/json.ts'
-import type { KeyedGate } from '../../kernel/keyed-gate.ts'
+import type { KeyedSharedLock } from '../../kernel/keyed-shared-lock.ts'
 import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import { refuse } from '../../kernel/issues.ts'
 import type { Stored, Write } from '../../storage/contract.ts'
@@ -26,8 +26,8 @@ import type { TypeWork } from './type-work.ts'
 
 export interface WriterDependencies {
   readonly lanes: KeyedMutex
-  /** by type: closed while the type changes, so that no resource is checked by what is no more */
-  readonly typeGate: KeyedGate
+  /** by type: exclusive while the type changes, so that no resource is checked by what is no more */
+  readonly typeLock: KeyedSharedLock
   readonly recorder: ChangeRecorder
   readonly parents: Parents
   readonly enforcement: Enforcement
@@ -112,7 +112,9 @@ export class ResourceWriter {
       return { value: after, version }
     }
     const typeId = textAt(after, 'resourceTypeId')
-    return typeId === undefined ? save() : this.#dependencies.typeGate.pass(gateOf(tenantResources, typeId), save)
+    return typeId === undefined
+      ? save()
+      : this.#dependencies.typeLock.shared(typeLockKey(tenantResources, typeId), save)
   }
 
   /** What notes the effect; `again`: it was the last already. `SUPERSEDED`. */
@@ -188,8 +190,8 @@ export class ResourceWriter {
   }
 }
 
-/** The key of a type's gate. */
-export function gateOf({ collections }: TenantResources, typeId: string): string {
+/** The key of a type's lock. */
+export function typeLockKey({ collections }: TenantResources, typeId: string): string {
   return `${collections.tenant}\n${typeId}`
 }
 

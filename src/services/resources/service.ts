@@ -4,7 +4,7 @@
  */
 import { messageOf, type Issue } from '../../kernel/errors.ts'
 import type { ReaderOptions } from '../../kernel/feed.ts'
-import { KeyedGate } from '../../kernel/keyed-gate.ts'
+import { KeyedSharedLock } from '../../kernel/keyed-shared-lock.ts'
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { Storage } from '../../storage/contract.ts'
 import type { Caller } from '../../kernel/caller.ts'
@@ -74,7 +74,7 @@ class Resources implements ResourcesService {
   >()
   readonly #recorder: ChangeRecorder
   readonly #lanes = new KeyedMutex()
-  readonly #typeGate = new KeyedGate()
+  readonly #typeLock = new KeyedSharedLock()
   readonly #enforcement = new Enforcement()
   readonly #typeWork: TypeWork
   readonly #writer: ResourceWriter
@@ -96,7 +96,7 @@ class Resources implements ResourcesService {
     this.#typeWork = new TypeWork({ enforcement: this.#enforcement, later, logger })
     this.#writer = new ResourceWriter({
       lanes: this.#lanes,
-      typeGate: this.#typeGate,
+      typeLock: this.#typeLock,
       recorder: this.#recorder,
       parents: new Parents(),
       enforcement: this.#enforcement,
@@ -121,7 +121,7 @@ class Resources implements ResourcesService {
     const { tenantResources } = this.#tenantResourcesOf(caller.tenant)
     const shared = {
       lanes: this.#lanes,
-      typeGate: this.#typeGate,
+      typeLock: this.#typeLock,
       recorder: this.#recorder,
       typeWork: this.#typeWork,
       newId,

@@ -2,7 +2,7 @@
 import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
 import { sameJson, type Json } from '../../kernel/json.ts'
-import type { KeyedGate } from '../../kernel/keyed-gate.ts'
+import type { KeyedSharedLock } from '../../kernel/keyed-shared-lock.ts'
 import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import { refuse } from '../../kernel/issues.ts'
 import type { Stored, Write } from '../../storage/contract.ts'
@@ -22,7 +22,7 @@ import { listTypes } from './list/list-documents.ts'
 import { checkSize, readAttributes } from './read-attributes.ts'
 import { commandFailures } from './resource-service.ts'
 import { isSearchedAlike } from './resource-record.ts'
-import { checkId, checkVersion, gateOf, patched, versionOf, withId } from './resource-writer.ts'
+import { checkId, checkVersion, typeLockKey, patched, versionOf, withId } from './resource-writer.ts'
 import { untilWritten } from './retry.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import { typeEntity, type AppliedConstraint, type TypeRecord } from './type-record.ts'
@@ -30,7 +30,7 @@ import type { TypeWork } from './type-work.ts'
 
 export interface TypeDependencies {
   readonly lanes: KeyedMutex
-  readonly typeGate: KeyedGate
+  readonly typeLock: KeyedSharedLock
   readonly recorder: ChangeRecorder
   readonly typeWork: TypeWork
   readonly newId: () => string
@@ -53,7 +53,7 @@ const LACKING_TASKS = '$lackingTasks'
 const BOOKKEEPING: ReadonlySet<string> = new Set([CONSTRAINTS, '$bulkOperation', LACKING_TASKS])
 
 export function typeApi(dependencies: TypeDependencies, tenantResources: TenantResources, caller: Caller): TypeApi {
-  const { lanes, typeGate, newId, background, typeWork } = dependencies
+  const { lanes, typeLock, newId, background, typeWork } = dependencies
   const { types } = tenantResources.collections
   const show = (record: TypeRecord): ResourceEntity =>
     typeEntity(record, background.operationOf?.(caller.tenant, record.own.id))
@@ -67,7 +67,7 @@ export function typeApi(dependencies: TypeDependencies, tenantResources: TenantR
     lanes.run(`${caller.tenant}\n${TYPES_LANE}`, () => untilWritten(work))
   // Nobody writes a resource of the type meanwhile: who has it is counted, and held against what it says then.
   const aloneWith = <T>(id: string, work: () => Promise<T>): Promise<T> =>
-    alone(() => typeGate.close(gateOf(tenantResources, id), work))
+    alone(() => typeLock.exclusive(typeLockKey(tenantResources, id), work))
   const write = (id: string, options: WriteOptions | undefined, step: Step) =>
     aloneWith(id, async (): Promise<Versioned<ResourceEntity> | undefined> => {
       const before = await types.get(id)

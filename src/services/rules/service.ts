@@ -15,7 +15,7 @@ import { batchApi } from './batches/batch-service.ts'
 import { CollectionsByTenant, type TenantCollections } from './collections.ts'
 import type { RulesApi, RulesService } from './contract.ts'
 import { inspectionApi } from './inspection/inspection-service.ts'
-import { KeyedGate } from '../../kernel/keyed-gate.ts'
+import { KeyedSharedLock } from '../../kernel/keyed-shared-lock.ts'
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { ResourceFinder } from './tasks/resource-filter.ts'
 import { rebind } from './tasks/rebinding.ts'
@@ -71,7 +71,7 @@ class Rules implements RulesService {
   readonly #history: TaskEventHistory
   readonly #jobs: JobRunner
   readonly #templateLanes = new KeyedMutex()
-  readonly #templateGate = new KeyedGate()
+  readonly #templateLock = new KeyedSharedLock()
   readonly #ends: Subscription
   readonly #noting = new Set<Promise<void>>()
 
@@ -138,7 +138,7 @@ class Rules implements RulesService {
       runner,
       context,
       lanes: this.#templateLanes,
-      templateGate: this.#templateGate,
+      templateLock: this.#templateLock,
       run: templateRunner(context),
       templateWritten: this.#options.templateWritten,
       reloadTasks: (of: TenantCollections, template: string) => this.#reloadTasks(of, caller, template),

@@ -209,9 +209,9 @@ describe('a tenant of four partitions at two hosts', () => {
     await expect(start('three', { cluster: false })).rejects.toThrow('--cluster')
   })
 
-  // Holds UNITCALLS-2
+  // Holds PARTCALLS-2
   it('takes no question from whoever is no host', async () => {
-    const answer = await fetch(`${hosts[0]?.url}/cluster/units?body=x`, {
+    const answer = await fetch(`${hosts[0]?.url}/cluster/partitions?body=x`, {
       method: 'POST',
       headers: { 'content-type': 'application/vnd.reflexarc.question' },
       body: '{}',

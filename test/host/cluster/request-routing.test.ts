@@ -35,8 +35,8 @@ async function hostAt(place: Place): Promise<ModelHost> {
     hops,
     elapsed: () => 0,
     requestMs: 30_000,
-    unitOf: (tenant) => tenant,
-    units: { addTo: async () => undefined },
+    partitionOf: (tenant) => tenant,
+    partitions: { addTo: async () => undefined },
     tenantOfPublic: () => undefined,
   })
   app.setErrorHandler(errorHandler(plainErrorBody))

@@ -2,7 +2,8 @@
 import { AppError } from '../../../kernel/errors.ts'
 import { Issues } from '../../../kernel/issues.ts'
 import type { Caller } from '../../../kernel/caller.ts'
-import type { Collection, Condition, Stored } from '../../../storage/contract.ts'
+import type { Collection, Stored } from '../../../storage/contract.ts'
+import { walk } from '../../../storage/walk.ts'
 import type {
   SearchParameters,
   StoredQuery,
@@ -18,7 +19,6 @@ import { readFilter, type SearchFilter } from './search-filter.ts'
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 100
 /** documents that are looked through at once */
-const PORTION = 1_000
 /** Another writer may be faster now and then, not always. */
 const MAX_TRIES = 20
 
@@ -156,21 +156,10 @@ async function found(
   }
   const records: QueryRecord[] = []
   let total = 0
-  for await (const record of walked(collection, where)) {
+  for await (const { value: record } of walk(collection, where)) {
     if (!test(record)) continue
     if (total >= offset && records.length < limit) records.push(record)
     total += 1
   }
   return { records, total }
-}
-
-/** By name. */
-async function* walked(collection: Collection<QueryRecord>, where: readonly Condition[]): AsyncGenerator<QueryRecord> {
-  let afterId: string | undefined
-  for (;;) {
-    const some = await collection.find({ where, limit: PORTION, ...(afterId !== undefined && { afterId }) })
-    for (const { value } of some) yield value
-    if (some.length < PORTION) return
-    afterId = some.at(-1)?.id
-  }
 }

@@ -7,28 +7,27 @@
  */
 import { AppError } from '../../../kernel/errors.ts'
 import type { Partition } from '../../../partitions/partition.ts'
-import type { Store, Write } from '../../../storage/contract.ts'
-import { GATES, LISTENERS } from './relay-records.ts'
+import type { Condition, Store, Write } from '../../../storage/contract.ts'
+import { walk } from '../../../storage/walk.ts'
+import { LISTENER_CHANGES, LISTENERS } from './relay-records.ts'
 
-export interface Attempt<T> {
+export interface CommitAttempt<T> {
   readonly committing: Promise<T>
-  /** of the gate among its writes */
+  /** of `unchanged` among its writes */
   readonly place: number
 }
 
 interface Waiting {
   readonly ticket: number
-  attempt(gate: Write): void
+  attempt(unchanged: Write): void
   reject(error: unknown): void
 }
-
-const PAGE = 1_000
 
 export class Listeners {
   readonly #store: Store
   readonly #partition: Partition
   #byResource: ReadonlyMap<string, readonly number[]> = new Map()
-  #gate: Write
+  #unchanged: Write
   #tickets = 0
   /** commits on their way */
   #underWay = 0
@@ -38,13 +37,13 @@ export class Listeners {
   private constructor(store: Store, partition: Partition) {
     this.#store = store
     this.#partition = partition
-    this.#gate = store.collection(GATES).expecting(String(partition.number), 0)
+    this.#unchanged = store.collection(LISTENER_CHANGES).expecting(String(partition.number), 0)
   }
 
   static async open(store: Store, partition: Partition): Promise<Listeners> {
     const listeners = new Listeners(store, partition)
     try {
-      await store.collection(GATES).put(String(partition.number), { by: -1 }, 'absent')
+      await store.collection(LISTENER_CHANGES).put(String(partition.number), { by: -1 }, 'absent')
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
     }
@@ -58,12 +57,12 @@ export class Listeners {
   }
 
   /** Commits on what is known: `attempt` asks `of`, and is called again when that was not right any more. It is called at once when it can be. */
-  commit<T>(attempt: (gate: Write) => Attempt<T>): Promise<T> {
+  commit<T>(attempt: (unchanged: Write) => CommitAttempt<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         ticket: (this.#tickets += 1),
-        attempt: (gate) => {
-          const { committing, place } = attempt(gate)
+        attempt: (unchanged) => {
+          const { committing, place } = attempt(unchanged)
           this.#underWay += 1
           committing.then(
             (result) => {
@@ -81,7 +80,7 @@ export class Listeners {
         },
         reject,
       }
-      if (this.#waiting === undefined) waiting.attempt(this.#gate)
+      if (this.#waiting === undefined) waiting.attempt(this.#unchanged)
       else this.#waiting.push(waiting)
     })
   }
@@ -95,36 +94,28 @@ export class Listeners {
       all.forEach(go)
     }
     void this.#read().then(
-      () => goOn((waiting) => waiting.attempt(this.#gate)),
+      () => goOn((waiting) => waiting.attempt(this.#unchanged)),
       (error: unknown) => goOn((waiting) => waiting.reject(error)),
     )
   }
 
   async #read(): Promise<void> {
-    const gates = this.#store.collection(GATES)
+    const changes = this.#store.collection(LISTENER_CHANGES)
     const { number, count } = this.#partition
     // its version first: who listens later changes it
-    const version = (await gates.get(String(number)))?.version ?? 0
+    const version = (await changes.get(String(number)))?.version ?? 0
     const found = new Map<string, number[]>()
-    for (let afterId: string | undefined; ;) {
-      const page = await this.#store.collection(LISTENERS).find({
-        where: [
-          { field: 'home', op: 'eq', value: number },
-          { field: 'count', op: 'eq', value: count },
-        ],
-        limit: PAGE,
-        ...(afterId !== undefined && { afterId }),
-      })
-      for (const { resource, by } of page.map(({ value }) => value)) {
-        const known = found.get(resource)
-        if (known === undefined) found.set(resource, [by])
-        else known.push(by)
-      }
-      afterId = page.at(-1)?.id
-      if (page.length < PAGE || afterId === undefined) break
+    const here: readonly Condition[] = [
+      { field: 'home', op: 'eq', value: number },
+      { field: 'count', op: 'eq', value: count },
+    ]
+    for await (const { value } of walk(this.#store.collection(LISTENERS), here)) {
+      const known = found.get(value.resource)
+      if (known === undefined) found.set(value.resource, [value.by])
+      else known.push(value.by)
     }
     this.#byResource = found
-    this.#gate = gates.expecting(String(number), version)
+    this.#unchanged = changes.expecting(String(number), version)
   }
 }
 

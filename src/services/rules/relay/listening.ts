@@ -1,7 +1,8 @@
 /** What a partition hears of resources of others: told in the store before a task is bound to them. */
 import { partitionOf, type Partition } from '../../../partitions/partition.ts'
-import type { Store, Write } from '../../../storage/contract.ts'
-import { GATES, LISTENERS, listenerId } from './relay-records.ts'
+import type { Condition, Store, Write } from '../../../storage/contract.ts'
+import { walk } from '../../../storage/walk.ts'
+import { LISTENER_CHANGES, LISTENERS, listenerId } from './relay-records.ts'
 
 const PAGE = 1_000
 
@@ -45,7 +46,7 @@ export class Listening {
   /** All of it is asked for at once: what is asked for later comes behind it (STORE-6). */
   async #commit(resources: readonly string[], how: 'putting' | 'deleting'): Promise<void> {
     const { count, number: by } = this.#partition
-    const [listeners, gates] = [this.#store.collection(LISTENERS), this.#store.collection(GATES)]
+    const [listeners, changes] = [this.#store.collection(LISTENERS), this.#store.collection(LISTENER_CHANGES)]
     const committing: Promise<unknown>[] = []
     for (let at = 0; at < resources.length; at += PAGE) {
       const some = resources.slice(at, at + PAGE)
@@ -55,7 +56,9 @@ export class Listening {
         if (how === 'deleting') return listeners.deleting(id)
         return listeners.putting(id, { resource, count, home: partitionOf(resource, count), by })
       })
-      committing.push(this.#store.commit([...writes, ...[...homes].map((home) => gates.putting(String(home), { by }))]))
+      committing.push(
+        this.#store.commit([...writes, ...[...homes].map((home) => changes.putting(String(home), { by }))]),
+      )
     }
     await Promise.all(committing)
   }
@@ -63,17 +66,10 @@ export class Listening {
 
 async function toldBy(store: Store, { number, count }: Partition): Promise<readonly string[]> {
   const told: string[] = []
-  for (let afterId: string | undefined; ;) {
-    const page = await store.collection(LISTENERS).find({
-      where: [
-        { field: 'by', op: 'eq', value: number },
-        { field: 'count', op: 'eq', value: count },
-      ],
-      limit: PAGE,
-      ...(afterId !== undefined && { afterId }),
-    })
-    told.push(...page.map(({ value }) => value.resource))
-    afterId = page.at(-1)?.id
-    if (page.length < PAGE || afterId === undefined) return told
-  }
+  const own: readonly Condition[] = [
+    { field: 'by', op: 'eq', value: number },
+    { field: 'count', op: 'eq', value: count },
+  ]
+  for await (const { value } of walk(store.collection(LISTENERS), own)) told.push(value.resource)
+  return told
 }

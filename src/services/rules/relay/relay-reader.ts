@@ -10,7 +10,7 @@ import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { Logger } from '../../../kernel/logger.ts'
 import type { LogEntry, Store, Write } from '../../../storage/contract.ts'
 import type { DataIntake } from '../runner.ts'
-import { CURSORS, RELAY_LOG, type RelayEntry } from './relay-records.ts'
+import { RELAY_CURSORS, RELAY_LOG, type RelayEntry } from './relay-records.ts'
 
 export interface RelayReaderOptions {
   readonly tenant: string
@@ -122,12 +122,12 @@ export class RelayReader {
   async #moving(position: number): Promise<Write> {
     const { store, number } = this.#options
     const { version } = (this.#place ??= await this.#stored())
-    return store.collection(CURSORS).putting(String(number), { position }, version === 0 ? 'absent' : version)
+    return store.collection(RELAY_CURSORS).putting(String(number), { position }, version === 0 ? 'absent' : version)
   }
 
   async #stored(): Promise<Place> {
     const { store, number } = this.#options
-    const stored = await store.collection(CURSORS).get(String(number))
+    const stored = await store.collection(RELAY_CURSORS).get(String(number))
     return { position: stored?.value.position ?? 0, version: stored?.version ?? 0 }
   }
 }

@@ -48,16 +48,20 @@ export function listenerId(resource: string, { number, count }: Partition): stri
  * A document for each partition that changes with its listeners: whoever takes messages for the partition commits them on
  * the version that it read the listeners at, so that nobody begins to listen unseen.
  */
-export interface GateRecord {
+export interface ListenerChange {
   /** the partition that began or ceased to listen last; -1: nobody has */
   readonly by: number
 }
 
-export const GATES: CollectionSpec<GateRecord> = { name: 'rule_relay_gates', version: 1, fields: {} }
+export const LISTENER_CHANGES: CollectionSpec<ListenerChange> = {
+  name: 'rule_listener_changes',
+  version: 1,
+  fields: {},
+}
 
 /** How far a partition has taken what was handed to it. */
 export interface RelayCursor {
   readonly position: number
 }
 
-export const CURSORS: CollectionSpec<RelayCursor> = { name: 'rule_relay_cursors', version: 1, fields: {} }
+export const RELAY_CURSORS: CollectionSpec<RelayCursor> = { name: 'rule_relay_cursors', version: 1, fields: {} }

@@ -37,10 +37,10 @@ export function relayingIntake(options: RelayingOptions): DataIntake {
   return {
     receive: async (tenant, messages, { writes = [], ...sent } = {}) => {
       requireMessages(messagesOf(messages), sent)
-      return listeners.commit((gate) => {
+      return listeners.commit((unchanged) => {
         const { own, relayed } = parted(messages, sent, options)
         const handing = handingOn(relayed, options)
-        const all = [...writes, ...handing, gate]
+        const all = [...writes, ...handing, unchanged]
         const committing =
           own === undefined
             ? intake.receiveAll(tenant, [], all).then((results): Intake => ({ taken: false, results }))
@@ -59,13 +59,13 @@ export function relayingIntake(options: RelayingOptions): DataIntake {
     },
     receiveAll: async (tenant, posts, writes) => {
       for (const post of posts) requireMessages(messagesOf(post.messages), post)
-      return listeners.commit((gate) => {
+      return listeners.commit((unchanged) => {
         const all = posts.map(({ messages, ...sent }) => ({ sent, ...parted(messages, sent, options) }))
         const relayed = all.flatMap((one) => one.relayed)
         const own = all.flatMap((one): IntakePost[] =>
           one.own === undefined ? [] : [{ ...one.sent, messages: one.own }],
         )
-        const together = [...writes, ...handingOn(relayed, options), gate]
+        const together = [...writes, ...handingOn(relayed, options), unchanged]
         return {
           place: together.length - 1,
           committing: intake.receiveAll(tenant, own, together).then((results) => {

@@ -8,6 +8,7 @@ import type { Template } from '../../../core/rule/rule.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { LruCache } from '../../../kernel/lru-cache.ts'
 import type { Stored, Write } from '../../../storage/contract.ts'
+import { walk } from '../../../storage/walk.ts'
 import type { TenantCollections } from '../collections.ts'
 import { unknownTemplate, unknownTemplateVersion } from '../error-texts.ts'
 import { withExactVersions } from './plug-versions.ts'
@@ -109,13 +110,8 @@ export class SourceRepository {
   /** At start: removes what no task has used for a day. */
   async tidy(collections: TenantCollections): Promise<void> {
     const used = await collections.tasks.countBy('source')
-    for (let afterId: string | undefined; ;) {
-      const portion = await collections.sources.find({ limit: 100, ...(afterId !== undefined && { afterId }) })
-      for (const { id, version, value } of portion) {
-        if (!used.has(id) && this.#now() - value.touched > UNUSED_MS) await collections.sources.delete(id, version)
-      }
-      afterId = portion.at(-1)?.id
-      if (portion.length < 100 || afterId === undefined) return
+    for await (const { id, version, value } of walk(collections.sources, [], 100)) {
+      if (!used.has(id) && this.#now() - value.touched > UNUSED_MS) await collections.sources.delete(id, version)
     }
   }
 }

@@ -5,7 +5,7 @@ import { taskNotFound } from '../error-texts.ts'
 import type { GraphForms } from './graph-forms.ts'
 import { readSpecification } from './read-specification.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
-import type { KeyedGate } from '../../../kernel/keyed-gate.ts'
+import type { KeyedSharedLock } from '../../../kernel/keyed-shared-lock.ts'
 import { partitionOf, taskIdIn } from '../../../partitions/partition.ts'
 import { foreignOf, shownElsewhere, type RulesPartition } from '../partitions/rules-partition.ts'
 import type { Caller } from '../../../kernel/caller.ts'
@@ -26,8 +26,8 @@ export interface TaskDependencies {
   readonly show: TaskShow
   readonly forms: GraphForms
   readonly newId: () => string
-  /** by template: closed while it is deleted, so that no task is made of what is no more */
-  readonly templateGate: KeyedGate
+  /** by template: exclusive while it is deleted, so that no task is made of what is no more */
+  readonly templateLock: KeyedSharedLock
   readonly resources: () => ResourceFinder | undefined
   /** absent: tenants have one */
   readonly partition?: RulesPartition | undefined
@@ -42,7 +42,7 @@ export function taskApi(dependencies: TaskDependencies, collections: TenantColle
   const withTemplate = <T>(specification: unknown, work: () => Promise<T>): Promise<T> => {
     const template = isPlainObject(specification) ? specification['template'] : undefined
     if (typeof template !== 'string') return work()
-    return dependencies.templateGate.pass(templateGateOf(collections, template), work)
+    return dependencies.templateLock.shared(templateLockKey(collections, template), work)
   }
   const askElsewhere = (others: RulesPartition, at: number, method: string, args: readonly unknown[]) =>
     others.ask(collections.tenant, at, { ask: 'api', caller, api: 'tasks', method, args })
@@ -118,8 +118,8 @@ export async function listed(
     : show.listed(collections, task, options)
 }
 
-/** The key of a template's gate. */
-export function templateGateOf({ tenant }: TenantCollections, template: string): string {
+/** The key of a template's lock. */
+export function templateLockKey({ tenant }: TenantCollections, template: string): string {
   return `${tenant}\n${template}`
 }
 

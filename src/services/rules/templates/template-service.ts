@@ -18,7 +18,7 @@ import {
   templateNotFound,
 } from '../error-texts.ts'
 import type { GraphForms, WireGraph } from '../tasks/graph-forms.ts'
-import type { KeyedGate } from '../../../kernel/keyed-gate.ts'
+import type { KeyedSharedLock } from '../../../kernel/keyed-shared-lock.ts'
 import type { KeyedMutex } from '../../../kernel/keyed-mutex.ts'
 import { missingVersions, plugsOf, withUpdatedPlugs } from '../tasks/plug-versions.ts'
 import { toldOf, type PostOptions } from './post-checks.ts'
@@ -26,7 +26,7 @@ import { readShape } from '../read-shape.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import type { GraphFormat } from '../shared-schema.ts'
 import { nameCondition, tagConditions, wordConditions } from '../tasks/task-conditions.ts'
-import { templateGateOf } from '../tasks/task-service.ts'
+import { templateLockKey } from '../tasks/task-service.ts'
 import type { TaskMaker } from '../tasks/task-maker.ts'
 import type { templateRunner } from '../tools/tool-service.ts'
 import type { TemplateRecord } from './template-record.ts'
@@ -46,7 +46,7 @@ export interface TemplateDependencies {
   /** one change of a template at a time */
   readonly lanes: KeyedMutex
   /** by template: who makes tasks of it passes */
-  readonly templateGate: KeyedGate
+  readonly templateLock: KeyedSharedLock
   readonly run: ReturnType<typeof templateRunner>
   /** reloads every task of a template */
   readonly reloadTasks: (collections: TenantCollections, template: string) => Promise<void>
@@ -71,7 +71,7 @@ export function templateApi(
   collections: TenantCollections,
   caller: Caller,
 ): TemplateApi {
-  const { maker, forms, now, lanes, templateGate } = dependencies
+  const { maker, forms, now, lanes, templateLock } = dependencies
   const show = (record: TemplateRecord, format: GraphFormat | undefined): TemplateEntity => ({
     ...metadata(record),
     ...(format && graphOf(record.document, format, forms)),
@@ -135,7 +135,7 @@ export function templateApi(
       }),
     remove: (name) =>
       change(name, () =>
-        templateGate.close(templateGateOf(collections, name), async () => {
+        templateLock.exclusive(templateLockKey(collections, name), async () => {
           const { version } = await templateOf(collections, name)
           const tasks = await collections.tasks.count([{ field: 'template', op: 'eq', value: name }])
           if (tasks > 0) throw templateInUse(name, tasks)

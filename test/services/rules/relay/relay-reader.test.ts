@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
-import { CURSORS, RELAY_LOG } from '../../../../src/services/rules/relay/relay-records.ts'
+import { RELAY_CURSORS, RELAY_LOG } from '../../../../src/services/rules/relay/relay-records.ts'
 import { RelayReader } from '../../../../src/services/rules/relay/relay-reader.ts'
 import type { DataIntake } from '../../../../src/services/rules/runner.ts'
 import { messagesOf } from '../../../../src/services/rules/durable/input.ts'
@@ -32,6 +32,6 @@ it('what cannot be taken for its own sake is passed over, and what cannot be for
   reader.wake()
   await reader.idle()
   expect(taken).toEqual(['good', 'later', 'last'])
-  expect((await store.collection(CURSORS).get('1'))?.value).toEqual({ position: 4 })
+  expect((await store.collection(RELAY_CURSORS).get('1'))?.value).toEqual({ position: 4 })
   await reader.stop()
 })

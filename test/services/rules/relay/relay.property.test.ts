@@ -8,10 +8,10 @@ import { runs } from '../../../support/arbitraries/runs.ts'
 import { Ground, runnableOf } from '../durable/support/lives.ts'
 import { ModelTenant } from './model-tenant.ts'
 
-const COUNT = 3
+const COUNT_ID = 3
 /** One at home in each partition. */
 const RESOURCES = [0, 1, 2].map((home) => {
-  for (let n = 0; ; n += 1) if (partitionOf(`r${n}`, COUNT) === home) return `r${n}`
+  for (let n = 0; ; n += 1) if (partitionOf(`r${n}`, COUNT_ID) === home) return `r${n}`
 })
 const [A = '', B = '', C = ''] = RESOURCES
 
@@ -55,7 +55,7 @@ type Step =
   | { readonly do: 'overtake' | 'move'; readonly partition: number }
 
 const resource = fc.constantFrom(...RESOURCES)
-const partition = fc.nat(COUNT - 1)
+const partition = fc.nat(COUNT_ID - 1)
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 6,
@@ -96,7 +96,7 @@ interface Sent {
 }
 
 async function played(steps: readonly Step[]) {
-  const tenant = new ModelTenant(openMemory(), COUNT, RULES)
+  const tenant = new ModelTenant(openMemory(), COUNT_ID, RULES)
   const begun = new Set<string>()
   const sent: Sent[] = []
   const send = async (by: number, to: string, channel: string, isLate: boolean): Promise<void> => {
@@ -164,7 +164,7 @@ describe('partitions of a tenant', () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
         const { tenant, begun } = await played(steps)
-        for (let at = 0; at < COUNT; at += 1) {
+        for (let at = 0; at < COUNT_ID; at += 1) {
           const alone = new Ground().open()
           for (const input of await tenant.inputs(at)) {
             await alone.to(input.at)

@@ -11,10 +11,10 @@ import type { RulesQuestion } from '../../services/rules/partitions/rules-questi
 import { plugServices } from '../plug-services.ts'
 import type { ServiceRegistry } from '../service-registry.ts'
 
-export interface UnitPartition extends Partition {
+export interface HostedPartition extends Partition {
   readonly tenant: string
   /** What `answerAt` gives at another partition of the tenant. Rejects as that does; `FENCED` when no host has it. */
-  ask(partition: number, question: UnitQuestion): Promise<unknown>
+  ask(partition: number, question: PartitionQuestion): Promise<unknown>
   /** Something was handed to that partition. Never waits. */
   handed(partition: number): void
   /** What plugs of this partition call: own ports, or those of the first one. */
@@ -22,7 +22,7 @@ export interface UnitPartition extends Partition {
 }
 
 /** Plain JSON. */
-export type UnitQuestion =
+export type PartitionQuestion =
   | { readonly of: 'rules'; readonly question: RulesQuestion }
   | { readonly of: 'broker'; readonly question: BrokerQuestion }
   /** something was handed to it */
@@ -43,13 +43,14 @@ export type UnitQuestion =
     }
 
 const METHODS = ['discover', 'lookup', 'plugs', 'call'] as const
+const KINDS: ReadonlySet<unknown> = new Set<PartitionQuestion['of']>(['rules', 'broker', 'relay', 'plugs', 'service'])
 
 /** Whether it is one: it came from another host. */
-export function isUnitQuestion(value: unknown): value is UnitQuestion {
-  return typeof value === 'object' && value !== null && 'of' in value && typeof value.of === 'string'
+export function isPartitionQuestion(value: unknown): value is PartitionQuestion {
+  return typeof value === 'object' && value !== null && 'of' in value && KINDS.has(value.of)
 }
 
-export async function answerAt(registry: ServiceRegistry, tenant: string, asked: UnitQuestion): Promise<unknown> {
+export async function answerAt(registry: ServiceRegistry, tenant: string, asked: PartitionQuestion): Promise<unknown> {
   switch (asked.of) {
     case 'rules':
       return served(registry.rules).answer(tenant, asked.question)
@@ -77,8 +78,7 @@ function served<T>(service: T | undefined): T {
 }
 
 function call(service: object, method: string, args: readonly unknown[]): unknown {
-  const member =
-    Object.hasOwn(service, method) || method in service ? (Reflect.get(service, method) as unknown) : undefined
+  const member: unknown = Reflect.get(service, method)
   if (typeof member !== 'function') throw new AppError('INTERNAL', `there is no ${method} to call`)
   return Reflect.apply(member, service, args)
 }

@@ -1,13 +1,13 @@
 /** Which partition of its tenant a request is for: that of its resource, or of its task; all others go to the first. */
 import type { FastifyRequest } from 'fastify'
-import { partitionOf, partitionOfTask, unitName } from '../../partitions/partition.ts'
+import { partitionOf, partitionOfTask, partitionName } from '../../partitions/partition.ts'
 
 /** Messages and series of a resource. */
 const OF_RESOURCE = /\/resources\/:id(?:\/(?!commands)|$)/
 const OF_TASK = /\/api\/tasks\/:id(?:\/|$)/
 
 /** `count`: of the partitions of the tenant. */
-export function unitOfRequest(
+export function partitionOfRequest(
   tenant: string,
   count: number,
   { method, routeOptions: { url = '' }, params }: Pick<FastifyRequest, 'method' | 'routeOptions' | 'params'>,
@@ -16,8 +16,8 @@ export function unitOfRequest(
   const { id } = params
   if (typeof id !== 'string') return tenant
   // what makes tasks of templates is where these are changed
-  if (OF_TASK.test(url)) return method === 'PUT' ? tenant : unitName(tenant, partitionOfTask(id, count))
+  if (OF_TASK.test(url)) return method === 'PUT' ? tenant : partitionName(tenant, partitionOfTask(id, count))
   // what is kept of resources is under /api
   const isOfResource = OF_RESOURCE.test(url) && !url.includes('/api/')
-  return isOfResource ? unitName(tenant, partitionOf(id, count)) : tenant
+  return isOfResource ? partitionName(tenant, partitionOf(id, count)) : tenant
 }

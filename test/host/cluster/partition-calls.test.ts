@@ -2,15 +2,15 @@ import { fastify, type FastifyInstance } from 'fastify'
 import { afterEach, expect, it } from 'vitest'
 import type { Place } from '../../../src/cluster/placement.ts'
 import { Hops, HOP_HEADER } from '../../../src/host/cluster/hop.ts'
-import { UnitCalls } from '../../../src/host/cluster/unit-calls.ts'
-import type { UnitQuestion } from '../../../src/host/cluster/unit-questions.ts'
+import { PartitionCalls } from '../../../src/host/cluster/partition-calls.ts'
+import type { PartitionQuestion } from '../../../src/host/cluster/partition-questions.ts'
 import { errorHandler } from '../../../src/host/errors.ts'
 import { plainErrorBody } from '../../../src/host/failure.ts'
 import { machineTimers } from '../../../src/host/timers.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
 
 const HERE: Place = { kind: 'here', term: 1 }
-const QUESTION: UnitQuestion = { of: 'rules', question: { ask: 'rebind', resource: 'r' } }
+const QUESTION: PartitionQuestion = { of: 'rules', question: { ask: 'rebind', resource: 'r' } }
 const hops = new Hops(Buffer.from('secret of all hosts'), () => 1_000)
 const open: FastifyInstance[] = []
 afterEach(async () => {
@@ -19,8 +19,8 @@ afterEach(async () => {
 
 /** A host, as far as questions go: where it believes the partition to be, and what it answers. */
 async function hostAt(places: Place[], answer: () => unknown = () => 7) {
-  const asked: UnitQuestion[] = []
-  const calls = new UnitCalls({
+  const asked: PartitionQuestion[] = []
+  const calls = new PartitionCalls({
     // the last one holds from then on
     place: () => (places.length > 1 ? places.shift() : places[0]) ?? HERE,
     opened: async () => ({
@@ -40,7 +40,7 @@ async function hostAt(places: Place[], answer: () => unknown = () => 7) {
   return { calls, asked, url: await app.listen({ host: '127.0.0.1', port: 0 }) }
 }
 
-// Holds UNITCALLS-1
+// Holds PARTCALLS-1
 it('a question goes to the host that has the partition, again when that one has it no more, and is answered once', async () => {
   const { url, asked } = await hostAt([{ kind: 'nobody', term: 1 }, HERE])
   const { calls } = await hostAt([
@@ -63,17 +63,17 @@ it('a refusal comes back as it is there', async () => {
   expect(refusing.asked).toHaveLength(1)
 })
 
-// Holds UNITCALLS-2
+// Holds PARTCALLS-2
 it('a body that another was signed for is not taken', async () => {
   const { url, asked } = await hostAt([HERE])
-  const path = '/cluster/units?body=of-another'
+  const path = '/cluster/partitions?body=of-another'
   const answer = await fetch(url + path, {
     method: 'POST',
     headers: {
       'content-type': 'application/vnd.reflexarc.question',
       [HOP_HEADER]: hops.sign('POST', path, { count: 1, term: 1 }),
     },
-    body: JSON.stringify({ unit: 'acme', question: QUESTION }),
+    body: JSON.stringify({ partition: 'acme', question: QUESTION }),
   })
   expect([answer.status, asked]).toEqual([403, []])
 })

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { KeyedGate } from '../../src/kernel/keyed-gate.ts'
+import { KeyedSharedLock } from '../../src/kernel/keyed-shared-lock.ts'
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
-describe('a gate', () => {
+describe('a shared lock', () => {
   it('has nobody inside while it is closed, and does all that was asked', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -12,7 +12,7 @@ describe('a gate', () => {
           fc.record({ key: fc.constantFrom('a', 'b'), closes: fc.boolean(), fails: fc.boolean(), turns: fc.nat(3) }),
         ),
         async (jobs) => {
-          const gate = new KeyedGate()
+          const lock = new KeyedSharedLock()
           const inside = { a: 0, b: 0 }
           const outcomes = jobs.map(({ key, closes, fails, turns }, i) => {
             const weight = closes ? 1000 : 1
@@ -25,7 +25,7 @@ describe('a gate', () => {
               if (fails) throw new Error('no')
               return i
             }
-            return closes ? gate.close(key, work) : gate.pass(key, work)
+            return closes ? lock.exclusive(key, work) : lock.shared(key, work)
           })
           const settled = await Promise.allSettled(outcomes)
           expect(settled.map((one) => (one.status === 'fulfilled' ? one.value : String(one.reason)))).toEqual(
@@ -37,7 +37,7 @@ describe('a gate', () => {
   })
 
   it('lets several pass side by side', async () => {
-    const gate = new KeyedGate()
+    const lock = new KeyedSharedLock()
     let inside = 0
     let most = 0
     const work = async (): Promise<void> => {
@@ -45,7 +45,7 @@ describe('a gate', () => {
       await turn()
       inside--
     }
-    await Promise.all([gate.pass('a', work), gate.pass('a', work), gate.pass('a', work)])
+    await Promise.all([lock.shared('a', work), lock.shared('a', work), lock.shared('a', work)])
     expect(most).toBe(3)
   })
 })

@@ -2,19 +2,19 @@
  * Partitions of a tenant ask each other: in this process where both are here, else over HTTP, signed with what only the
  * hosts know.
  *
- * UNITCALLS-1 a question is asked again only when it is known that nobody has begun to answer it
- * UNITCALLS-2 no question is taken from whoever is no host of the cluster, nor with another body than it was signed for
+ * PARTCALLS-1 a question is asked again only when it is known that nobody has begun to answer it
+ * PARTCALLS-2 no question is taken from whoever is no host of the cluster, nor with another body than it was signed for
  */
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { Place } from '../../cluster/placement.ts'
 import { AppError, ERRORS, messageOf, type ErrorCode, type Issue } from '../../kernel/errors.ts'
 import type { Timers } from '../timers.ts'
-import { unitName } from '../../partitions/partition.ts'
+import { partitionName } from '../../partitions/partition.ts'
 import { HOP_HEADER, type Hops } from './hop.ts'
-import { isUnitQuestion, type UnitQuestion } from './unit-questions.ts'
+import { isPartitionQuestion, type PartitionQuestion } from './partition-questions.ts'
 
-const PATH = '/cluster/units'
+const PATH = '/cluster/partitions'
 const TYPE = 'application/vnd.reflexarc.question'
 const MAX_BYTES = 64 * 1_048_576
 /** ms for which a partition that no host has is waited for */
@@ -22,14 +22,14 @@ const WAIT_MS = 10_000
 const PAUSE_MS = 50
 
 /** What is open of a partition. */
-interface OpenedUnit {
-  answer(question: UnitQuestion): Promise<unknown>
+interface OpenedPartition {
+  answer(question: PartitionQuestion): Promise<unknown>
 }
 
-export interface UnitCallsOptions {
-  readonly place: (unit: string) => Place
+export interface PartitionCallsOptions {
+  readonly place: (name: string) => Place
   /** Opened now when it is not yet. `FENCED` when it is not here. */
-  readonly opened: (unit: string) => Promise<OpenedUnit>
+  readonly opened: (name: string) => Promise<OpenedPartition>
   readonly hops: Hops
   readonly timers: Timers
   /** ms until an answer must be there */
@@ -42,25 +42,25 @@ type Answer =
   /** nobody has begun with it */
   | { readonly isElsewhere: true }
 
-export class UnitCalls {
-  readonly #options: UnitCallsOptions
+export class PartitionCalls {
+  readonly #options: PartitionCallsOptions
   /** partitions that are being told that something was handed to them; true: more was meanwhile */
   readonly #telling = new Map<string, boolean>()
 
-  constructor(options: UnitCallsOptions) {
+  constructor(options: PartitionCallsOptions) {
     this.#options = options
   }
 
   /** What it gives there. Rejects as it does there; `FENCED` when no host has the partition, or the one that has it is gone. */
-  async ask(tenant: string, number: number, question: UnitQuestion): Promise<unknown> {
+  async ask(tenant: string, number: number, question: PartitionQuestion): Promise<unknown> {
     const { place, timers } = this.#options
-    const unit = unitName(tenant, number)
+    const name = partitionName(tenant, number)
     const since = timers.elapsed()
     for (;;) {
-      const at = place(unit)
+      const at = place(name)
       let answer: Answer = { isElsewhere: true }
-      if (at.kind === 'here') answer = await this.#askHere(unit, question)
-      else if (at.kind === 'elsewhere') answer = await this.#askAt(at.url, unit, at.term, question)
+      if (at.kind === 'here') answer = await this.#askHere(name, question)
+      else if (at.kind === 'elsewhere') answer = await this.#askAt(at.url, name, at.term, question)
       if ('error' in answer)
         throw new AppError(answer.error.code, answer.error.message, { issues: answer.error.issues })
       if (!('isElsewhere' in answer)) return answer.value
@@ -76,14 +76,14 @@ export class UnitCalls {
 
   /** Something was handed to a partition. Never waits: who opens it looks by itself, and so it does now and then. */
   handed(tenant: string, number: number): void {
-    const unit = unitName(tenant, number)
-    if (this.#telling.has(unit)) return void this.#telling.set(unit, true)
-    this.#telling.set(unit, false)
+    const name = partitionName(tenant, number)
+    if (this.#telling.has(name)) return void this.#telling.set(name, true)
+    this.#telling.set(name, false)
     void this.ask(tenant, number, { of: 'relay' })
       .catch(() => undefined)
       .then(() => {
-        const isMore = this.#telling.get(unit) === true
-        this.#telling.delete(unit)
+        const isMore = this.#telling.get(name) === true
+        this.#telling.delete(name)
         if (isMore) this.handed(tenant, number)
       })
   }
@@ -101,22 +101,22 @@ export class UnitCalls {
           throw new AppError('FORBIDDEN', 'only hosts of the cluster ask here')
         }
         const asked: unknown = JSON.parse(bytes.toString('utf8'))
-        if (typeof asked !== 'object' || asked === null || !('unit' in asked) || !('question' in asked)) {
-          throw new AppError('VALIDATION', 'a question names its unit')
+        if (typeof asked !== 'object' || asked === null || !('partition' in asked) || !('question' in asked)) {
+          throw new AppError('VALIDATION', 'a question names its partition')
         }
-        const { unit, question } = asked
-        if (typeof unit !== 'string' || !isUnitQuestion(question))
-          throw new AppError('VALIDATION', 'a question says of what it is')
-        return this.#askHere(unit, question)
+        const { partition: name, question } = asked
+        if (typeof name !== 'string' || !isPartitionQuestion(question))
+          throw new AppError('VALIDATION', 'a question is of rules, broker, relay, plugs or a service')
+        return this.#askHere(name, question)
       })
     })
   }
 
-  async #askHere(unit: string, question: UnitQuestion): Promise<Answer> {
-    let opened: OpenedUnit
+  async #askHere(name: string, question: PartitionQuestion): Promise<Answer> {
+    let opened: OpenedPartition
     try {
-      if (this.#options.place(unit).kind !== 'here') return { isElsewhere: true }
-      opened = await this.#options.opened(unit)
+      if (this.#options.place(name).kind !== 'here') return { isElsewhere: true }
+      opened = await this.#options.opened(name)
     } catch (error) {
       if (error instanceof AppError && error.code === 'FENCED') return { isElsewhere: true }
       return { error: told(error) }
@@ -128,8 +128,8 @@ export class UnitCalls {
     }
   }
 
-  async #askAt(url: string, unit: string, term: number, question: UnitQuestion): Promise<Answer> {
-    const body = JSON.stringify({ unit, question })
+  async #askAt(url: string, name: string, term: number, question: PartitionQuestion): Promise<Answer> {
+    const body = JSON.stringify({ partition: name, question })
     const path = `${PATH}?body=${digestOf(body)}`
     const late = new AbortController()
     const callOff = this.#options.timers.after(this.#options.requestMs, () => late.abort())
