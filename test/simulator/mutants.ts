@@ -183,8 +183,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a resource is checked by a constraint that is no more',
     file: 'src/services/resources/resource-writer.ts',
-    find: 'return typeId === undefined ? save() :',
-    replace: 'if (typeId !== null) return save()\n    return typeId === undefined ? save() :',
+    find: 'return typeId === undefined',
+    replace: 'if (typeId !== null) return save()\n    return typeId === undefined',
   },
   {
     name: 'an operation on a type that met an outage waits for the next start',

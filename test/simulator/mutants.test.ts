@@ -1,0 +1,10 @@
+import { describe, expect, it } from 'vitest'
+import { readText } from '../support/repository.ts'
+import { MUTANTS } from './mutants.ts'
+
+describe('a mutant of the host', () => {
+  it.each(MUTANTS)('changes one place of the code as it is: $name', ({ file, find, replace }) => {
+    expect(readText(file).split(find)).toHaveLength(2)
+    expect(replace).not.toBe(find)
+  })
+})
