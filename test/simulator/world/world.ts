@@ -57,7 +57,21 @@ export class World {
   readonly #leaps: { readonly at: number; readonly ms: number }[] = []
   /** what happened, a line each: equal for equal runs */
   readonly history: string[] = []
-  readonly counts = { asked: 0, answered: 0, refused: 0, unknown: 0, crashes: 0, failedStarts: 0, warnings: 0 }
+  readonly counts = {
+    /** requests, and what came of them */
+    asked: 0,
+    answered: 0,
+    refused: 0,
+    unknown: 0,
+    /** connections that stay, and messages that were sent and read on them */
+    joined: 0,
+    sent: 0,
+    read: 0,
+    faults: 0,
+    crashes: 0,
+    failedStarts: 0,
+    warnings: 0,
+  }
   readonly #lanes = new Map<string, Promise<void>>()
   /** told when the machine dies */
   readonly #open = new Set<() => void>()
@@ -197,6 +211,7 @@ export class World {
     const life = this.#life
     if (life === undefined) return false
     const number = this.#lives
+    this.counts.joined++
     this.tell(`${question.tenant} follows ${question.url} ${JSON.stringify(question.headers)}`)
     const died = this.#death().then(() => false as const)
     const begun = (): void => {
@@ -232,6 +247,7 @@ export class World {
       const due = this.loop.happened + turns
       await this.loop.run(() => this.loop.happened >= due, this.now + SOON_MS)
     }
+    this.counts.faults++
     this.tell(`FAULT ${JSON.stringify(step)}`)
     if (step.fault === 'crash') return this.#crash(step.downMs)
     if (step.fault === 'restart') return this.#restart(step.downMs)
