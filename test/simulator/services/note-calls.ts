@@ -75,7 +75,7 @@ function verifyLimits(world: World, notes: readonly Note[]): void {
     const before = last.get(note.effect)
     last.set(note.effect, note)
     if (before === undefined || before.life !== note.life || before.hasFailed) continue
-    const had = world.countedWithin(before.at, note.at)
+    const had = world.countedWithin(before.at, note.at, NOTE_LIMIT_MS)
     if (had < NOTE_LIMIT_MS - UNNOTICED_MS)
       world.find('a call has its time', `effect ${note.effect}, called at ${before.at}, was called again at ${note.at}`)
   }
