@@ -10,6 +10,7 @@ import { JobRunner } from '../../jobs/job-runner.ts'
 import { messageOf } from '../../kernel/errors.ts'
 import { machineTimers } from '../../machine/timers.ts'
 import type { Storage } from '../../storage/contract.ts'
+import { portions } from '../../storage/walk.ts'
 import { adoptOldBatches, batchHandler } from './batches/batch-jobs.ts'
 import { batchApi } from './batches/batch-service.ts'
 import { CollectionsByTenant, type TenantCollections } from './collections.ts'
@@ -241,15 +242,11 @@ class Rules implements RulesService {
     const { maker } = this.#tenantRules(collections.tenant)
     const { number = 0 } = this.#options.partition ?? {}
     let taking: Promise<void> = Promise.resolve()
-    for (let afterId: string | undefined; ;) {
-      const portion = await collections.tasks.find({
-        where: [
-          { field: 'status', op: 'eq', value: 'running' },
-          ...(number > 0 ? [{ field: 'id', op: 'like', pattern: taskIdsLike(number) } as const] : []),
-        ],
-        limit: PORTION,
-        ...(afterId !== undefined && { afterId }),
-      })
+    const where = [
+      { field: 'status', op: 'eq', value: 'running' },
+      ...(number > 0 ? [{ field: 'id', op: 'like', pattern: taskIdsLike(number) } as const] : []),
+    ] as const
+    for await (const portion of portions(collections.tasks, where, PORTION)) {
       const tasks: RunnableTask[] = []
       for (const { id, value } of portion) {
         if (!this.#isHere(id)) continue
@@ -265,9 +262,8 @@ class Rules implements RulesService {
       taking = this.#options.runner.resume(tasks)
       // a failure is met by the next await; until then nobody may take it for unhandled
       taking.catch(() => undefined)
-      afterId = portion.at(-1)?.id
-      if (portion.length < PORTION || afterId === undefined) return taking
     }
+    return taking
   }
 
   #tenantRules(tenant: string): TenantRules {
