@@ -266,13 +266,15 @@ export class World {
     } else this.notes.behaviour = step
   }
 
-  /** ms of that time that may count for the limits of calls: the store was well, and of leaps only small ones count. */
-  countedWithin(from: number, to: number): number {
-    const troubled = this.#troubles.reduce(
-      (sum, one) => sum + Math.max(0, Math.min(to, one.to) - Math.max(from, one.from)),
-      0,
-    )
+  /**
+   * ms of that time that may count for the limit of a call: leaps do that are small, and the store was well, or well
+   * again before the limit, so that nobody may have met it.
+   */
+  countedWithin(from: number, to: number, limitMs: number): number {
     const leapt = this.#leaps.reduce((sum, { at, ms }) => sum + (at >= from && at <= to ? ms : 0), 0)
+    const troubled = this.#troubles
+      .filter((one) => one.to >= from + limitMs - leapt)
+      .reduce((sum, one) => sum + Math.max(0, Math.min(to, one.to) - Math.max(from, one.from)), 0)
     return to - from - troubled + leapt
   }
 
