@@ -5,8 +5,8 @@
 import { messageOf } from '../kernel/errors.ts'
 import type { Stored, StoreTime } from '../storage/contract.ts'
 import type { Job, JobHandler } from './contract.ts'
-import { AGAIN_MS, Execution, type ExecutionDependencies } from './execution.ts'
-import { HeldJob, isClosed, leaseFrom } from './held-job.ts'
+import { AGAIN_MS, BACKOFF, Execution, type ExecutionDependencies } from './execution.ts'
+import { HeldJob, isClosed, LEASE_MS, leaseFrom } from './held-job.ts'
 
 export interface TypeRunnerDependencies extends Omit<ExecutionDependencies, 'isStopped'> {
   readonly places: Places
@@ -172,7 +172,8 @@ export class TypeRunner {
       const { state, dueTime, lease } = one.value
       if (this.#running.has(one.id)) continue
       const lookTime = dueTime ?? lease?.until ?? 0
-      if (lookTime > time.ms && (lease === undefined || lease.session === time.session)) {
+      const isHeld = lookTime > time.ms && (lease === undefined || lease.session === time.session)
+      if (isHeld && !(await this.#isTooFar(lookTime, one.value))) {
         next = Math.min(next ?? lookTime, lookTime)
         continue
       }
@@ -184,6 +185,16 @@ export class TypeRunner {
       if (await documents.changeUnlessChanged(one, change)) isChanged = true
     }
     return { isChanged, next }
+  }
+
+  /** Further away than anything is put off: it was written before the clock of the store was set back, and is due. */
+  async #isTooFar(lookTime: number, { lease, attemptsStarted }: Job): Promise<boolean> {
+    // who added it may have said any time
+    if (lease === undefined && attemptsStarted === 0) return false
+    const { handler, queue } = this.#dependencies
+    const { most } = handler.backoff ?? BACKOFF
+    const { ms } = await queue.documents.store.now()
+    return lookTime - ms > (lease === undefined ? Math.max(most, AGAIN_MS) : LEASE_MS)
   }
 
   #begin(held: HeldJob): void {

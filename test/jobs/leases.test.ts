@@ -132,6 +132,19 @@ describe('a lease', () => {
     expect(await host.queue.get('j1')).toMatchObject({ state: 'completed', attemptsMade: 1 })
   })
 
+  it('whose holder is gone runs out also when the clock of the store is set back', async () => {
+    const world = new JobWorld()
+    const [first, second] = [new Hand(), new Hand()]
+    const host = world.host([first.handler()])
+    await host.queue.add({ type: 'work' })
+    await world.settle()
+    host.life.kill()
+    world.setBack(3_600_000)
+    await world.host([second.handler()]).runner.start()
+    await world.advance(LEASE)
+    expect(second.ids).toEqual(['j1'])
+  })
+
   it.each([-3_600_000, 3_600_000])(
     'goes by the clock of the store: a host that is %i ms off takes nothing',
     async (ms) => {

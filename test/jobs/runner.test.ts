@@ -144,6 +144,19 @@ describe('an attempt that fails', () => {
     expect(hand.calls).toHaveLength(2)
   })
 
+  it('is tried again in time also when the clock of the store is set back meanwhile', async () => {
+    const world = new JobWorld()
+    const hand = new Hand()
+    const { queue } = world.host([hand.handler({ attempts: 2, backoff: { delay: 1_000, most: 5_000 } })])
+    await queue.add({ type: 'work' })
+    await world.settle()
+    hand.end(0, new Error('no luck'))
+    await world.settle()
+    world.setBack(3_600_000)
+    await world.advance(1_000)
+    expect(hand.ids).toEqual(['j1', 'j1'])
+  })
+
   it('for good is not tried again', async () => {
     const world = new JobWorld()
     const hand = new Hand()

@@ -20,7 +20,7 @@ export interface JobHost {
 }
 
 interface Timer {
-  readonly at: number
+  at: number
   readonly life: Mortal
   readonly work: () => void
 }
@@ -41,6 +41,12 @@ export class JobWorld {
   constructor({ isShared = false } = {}) {
     this.#isShared = isShared
     this.storage = this.#open()
+  }
+
+  /** The clock of the store is set back; timers go by another one. */
+  setBack(ms: number): void {
+    this.now -= ms
+    for (const timer of this.#timers) timer.at -= ms
   }
 
   /** timers that are set for a host */

@@ -66,7 +66,7 @@ interface Key {
   readonly source: string
   readonly type: string
   readonly possible: Possible<State>
-  /** something may still be done that was asked for in this life of the host */
+  /** something may still be done that was asked for in this life of the host; Infinity: in any */
   openSince: number | undefined
 }
 
@@ -126,7 +126,7 @@ class Alarms implements ServiceModel {
 
   /** What died with its host is not done any more. */
   #isSure(key: Key): boolean {
-    if (key.openSince === this.#world.life) return false
+    if (key.openSince === this.#world.life || key.openSince === Infinity) return false
     key.openSince = undefined
     return true
   }
@@ -177,7 +177,12 @@ class Alarms implements ServiceModel {
     const queued = await world.ask({ method: 'POST', url: '/batch', tenant, body })
     const act = (state: State): State =>
       action === 'delete' ? [] : state.map((one) => (one.status === 'CLEARED' ? one : { ...one, status }))
-    if (queued.kind !== 'answered') return this.#told(key, queued, 'a batch', act)
+    if (queued.kind !== 'answered') {
+      this.#told(key, queued, 'a batch', act)
+      // it may have been taken, and is then carried out by any life of the host, when nobody expects it
+      if (key.openSince !== undefined) key.openSince = Infinity
+      return
+    }
     const { id } = (queued.answer.body as { entity: { id: string } }).entity
     for (let tries = 0; tries < 200; tries++) {
       await world.pause(1000)
