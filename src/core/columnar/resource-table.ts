@@ -12,6 +12,8 @@ const ROOM = 2
 const FIRST_SIZE = 32
 /** texts by which characters are chosen */
 const SAMPLE = 128
+/** from one of them to the next, in a list that begins anew at its end: a prime */
+const STRIDE = 7919
 /** characters that are looked at, from either end */
 const REACH = 12
 /** Below that, two characters may do. */
@@ -34,7 +36,10 @@ export class ResourceTable {
 
   get(text: string): number {
     const place = this.#places.of(text)
-    if (this.#texts[place] === text) return this.#numbers[place] as number
+    if (this.#texts[place] === text) {
+      const number = this.#numbers[place] as number
+      if (number !== NO_NUMBER) return number
+    }
     return this.#others.size === 0 ? NO_NUMBER : (this.#others.get(text) ?? NO_NUMBER)
   }
 
@@ -45,12 +50,18 @@ export class ResourceTable {
 
   delete(text: string): void {
     const place = this.#places.of(text)
-    if (this.#texts[place] === text) this.#numbers[place] = NO_NUMBER
+    if (text !== '' && this.#texts[place] === text) this.#numbers[place] = NO_NUMBER
     else this.#others.delete(text)
   }
 
-  /** False when another text with a number stands there. */
+  /** how many are looked up in a Map */
+  get withoutPlace(): number {
+    return this.#others.size
+  }
+
+  /** False when another text with a number stands there, or it is the one that stands for none. */
   #put(text: string, number: number): boolean {
+    if (text === '') return false
     const place = this.#places.of(text)
     const there = this.#texts[place]
     if (there !== text) {
@@ -170,33 +181,38 @@ function meetingsIn(places: Places, texts: readonly string[], size: number): num
 
 /** Characters by which most of the texts differ, those that vary fastest last. */
 function tellingPositions(texts: readonly string[], count: number): readonly number[] {
-  const step = Math.ceil(texts.length / SAMPLE)
-  const sample = texts.filter((_, i) => i % step === 0)
+  // Not each so manieth: numbered texts would end alike.
+  const among = Math.min(SAMPLE, texts.length)
+  const sample = Array.from({ length: among }, (_, i) => texts[Math.imul(i, STRIDE) % texts.length] ?? '')
   const lengths = sample.map(({ length }) => length).sort((a, b) => a - b)
   const reach = Math.min(REACH, lengths[Math.floor(lengths.length * TOLERATED)] ?? 0)
   const candidates = Array.from({ length: 2 * reach }, (_, i) => (i < reach ? -1 - i : i - reach))
   const chosen: number[] = []
   /** what the characters chosen so far tell apart, by text */
   let groups = sample.map(() => 0)
+  // Those that tell most apart by themselves come first: what few texts need is not what many do.
+  const variety = new Map(candidates.map((at) => [at, splitBy(at, sample, groups).count]))
+  candidates.sort((one, other) => (variety.get(other) ?? 0) - (variety.get(one) ?? 0))
   while (chosen.length < count) {
-    let most = 0
-    let found: { at: number; groups: number[] } | undefined
-    for (const at of candidates) {
-      const numbers = new Map<number, number>()
-      const finer = sample.map((text, i) => {
-        const key = (groups[i] as number) * 2 ** 16 + codeAt(text, at, text.length)
-        const known = numbers.get(key) ?? numbers.size
-        numbers.set(key, known)
-        return known
-      })
-      if (numbers.size <= most) continue
-      most = numbers.size
-      found = { at, groups: finer }
-    }
-    if (found === undefined) break
-    chosen.push(found.at)
-    groups = found.groups
+    const left = candidates.filter((at) => !chosen.includes(at)).map((at) => ({ at, ...splitBy(at, sample, groups) }))
+    const most = Math.max(...left.map((one) => one.count))
+    const best = left.find((one) => one.count === most)
+    if (best === undefined) break
+    chosen.push(best.at)
+    groups = best.groups
   }
   const place = (at: number): number => (at < 0 ? at + 2 * REACH : at)
   return chosen.sort((a, b) => place(a) - place(b))
+}
+
+/** Groups of texts divided by one more character. */
+function splitBy(at: number, texts: readonly string[], groups: readonly number[]): { groups: number[]; count: number } {
+  const numbers = new Map<number, number>()
+  const finer = texts.map((text, i) => {
+    const key = (groups[i] as number) * 2 ** 16 + codeAt(text, at, text.length)
+    const known = numbers.get(key) ?? numbers.size
+    numbers.set(key, known)
+    return known
+  })
+  return { groups: finer, count: numbers.size }
 }
