@@ -3,6 +3,7 @@
  * would hash as a whole and then compare with those of its bucket. Here two or four characters, those by which the
  * resources differ most, say the only place where a text can stand. One whose place is taken stands in a Map.
  */
+import { integersInPlace } from './fixed-memory.ts'
 
 /** Of a text that has no number. */
 export const NO_NUMBER = -1
@@ -28,7 +29,7 @@ export class ResourceTable {
   /** by place; '' where there is none */
   #texts: string[] = ['']
   /** by place; a text that stands there may have none for a while */
-  #numbers = numbersOf(1)
+  #numbers = integersInPlace(1).fill(NO_NUMBER)
   /** of texts that found no place */
   readonly #others = new Map<string, number>()
   /** texts that stand in places */
@@ -85,16 +86,11 @@ export class ResourceTable {
     while (size < 2 * ROOM * texts.length) size *= 2
     this.#places = placesFor(texts, size)
     this.#texts = Array.from({ length: size }, () => '')
-    this.#numbers = numbersOf(size)
+    this.#numbers = integersInPlace(size).fill(NO_NUMBER)
     this.#others.clear()
     this.#placed = 0
     for (const [text, number] of all) if (!this.#put(text, number)) this.#others.set(text, number)
   }
-}
-
-/** Numbers whose memory does not move, however few. */
-function numbersOf(size: number): Int32Array {
-  return new Int32Array(new ArrayBuffer(4 * size)).fill(NO_NUMBER)
 }
 
 /** The same text as engines keep names of fields, and parsers short values: found without comparing letter by letter. */

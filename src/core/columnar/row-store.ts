@@ -7,6 +7,7 @@ import type { TaskModel } from '../task/run.ts'
 import type { Match } from '../task/fire.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { keptOf, NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
+import { integersInPlace } from './fixed-memory.ts'
 import type { Fields } from './message-fields.ts'
 import { toFill } from './property-fill.ts'
 import { carriedValue, isKept, nextEra, type Era } from './message-eras.ts'
@@ -190,7 +191,7 @@ export class RowStore {
     this.shape = shape
     this.layout = layoutOf(shape)
     this.keyMask = 2 ** shape.keyBits - 1
-    this.table = new Int32Array(2 ** (2 * shape.keyBits))
+    this.table = integersInPlace(2 ** (2 * shape.keyBits))
     this.parts = new PartTable(shape, model, this.table)
     this.gateBits = gateBitsOf(shape, model)
   }
@@ -568,7 +569,7 @@ function grown(old: Float64Array, rows: number): Float64Array<ArrayBuffer> {
 }
 
 function gateBitsOf(shape: BatchShape, { graph, settings }: TaskModel): Int32Array {
-  const bits = new Int32Array(2 ** shape.keyBits)
+  const bits = integersInPlace(2 ** shape.keyBits)
   if (shape.gates === 0) return bits
   for (let key = 0; key < bits.length; key++) {
     const states: number[] = []

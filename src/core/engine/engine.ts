@@ -21,7 +21,14 @@ import type { BeginOptions, ChangeOptions, KeptMessages, TaskOrigin } from './ho
 import { Clocks } from './clocks.ts'
 import type { Counting, Counts } from './counts.ts'
 import { Delays } from './delays.ts'
-import { ACCEPTED, NOT_ACCEPTED, type Accepted, type Executor, type MessageSource } from './executor.ts'
+import {
+  ACCEPTED,
+  ACCEPTED_WITH_CALLS,
+  NOT_ACCEPTED,
+  type Accepted,
+  type Executor,
+  type MessageSource,
+} from './executor.ts'
 import { EventHistory, type TaskHistory } from './event-history.ts'
 import { EventSubscriptions } from './event-subscriptions.ts'
 import type { EventFilter } from './event-filter.ts'
@@ -344,7 +351,8 @@ export class CoreEngine implements Engine {
     let taken: Accepted = NOT_ACCEPTED
     try {
       taken = this.#accept(message)
-      return taken === ACCEPTED && !this.#events.isWaiting ? true : this.#goOn(message, taken)
+      const isDone = taken === ACCEPTED || (taken === ACCEPTED_WITH_CALLS && this.#waiting.isEmpty)
+      return isDone && !this.#events.isWaiting ? true : this.#goOn(message, taken)
     } finally {
       this.#busy = false
       if (taken !== ACCEPTED) this.#armAfter(taken)
