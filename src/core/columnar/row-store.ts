@@ -1,5 +1,5 @@
 /** The memory of a batch: its rows' numbers, and what follows from states as tables that all rows share. */
-import { UNKNOWN, type PlugCall, type SensorNode } from '../graph/graph.ts'
+import { UNKNOWN, type Graph, type PlugCall, type SensorNode } from '../graph/graph.ts'
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
@@ -12,7 +12,7 @@ import type { Fields } from './message-fields.ts'
 import { toFill } from './property-fill.ts'
 import { carriedValue, isKept, nextEra, type Era } from './message-eras.ts'
 import { isSilent, PartTable, type Part } from './message-parts.ts'
-import { firingsOf, gateStates } from './possible-firings.ts'
+import { firingsOf, gateStates, type PossibleFiring } from './possible-firings.ts'
 import {
   AFTER,
   AT_BITS,
@@ -503,6 +503,20 @@ export class RowStore {
     return { era, missed: partly.missed, silent: partly.silent }
   }
 
+  /** The last message of a row has fired; what gates were before it, as bits, when that is not what state bits say. */
+  keepGates(row: number, gates: number | undefined): void {
+    if (gates === undefined) return
+    const { objects, past, layout } = this
+    const count = this.count(row)
+    for (let a = 0; a < layout.actuators; a++) {
+      if (past[this.pastAt(row) + blockAt(layout, a) + AT_COUNT] !== count) continue
+      const place = row * layout.objects + objectsAt(a) + FIRED_AFTER
+      const after = objects[place] as Era | FiredAfter
+      const { missed, silent } = 'era' in after ? after : NOTHING_MISSED
+      objects[place] = { era: 'era' in after ? after.era : after, missed, silent, gates }
+    }
+  }
+
   /** Gates by state bits, as bits. */
   gatesOf(bits: number): number {
     return this.gateBits[bits & this.keyMask] ?? 0
@@ -541,21 +555,22 @@ export class RowStore {
     return this.table[((before & keyMask) << this.shape.keyBits) | (now & keyMask)] ?? 0
   }
 
+  /** Place in `followings` of what is found to follow; NOTHING when nothing does. */
+  place({ triggers }: Graph, firings: readonly PossibleFiring[]): number {
+    const list = firings.map(({ trigger, position, matched, from, to }): Following => {
+      const { policyMs, destination } = trigger
+      return { trigger: triggers.indexOf(trigger), actuator: destination.slot, policyMs, position, matched, from, to }
+    })
+    return list.length === 0 ? NOTHING : this.followings.push(list) - 1
+  }
+
   /** Fills a table entry with the help of a task of the shape; gives its place in `followings`. */
   #lookUp({ graph, settings }: TaskModel, { runs, table }: Part, before: number, now: number): number {
     const run = this.shape.sensors.filter(({ slot }) => runs[slot])
     const order = run.map(({ slot }) => graph.sensors[slot] as SensorNode)
     const { gatesNeedFullObservation: needsAll, resetObservations: resets } = settings
-    const list = firingsOf(graph, order, this.states(before), this.states(now), needsAll, resets).map(
-      (one): Following => {
-        const { trigger, position, matched, from, to } = one
-        const { policyMs, destination } = trigger
-        const actuator = destination.slot
-        return { trigger: graph.triggers.indexOf(trigger), actuator, policyMs, position, matched, from, to }
-      },
-    )
+    const what = this.place(graph, firingsOf(graph, order, this.states(before), this.states(now), needsAll, resets))
     const keyMask = this.keyMask
-    const what = list.length === 0 ? NOTHING : this.followings.push(list) - 1
     table[((before & keyMask) << this.shape.keyBits) | (now & keyMask)] = what
     return what
   }
