@@ -58,8 +58,7 @@ export class TenantBroker {
     this.#dependencies = dependencies
     const { tenant, store, now, engine, commands, limits, lag, report, makeSeries, partition } = dependencies
     const log = store.log(LOG)
-    // a resource may come from the log of another partition
-    this.streams = new Streams(dependencies.toldUpTo, partition === undefined ? log : undefined)
+    this.streams = new Streams(dependencies.toldUpTo, log, partition?.number)
     this.#projection = new Projection({
       log,
       series: store.series,
