@@ -1,17 +1,17 @@
-/** What a message costs a host of a cluster, beside one that is alone on the same PostgreSQL. */
+/** What a message costs hosts of a cluster, beside one that is alone, which takes turns with them. */
 import { digits, median, percent, rate } from '../figures.ts'
 import { measurement } from '../measurement.ts'
-import type { ClusterSample, ClusterSubject } from '../samples/cluster.ts'
+import type { ClusterSample, ClusterSubject, MessageCost } from '../samples/cluster.ts'
 
 const SUBJECTS: readonly { readonly subject: ClusterSubject; readonly title: string }[] = [
-  { subject: 'alone', title: 'a host that is alone' },
   { subject: 'cluster', title: 'one host with --cluster' },
   { subject: 'forwarded', title: 'two of them, asked is the one that hands on' },
 ]
 
 export const cluster = measurement<'cluster'>({
   name: 'cluster',
-  title: 'Clusters: messages over HTTP to a PostgreSQL on the same machine, 32 connections; CPU time of all hosts',
+  title:
+    'Clusters: messages over HTTP to a PostgreSQL on the same machine, 32 connections; us of CPU a message, beside a host that is alone and takes turns',
   lines: () =>
     SUBJECTS.map(({ subject, title }) => ({
       name: subject,
@@ -19,12 +19,22 @@ export const cluster = measurement<'cluster'>({
       request: { kind: 'cluster', subject },
       maxRounds: 5,
     })),
-  cost: ({ cpu }) => cpu,
+  cost: ({ member }) => member.hosts,
   costUnit: 'us CPU',
-  head: ['hosts', 'us of CPU a message', 'of one that is alone', 'messages a second'],
-  cells({ samples }, all) {
-    const of = (key: keyof ClusterSample): number => median(samples.map((sample) => sample[key]))
-    const alone = all.find(({ name }) => name === 'alone')?.samples.map(({ cpu }) => cpu) ?? []
-    return [digits(of('cpu')), alone.length > 0 ? percent(of('cpu'), median(alone)) : '', rate(of('perSecond'))]
+  head: ['hosts', 'hosts', 'alone', 'share', 'PostgreSQL', 'alone', 'share', 'messages a second'],
+  cells({ samples }) {
+    const of = (who: keyof ClusterSample, what: keyof MessageCost): number =>
+      median(samples.map((sample) => sample[who][what]))
+    const share = (what: keyof MessageCost): string =>
+      percent(median(samples.map(({ member, alone }) => member[what] / alone[what])), 1)
+    return [
+      digits(of('member', 'hosts')),
+      digits(of('alone', 'hosts')),
+      share('hosts'),
+      digits(of('member', 'server')),
+      digits(of('alone', 'server')),
+      share('server'),
+      rate(of('member', 'perSecond')),
+    ]
   },
 })

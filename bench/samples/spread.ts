@@ -1,11 +1,10 @@
 /** One sample: what a message costs hosts and PostgreSQL when the load rises with the number of hosts. */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { scheduler } from 'node:timers/promises'
 import { ClusterProcesses, type MemberProcess } from '../../test/host/cluster/cluster-processes.ts'
 import { postgresBinaries, startPostgres } from '../../test/support/start-postgres.ts'
 import { Connection } from './host/connection.ts'
+import { cpuOf, cpuOfServer } from './server-cpu.ts'
 
 export interface SpreadSample {
   /** CPU time of all hosts a message, us */
@@ -23,8 +22,6 @@ const CONNECTIONS = 8
 const RATE = 250
 const SECONDS = 8
 const WARM_SECONDS = 3
-/** of the clock of the kernel for processes */
-const TICKS = 100
 
 const RULE = {
   name: 'counted',
@@ -37,7 +34,6 @@ export async function spreadSample(count: number): Promise<SpreadSample> {
   const binaries = postgresBinaries()
   if (binaries === undefined) throw new Error('no PostgreSQL 15 or later is installed')
   const server = await startPostgres(binaries)
-  const folder = new URL(server.url).searchParams.get('host') ?? ''
   const cluster = new ClusterProcesses(server.url)
   const open: Connection[] = []
   try {
@@ -55,14 +51,14 @@ export async function spreadSample(count: number): Promise<SpreadSample> {
       open.push(...made)
     }
     await paced(open, RATE * count, WARM_SECONDS)
-    const before = cpuOf(hosts, folder)
+    const pids = hosts.map(({ pid }) => pid)
+    const before = { hosts: cpuOf(pids), server: cpuOfServer(server) }
     const began = performance.now()
     const sent = await paced(open, RATE * count, SECONDS)
     const seconds = (performance.now() - began) / 1_000
-    const after = cpuOf(hosts, folder)
     return {
-      hosts: ((after.hosts - before.hosts) * 1_000_000) / sent,
-      server: ((after.server - before.server) * 1_000_000) / sent,
+      hosts: (cpuOf(pids) - before.hosts) / sent,
+      server: (cpuOfServer(server) - before.server) / sent,
       perSecond: sent / seconds,
     }
   } finally {
@@ -99,32 +95,4 @@ async function paced(connections: readonly Connection[], rate: number, seconds: 
   }
   await Promise.all(connections.map(send))
   return sent
-}
-
-/** s, of the hosts, and of all processes that work in the folder of the server. */
-function cpuOf(hosts: readonly MemberProcess[], folder: string): { readonly hosts: number; readonly server: number } {
-  const server = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && isIn(pid, join(folder, 'data')))
-  return { hosts: sumOf(hosts.map(({ pid }) => String(pid))), server: sumOf(server) }
-}
-
-function isIn(pid: string, folder: string): boolean {
-  try {
-    return readlinkSync(`/proc/${pid}/cwd`) === folder
-  } catch {
-    return false
-  }
-}
-
-function sumOf(pids: readonly string[]): number {
-  return pids.reduce((sum, pid) => sum + secondsOf(pid), 0)
-}
-
-/** CPU time of a process; that of its children that ended is in that of the first process of a server. */
-function secondsOf(pid: string): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-    return [11, 12, 13, 14].reduce((sum, place) => sum + Number(fields[place]), 0) / TICKS
-  } catch {
-    return 0
-  }
 }

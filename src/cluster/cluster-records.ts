@@ -7,6 +7,8 @@ export interface HostRecord {
   readonly url: string
   /** its port for MQTT, at the same machine; absent: it speaks none */
   readonly mqtt?: number
+  /** where it keeps contents of objects: `files`, or the address of a bucket; absent: it did not say */
+  readonly contents?: string
   /** of the program */
   readonly version: string
   /** epoch ms by the clock of the store: when it was there last */

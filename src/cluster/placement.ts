@@ -38,6 +38,8 @@ export interface PlacementOptions {
   readonly url: string
   /** its port for MQTT */
   readonly mqtt?: number | undefined
+  /** where it keeps contents of objects */
+  readonly contents?: string | undefined
   readonly version: string
   /** who is there, as far as the store can tell before `TTL_MS` is over: hosts have announced their ids */
   readonly presence?: Pick<Presence, 'among'> | undefined
@@ -177,7 +179,7 @@ export class Placement {
 
   /** Somebody may tell this host to drain after its record was read: that is not overwritten, and seen by the next look. */
   async #beat(ms: number, known: Map<string, HostRecord>, own: Stored<HostRecord> | undefined): Promise<void> {
-    const { store, id, url, mqtt, version } = this.#options
+    const { store, id, url, mqtt, contents, version } = this.#options
     this.#isDraining ||= own?.value.isDraining === true
     const isDraining = this.#isDraining
     const isFresh = own !== undefined && own.value.isDraining === isDraining && ms - own.value.seen < BEAT_MS
@@ -185,6 +187,7 @@ export class Placement {
     const record = {
       url,
       ...(mqtt !== undefined && { mqtt }),
+      ...(contents !== undefined && { contents }),
       version,
       seen: ms,
       joined: own?.value.joined ?? ms,

@@ -21,8 +21,8 @@ export interface Config {
   readonly store: StoreChoice
   /** absolute path of the folder of objects; undefined: in the data folder */
   readonly blobs: string | undefined
-  /** 32 bytes that all hosts of a cluster seal secrets with; absent: they are in the data folder */
-  readonly sealKey?: Uint8Array
+  /** 32 bytes each, the same at all hosts of a cluster; absent: they are in the data folder */
+  readonly sharedKeys?: SharedKeys
   /** one of several hosts on the store; undefined: alone */
   readonly cluster: ClusterChoice | undefined
   /** the first tenant's pair when it was chosen by whoever starts the host */
@@ -64,6 +64,13 @@ const FUNCTIONS_MODES = ['off', 'trusted', 'fenced'] as const
 export interface ClusterChoice {
   /** where the other hosts reach this one; undefined: where it listens */
   readonly advertise: string | undefined
+}
+
+export interface SharedKeys {
+  /** secrets of tenants are sealed with it */
+  readonly seal: Uint8Array
+  /** addresses of objects are signed with keys that are made of it */
+  readonly objects: Uint8Array
 }
 
 export type StoreChoice =
@@ -308,7 +315,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   }
   const advertise = read('advertise', memberUrlOf, 'write an address such as http://10.0.0.1:8080, without a path')
   const cluster = isOn(text('cluster')) ? { advertise } : undefined
-  const shared = { store, host, blobs: text('blobs'), advertise: text('advertise'), only, objects }
+  const shared = { store, host, blobs: text('blobs'), advertise: text('advertise') }
   problems.push(...(cluster === undefined ? problemsOfOne(shared) : problemsOfMember(shared)))
   const allowUrl = list('allowUrl')
   problems.push(...problemsOfAllowed(allowUrl).map((problem) => `--allow-url: ${problem}`))

@@ -45,6 +45,7 @@ export const makeFunctions: MakeService = (parts) => {
       type === 'plugs' ? usesOf(serviceRegistry, tenant, `${name}:${version}`) : 0,
     models: () => serviceRegistry.models,
     vault: () => serviceRegistry.vault,
+    tellWebscripts: parts.tellWebscripts,
     logger,
   })
   const service = reached('functions', own)

@@ -14,11 +14,11 @@ import { ownVersion } from './version.ts'
 
 /** Over storage, and the store of contents that was chosen. */
 export const makeObjects: MakeService = async (dependencies) => {
-  const { storage, gauges, logger, now, config, serviceRegistry } = dependencies
+  const { storage, gauges, logger, now, config, serviceRegistry, reached, memberUrl } = dependencies
   let server: FastifyInstance | undefined
   const keys = new SigningKeys(signingKey(config))
   const { later, newId } = machineTimers
-  const service = createObjectsService({
+  const own = createObjectsService({
     storage,
     contents: await openContents(dependencies),
     keys,
@@ -26,8 +26,9 @@ export const makeObjects: MakeService = async (dependencies) => {
     newId,
     later,
     logger,
-    origin: () => config.url ?? listeningAt(config, server),
+    origin: () => config.url ?? memberUrl?.() ?? listeningAt(config, server),
   })
+  const service = reached('objects', own)
   serviceRegistry.objects = service
   gauges.watchQueue('object-uploads', () => service.gauges().uploads)
   gauges.watchTotal('objects-put', () => service.gauges().put)
@@ -46,14 +47,19 @@ export const makeObjects: MakeService = async (dependencies) => {
   }
 }
 
-/** Only the store that was chosen is loaded. */
-async function openContents({ storage, config }: ServiceDependencies): Promise<ContentStore> {
-  if (config.objects.kind === 'files') return new BlobContents(storage)
-  const { openS3Contents, readS3Place } = await import('../services/objects/contents/s3-contents.ts')
-  return openS3Contents(readS3Place(config.objects.url))
+async function openContents({ storage, config, objectContents }: ServiceDependencies): Promise<ContentStore> {
+  return objectContents ?? (await openOwnContents(config)) ?? new BlobContents(storage)
 }
 
-function signingKey({ store, data }: Config): Uint8Array {
+/** The store of contents that was chosen; undefined: they are in the storage. Only the one that was chosen is loaded. */
+export async function openOwnContents({ objects }: Pick<Config, 'objects'>): Promise<ContentStore | undefined> {
+  if (objects.kind === 'files') return undefined
+  const { openS3Contents, readS3Place } = await import('../services/objects/contents/s3-contents.ts')
+  return openS3Contents(readS3Place(objects.url))
+}
+
+function signingKey({ store, data, sharedKeys }: Config): Uint8Array {
+  if (sharedKeys !== undefined) return sharedKeys.objects
   return store.medium === 'memory' ? randomKey() : secretKey(data, 'objects.key', 'addresses that it signed then end')
 }
 

@@ -23,6 +23,7 @@ export const makeSubscriptions: MakeService = ({
   config,
   serviceRegistry,
   checkPair,
+  reached,
 }) => {
   const objects = (): ObjectsService => {
     if (serviceRegistry.objects === undefined) throw new AppError('CLOSED', 'this host serves no objects')
@@ -31,21 +32,21 @@ export const makeSubscriptions: MakeService = ({
   const { later, newId } = machineTimers
   const broker = () => serviceRegistry.broker
   const queries = () => serviceRegistry.queries
-  const transfers = new Transfers({
+  const ownTransfers = new Transfers({
     storage,
-    queue: (tenant) => service.queue(tenant),
+    queue: (tenant) => own.queue(tenant),
     queries,
     now,
     newId,
   })
-  const service: Subscriptions = new Subscriptions({
+  const own: Subscriptions = new Subscriptions({
     storage,
     objects,
     webscripts: () => serviceRegistry.webscripts,
     seal: new Seal(sealKey(config)),
     checkPair,
     engine: () => serviceRegistry.runner && objectForwarding(serviceRegistry.runner.intake),
-    system: [{ record: IMPORT_SUBSCRIPTION, take: (tenant, change) => transfers.take(tenant, change) }],
+    system: [{ record: IMPORT_SUBSCRIPTION, take: (tenant, change) => ownTransfers.take(tenant, change) }],
     handlers: [importHandler({ objects, broker, now }), exportHandler({ objects, queries, broker, now })],
     now,
     newId,
@@ -53,6 +54,10 @@ export const makeSubscriptions: MakeService = ({
     later,
     logger,
   })
+  const service = reached('subscriptions', own)
+  const transfers = reached('transfers', ownTransfers)
+  serviceRegistry.subscriptions = service
+  serviceRegistry.transfers = transfers
   gauges.watchQueue('object-deliveries', () => service.gauges().openDeliveries)
   gauges.watchTotal('object-deliveries-made', () => service.gauges().delivered)
   gauges.watchTotal('object-deliveries-failed', () => service.gauges().failed)

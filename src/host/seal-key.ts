@@ -9,8 +9,8 @@ const FILE = 'seal.key'
 const FORMER = 'subscriptions.key'
 
 /** 32 bytes: that of all hosts of a cluster, or from the data folder; made there when it has none. `STORE`. */
-export function sealKey({ store, data, sealKey: shared }: Pick<Config, 'store' | 'data' | 'sealKey'>): Uint8Array {
-  if (shared !== undefined) return shared
+export function sealKey({ store, data, sharedKeys }: Pick<Config, 'store' | 'data' | 'sharedKeys'>): Uint8Array {
+  if (sharedKeys !== undefined) return sharedKeys.seal
   const loss = 'secrets of the vault, of subscriptions and of servers of models have to be given again'
   const file = existsSync(join(data, FORMER)) ? FORMER : FILE
   return (store.medium === 'memory' ? randomKey() : secretKey(data, file, loss)).slice(0, 32)

@@ -3,6 +3,7 @@ import type { Logger } from '../kernel/logger.ts'
 import type { Plug } from '../plug.ts'
 import type { Storage } from '../storage/contract.ts'
 import type { OtherHosts } from '../services/broker/mqtt/other-hosts.ts'
+import type { ContentStore } from '../services/objects/contract.ts'
 import type { CheckPair } from './auth/check-pair.ts'
 import type { Config } from './config.ts'
 import type { Gauges } from './gauges.ts'
@@ -26,6 +27,13 @@ export interface ServiceDependencies {
   readonly storeMark?: string | undefined
   /** of a cluster: who has the connections of tenants that this host has not */
   readonly otherHosts?: OtherHosts | undefined
+  /** of a cluster: where others reach this host, as soon as it has joined */
+  readonly memberUrl?: (() => string | undefined) | undefined
+  /** of a cluster: tells all hosts whose webscripts have these ids, and which ids are nobody's any more */
+  readonly tellWebscripts?:
+    ((tenant: string, ids: readonly string[], former: readonly string[]) => Promise<void>) | undefined
+  /** of a cluster: where contents of objects of all tenants are, unless that is the storage; whoever opened it closes it */
+  readonly objectContents?: ContentStore | undefined
   /** the host's log */
   readonly logger: Logger
   /** epoch ms; never goes back */

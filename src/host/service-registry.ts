@@ -5,6 +5,8 @@ import type { FunctionsService } from '../services/functions/contract.ts'
 import type { ConverterService } from '../services/converter/contract.ts'
 import type { ModelsService } from '../services/models/contract.ts'
 import type { ObjectsService } from '../services/objects/contract.ts'
+import type { TransfersService } from '../services/objects/etl/contract.ts'
+import type { SubscriptionsService } from '../services/objects/subscriptions/contract.ts'
 import type { QueriesService } from '../services/queries/contract.ts'
 import type { ResourcesService } from '../services/resources/contract.ts'
 import type { OperatedBackgroundWork } from '../services/resources/managed-tasks/create-background-work.ts'
@@ -30,6 +32,8 @@ export interface ServiceRegistry {
   queries?: QueriesService
   models?: ModelsService
   objects?: ObjectsService
+  subscriptions?: SubscriptionsService
+  transfers?: TransfersService
   vault?: VaultService
   /** what works beside the resources: commands for the broker, templates that tasks wait for */
   work?: OperatedBackgroundWork

@@ -5,6 +5,7 @@
 import { AppError } from '../kernel/errors.ts'
 import type { Json } from '../kernel/json.ts'
 import type { Collection, CollectionSpec, Store, Stored } from '../storage/contract.ts'
+import { portionsOfIds, walk } from '../storage/walk.ts'
 import type { ItemOutcome, Job, Progress } from './contract.ts'
 import { batchId, JOB_BATCHES, JOBS, type JobBatch } from './job-record.ts'
 
@@ -58,12 +59,7 @@ const PARTS_AT_ONCE = 20
 /** Call it before jobs are carried out. */
 export async function adoptOld<Document extends object>(store: Store, old: OldOperations<Document>): Promise<void> {
   const heads = store.collection(old.heads)
-  for (let afterId: string | undefined; ;) {
-    const found = await heads.find({ limit: HEADS_AT_ONCE, ...(afterId !== undefined && { afterId }) })
-    for (const stored of found) await adopt(store, old, stored)
-    afterId = found.at(-1)?.id
-    if (found.length < HEADS_AT_ONCE) break
-  }
+  for await (const stored of walk(heads, [], HEADS_AT_ONCE)) await adopt(store, old, stored)
   await removeParts(store.collection(old.parts), heads)
 }
 
@@ -136,13 +132,10 @@ async function adoptParts(
 
 /** Those of operations that are jobs now. */
 async function removeParts(parts: Collection<OldPart>, heads: Pick<Collection<object>, 'getMany'>): Promise<void> {
-  for (let afterId: string | undefined; ;) {
-    const ids = await parts.ids({ limit: HEADS_AT_ONCE, ...(afterId !== undefined && { afterId }) })
+  for await (const ids of portionsOfIds(parts, [], HEADS_AT_ONCE)) {
     const owners = [...new Set(ids.map(ownerOf))]
     const there = new Set((await heads.getMany(owners)).map((one) => one.id))
     await Promise.all(ids.filter((id) => !there.has(ownerOf(id))).map((id) => parts.delete(id)))
-    afterId = ids.at(-1)
-    if (afterId === undefined) return
   }
 }
 

@@ -1,18 +1,58 @@
-/** All documents of a collection, whatever their number. */
+/**
+ * All of a collection, whatever its size: what is written meanwhile may be among it or not. In order of ids, a portion
+ * at a time; no portion is empty. A store that answers at once keeps everybody else waiting: who walks over much lets
+ * others have a turn between portions.
+ */
 import type { Collection, Document, Query, Stored } from './contract.ts'
 
 const PORTION = 1_000
 
-/** Those that fit, by id, `portion` at a time: what is written meanwhile may be among them or not. */
+/** Documents that fit, one by one; `size` are read at a time. */
 export async function* walk<D extends Document>(
   collection: Pick<Collection<D>, 'find'>,
-  where: Query['where'] = [],
-  portion = PORTION,
+  where?: Query['where'],
+  size?: number,
 ): AsyncGenerator<Stored<D>> {
+  for await (const portion of portions(collection, where, size)) yield* portion
+}
+
+/** Documents that fit, `size` at a time. */
+export function portions<D extends Document>(
+  collection: Pick<Collection<D>, 'find'>,
+  where: Query['where'] = [],
+  size = PORTION,
+): AsyncGenerator<readonly Stored<D>[]> {
+  return slices(
+    size,
+    (page) => collection.find({ where, ...page }),
+    ({ id }) => id,
+  )
+}
+
+/** Ids of documents that fit, `size` at a time. */
+export function portionsOfIds(
+  collection: Pick<Collection<Document>, 'ids'>,
+  where: Query['where'] = [],
+  size = PORTION,
+): AsyncGenerator<readonly string[]> {
+  return slices(
+    size,
+    (page) => collection.ids({ where, ...page }),
+    (id) => id,
+  )
+}
+
+async function* slices<Item>(
+  limit: number,
+  read: (page: { readonly limit: number; readonly afterId?: string }) => Promise<readonly Item[]>,
+  idOf: (item: Item) => string,
+): AsyncGenerator<readonly Item[]> {
   for (let afterId: string | undefined; ;) {
-    const found = await collection.find({ where, limit: portion, ...(afterId !== undefined && { afterId }) })
-    yield* found
-    afterId = found.at(-1)?.id
-    if (found.length < portion || afterId === undefined) return
+    const found = await read({ limit, ...(afterId !== undefined && { afterId }) })
+    const last = found.at(-1)
+    if (last === undefined) return
+    yield found
+    if (found.length < limit) return
+    afterId = idOf(last)
   }
 }

@@ -38,6 +38,8 @@ export interface ClusterHostOptions {
   readonly tenants: () => Promise<readonly string[]>
   readonly secret: Uint8Array
   readonly version: string
+  /** where contents of objects are kept: `files`, or the address of a bucket */
+  readonly contents: string
   /** epoch ms, of the host */
   readonly now: () => number
   readonly timers: Timers
@@ -45,7 +47,7 @@ export interface ClusterHostOptions {
   readonly logger: Logger
   readonly requestMs: number
   readonly open: (tenant: string, holder: { holder: string; term: number }, lost: () => void) => Promise<TenantServices>
-  readonly tenantOfPublic: (url: string) => string | undefined
+  readonly tenantOfPublic: (url: string) => string | undefined | Promise<string | undefined>
   /** partitions of a tenant, as far as this host has heard */
   readonly countOf: (tenant: string) => number
   /** after each look at the cluster; must not wait */
@@ -64,6 +66,7 @@ export class ClusterHost {
   #placement: Placement | undefined
   /** as others are told */
   #name = this.id
+  #url: string | undefined
   #cancelLook: () => void = () => undefined
   /** of the host that is watched */
   #watched: { readonly id: string; readonly end: AbortController } | undefined
@@ -108,6 +111,16 @@ export class ClusterHost {
     gauges.watchTotal('cluster-forwarded', () => this.routing.forwarded)
   }
 
+  /** Where others reach this host; undefined: it has not joined. */
+  get url(): string | undefined {
+    return this.#url
+  }
+
+  /** Whether a tenant would be here, and is not: there is nothing of it. */
+  isNobodys(tenant: string): boolean {
+    return this.#placement?.of(tenant).kind === 'here' && this.tenants.isComplete && !this.tenants.has(tenant)
+  }
+
   /** The other hosts can ask this one who it is. */
   introduce(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => {
@@ -122,7 +135,7 @@ export class ClusterHost {
    * what it has is open. `STORE` with a sentence when this host cannot be one.
    */
   async join(url: string, mqtt?: number): Promise<void> {
-    const { store, presence, version, timers } = this.#options
+    const { store, presence, version, contents, timers } = this.#options
     await this.#check(url)
     await this.#replaceFormerLife(url)
     this.#placement = new Placement({
@@ -131,6 +144,7 @@ export class ClusterHost {
       id: this.id,
       url,
       mqtt,
+      contents,
       version,
       elapsed: () => timers.elapsed(),
       gained: () => this.tenants.gained(),
@@ -138,6 +152,7 @@ export class ClusterHost {
       release: (slot) => this.tenants.release(slot),
     })
     this.#name = `${url} (${this.id})`
+    this.#url = url
     const placement = this.#placement
     await presence?.announce(this.id)
     presence?.hear((word) => {
@@ -231,7 +246,7 @@ export class ClusterHost {
   }
 
   async #check(url: string): Promise<void> {
-    const { store, version, now } = this.#options
+    const { store, version, contents, now } = this.#options
     const { ms } = await store.now()
     const apart = Math.abs(now() - ms)
     const problems: string[] = []
@@ -243,11 +258,19 @@ export class ClusterHost {
     }
     const hosts = await store.collection(HOST_RECORDS).find({})
     for (const { value } of hosts) {
-      if (value.version === version || value.url === url || Math.abs(ms - value.seen) > TTL_MS) continue
-      problems.push(
-        `the host at ${value.url} runs version ${value.version}, and this is ${version}; stop the hosts of the other ` +
-          'version first: those of one cluster are of one version',
-      )
+      if (value.url === url || Math.abs(ms - value.seen) > TTL_MS) continue
+      if (value.version !== version) {
+        problems.push(
+          `the host at ${value.url} runs version ${value.version}, and this is ${version}; stop the hosts of the other ` +
+            'version first: those of one cluster are of one version',
+        )
+      }
+      if (value.contents !== undefined && value.contents !== contents) {
+        problems.push(
+          `the host at ${value.url} keeps contents of objects in ${value.contents}, and this one in ${contents}; give ` +
+            'all hosts the same --objects',
+        )
+      }
     }
     problems.push(...(await this.#problemOfAddress(url)))
     if (problems.length > 0) throw new AppError('STORE', `This host cannot join the cluster: ${problems.join('; ')}`)

@@ -1,10 +1,12 @@
 /** Puts a host of a cluster together: services for each tenant that it has, and in front of them those that routes ask. */
 import { createHmac } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
-import { CALL_BASES } from '../../services/webscripts/routes/routing.ts'
+import { readBucketName } from '../../services/objects/buckets.ts'
+import type { ContentStore } from '../../services/objects/contract.ts'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
 import { readPartitionName } from '../../partitions/partition.ts'
 import type { HostedService } from '../hosted-service.ts'
+import { openOwnContents } from '../make-objects.ts'
 import { makeServices } from '../make-services.ts'
 import type { ServiceDependencies, ServiceTable } from '../service-dependencies.ts'
 import type { ServiceRegistry } from '../service-registry.ts'
@@ -12,12 +14,12 @@ import { isTenant } from '../tenant.ts'
 import { machineTimers, type Timers } from '../timers.ts'
 import { ownVersion } from '../version.ts'
 import { ClusterHost } from './cluster-host.ts'
-import { OF_ONE_HOST } from './member-options.ts'
 import { PartitionCounts } from './partition-counts.ts'
 import { reachTenant, type ReachTenants } from './reach-tenant.ts'
 import { SummedGauges } from './summed-gauges.ts'
 import type { PartitionQuestion } from './partition-questions.ts'
 import { storageOfNobody, TenantServices } from './tenant-services.ts'
+import { decoded, WebscriptAddresses } from './webscript-addresses.ts'
 
 export interface ClusterOptions {
   /** what all hosts know */
@@ -44,15 +46,22 @@ export async function makeCluster(
   given: Omit<ServiceDependencies, 'serviceRegistry' | 'reached'>,
   { secret, timers = machineTimers }: ClusterOptions,
 ): Promise<Cluster> {
-  const sealKey = createHmac('sha256', secret).update('secrets of tenants').digest()
-  const parts = { ...given, config: { ...given.config, sealKey } }
-  const { storage, now, gauges, logger, config } = parts
-  const table = new Map([...services].filter(([name]) => !OF_ONE_HOST.has(name)))
+  const keyOf = (purpose: string): Uint8Array => createHmac('sha256', secret).update(purpose).digest()
+  const sharedKeys = { seal: keyOf('secrets of tenants'), objects: keyOf('addresses of objects') }
+  const store = given.storage.tenant(HOST_TENANT)
+  const addresses = new WebscriptAddresses(store, timers)
+  const parts = {
+    ...given,
+    config: { ...given.config, sharedKeys },
+    objectContents: await openOwnContents(given.config),
+    memberUrl: () => host.url,
+    tellWebscripts: (...told: Parameters<WebscriptAddresses['tell']>) => addresses.tell(...told),
+  }
+  const { storage, now, gauges, logger, config, objectContents } = parts
   const sums = new SummedGauges(gauges)
-  const perTenant = { ...parts, reached: itself }
-  const store = storage.tenant(HOST_TENANT)
+  const perTenant = { ...parts, objectContents: objectContents && keptOpen(objectContents), reached: itself }
   const counts = new PartitionCounts(storage, timers, logger)
-  const host = new ClusterHost({
+  const host: ClusterHost = new ClusterHost({
     store,
     presence: storage.presence,
     tell: async (word) => storage.tell?.(word),
@@ -61,6 +70,7 @@ export async function makeCluster(
     looked: () => counts.look(host.tenants),
     secret,
     version: ownVersion(),
+    contents: config.objects.kind === 's3' ? config.objects.url : 'files',
     now,
     timers,
     gauges,
@@ -74,7 +84,7 @@ export async function makeCluster(
       }
       const gaugesHere = sums.of()
       return TenantServices.open({
-        table,
+        table: services,
         parts: perTenant,
         tenant,
         number,
@@ -85,7 +95,7 @@ export async function makeCluster(
         lost,
       })
     },
-    tenantOfPublic: (url) => tenantOfWebscript(url, registriesOf(host)),
+    tenantOfPublic: (url) => tenantOfContent(url) ?? addresses.tenantOf(url),
   })
   const reach: ReachTenants = {
     of(tenant) {
@@ -93,9 +103,10 @@ export async function makeCluster(
       if (opened !== undefined) return opened.registry
       throw new AppError('FENCED', `tenant ${tenant} is not at this host any more; ask again in a second`)
     },
+    isNobodys: (tenant) => host.isNobodys(tenant),
     all: () => registriesOf(host),
   }
-  const mounted = await makeServices(table, {
+  const mounted = await makeServices(services, {
     ...parts,
     storage: storageOfNobody(storage),
     otherHosts: host.connections,
@@ -115,14 +126,21 @@ function* registriesOf(host: ClusterHost): Iterable<ServiceRegistry> {
   for (const { registry } of host.tenants.all()) yield registry
 }
 
-/** Who calls a webscript says in its address whose it is, by tenant and name or by its id. */
-function tenantOfWebscript(url: string, registries: Iterable<ServiceRegistry>): string | undefined {
-  const base = CALL_BASES.find((one) => url.startsWith(`${one}/`))
-  if (base === undefined) return undefined
-  const [, first = ''] = /^\/([^/?]*)/.exec(url.slice(base.length)) ?? []
-  for (const { functions } of registries) {
-    const found = functions?.webscriptOf(first)
-    if (found !== undefined) return found.tenant
+/** A content of an object is asked for by the name of its bucket, which ends in that of its tenant. */
+function tenantOfContent(url: string): string | undefined {
+  const [, name = ''] = /^\/([^/?]*)/.exec(url) ?? []
+  const tenant = readBucketName(decoded(name))?.tenant
+  return tenant !== undefined && isTenant(tenant) ? tenant : undefined
+}
+
+/** The same contents for services of one tenant, which end before others do. */
+function keptOpen(contents: ContentStore): ContentStore {
+  return {
+    shown: contents.shown,
+    put: (...given) => contents.put(...given),
+    open: (...given) => contents.open(...given),
+    copy: (...given) => contents.copy(...given),
+    remove: (...given) => contents.remove(...given),
+    close: () => Promise.resolve(),
   }
-  return isTenant(first) ? first : undefined
 }

@@ -1,16 +1,11 @@
 /** What the options of a host of a cluster have to say together, and those of one that is alone. */
 
-/** Services that work at one host only: their keys lie in its data folder, and their signed addresses name no tenant. */
-export const OF_ONE_HOST: ReadonlySet<string> = new Set(['objects', 'subscriptions', 'vault'])
-
 /** As they were given; undefined: not, or wrong. */
 interface SharedOptions {
   readonly store: { readonly medium: string } | undefined
   readonly host: string | undefined
   readonly blobs: string | undefined
   readonly advertise: string | undefined
-  readonly only: readonly string[] | undefined
-  readonly objects: { readonly kind: string } | undefined
 }
 
 /** The address of a host, without a slash at the end; undefined for what is none. */
@@ -25,9 +20,9 @@ export function problemsOfOne({ advertise }: SharedOptions): readonly string[] {
   return advertise === undefined ? [] : ['--advertise: it is for a host with --cluster']
 }
 
-/** What the hosts of a cluster have to share, and what they do not do. */
+/** What the hosts of a cluster have to share. */
 export function problemsOfMember(options: SharedOptions): readonly string[] {
-  const { store, host, blobs, advertise, only = [], objects } = options
+  const { store, host, blobs, advertise } = options
   const isEverywhere = host === '0.0.0.0' || host === '::'
   const problems: readonly (readonly [isWrong: boolean, problem: string])[] = [
     [
@@ -37,10 +32,6 @@ export function problemsOfMember(options: SharedOptions): readonly string[] {
     [
       blobs === undefined,
       '--cluster: hosts share the folder of assets and models; name one that all of them see with --blobs',
-    ],
-    [
-      only.some((name) => OF_ONE_HOST.has(name)) || objects?.kind === 's3',
-      `--cluster: its hosts do not serve ${[...OF_ONE_HOST].join(', ')}; leave them out of --only, and --objects out`,
     ],
     [
       advertise === undefined && isEverywhere,

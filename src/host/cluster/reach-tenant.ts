@@ -8,6 +8,8 @@ import type { ServiceRegistry } from '../service-registry.ts'
 export interface ReachTenants {
   /** The services of a tenant, or of one of its partitions (`unitName`). Throws `FENCED` when it is not open here. */
   of(tenant: string): ServiceRegistry
+  /** Whether it is known that no host has anything of that name: whoever asks without credentials may name any. */
+  isNobodys(tenant: string): boolean
   /** of all tenants that are open here */
   all(): Iterable<ServiceRegistry>
 }
@@ -42,7 +44,7 @@ export function reachTenant<S extends object>(name: keyof ServiceRegistry, own: 
         if (FINDS.has(member)) return firstAnswer(tenants.all(), name, member, given)
         const [first, ...others] = given
         const partition = tenantIn(first, TENANT_FIRST.has(member))
-        if (partition === undefined) return call(target, member, given)
+        if (partition === undefined || tenants.isNobodys(partition)) return call(target, member, given)
         const { tenant } = readPartitionName(partition)
         const named =
           tenant === partition ? first : typeof first === 'string' ? tenant : { ...(first as object), tenant }

@@ -50,7 +50,7 @@ export interface RoutingOptions {
   /** the partition of the tenant that the request is for, by its name (`partitionName`) */
   readonly partitionOf: (tenant: string, request: FastifyRequest) => string
   /** whose a request is that needs no credentials; undefined: it is answered by whoever is asked */
-  readonly tenantOfPublic: (url: string) => string | undefined
+  readonly tenantOfPublic: (url: string) => string | undefined | Promise<string | undefined>
 }
 
 /** A request on its way to whoever has its tenant. */
@@ -102,18 +102,24 @@ export class RequestRouting {
     await this.#options.partitions.addTo(app)
     app.addHook('onRequest', (request, reply, done) => {
       const { access = 'key' } = request.routeOptions.config
-      const whose = access === 'public' ? this.#options.tenantOfPublic(request.raw.url ?? '') : request.tenant
-      if (whose === undefined || whose === '') return done()
-      const tenant = this.#options.partitionOf(whose, request)
-      // routes ask the services of that partition
-      if (tenant !== whose) request.tenant = tenant
-      const opened = this.#options.tenants.get(tenant)
-      if (opened === undefined) {
-        return this.#route({ tenant, access, request, reply, done, since: this.#options.elapsed() })
-      }
-      opened.hold(reply)
-      done()
+      const asked = { access, request, reply, done }
+      if (access !== 'public') return this.#take(request.tenant, asked)
+      const whose = this.#options.tenantOfPublic(request.raw.url ?? '')
+      if (whose instanceof Promise) void whose.then((found) => this.#take(found, asked), done)
+      else this.#take(whose, asked)
     })
+  }
+
+  #take(whose: string | undefined, asked: Omit<Routed, 'tenant' | 'since'>): void {
+    const { request, reply, done } = asked
+    if (whose === undefined || whose === '') return done()
+    const tenant = this.#options.partitionOf(whose, request)
+    // routes ask the services of that partition
+    if (tenant !== whose) request.tenant = tenant
+    const opened = this.#options.tenants.get(tenant)
+    if (opened === undefined) return this.#route({ ...asked, tenant, since: this.#options.elapsed() })
+    opened.hold(reply)
+    done()
   }
 
   /** After each look: what waits for hosts that are gone is refused, and what waits for a host may have one now. */
@@ -202,7 +208,12 @@ export class RequestRouting {
     }
     drop = this.#endWith(owner, reply, refuse)
     const hooks: FastifyReplyFromHooks = {
-      rewriteRequestHeaders: (_request, headers) => ({ ...headers, [HOP_HEADER]: hop }),
+      // addresses in answers, and signatures, are those of the host that the client knows
+      rewriteRequestHeaders: ({ headers: { host } }, headers) => ({
+        ...headers,
+        ...(host !== undefined && { host }),
+        [HOP_HEADER]: hop,
+      }),
       retryDelay: () => null,
       onResponse: (_request, _reply, answer) => {
         const { stream } = answer as unknown as { stream: Readable }

@@ -19,7 +19,7 @@ export function openTunnel(
 ): () => void {
   const { socket } = reply.request.raw
   const ask = target.protocol === 'https:' ? askSecurely : askPlain
-  const asking = ask(target, { headers: { ...headers, host: target.host }, agent: false })
+  const asking = ask(target, { headers: { host: target.host, ...headers }, agent: false })
   let upstream: Duplex | undefined
   const cut = (): void => void (upstream ?? asking).destroy()
   // whoever asked is gone, and then nobody needs an answer

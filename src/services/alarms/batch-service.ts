@@ -1,6 +1,7 @@
 /** Operations on many alarms: queued, and followed by their status. */
 import type { Job } from '../../jobs/contract.ts'
 import type { JobQueue } from '../../jobs/job-queue.ts'
+import { portionsOfIds } from '../../storage/walk.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { machineTimers } from '../../machine/timers.ts'
@@ -74,17 +75,11 @@ async function allIds(
   where: Extract<ReadBatch['select'], { where: unknown }>['where'],
 ): Promise<readonly string[]> {
   const found: string[] = []
-  for (let afterId: string | undefined; ;) {
-    const portion = await collections.alarms.ids({
-      where,
-      limit: IDS_AT_ONCE,
-      ...(afterId !== undefined && { afterId }),
-    })
+  for await (const portion of portionsOfIds(collections.alarms, where, IDS_AT_ONCE)) {
     for (const id of portion) found.push(id)
-    afterId = portion.at(-1)
-    if (portion.length < IDS_AT_ONCE || afterId === undefined) return found
     await machineTimers.breathe()
   }
+  return found
 }
 
 async function statusOf(job: Job, queue: JobQueue): Promise<Readonly<Record<string, unknown>>> {

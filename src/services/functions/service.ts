@@ -53,6 +53,9 @@ export interface FunctionsOptions {
   readonly models?: () => ModelsService | undefined
   /** where secrets of manifests are; asked at each call */
   readonly vault?: () => VaultService | undefined
+  /** Tells whoever takes calls which webscripts a tenant has come to have, and which it has no more, by their ids. */
+  readonly tellWebscripts?:
+    ((tenant: string, ids: readonly string[], former: readonly string[]) => Promise<void>) | undefined
   readonly logger?: Logger
 }
 
@@ -87,6 +90,8 @@ class Functions implements FunctionsService {
   /** by id; one that is gone has no versions any more */
   readonly #webscripts = new Map<string, { readonly tenant: string; readonly name: string }>()
   readonly #reading = new KeyedMutex()
+  /** ids of webscripts that were told, by tenant */
+  readonly #told = new Map<string, ReadonlySet<string>>()
   readonly #builder: Builder
   #opening: Promise<OpenedPool> | undefined
   #opened: OpenedPool | undefined
@@ -239,6 +244,18 @@ class Functions implements FunctionsService {
     return store
   }
 
+  /** Those whose telling failed are told with the next change. */
+  async #tellWebscripts(tenant: string, webscripts: ReadonlyMap<string, unknown>): Promise<void> {
+    const { tellWebscripts } = this.#options
+    if (tellWebscripts === undefined) return
+    const told = this.#told.get(tenant) ?? new Set()
+    const now = new Set([...webscripts.keys()].map((name) => webscriptId(tenant, name)))
+    const [ids, former] = [[...now].filter((id) => !told.has(id)), [...told].filter((id) => !now.has(id))]
+    if (ids.length + former.length === 0) return
+    await tellWebscripts(tenant, ids, former)
+    this.#told.set(tenant, now)
+  }
+
   /** What rules may use follows the records. */
   #read(tenant: string): Promise<void> {
     return this.#reading.run(tenant, async () => {
@@ -254,6 +271,7 @@ class Functions implements FunctionsService {
         const webscripts = webscriptsOf(tenant, stored)
         for (const [name, [first]] of webscripts) if (first) this.#webscripts.set(first.id, { tenant, name })
         this.#deployed.set(tenant, { plugs, records, webscripts })
+        await this.#tellWebscripts(tenant, webscripts)
       } catch (error) {
         this.#options.logger?.error(`functions of tenant ${tenant} could not be read: ${messageOf(error)}`)
       }

@@ -9,6 +9,7 @@
 import { messageOf } from '../../kernel/errors.ts'
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { Condition, Stored } from '../../storage/contract.ts'
+import { portions } from '../../storage/walk.ts'
 import type { StartTimer } from '../../kernel/start-timer.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Enforcement } from './constraints/enforcement.ts'
@@ -124,7 +125,7 @@ export class TypeWork {
     // those that somebody else wrote meanwhile come again in the next walk
     for (let again = true; again && !this.#stopped;) {
       again = false
-      for await (const slice of walk(tenantResources, where)) {
+      for await (const slice of portions(tenantResources.collections.resources, where, SLICE)) {
         if (this.#stopped || (await this.#isOutdated(tenantResources, typeId, type))) return
         again = true
         for (let at = 0; at < slice.length; at += PORTION) {
@@ -145,8 +146,9 @@ export class TypeWork {
   ): Promise<readonly AppliedConstraint[]> {
     const { enforcement } = this.#dependencies
     const constraints = await enforcement.constraintsOf(tenantResources, type)
+    const ofType = [{ field: 'resourceTypeId', op: 'eq', value: typeId }] as const
     const failed = new Map(constraints.map(({ id }) => [id, new Map<string, Failing>()]))
-    for await (const slice of walk(tenantResources, [{ field: 'resourceTypeId', op: 'eq', value: typeId }])) {
+    for await (const slice of portions(tenantResources.collections.resources, ofType, SLICE)) {
       if (this.#stopped) return type.constraints
       for (const { value } of slice) {
         const shown = tenantResources.show(value, type)
@@ -201,23 +203,6 @@ async function rewritten(
     if (!isConflict(error)) throw error
   }
   for (const { id } of slice) tenantResources.resources.forget(id)
-}
-
-async function* walk(
-  tenantResources: TenantResources,
-  where: readonly Condition[],
-): AsyncGenerator<readonly Stored<ResourceRecord>[]> {
-  let afterId: string | undefined
-  for (;;) {
-    const slice = await tenantResources.collections.resources.find({
-      where,
-      limit: SLICE,
-      ...(afterId !== undefined && { afterId }),
-    })
-    if (slice.length > 0) yield slice
-    if (slice.length < SLICE) return
-    afterId = slice.at(-1)?.id
-  }
 }
 
 interface Failing {

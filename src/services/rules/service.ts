@@ -10,6 +10,7 @@ import { JobRunner } from '../../jobs/job-runner.ts'
 import { messageOf } from '../../kernel/errors.ts'
 import { machineTimers } from '../../machine/timers.ts'
 import type { Storage } from '../../storage/contract.ts'
+import { portions } from '../../storage/walk.ts'
 import { adoptOldBatches, batchHandler } from './batches/batch-jobs.ts'
 import { batchApi } from './batches/batch-service.ts'
 import { CollectionsByTenant, type TenantCollections } from './collections.ts'
@@ -28,6 +29,7 @@ import type { RulesQuestion } from './partitions/rules-question.ts'
 import type { PushElsewhere } from './tools/data-push.ts'
 import { runnable } from './tasks/task-maker.ts'
 import { listed, taskApi, taskOf } from './tasks/task-service.ts'
+import { RunEnds } from './run-ends.ts'
 import { TaskEventHistory } from './tasks/task-event-history.ts'
 import { templateApi } from './templates/template-service.ts'
 import { templateRunner, toolApi } from './tools/tool-service.ts'
@@ -73,7 +75,7 @@ class Rules implements RulesService {
   readonly #templateLanes = new KeyedMutex()
   readonly #templateLock = new KeyedSharedLock()
   readonly #ends: Subscription
-  readonly #noting = new Set<Promise<void>>()
+  readonly #runEnds: RunEnds
 
   constructor(options: RulesOptions) {
     const { storage, runner, now, newId, logger } = options
@@ -86,7 +88,12 @@ class Rules implements RulesService {
       options.partition,
     )
     this.#jobs = new JobRunner({ storage, handlers: [handler], now, newId, timers: machineTimers, logger })
-    this.#ends = runner.reports.ended$.subscribe((run) => this.#noteEnd(run))
+    const store = (run: EndedRun): Promise<void> => {
+      const { tenant } = run.task
+      return this.#tenantRules(tenant).changes.noteEnd(this.#collectionsByTenant.of(tenant), run)
+    }
+    this.#runEnds = new RunEnds({ store, startTimer: machineTimers.later, logger })
+    this.#ends = runner.reports.ended$.subscribe((run) => this.#runEnds.note(run))
   }
 
   as(caller: Caller): RulesApi {
@@ -181,7 +188,7 @@ class Rules implements RulesService {
     await this.#jobs.stop()
     await Promise.all([...this.#tenantRulesByName.values()].map(({ changes }) => changes.idle()))
     this.#ends.unsubscribe()
-    await Promise.all(this.#noting)
+    await this.#runEnds.stop()
   }
 
   async tasksByStatus(): Promise<Readonly<Record<string, number>>> {
@@ -235,15 +242,11 @@ class Rules implements RulesService {
     const { maker } = this.#tenantRules(collections.tenant)
     const { number = 0 } = this.#options.partition ?? {}
     let taking: Promise<void> = Promise.resolve()
-    for (let afterId: string | undefined; ;) {
-      const portion = await collections.tasks.find({
-        where: [
-          { field: 'status', op: 'eq', value: 'running' },
-          ...(number > 0 ? [{ field: 'id', op: 'like', pattern: taskIdsLike(number) } as const] : []),
-        ],
-        limit: PORTION,
-        ...(afterId !== undefined && { afterId }),
-      })
+    const where = [
+      { field: 'status', op: 'eq', value: 'running' },
+      ...(number > 0 ? [{ field: 'id', op: 'like', pattern: taskIdsLike(number) } as const] : []),
+    ] as const
+    for await (const portion of portions(collections.tasks, where, PORTION)) {
       const tasks: RunnableTask[] = []
       for (const { id, value } of portion) {
         if (!this.#isHere(id)) continue
@@ -252,16 +255,15 @@ class Rules implements RulesService {
           tasks.push(runnable(task, value.epoch, value.createTime, await maker.parts(collections, value)))
         } catch (error) {
           const run = { task, epoch: value.epoch, status: 'failed', finishedTime: this.#options.now() } as const
-          this.#noteEnd({ ...run, error: messageOf(error) })
+          this.#runEnds.note({ ...run, error: messageOf(error) })
         }
       }
       await taking
       taking = this.#options.runner.resume(tasks)
       // a failure is met by the next await; until then nobody may take it for unhandled
       taking.catch(() => undefined)
-      afterId = portion.at(-1)?.id
-      if (portion.length < PORTION || afterId === undefined) return taking
     }
+    return taking
   }
 
   #tenantRules(tenant: string): TenantRules {
@@ -286,16 +288,5 @@ class Rules implements RulesService {
       action: 'reload',
       query: { template },
     })
-  }
-
-  #noteEnd(run: EndedRun): void {
-    const collections = this.#collectionsByTenant.of(run.task.tenant)
-    const noting = this.#tenantRules(run.task.tenant)
-      .changes.noteEnd(collections, run)
-      .catch((error: unknown) => {
-        this.#options.logger?.error(`the end of task ${run.task.id} was not stored: ${messageOf(error)}`)
-      })
-    this.#noting.add(noting)
-    void noting.then(() => this.#noting.delete(noting))
   }
 }

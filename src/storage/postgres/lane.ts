@@ -31,12 +31,15 @@ const MAX_RACES = 50
 
 export class Lane {
   readonly #database: Database
+  /** settings of its connection, as SQL */
+  readonly #settings: string
   readonly #id = randomUUID()
   #client: Client | undefined
   #batch = 0
 
-  constructor(database: Database) {
+  constructor(database: Database, settings = '') {
     this.#database = database
+    this.#settings = settings
   }
 
   /**
@@ -147,7 +150,7 @@ export class Lane {
       if (this.#client === broken) this.#client = undefined
     })
     try {
-      await client.query(`set idle_in_transaction_session_timeout = ${this.#database.idleLimit}`)
+      await client.query(`set idle_in_transaction_session_timeout = ${this.#database.idleLimit}; ${this.#settings}`)
       await client.query(
         `select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`,
       )

@@ -16,9 +16,16 @@ import { Lane, type Finish, type Look } from './lane.ts'
 import type { Table } from './table.ts'
 import type { Tables } from './tables.ts'
 import type { Tenants } from './tenants.ts'
+import { partitionValues, TouchedRows, type DocumentKey, type PartitionKey, type TouchedRow } from './touched-rows.ts'
 
 /** Units in one transaction, and characters of JSON. */
 const LIMITS = { items: 2_000, size: 16 * MEBI }
+
+/**
+ * Statements are planned once, maybe when tables are still empty: each key is looked up in the index of its table, however
+ * many rows that has by then.
+ */
+const BY_KEY = 'set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off'
 
 interface Pending extends PreparedUnit {
   readonly size: number
@@ -28,21 +35,11 @@ interface Pending extends PreparedUnit {
   readonly reject: (error: unknown) => void
 }
 
-interface DocumentKey {
-  readonly tenant: string
-  readonly id: string
-}
-
-interface PartitionKey {
-  readonly tenant: string
-  readonly log: string
-  readonly partition: number
-}
-
 export class StateWriter {
   readonly #database: Database
   readonly #tables: Tables
   readonly #tenants: Tenants
+  readonly #touchedRows: TouchedRows
   readonly #lane: Lane
   readonly #gathering: Gathering<Pending>
   #commits = 0
@@ -52,7 +49,8 @@ export class StateWriter {
     this.#database = database
     this.#tables = tables
     this.#tenants = tenants
-    this.#lane = new Lane(database)
+    this.#touchedRows = new TouchedRows(database.schema)
+    this.#lane = new Lane(database, BY_KEY)
     this.#gathering = new Gathering((batch) => this.#write(batch), LIMITS)
   }
 
@@ -126,23 +124,13 @@ export class StateWriter {
     const { documents, partitions } = this.#touched(units)
     const kept = new Map<string, Kept>()
     const lasts = new Map<string, number>()
-    const looks = [...documents].map(async ([table, keys]) => {
-      const { rows } = await look<DocumentKey & Kept>(table.lock([...keys.values()]))
-      for (const { tenant, id, version, alive } of rows) {
-        kept.set(documentKey(table.spec.name, tenant, id), { version, alive })
-      }
-    })
-    const counting = async (): Promise<void> => {
-      const { rows } = await look<PartitionKey & { readonly last: number }>({
-        text: `select p.tenant, p.log, p.partition, p.last from unnest($1::text[], $2::text[], $3::bigint[]) as k(tenant, log, partition)
-               join ${this.#database.schema}.log_partitions as p on (p.tenant, p.log, p.partition) = (k.tenant, k.log, k.partition)
-               order by p.tenant, p.log, p.partition for update of p`,
-        values: partitionValues([...partitions.values()]),
-      })
-      for (const { tenant, log, partition, last } of rows) lasts.set(partitionKey(tenant, log, partition), last)
+    const tables = [...documents.keys()]
+    const { rows } = await look<TouchedRow>(this.#touchedRows.holding(documents, partitions))
+    for (const { place, tenant, id, number, alive, partition } of rows) {
+      const table = tables[place]
+      if (table === undefined) lasts.set(partitionKey(tenant, id, partition), number)
+      else kept.set(documentKey(table.spec.name, tenant, id), { version: number, alive })
     }
-    if (partitions.size > 0) looks.push(counting())
-    await Promise.all(looks)
     return {
       document: (collection, tenant, id) => kept.get(documentKey(collection, tenant, id)),
       last: (tenant, log, partition) => lasts.get(partitionKey(tenant, log, partition)),
@@ -165,7 +153,8 @@ export class StateWriter {
         }
       }
     }
-    return { documents, partitions }
+    const keys = [...documents].map(([table, some]) => [table, [...some.values()]] as const)
+    return { documents: new Map(keys), partitions: [...partitions.values()] }
   }
 
   #tablesOf(units: readonly PreparedUnit[]): readonly Table[] {
@@ -195,11 +184,13 @@ export class StateWriter {
     const lasts = (some: readonly PlannedPartition[]) => some.map(({ first, bodies }) => first + bodies.length - 1)
     const [fresh, known] = [partitions.filter((one) => !one.known), partitions.filter((one) => one.known)]
     const insert = {
+      name: 'insert partitions',
       text: `insert into ${schema}.log_partitions (tenant, log, partition, first, last)
              select tenant, log, partition, 1, last from ${given} order by tenant, log, partition`,
       values: [...partitionValues(fresh), lasts(fresh)],
     }
     const update = {
+      name: 'update partitions',
       text: `update ${schema}.log_partitions as p set last = k.last from ${given}
              where (p.tenant, p.log, p.partition) = (k.tenant, k.log, k.partition)`,
       values: [...partitionValues(known), lasts(known)],
@@ -208,20 +199,13 @@ export class StateWriter {
       bodies.map((body, index) => ({ tenant, log, partition, position: first + index, body })),
     )
     const append = {
+      name: 'append',
       text: `insert into ${schema}.log_entries (tenant, log, partition, position, body)
              select * from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[], $5::text[])`,
       values: [...partitionValues(entries), entries.map(({ position }) => position), entries.map(({ body }) => body)],
     }
     return [...(fresh.length > 0 ? [insert] : []), ...(known.length > 0 ? [update] : []), append]
   }
-}
-
-function partitionValues(partitions: readonly PartitionKey[]): unknown[] {
-  return [
-    partitions.map(({ tenant }) => tenant),
-    partitions.map(({ log }) => log),
-    partitions.map(({ partition }) => partition),
-  ]
 }
 
 function tenantsOf({ documents, partitions }: Plan): readonly string[] {

@@ -76,22 +76,16 @@ export class Table {
       .join(', ')
   }
 
-  /** The rows of documents, held until the transaction ends, in an order that is the same for all hosts. */
-  lock(keys: readonly { readonly tenant: string; readonly id: string }[]): Statement {
-    return {
-      text: `select t.tenant, t.id, t.version, t.alive from unnest($1::text[], $2::text[]) as k(tenant, id)
-             join ${this.name} as t on t.tenant = k.tenant and t.id = k.id
-             order by t.tenant, t.id for update of t`,
-      values: [keys.map(({ tenant }) => tenant), keys.map(({ id }) => id)],
-    }
-  }
-
   insert(rows: readonly Row[]): Statement {
-    return { text: this.#insert, values: this.#sent(rows) }
+    return { name: this.#nameOf('insert'), text: this.#insert, values: this.#sent(rows) }
   }
 
   update(rows: readonly Row[]): Statement {
-    return { text: this.#update, values: this.#sent(rows) }
+    return { name: this.#nameOf('update'), text: this.#update, values: this.#sent(rows) }
+  }
+
+  #nameOf(what: string): string {
+    return `${what} ${this.spec.name} ${this.spec.version}`
   }
 
   #sent(rows: readonly Row[]): unknown[] {

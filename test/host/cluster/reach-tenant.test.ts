@@ -37,7 +37,7 @@ describe('a service as the routes of a cluster see it', () => {
       }) as unknown as VaultService & { stop(): void }
     const own = vaultOf('none')
     const of = (tenant: string): ServiceRegistry => ({ vault: vaultOf(tenant) })
-    const reached = reachTenant('vault', own, { of, all: () => [] })
+    const reached = reachTenant('vault', own, { of, isNobodys: () => false, all: () => [] })
     expect((await reached.open('acme', [])).values.get('of')).toBe('acme acme')
     expect(await reached.as({ tenant: 'acme', user: 'anna' }).list()).toEqual([{ name: 'acme acme' }])
     reached.stop()

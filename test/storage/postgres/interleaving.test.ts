@@ -2,6 +2,7 @@
 import { Client } from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { CollectionSpec, Storage, Store } from '../../../src/storage/contract.ts'
+import { fenceStore, takeFence } from '../../../src/storage/fence-store.ts'
 import { openPostgres } from '../../../src/storage/postgres/open.ts'
 import { describeWithPostgres, type PostgresServer } from '../../support/postgres-server.ts'
 import { noBlobs } from './no-blobs.ts'
@@ -67,6 +68,41 @@ describeWithPostgres('hosts that meet on PostgreSQL', (start) => {
     const settled = await Promise.allSettled([first.work, second.work])
     expect(settled.filter((one) => one.status === 'fulfilled')).toHaveLength(1)
     expect(await one.collection(NOTES).get('x')).toMatchObject({ version: 2 })
+  })
+
+  it('STORE-3: the one that waited for a document takes positions after those of the other', async () => {
+    const [one, two] = stores()
+    const unit = (store: Store) =>
+      store.commit([store.collection(NOTES).putting('x', { text: 'x' }), store.log('inputs').appending(0, [1])])
+    await unit(one)
+    await holder.query('begin')
+    await holder.query(`select from c_notes_1 where id = 'x' for update`)
+    const first = watched(unit(one))
+    await until(async () => (await waiting()) === 1)
+    const second = watched(unit(two))
+    await until(async () => (await waiting()) === 2)
+    await holder.query('commit')
+    expect([(await first.work).results, (await second.work).results]).toEqual([
+      [2, 2],
+      [3, 3],
+    ])
+  })
+
+  it('FENCE-1: whoever waited for the fence while another took it is refused, with all it had to write', async () => {
+    const [one, two] = stores()
+    const before = fenceStore(one, await takeFence(one, 'tenant', { holder: 'a', term: 1 }))
+    await before.log('inputs').append(0, [1])
+    await holder.query('begin')
+    await holder.query('select from c_fences_1 for update')
+    const taking = watched(takeFence(two, 'tenant', { holder: 'b', term: 2 }))
+    await until(async () => (await waiting()) === 1)
+    const late = watched(before.log('inputs').append(0, [2]))
+    await until(async () => (await waiting()) === 2)
+    await holder.query('commit')
+    const after = fenceStore(two, await taking.work)
+    await expect(late.work).rejects.toMatchObject({ code: 'FENCED' })
+    expect(await after.log('inputs').append(0, [3])).toBe(2)
+    expect((await one.log('inputs').read(0, 0, 10)).map(({ body }) => body)).toEqual([1, 3])
   })
 
   it('a position that was applied is passed over, whichever host applied it', async () => {

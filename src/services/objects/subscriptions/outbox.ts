@@ -7,6 +7,7 @@
 import { AppError } from '../../../kernel/errors.ts'
 import type { JobQueue, AddedJobs } from '../../../jobs/job-queue.ts'
 import type { Collection, Store, Stored, Write } from '../../../storage/contract.ts'
+import { walk } from '../../../storage/walk.ts'
 import type { ObjectChange } from '../contract.ts'
 import type { Delivery } from './contract.ts'
 import {
@@ -160,27 +161,18 @@ export class Outbox {
   /** Deliveries whose turn it is and whose job ended without them, as when a host died again and again: they end, too. */
   async repair(commit: (writes: readonly Write[]) => Promise<unknown>): Promise<void> {
     const where = [{ field: 'state', op: 'eq', value: 'active' }] as const
-    for (let afterId: string | undefined; ;) {
-      const page = await this.deliveries.find({
-        where,
-        limit: SWEPT_AT_ONCE,
-        ...(afterId !== undefined && { afterId }),
-      })
-      for (const one of page) {
-        const job = await this.#queue.get(one.value.job ?? '')
-        if (job !== undefined && job.state !== 'failed' && job.state !== 'completed') continue
-        const message = job?.failedReason ?? 'its job is gone'
-        const { attempts } = one.value
-        const lastError = { time: this.#now(), message }
-        try {
-          await this.end(one, { state: 'failed', attempts, lastError }, commit)
-        } catch (error) {
-          // it ended since it was read
-          if (!isConflict(error)) throw error
-        }
+    for await (const one of walk(this.deliveries, where, SWEPT_AT_ONCE)) {
+      const job = await this.#queue.get(one.value.job ?? '')
+      if (job !== undefined && job.state !== 'failed' && job.state !== 'completed') continue
+      const message = job?.failedReason ?? 'its job is gone'
+      const { attempts } = one.value
+      const lastError = { time: this.#now(), message }
+      try {
+        await this.end(one, { state: 'failed', attempts, lastError }, commit)
+      } catch (error) {
+        // it ended since it was read
+        if (!isConflict(error)) throw error
       }
-      afterId = page.at(-1)?.id
-      if (page.length < SWEPT_AT_ONCE) return
     }
   }
 }

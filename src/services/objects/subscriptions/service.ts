@@ -146,7 +146,8 @@ export class Subscriptions implements SubscriptionsService {
     const { objects, storage, timers } = this.#options
     for (const tenant of await objects().tenantsWithChanges()) this.#reader(tenant).wake()
     // whoever's: all stores of a medium go by one clock
-    const { session } = await storage.tenant('default').now()
+    const [any] = await storage.tenants()
+    const session = any === undefined ? undefined : (await storage.tenant(any).now()).session
     if (session === undefined && !this.#isStopped) this.#stopLooking = timers.later(LOOK_MS, () => this.#lookAgain())
   }
 

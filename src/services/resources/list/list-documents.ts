@@ -1,6 +1,7 @@
 /** Listings of types and of constraints: few enough to be looked through for what the store cannot find out. */
 import type { Page } from '../../../kernel/page.ts'
 import type { Collection, Condition } from '../../../storage/contract.ts'
+import { walk } from '../../../storage/walk.ts'
 import { QueryReader } from '../../../web/query-reader.ts'
 import type { ConstraintRecord } from '../constraint-record.ts'
 import type { ListQuery, ResourceEntity } from '../contract.ts'
@@ -53,8 +54,6 @@ export async function listConstraints(
   return pageOf(tenantResources.collections.constraints, where, paging, show, asked.check)
 }
 
-const SLICE = 500
-
 async function pageOf<D extends object>(
   collection: Collection<D>,
   where: readonly Condition[],
@@ -71,16 +70,11 @@ async function pageOf<D extends object>(
   }
   const values: ResourceEntity[] = []
   let total = 0
-  let afterId: string | undefined
-  for (;;) {
-    const slice = await collection.find({ where, limit: SLICE, ...(afterId !== undefined && { afterId }) })
-    for (const { value } of slice) {
-      const entity = show(value)
-      if (!check(entity)) continue
-      if (total >= skip && values.length < limit) values.push(entity)
-      total += 1
-    }
-    if (slice.length < SLICE) return { values, skip, limit, total }
-    afterId = slice.at(-1)?.id
+  for await (const { value } of walk(collection, where)) {
+    const entity = show(value)
+    if (!check(entity)) continue
+    if (total >= skip && values.length < limit) values.push(entity)
+    total += 1
   }
+  return { values, skip, limit, total }
 }

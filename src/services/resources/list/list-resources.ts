@@ -4,6 +4,7 @@
  */
 import type { Page } from '../../../kernel/page.ts'
 import type { Condition } from '../../../storage/contract.ts'
+import { portions } from '../../../storage/walk.ts'
 import { machineTimers } from '../../../machine/timers.ts'
 import type { ListQuery, ResourceEntity } from '../contract.ts'
 import type { ResourceRecord } from '../resource-record.ts'
@@ -91,7 +92,7 @@ async function firstWithin(
   let passed = 0
   // the box has little more than the circle
   const slice = Math.min(SLICE, Math.ceil((skip + limit) * 1.5))
-  for await (const record of walk(tenantResources, where, slice)) {
+  for await (const record of recordsOf(tenantResources, where, slice)) {
     const place = await placeOfRecord(tenantResources, record)
     if (place === undefined || !isWithin(circle, place)) continue
     if (passed >= skip) page.push(record)
@@ -108,7 +109,7 @@ async function countEdge(
   cut: CutCircle,
 ): Promise<number> {
   let count = 0
-  for await (const record of walk(tenantResources, where)) {
+  for await (const record of recordsOf(tenantResources, where)) {
     const place = await placeOfRecord(tenantResources, record)
     if (place !== undefined && !cut.isInside(place) && isWithin(circle, place)) count += 1
   }
@@ -136,7 +137,7 @@ async function lookedThrough(
   const page: ResourceRecord[] = []
   const keys: { readonly id: string; readonly key: Key }[] = []
   let total = 0
-  for await (const record of walk(tenantResources, where)) {
+  for await (const record of recordsOf(tenantResources, where)) {
     const shown = await shownAs(tenantResources, record, { denormalized: true })
     if (!checks.every((holds) => holds(shown))) continue
     if (!byId) keys.push({ id: shown.id, key: keyOf(valueAt(shown, sort.path)) })
@@ -151,22 +152,13 @@ async function lookedThrough(
   return { records, total }
 }
 
-async function* walk(
+async function* recordsOf(
   tenantResources: TenantResources,
   where: readonly Condition[],
   limit = SLICE,
 ): AsyncGenerator<ResourceRecord> {
-  let afterId: string | undefined
-  for (;;) {
-    const slice = await tenantResources.collections.resources.find({
-      where,
-      limit,
-      ...(afterId !== undefined && { afterId }),
-    })
+  for await (const slice of portions(tenantResources.collections.resources, where, limit)) {
     for (const { value } of slice) yield value
-    if (slice.length < limit) return
-    afterId = slice.at(-1)?.id
-    // a store that answers at once would keep everybody else waiting
     await machineTimers.breathe()
   }
 }

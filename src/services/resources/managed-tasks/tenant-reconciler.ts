@@ -10,6 +10,7 @@
 import { messageOf } from '../../../kernel/errors.ts'
 import { KeyedMutex } from '../../../kernel/keyed-mutex.ts'
 import type { Collection, Store, Write } from '../../../storage/contract.ts'
+import { portionsOfIds } from '../../../storage/walk.ts'
 import { machineTimers } from '../../../machine/timers.ts'
 import type { ManagedTasks } from '../contract.ts'
 import type { Limit } from './limit.ts'
@@ -106,12 +107,7 @@ export class TenantReconciler {
   /** Goes on where the last life ended. */
   async start(): Promise<void> {
     this.#position = (await this.#cursors.get(CURSOR))?.value.position ?? 0
-    for (let afterId: string | undefined; ;) {
-      const ids = await this.#lacking.ids({ limit: 10_000, ...(afterId !== undefined && { afterId }) })
-      for (const id of ids) this.#lackingIds.add(id)
-      afterId = ids.at(-1)
-      if (afterId === undefined || ids.length < 10_000) break
-    }
+    for await (const ids of portionsOfIds(this.#lacking)) for (const id of ids) this.#lackingIds.add(id)
     await this.#walks.adopt()
     if (this.#lackingIds.size > 0) this.retry()
     this.wake()

@@ -1,6 +1,7 @@
 /** Operations on many tasks: queued and followed, or only looked at. */
 import type { Job } from '../../../jobs/contract.ts'
 import type { JobQueue } from '../../../jobs/job-queue.ts'
+import { portionsOfIds } from '../../../storage/walk.ts'
 import { itemResults } from '../../../web/item-results.ts'
 import { machineTimers } from '../../../machine/timers.ts'
 import { BATCH_JOB, batchData, type BatchData } from './batch-jobs.ts'
@@ -109,17 +110,11 @@ async function selected(
 
 async function allIds(collections: TenantCollections, where: TaskFilter): Promise<readonly string[]> {
   const found: string[] = []
-  for (let afterId: string | undefined; ;) {
-    const portion = await collections.tasks.ids({
-      where: taskConditions(where),
-      limit: IDS_AT_ONCE,
-      ...(afterId !== undefined && { afterId }),
-    })
+  for await (const portion of portionsOfIds(collections.tasks, taskConditions(where), IDS_AT_ONCE)) {
     found.push(...portion)
-    afterId = portion.at(-1)
-    if (portion.length < IDS_AT_ONCE || afterId === undefined) return found
     await machineTimers.breathe()
   }
+  return found
 }
 
 async function statusOf(job: Job, jobs: JobQueue): Promise<BatchStatus> {

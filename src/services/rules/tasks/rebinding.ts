@@ -2,6 +2,7 @@
 import { resolveResources } from '../../../core/engine/model.ts'
 import type { Ports } from '../../../core/ports.ts'
 import { AppError } from '../../../kernel/errors.ts'
+import { walk } from '../../../storage/walk.ts'
 import type { TenantCollections } from '../collections.ts'
 import type { TaskChanges } from './task-changes.ts'
 import type { TaskMaker } from './task-maker.ts'
@@ -23,32 +24,25 @@ export interface Rebinding {
  */
 export async function rebind(parts: Rebinding, collections: TenantCollections, resource: string): Promise<number> {
   let count = 0
-  for (let afterId: string | undefined; ;) {
-    const found = await collections.tasks.find({
-      where: [
-        { field: 'resource', op: 'eq', value: resource },
-        { field: 'status', op: 'eq', value: 'running' },
-      ],
-      limit: PAGE,
-      ...(afterId !== undefined && { afterId }),
-    })
-    for (const { id, value } of found) {
-      if (
-        !parts.isHere(id) ||
-        value.effective.resource !== resource ||
-        !(await isBoundElsewhere(parts, collections, value))
-      )
-        continue
-      try {
-        await parts.changes.restart(collections, id)
-        count++
-      } catch (error) {
-        if (!(error instanceof AppError) || error.status >= 500) throw error
-      }
+  const runningOnIt = [
+    { field: 'resource', op: 'eq', value: resource },
+    { field: 'status', op: 'eq', value: 'running' },
+  ] as const
+  for await (const { id, value } of walk(collections.tasks, runningOnIt, PAGE)) {
+    if (
+      !parts.isHere(id) ||
+      value.effective.resource !== resource ||
+      !(await isBoundElsewhere(parts, collections, value))
+    )
+      continue
+    try {
+      await parts.changes.restart(collections, id)
+      count++
+    } catch (error) {
+      if (!(error instanceof AppError) || error.status >= 500) throw error
     }
-    afterId = found.at(-1)?.id
-    if (found.length < PAGE || afterId === undefined) return count
   }
+  return count
 }
 
 async function isBoundElsewhere(

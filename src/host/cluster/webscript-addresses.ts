@@ -1,0 +1,75 @@
+/**
+ * Whose the webscripts are that are called by their ids, for hosts that have not their tenants. The host that has a
+ * tenant writes the ids of its webscripts into the store of all hosts; the others look there, and keep what they found: an
+ * id is made of tenant and name, so it is never another's.
+ */
+import { CALL_BASES } from '../../services/webscripts/routes/routing.ts'
+import { LruCache } from '../../kernel/lru-cache.ts'
+import type { CollectionSpec, Store } from '../../storage/contract.ts'
+import { isTenant } from '../tenant.ts'
+import type { Timers } from '../timers.ts'
+
+const ADDRESSES: CollectionSpec<{ readonly tenant: string }> = { name: 'webscript_addresses', version: 1, fields: {} }
+const ID = /^[0-9a-f]{32}$/
+const MAX_KNOWN = 100_000
+/** ids that are looked for in one question */
+const AT_ONCE = 500
+/** ms for which an id that is nobody's is not looked for again */
+const NOBODYS_MS = 1_000
+
+export class WebscriptAddresses {
+  readonly #addresses: ReturnType<typeof collectionOf>
+  readonly #timers: Pick<Timers, 'elapsed'>
+  readonly #tenants = new LruCache<string, string>(MAX_KNOWN)
+  /** by id: when it was looked for in vain, `elapsed` */
+  readonly #nobodys = new LruCache<string, number>(MAX_KNOWN)
+
+  /** `store`: of all hosts. */
+  constructor(store: Store, timers: Pick<Timers, 'elapsed'>) {
+    this.#addresses = collectionOf(store)
+    this.#timers = timers
+  }
+
+  /** `ids`: of webscripts of the tenant; `former`: of those that it has no more. Known to all hosts when it resolves. */
+  async tell(tenant: string, ids: readonly string[], former: readonly string[]): Promise<void> {
+    for (let at = 0; at < ids.length; at += AT_ONCE) {
+      const some = ids.slice(at, at + AT_ONCE)
+      const known = new Set((await this.#addresses.getMany(some)).map(({ id }) => id))
+      for (const id of some) if (!known.has(id)) await this.#addresses.put(id, { tenant })
+    }
+    for (const id of former) await this.#addresses.delete(id)
+  }
+
+  /** Whose webscript the address calls, by tenant and name or by its id; undefined for what calls none. */
+  tenantOf(url: string): string | undefined | Promise<string | undefined> {
+    const base = CALL_BASES.find((one) => url.startsWith(`${one}/`))
+    if (base === undefined) return undefined
+    const [, written = ''] = /^\/([^/?]*)/.exec(url.slice(base.length)) ?? []
+    const first = decoded(written)
+    const named = isTenant(first) ? first : undefined
+    if (!ID.test(first)) return named
+    return this.#tenants.get(first) ?? this.#looked(first).then((found) => found ?? named)
+  }
+
+  async #looked(id: string): Promise<string | undefined> {
+    const since = this.#nobodys.get(id)
+    if (since !== undefined && this.#timers.elapsed() - since < NOBODYS_MS) return undefined
+    const found = (await this.#addresses.get(id))?.value.tenant
+    if (found === undefined) this.#nobodys.set(id, this.#timers.elapsed())
+    else this.#tenants.set(id, found)
+    return found
+  }
+}
+
+/** A part of an address; what cannot be decoded is as it is. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function collectionOf(store: Store) {
+  return store.collection(ADDRESSES)
+}

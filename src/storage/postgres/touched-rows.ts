@@ -1,0 +1,97 @@
+/**
+ * Reads and holds, in one statement, all rows that a batch touches: documents of several tables and partitions of logs.
+ * Rows are held in one order by all hosts, tables first by name, so that hosts wait for each other but never in a circle.
+ */
+import type { Statement } from './database.ts'
+import type { Table } from './table.ts'
+
+export interface DocumentKey {
+  readonly tenant: string
+  readonly id: string
+}
+
+export interface PartitionKey {
+  readonly tenant: string
+  readonly log: string
+  readonly partition: number
+}
+
+/** A row that was there. */
+export interface TouchedRow {
+  /** of its table among those that were given; that of partitions comes after the last */
+  readonly place: number
+  readonly tenant: string
+  /** of a partition: its log */
+  readonly id: string
+  /** the version of a document, alive or not; the last position of a partition */
+  readonly number: number
+  readonly alive: boolean
+  readonly partition: number
+}
+
+/** Statements that are prepared on a connection, for as many different sets of tables; others are read anew each time. */
+const MAX_PREPARED = 64
+
+export class TouchedRows {
+  readonly #schema: string
+  /** by the tables of a statement */
+  readonly #prepared = new Map<string, { readonly name: string; readonly text: string }>()
+
+  constructor(schema: string) {
+    this.#schema = schema
+  }
+
+  /** Tables come in the order of their names. Rows are those of `TouchedRow`. */
+  holding(documents: ReadonlyMap<Table, readonly DocumentKey[]>, partitions: readonly PartitionKey[]): Statement {
+    const values: unknown[] = []
+    for (const keys of documents.values())
+      values.push(
+        keys.map(({ tenant }) => tenant),
+        keys.map(({ id }) => id),
+      )
+    if (partitions.length > 0) values.push(...partitionValues(partitions))
+    return { ...this.#statement([...documents.keys()], partitions.length > 0), values }
+  }
+
+  #statement(tables: readonly Table[], hasPartitions: boolean): Omit<Statement, 'values'> {
+    const key = `${tables.map(({ name }) => name).join()} ${hasPartitions}`
+    const known = this.#prepared.get(key)
+    if (known !== undefined) return known
+    const text = this.#textOf(tables, hasPartitions)
+    if (this.#prepared.size >= MAX_PREPARED) return { text }
+    const prepared = { name: `touched ${this.#prepared.size}`, text }
+    this.#prepared.set(key, prepared)
+    return prepared
+  }
+
+  #textOf(tables: readonly Table[], hasPartitions: boolean): string {
+    const parts = tables.map((table, place) => {
+      const [tenants, ids] = [place * 2 + 1, place * 2 + 2]
+      return {
+        held: `select t.tenant, t.id, t.version, t.alive from unnest($${tenants}::text[], $${ids}::text[]) as k(tenant, id)
+               join ${table.name} as t on t.tenant = k.tenant and t.id = k.id order by t.tenant, t.id for update of t`,
+        shown: `select ${place} as place, tenant, id, version as number, alive, 0::bigint as partition from held${place}`,
+      }
+    })
+    const first = tables.length * 2 + 1
+    if (hasPartitions) {
+      parts.push({
+        held: `select p.tenant, p.log, p.partition, p.last
+               from unnest($${first}::text[], $${first + 1}::text[], $${first + 2}::bigint[]) as k(tenant, log, partition)
+               join ${this.#schema}.log_partitions as p on (p.tenant, p.log, p.partition) = (k.tenant, k.log, k.partition)
+               order by p.tenant, p.log, p.partition for update of p`,
+        shown: `select ${tables.length} as place, tenant, log as id, last as number, true as alive, partition from held${tables.length}`,
+      })
+    }
+    const held = parts.map((part, place) => `held${place} as (${part.held})`).join(', ')
+    return `with ${held} ${parts.map(({ shown }) => shown).join(' union all ')}`
+  }
+}
+
+export function partitionValues(partitions: readonly PartitionKey[]): readonly unknown[] {
+  return [
+    partitions.map(({ tenant }) => tenant),
+    partitions.map(({ log }) => log),
+    partitions.map(({ partition }) => partition),
+  ]
+}

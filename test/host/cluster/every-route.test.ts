@@ -1,0 +1,145 @@
+/**
+ * Every route of a host, asked at a host of a cluster that has not the tenant: it answers as the one that has it. A service
+ * that works at one host only is found here.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createApp } from '../../../src/host/app.ts'
+import { compose } from '../../../src/host/compose.ts'
+import { readConfig } from '../../../src/host/config.ts'
+import type { RunningHost } from '../../../src/host/running-host.ts'
+import { SERVICES } from '../../../src/host/service-table.ts'
+import {
+  ApiStory,
+  ENDLESS,
+  JSON_TYPE,
+  operationsOf,
+  type Answer,
+  type ApiDocument,
+  type Ask,
+  type Operation,
+} from '../api-story.ts'
+import { printedRoutes } from '../printed-routes.ts'
+import { basic } from '../sample-host.ts'
+import { memoryHosts, type MemoryHosts } from './memory-hosts.ts'
+
+/** What each host says of itself. */
+const OWN = /^\/(?:docs|health|metrics|cluster)(?:\/|$)/
+
+let cluster: MemoryHosts
+let owner: RunningHost
+let other: RunningHost
+let tenant: string
+let operations: readonly Operation[]
+
+const askAt =
+  (host: RunningHost): Ask =>
+  async ({ method = 'GET', url, headers = {}, payload }) => {
+    const answer = await fetch(host.url + url, {
+      method,
+      headers: { authorization: basic(tenant, 's'), ...headers },
+      ...(payload !== undefined && { body: typeof payload === 'string' ? payload : new Uint8Array(payload) }),
+      redirect: 'manual',
+    })
+    const rawPayload = Buffer.from(await answer.arrayBuffer())
+    const shown = Object.fromEntries(answer.headers)
+    return { statusCode: answer.status, headers: shown, body: rawPayload.toString(), rawPayload }
+  }
+
+beforeAll(async () => {
+  cluster = await memoryHosts(2, { functions: 'trusted' })
+  const [first, second] = cluster.hosts
+  owner = first ?? expect.fail('no host')
+  other = second ?? expect.fail('no other host')
+  tenant = await cluster.tenantAt(owner)
+  operations = operationsOf(JSON.parse((await askAt(other)({ url: '/docs/json' })).body) as ApiDocument)
+})
+afterAll(() => cluster.stop())
+
+/** What answers have in common that were given one after the other: not times, signatures and counts. */
+function shapeOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shapeOf)
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, shapeOf(one)]))
+  return typeof value
+}
+
+function shownOf({ statusCode, headers, body }: Answer): unknown {
+  const [type = ''] = String(headers['content-type']).split(';')
+  const json = type === 'application/json' && body !== ''
+  return { statusCode, type, body: json ? shapeOf(JSON.parse(body)) : body.length > 0 }
+}
+
+/** Of one: asked again until both say the same, because work goes on in the background. */
+async function compare(url: string): Promise<void> {
+  await expect
+    .poll(
+      async () => {
+        const [here, there] = await Promise.all([askAt(owner)({ url }), askAt(other)({ url })])
+        return JSON.stringify(shownOf(here)) === JSON.stringify(shownOf(there))
+          ? 'the same'
+          : { url, here: here.body, there: there.body }
+      },
+      { timeout: 20_000 },
+    )
+    .toBe('the same')
+}
+
+async function routesOfOneAlone(): Promise<readonly string[]> {
+  const composed = await compose(readConfig({ store: 'memory:', empty: true }, {}, [...SERVICES.keys()]))
+  const app = await createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
+  const routes = printedRoutes(app).map(({ method, url }) => `${method} ${url}`)
+  await app.close()
+  return routes
+}
+
+describe('a host of a cluster that has not the tenant', () => {
+  it('has every route that a host alone has', async () => {
+    const routes = printedRoutes(other.app).map(({ method, url }) => `${method} ${url}`)
+    expect(routes.filter((one) => !one.includes(' /cluster/')).toSorted()).toEqual(
+      (await routesOfOneAlone()).toSorted(),
+    )
+  })
+
+  it('hands every request of the tenant to the one that has it, and gives what that one says', async () => {
+    const failed: unknown[] = []
+    for (const { method, url } of printedRoutes(other.app)) {
+      if (OWN.test(url)) continue
+      // calls of webscripts and contents of objects name the tenant
+      const named = url
+        .replace(/^(\/(?:api|functions)\/v1\/)one(?=\/|$)/, `$1${tenant}`)
+        .replace(/^(\/reflexarc-ws-)one/, `$1assets-${tenant}`)
+      // a parameter that nothing reads: whoever writes refuses it, and reads are to be strict
+      const asked = {
+        method,
+        url: `${named}?stroe=false`,
+        headers: {
+          prefer: 'handling=strict',
+          ...(method !== 'GET' && method !== 'DELETE' && { 'content-type': JSON_TYPE }),
+        },
+        ...(method !== 'GET' && method !== 'DELETE' && { payload: '{}' }),
+      }
+      const [here, there] = await Promise.all([askAt(owner)(asked), askAt(other)(asked)])
+      const isHanded = there.headers['reflexarc-owner'] === owner.url && here.headers['reflexarc-owner'] === undefined
+      const isSame = JSON.stringify(shownOf(here)) === JSON.stringify(shownOf(there))
+      if (!isHanded || !isSame || there.statusCode >= 500)
+        failed.push([method, url, here.statusCode, here.body, there.statusCode, there.body, isHanded])
+    }
+    expect(failed).toEqual([])
+  })
+
+  it('takes every example of the API, and shows what it made as the one that has it', async () => {
+    const story = new ApiStory(askAt(other), tenant)
+    await story.prepare()
+    const failed: unknown[] = []
+    for await (const [{ operationId }, { statusCode, body }] of story.tell(operations)) {
+      if (statusCode >= 300) failed.push([operationId, statusCode, body])
+    }
+    expect(failed).toEqual([])
+    const page = await askAt(other)({ url: '/registry/v2/runtimes/web-node24/versions/1/example' })
+    await story.upload('/registry/v2/webscripts?async=false&version=^1', page.rawPayload)
+    for (const operation of operations) {
+      if (operation.method !== 'get' || ENDLESS.test(operation.operationId) || OWN.test(operation.path)) continue
+      await compare(story.urlOf(operation))
+    }
+  })
+})

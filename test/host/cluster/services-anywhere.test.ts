@@ -1,0 +1,97 @@
+/** Objects, secrets, webscripts and what they tell each other, asked at a host that has not the tenant. */
+import { createHash } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createClient, type Client } from '../../../src/client.ts'
+import type { RunningHost } from '../../../src/host/running-host.ts'
+import { memoryHosts, type MemoryHosts } from './memory-hosts.ts'
+
+const SCRIPT = `const heard = []
+module.exports = async (req, res) => {
+  if (req.method === 'POST') heard.push(req.body.object ?? req.body)
+  res.json({ heard: heard.length, secret: process.env.WORD.length })
+}`
+
+let cluster: MemoryHosts
+let owner: RunningHost
+let other: RunningHost
+let tenant: string
+/** of the host that has not the tenant */
+let client: Client
+let script: string
+
+beforeAll(async () => {
+  cluster = await memoryHosts(2, { functions: 'trusted' })
+  const [first, second] = cluster.hosts
+  owner = first ?? expect.fail('no host')
+  other = second ?? expect.fail('no other host')
+  tenant = await cluster.tenantAt(owner)
+  client = createClient({ url: other.url, credentials: { key: tenant, secret: 's' } })
+  const digest = createHash('sha256').update(JSON.stringify([tenant, 'teller']))
+  script = `/api/v1/${digest.digest('hex').slice(0, 32)}`
+})
+afterAll(() => cluster.stop())
+
+it('a webscript with a secret of the vault is called by its id at any host', async () => {
+  expect((await fetch(other.url + script)).status).toBe(404)
+  await client.vault.put('WORD', 'sesame')
+  const manifest = { name: 'teller', version: '1.0.0', runtime: 'web-node24', private: false }
+  const files = {
+    'webscript.json': JSON.stringify({ ...manifest, deploy: { secrets: ['WORD'] } }),
+    'index.js': SCRIPT,
+  }
+  const assets = new Map(Object.entries(files).map(([path, text]) => [path, new TextEncoder().encode(text)]))
+  const { job } = await client.functions.webscripts.create(assets)
+  await client.functions.webscripts.jobs.finished(job?.id ?? '')
+  for (const { url } of [owner, other]) {
+    // a host that looked in vain looks again after a second
+    await expect
+      .poll(async () => (await fetch(url + script)).json(), { timeout: 10_000 })
+      .toEqual({ heard: 0, secret: 6 })
+  }
+})
+
+it('an object that is put at one host is read at the other, and subscriptions tell of it', async () => {
+  await client.subscriptions.create('assets', {
+    id: 'told',
+    channel: {
+      type: 'webscript',
+      name: 'teller',
+      method: 'POST',
+      payload: { signed_links: ['GET'] },
+      authentication: { method: 'NONE' },
+    },
+    filters: [{ prefix: 'told/' }],
+  })
+  await client.objects.put('assets', 'told/a.txt', 'hello')
+  const signed = await client.objects.sign('assets', 'told/a.txt', 'GET')
+  expect(signed.href.startsWith(other.url)).toBe(true)
+  expect(await (await fetch(signed.href)).text()).toBe('hello')
+  const atOwner = createClient({ url: owner.url, credentials: { key: tenant, secret: 's' } })
+  expect(await (await atOwner.objects.get('assets', 'told/a.txt')).text()).toBe('hello')
+  await expect
+    .poll(() => client.subscriptions.deliveries('assets', 'told'), { timeout: 20_000 })
+    .toMatchObject([{ state: 'delivered' }])
+  expect(await (await fetch(other.url + script)).json()).toMatchObject({ heard: 1 })
+})
+
+it('the next owner opens signed addresses, secrets and webscripts, and goes on with imports', async () => {
+  const signed = await client.objects.sign('assets', 'told/a.txt', 'GET')
+  await client.objects.put('etl-import', 'upload/a.csv', 'resource,timestamp,level\npump-1,2026-01-01T00:00:00Z,5\n')
+  await owner.stop()
+  expect(await (await fetch(signed.href)).text()).toBe('hello')
+  expect((await fetch(signed.href.replace('Signature=', 'Signature=0'))).status).toBe(403)
+  expect(await (await fetch(other.url + script)).json()).toEqual({ heard: 0, secret: 6 })
+  const { transfers } = client.subscriptions
+  await expect
+    .poll(() => transfers.imports({ object: 'upload/a.csv' }), { timeout: 20_000 })
+    .toMatchObject([{ state: 'completed' }])
+  const { series } = await client.broker.series.raw('pump-1', 'level', { from: 0 })
+  expect(series).toEqual([[Date.parse('2026-01-01T00:00:00Z'), 5]])
+})
+
+it('a bucket and a webscript of nobody are refused as by a host alone', async () => {
+  const statuses = async (path: string) => (await fetch(other.url + path)).status
+  expect(await statuses('/reflexarc-ws-public-nobody/a.txt')).toBe(403)
+  expect(await statuses('/api/v1/nobody/nothing')).toBe(404)
+  expect(await statuses(`/api/v1/${'0'.repeat(32)}`)).toBe(404)
+})
