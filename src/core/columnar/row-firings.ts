@@ -6,7 +6,7 @@ import type { FiredEvent, InputSummary, Why, WhyGate, WhyStep, WhyTrigger } from
 import type { Firing, FiringWhy, SensorState } from '../engine/firing.ts'
 import { effectOf, firedEvent, whyOf, type FiringMessage, type FiringTask } from './firing-events.ts'
 import type { Fires } from './row-store.ts'
-import type { Said, TriggerText } from './row-texts.ts'
+import type { StateWhy, TriggerText } from './row-texts.ts'
 
 /** What firings of one message share. `i`: what a firing calls its row. */
 export interface FiredTogether {
@@ -28,7 +28,7 @@ export class RowFiring implements Firing {
   readonly #fires: Fires
   readonly #i: number
   readonly #place: number
-  readonly #said: Said | undefined
+  readonly #said: StateWhy | undefined
 
   /** Of its why, which is another object: nobody else sees them. */
   static inputOf(firing: RowFiring): InputSummary {
@@ -46,7 +46,7 @@ export class RowFiring implements Firing {
   }
 
   /** `place`: among those that the same answer fires. `said`: undefined when nobody wants whys. */
-  constructor(from: FiredTogether, fires: Fires, i: number, place: number, said: Said | undefined) {
+  constructor(from: FiredTogether, fires: Fires, i: number, place: number, said: StateWhy | undefined) {
     this.#from = from
     this.#fires = fires
     this.#i = i
@@ -104,9 +104,9 @@ export class RowFiring implements Firing {
 
 class RowWhy implements FiringWhy {
   readonly #firing: RowFiring
-  readonly #said: Said
+  readonly #said: StateWhy
 
-  constructor(firing: RowFiring, said: Said) {
+  constructor(firing: RowFiring, said: StateWhy) {
     this.#firing = firing
     this.#said = said
   }

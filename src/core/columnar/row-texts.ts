@@ -22,17 +22,17 @@ export interface SensorText {
 }
 
 /** What whys of firings say that hangs on states alone. */
-export interface Said {
+export interface StateWhy {
   readonly trigger: WhyTrigger
   readonly sensors: readonly SensorState[]
   readonly gates: readonly WhyGate[]
 }
 
-interface LastSaid {
+interface LastStateWhy {
   fires: Fires | undefined
   before: number
   after: number
-  said: Said | undefined
+  said: StateWhy | undefined
 }
 
 export interface TriggerText {
@@ -46,10 +46,10 @@ export interface TriggerText {
   readonly sensors: readonly SensorText[]
   readonly hasGates: boolean
   /** by states: what firings share; undefined: there would be too much of it */
-  readonly all: (Said | undefined)[] | undefined
+  readonly all: (StateWhy | undefined)[] | undefined
   /** the state bits on which that hangs, and what was said last: mostly it is said again */
   readonly bits: number
-  readonly last: LastSaid
+  readonly last: LastStateWhy
 }
 
 const MATCHES = 3
@@ -113,11 +113,11 @@ export class RowTexts {
   }
 
   /** What whys say that hangs on states alone, when sensors up to the one of the firing are known: the same object for the same states. */
-  said(fires: Fires, before: number, after: number): Said {
+  said(fires: Fires, before: number, after: number): StateWhy {
     const text = this.triggers[fires.trigger] as TriggerText
     const { bits, last } = text
     const isSame = last.fires === fires && last.before === (before & bits) && last.after === (after & bits)
-    if (isSame) return last.said as Said // together with the others
+    if (isSame) return last.said as StateWhy // together with the others
     const said = this.#saidOf(text, fires, before, after)
     last.fires = fires
     last.before = before & bits
@@ -126,7 +126,7 @@ export class RowTexts {
     return said
   }
 
-  #saidOf(text: TriggerText, fires: Fires, before: number, after: number): Said {
+  #saidOf(text: TriggerText, fires: Fires, before: number, after: number): StateWhy {
     const { position } = fires
     const { sensor, sensors, all } = text
     let key = (fires.from + 1) * SAID_STATES + fires.to + 1

@@ -10,7 +10,7 @@ import { inputOf, type FiringMessage, type FiringTask } from './firing-events.ts
 import { RowFiring, type FiredTogether } from './row-firings.ts'
 import type { SetCopies } from './set-copies.ts'
 import { countRows } from './limit-index.ts'
-import type { RowTexts, Said } from './row-texts.ts'
+import type { RowTexts, StateWhy } from './row-texts.ts'
 import type { EpochSource, RecordEpoch } from './row-code.ts'
 import type { Fires, RowStore } from './row-store.ts'
 import { VectorPast } from './vector-past.ts'
@@ -87,7 +87,7 @@ export class FiringEpoch implements RecordEpoch {
 /** What led to an actuator, and what its why says of states. */
 interface Shown {
   readonly fires: Fires
-  readonly said: Said
+  readonly said: StateWhy
 }
 
 class FiringSet implements EventRecord {
