@@ -503,20 +503,6 @@ export class RowStore {
     return { era, missed: partly.missed, silent: partly.silent }
   }
 
-  /** The last message of a row has fired; what gates were before it, as bits, when that is not what state bits say. */
-  keepGates(row: number, gates: number | undefined): void {
-    if (gates === undefined) return
-    const { objects, past, layout } = this
-    const count = this.count(row)
-    for (let a = 0; a < layout.actuators; a++) {
-      if (past[this.pastAt(row) + blockAt(layout, a) + AT_COUNT] !== count) continue
-      const place = row * layout.objects + objectsAt(a) + FIRED_AFTER
-      const after = objects[place] as Era | FiredAfter
-      const { missed, silent } = 'era' in after ? after : NOTHING_MISSED
-      objects[place] = { era: 'era' in after ? after.era : after, missed, silent, gates }
-    }
-  }
-
   /** Gates by state bits, as bits. */
   gatesOf(bits: number): number {
     return this.gateBits[bits & this.keyMask] ?? 0

@@ -20,9 +20,9 @@ import type { TaskState } from '../task/task-state.ts'
 import { hasUnknown } from './standing-nodes.ts'
 import { outcomeWithout } from './possible-firings.ts'
 import { isOfType, numberIn } from './read-parameters.ts'
-import { AFTER, BEFORE, COUNT, ERA, LAST, TIME } from './row-layout.ts'
+import { AFTER, AT_COUNT, BEFORE, blockAt, COUNT, ERA, FIRED_AFTER, LAST, objectsAt, TIME } from './row-layout.ts'
 import type { RowHandle } from './row-handle.ts'
-import { NOTHING, type RowStore } from './row-store.ts'
+import { NOTHING, type FiredAfter, type RowStore } from './row-store.ts'
 import type { RowCode } from './row-code.ts'
 import { parametersIn, type SensorFormula } from './sensor-formula.ts'
 
@@ -233,7 +233,7 @@ export class UnknownStates {
       this.#firings.code.follow(row, what, message)
       // A call may have gone on in the state machine, from which the row is filled anew.
       if (rows.handle(row) !== handle || rows.oddGates.get(row)?.before !== gates) return true
-      rows.keepGates(row, gates)
+      if (gates !== undefined) keepGates(rows, row, gates)
     }
     this.#shift(row)
     rows.oddGates.delete(row)
@@ -271,5 +271,18 @@ export class UnknownStates {
     const outcome = { what: rows.place(graph, firings), gates: after }
     byGates.set(gates, outcome)
     return outcome
+  }
+}
+
+/** The last message of a row has fired: what gates were before it is kept with that. */
+function keepGates(rows: RowStore, row: number, gates: number): void {
+  const { objects, past, layout } = rows
+  const count = rows.count(row)
+  for (let a = 0; a < layout.actuators; a++) {
+    if (past[rows.pastAt(row) + blockAt(layout, a) + AT_COUNT] !== count) continue
+    const place = row * layout.objects + objectsAt(a) + FIRED_AFTER
+    const after = objects[place] as Era | FiredAfter
+    const { era, missed, silent } = 'era' in after ? after : { era: after, missed: 0, silent: 0 }
+    objects[place] = { era, missed, silent, gates }
   }
 }
