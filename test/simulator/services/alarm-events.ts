@@ -7,6 +7,7 @@ export const alarmEvents: SimulatedService = {
   name: 'alarmEvents',
   livesOn: ['alarms'],
   needs: ['alarms'],
+  asks: ['GET /alarm/events'],
   operations: {
     follow: {
       weight: 1,

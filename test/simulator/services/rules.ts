@@ -64,6 +64,19 @@ export const rules: SimulatedService = {
   cast: 0.6,
   livesOn: ['messages'],
   needs: ['broker', 'rules', 'resources', 'alarms'],
+  asks: [
+    'POST /api/tasks',
+    'GET /api/tasks',
+    'GET /api/tasks/:id',
+    'GET /api/tasks/:id/deliveries',
+    'GET /api/tasks/:id/childRuns',
+    'POST /api/tasks/:id/command/start',
+    'POST /api/tasks/:id/command/stop',
+    'POST /api/tasks/:id/command/restart',
+    'GET /alarm/alarms',
+    'GET /alarm/alarms/:id/why',
+    'GET /api/resources/:id',
+  ],
   operations: {
     create: { weight: 1, draw: (chance, n) => ({ n, resource: chance.of(RESOURCES) }) },
     stop: {

@@ -1,8 +1,7 @@
 /** One run: a machine with its medium, the host on it, clients around it, and what they know. */
 import { messageOf } from '../../../src/kernel/errors.ts'
-import type { Plug } from '../../../src/plug.ts'
 import { Chance } from './chance.ts'
-import { SERVED, startLife, type Answer, type HostLife, type Question } from './host-life.ts'
+import { SERVED, startLife, type Answer, type HostLife, type Question, type Setting } from './host-life.ts'
 import { CALM, Medium, type Trouble } from './medium.ts'
 import type { Cast, Fault } from './plan.ts'
 import { network } from './network.ts'
@@ -59,7 +58,6 @@ export class World {
   /** what happened, a line each: equal for equal runs */
   readonly history: string[] = []
   readonly counts = { asked: 0, answered: 0, refused: 0, unknown: 0, crashes: 0, failedStarts: 0, warnings: 0 }
-  readonly #plugs: readonly Plug[]
   readonly #lanes = new Map<string, Promise<void>>()
   /** told when the machine dies */
   readonly #open = new Set<() => void>()
@@ -70,17 +68,17 @@ export class World {
   #working = 0
 
   readonly #tenants: readonly string[]
-  readonly #serves: readonly string[]
+  readonly #setting: Setting
 
-  constructor(loop: VirtualLoop, seed: string, { tenants, serves = SERVED }: Cast) {
+  /** `asks`: routes that its clients ask; absent: any. */
+  constructor(loop: VirtualLoop, seed: string, { tenants, serves = SERVED }: Cast, asks?: ReadonlySet<string>) {
     this.loop = loop
     network.forget()
     this.#tenants = tenants
-    this.#serves = serves
     this.medium = new Medium(loop, new Chance(`medium ${seed}`))
     const { plug, book } = notePlug(loop, new Chance(`plugs ${seed}`), (line) => this.tell(line))
     this.notes = book
-    this.#plugs = [plug]
+    this.#setting = { plugs: [plug], serves, asks }
   }
 
   /** ms since the beginning */
@@ -163,8 +161,10 @@ export class World {
         resolve(outcome)
       }
       void life.ask(question).then(
-        (answer) =>
-          tell({ kind: answer.status >= 500 ? 'unknown' : answer.status < 400 ? 'answered' : 'refused', answer }),
+        (answer) => {
+          if (hasNoRoute(answer)) this.#requireAsked(question)
+          tell({ kind: answer.status >= 500 ? 'unknown' : answer.status < 400 ? 'answered' : 'refused', answer })
+        },
         // a host that has stopped lets nobody in
         () => tell({ kind: 'refused' }),
       )
@@ -206,6 +206,7 @@ export class World {
       if (number === this.#lives) heard(text)
     })
     const answer = await Promise.race([asked.catch(() => false as const), died])
+    if (answer !== false && answer.status === 404) this.#requireAsked(question)
     if (answer === false || answer.status !== 200) return false
     await Promise.race([answer.over, died])
     this.tell(`${question.tenant} follows ${question.url} no longer`)
@@ -354,7 +355,7 @@ export class World {
   #start(): void {
     const number = ++this.#lives
     this.#isDown = false
-    void startLife(this.medium, this.#plugs, this.#serves, (line) => this.#logged(line)).then(
+    void startLife(this.medium, this.#setting, (line) => this.#logged(line)).then(
       (life) => {
         if (number === this.#lives) this.#life = life
         this.tell('the host is up')
@@ -382,10 +383,18 @@ export class World {
       this.find('no error inside', line)
   }
 
+  #requireAsked({ method, url }: Question): void {
+    this.find('simulator', `no service of this run says in \`asks\` that it asks ${method} ${url}`)
+  }
+
   #requireLife(): HostLife {
     if (this.#life === undefined) throw new Error('no host is up')
     return this.#life
   }
+}
+
+function hasNoRoute({ status, body }: Answer): boolean {
+  return status === 404 && JSON.stringify(body).includes('There is nothing at ')
 }
 
 function short(body: unknown): string {
