@@ -86,6 +86,7 @@ const FAULTS: readonly ((chance: Chance) => Fault)[] = [
   (chance) => ({ fault: 'restart', downMs: chance.of([1, 1000, 60_000]) }),
   (chance) => ({ fault: 'trouble', kind: 'away', ms: chance.of(OUTAGES_MS) }),
   (chance) => ({ fault: 'trouble', kind: 'stuck', ms: chance.of(OUTAGES_MS) }),
+  (chance) => ({ fault: 'trouble', kind: 'full', ms: chance.of(OUTAGES_MS) }),
   manners,
   (chance) => ({ fault: 'clock', ms: chance.of([500, 5000, HOUR_MS, HOUR_MS]) }),
   (chance) => ({ fault: 'clock', ms: chance.of([-500, -5000, -HOUR_MS, -HOUR_MS]) }),

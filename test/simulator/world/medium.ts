@@ -170,15 +170,10 @@ export class Medium {
   }
 
   #refusal(): AppError | undefined {
-    const text =
-      this.#trouble === 'full'
-        ? 'STORE'
-        : this.#trouble === 'away' || this.#chance.is(this.manners.refused)
-          ? 'UNAVAILABLE'
-          : undefined
-    if (text === undefined) return undefined
+    const isFull = this.#trouble === 'full'
+    if (!isFull && this.#trouble !== 'away' && !this.#chance.is(this.manners.refused)) return undefined
     this.counts.refused++
-    return new AppError(text, text === 'STORE' ? 'the simulated store is full' : 'the simulated store is away')
+    return new AppError('UNAVAILABLE', isFull ? 'the simulated disk is full' : 'the simulated store is away')
   }
 
   #storage(life: number, inner: Storage): Storage {
