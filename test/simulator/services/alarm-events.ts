@@ -53,6 +53,7 @@ class AlarmEvents implements ServiceModel {
       const heard = (text: string): void => {
         for (const [, id] of text.matchAll(/^id: (\d+)$/gm)) {
           ids.push(Number(id))
+          this.#world.counts.read++
           this.#world.tell(`${tenant} reads alarm event ${id}`)
         }
       }

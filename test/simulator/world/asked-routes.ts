@@ -2,7 +2,7 @@
  * Most of what the start of a host costs are its routes, and the clients of a run ask a few of them: the others are left
  * out. What is there is what a host has, with all that goes before and after it.
  */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, RouteOptions } from 'fastify'
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete'] as const
 /** how Fastify finds out what a plugin is called, before it looks through all modules that were loaded */
@@ -20,14 +20,15 @@ export function leaveOutRoutes(app: FastifyInstance, asks: ReadonlySet<string>):
     }
     Object.assign(app, { [method]: adding })
   }
-  const { route, register } = app
-  const routing: typeof route = function (this: FastifyInstance, options) {
+  const route = app.route as (this: FastifyInstance, options: RouteOptions) => unknown
+  const routing: typeof route = function (options) {
     const methods = [options.method].flat()
     return methods.some((method) => isAsked(method, options.url)) ? route.call(this, options) : this
   }
-  const naming = function (this: FastifyInstance, plugin: object, ...more: unknown[]) {
+  const register = app.register as (this: FastifyInstance, plugin: object, ...more: unknown[]) => unknown
+  const naming: typeof register = function (plugin, ...more) {
     if (!(DISPLAY_NAME in plugin)) Object.assign(plugin, { [DISPLAY_NAME]: 'part' })
-    return (register as (...given: unknown[]) => unknown).call(this, plugin, ...more)
+    return register.call(this, plugin, ...more)
   }
   Object.assign(app, { route: routing, register: naming })
 }

@@ -52,7 +52,7 @@ export async function runPlan(loop: VirtualLoop, { seed, steps, cast = castOf(st
 }
 
 /** Undefined: one of its services does not say. */
-export function routesAskedBy({ services }: Cast): ReadonlySet<string> | undefined {
+function routesAskedBy({ services }: Cast): ReadonlySet<string> | undefined {
   const present = SIMULATED.filter(({ name }) => services.includes(name))
   if (present.some(({ asks }) => asks === undefined)) return undefined
   return new Set(present.flatMap(({ asks = [] }) => asks))
