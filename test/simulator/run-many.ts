@@ -19,6 +19,8 @@ interface Progress {
   /** taken, and not done */
   open: Portion[]
   met: Met
+  /** ms that it took */
+  ms: number
 }
 
 export function isForMany({ hours, workers, report, worker, mutants }: Values): boolean {
@@ -40,6 +42,8 @@ class ManyRuns {
   readonly #progress: Progress
   /** portions of a call that ended, to be done again */
   readonly #left: Portion[]
+  /** ms, with those of the calls before */
+  readonly #passed: () => number
   readonly #isOver: () => boolean
   readonly #end: number
 
@@ -49,12 +53,14 @@ class ManyRuns {
     this.#progress =
       file !== undefined && existsSync(file)
         ? (JSON.parse(readFileSync(file, 'utf8')) as Progress)
-        : { next: first, open: [], met: new Report().met }
+        : { next: first, open: [], met: new Report().met, ms: 0 }
     this.report = new Report(this.#progress.met)
     this.#left = this.#progress.open
     this.#progress.open = []
-    const until = performance.now() + Number(hours ?? 0) * 3_600_000
-    this.#isOver = () => hours !== undefined && performance.now() > until
+    const before = this.#progress.ms
+    const began = performance.now()
+    this.#passed = () => before + performance.now() - began
+    this.#isOver = () => hours !== undefined && this.#passed() > Number(hours) * 3_600_000
     this.#end = hours === undefined ? first + Number(seeds ?? FEW_SEEDS) : Infinity
   }
 
@@ -93,7 +99,8 @@ class ManyRuns {
   #write(): void {
     if (this.#file === undefined) return
     const { next, open } = this.#progress
-    const text = JSON.stringify({ next, open: [...open, ...this.#left], met: this.report.met } satisfies Progress)
+    const now: Progress = { next, open: [...open, ...this.#left], met: this.report.met, ms: this.#passed() }
+    const text = JSON.stringify(now)
     writeFileSync(`${this.#file}.new`, `${text}\n`)
     renameSync(`${this.#file}.new`, this.#file)
   }
