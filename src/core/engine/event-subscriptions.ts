@@ -6,9 +6,9 @@
 import type { Observable, Subscriber } from 'rxjs'
 import {
   countOf,
+  leavingWhy,
   PartsBatch,
   RecordBatch,
-  withoutWhy,
   type EventBatch,
   type EventPart,
   type EventRecord,
@@ -297,7 +297,7 @@ export class EventSubscriptions {
   /** `toAll`: also those who take records. */
   #tell({ events, batches }: Group, event: EngineEvent, type: number, toAll: boolean): void {
     for (const { types, why, subscriber } of events) {
-      if ((types & type) !== 0) subscriber.next(why ? event : withoutWhy(event))
+      if ((types & type) !== 0) subscriber.next(why ? event : leavingWhy(event))
     }
     for (const listener of batches) {
       if ((listener.types & type) !== 0 && (toAll || !listener.takesRecords)) this.#add(listener, event)
