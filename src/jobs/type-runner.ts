@@ -172,7 +172,11 @@ export class TypeRunner {
       const { state, dueTime, lease } = one.value
       if (this.#running.has(one.id)) continue
       const lookTime = dueTime ?? lease?.until ?? 0
-      if (lookTime > time.ms && !this.#waitsTooLong(one.value, time) && (lease === undefined || lease.session === time.session)) {
+      if (
+        lookTime > time.ms &&
+        !this.#waitsTooLong(one.value, time) &&
+        (lease === undefined || lease.session === time.session)
+      ) {
         next = Math.min(next ?? lookTime, lookTime)
         continue
       }
