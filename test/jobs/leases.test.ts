@@ -139,7 +139,7 @@ describe('a lease', () => {
     await host.queue.add({ type: 'work' })
     await world.settle()
     host.life.kill()
-    world.setBack(3_600_000)
+    world.storeSkew = -3_600_000
     await world.host([second.handler()]).runner.start()
     await world.advance(LEASE)
     expect(second.ids).toEqual(['j1'])

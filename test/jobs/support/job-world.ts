@@ -20,7 +20,7 @@ export interface JobHost {
 }
 
 interface Timer {
-  at: number
+  readonly at: number
   readonly life: Mortal
   readonly work: () => void
 }
@@ -30,6 +30,8 @@ export class JobWorld {
   now = NOON
   /** by which a host's clock is wrong, ms */
   skew = 0
+  /** by which somebody has set the clock of the store, ms */
+  storeSkew = 0
   readonly #disk = new MemoryDisk()
   readonly #isShared: boolean
   storage: Storage
@@ -41,12 +43,6 @@ export class JobWorld {
   constructor({ isShared = false } = {}) {
     this.#isShared = isShared
     this.storage = this.#open()
-  }
-
-  /** The clock of the store is set back; timers go by another one. */
-  setBack(ms: number): void {
-    this.now -= ms
-    for (const timer of this.#timers) timer.at -= ms
   }
 
   /** timers that are set for a host */
@@ -116,7 +112,7 @@ export class JobWorld {
   }
 
   #open(): Storage {
-    const storage = openMemory({ disk: this.#disk, clock: () => this.now })
+    const storage = openMemory({ disk: this.#disk, clock: () => this.now + this.storeSkew })
     return this.#isShared ? withoutSessions(storage) : storage
   }
 }
