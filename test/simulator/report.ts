@@ -6,78 +6,127 @@ import type { RunResult } from './world/run-plan.ts'
 const SHOWN = 3
 /** operations after a fault that count as met by it */
 const NEAR = 3
+/** names of runs with findings that are kept */
+const MOST_NAMES = 1000
+/** what counts as an operation of a run, whoever does it: each is a count of the world */
+const OPERATIONS = ['asked', 'joined', 'sent', 'read', 'called', 'faults'] as const
+
+type Counts = Record<string, number>
+
+/** What runs came to, as data. */
+export interface Met {
+  runs: number
+  /** runs that found something, and names of the first of them */
+  failed: number
+  names: string[]
+  /** ms of processors, with what their processes did besides */
+  cpuMs: number
+  readonly totals: Counts
+  readonly oracles: Counts
+  readonly operations: Counts
+  readonly faults: Counts
+  /** operations that a fault came close to, by their names, and how often */
+  readonly pairs: Counts
+}
 
 export class Report {
+  readonly met: Met
   readonly #began = process.hrtime.bigint()
-  readonly #totals = new Map<string, number>()
-  readonly #oracles = new Map<string, number>()
-  readonly #operations = new Map<string, number>()
-  readonly #faults = new Map<string, number>()
-  readonly #pairs = new Set<string>()
-  #runs = 0
-  #failed = 0
+  #cpu = process.cpuUsage()
+
+  /** `met`: before. */
+  constructor(met?: Met) {
+    const nothing = { runs: 0, failed: 0, names: [], cpuMs: 0 }
+    this.met = met ?? { ...nothing, totals: {}, oracles: {}, operations: {}, faults: {}, pairs: {} }
+  }
 
   /** runs that found something */
   get failed(): number {
-    return this.#failed
+    return this.met.failed
   }
 
   /** True when the run found something. `again`: the same run, a second time. */
   add(name: string, plan: Plan, { findings, digest, history, world }: RunResult, again?: RunResult): boolean {
-    this.#runs++
+    const { met } = this
+    met.runs++
     this.#meet(plan.steps)
-    for (const [count, each] of Object.entries({ ...world.counts, ...world.medium.counts })) {
-      add(this.#totals, count, each)
-    }
+    addAll(met.totals, { ...world.counts, called: world.notes.list.length })
+    addAll(met.totals, { ...world.medium.counts })
     const all = [...findings]
     if (again !== undefined && again.digest !== digest) {
       const at = history.findIndex((line, i) => line !== again.history[i])
       all.push({ oracle: 'the same twice', text: `${history[at]}\n  ${again.history[at]}` })
     }
-    for (const { oracle } of all) add(this.#oracles, oracle, 1)
+    for (const { oracle } of all) add(met.oracles, oracle, 1)
     if (all.length === 0) return false
-    this.#failed++
+    met.failed++
+    if (met.names.length < MOST_NAMES) met.names.push(name)
     const shown = all.slice(0, SHOWN).map(({ oracle, text }) => `  ${oracle}: ${text.slice(0, 400)}`)
     console.log([`${name} found ${all.length}:`, ...shown].join('\n'))
     return true
   }
 
-  show(): void {
+  /** No run comes any more: what they took of the processor is counted. */
+  end(): void {
+    const { user, system } = process.cpuUsage(this.#cpu)
+    this.met.cpuMs += (user + system) / 1000
+    this.#cpu = process.cpuUsage()
+  }
+
+  /** Runs of another process. */
+  join(other: Met): void {
+    const { met } = this
+    met.runs += other.runs
+    met.failed += other.failed
+    met.cpuMs += other.cpuMs
+    met.names = [...met.names, ...other.names].slice(0, MOST_NAMES)
+    for (const part of ['totals', 'oracles', 'operations', 'faults', 'pairs'] as const) addAll(met[part], other[part])
+  }
+
+  text(): string {
+    const { runs, failed, names, cpuMs, totals, oracles, operations, faults, pairs } = this.met
     const seconds = Number(process.hrtime.bigint() - this.#began) / 1e9
-    const asked = this.#totals.get('asked') ?? 0
-    const most = this.#operations.size * this.#faults.size
-    console.log(
-      [
-        `${this.#runs} runs, ${this.#failed} with findings; ${asked} requests in ${seconds.toFixed(1)} s`,
-        `what happened: ${listed(this.#totals)}`,
-        `operations met: ${listed(this.#operations)}`,
-        `faults met: ${listed(this.#faults)}`,
-        `pairs of both met: ${this.#pairs.size} of ${most}`,
-        ...(this.#oracles.size > 0 ? [`found by: ${listed(this.#oracles)}`] : []),
-      ].join('\n'),
-    )
+    const done = OPERATIONS.reduce((sum, name) => sum + (totals[name] ?? 0), 0)
+    const rate = Math.round(done / Math.max(cpuMs / 1000, 0.001))
+    const most = Object.keys(operations).length * Object.keys(faults).length
+    return [
+      `${runs} runs, ${failed} with findings; ${seconds.toFixed(1)} s`,
+      `${done} operations in ${(cpuMs / 1000).toFixed(1)} s of processors: ${rate} a second`,
+      `what happened: ${listed(totals)}`,
+      `operations met: ${listed(operations)}`,
+      `faults met: ${listed(faults)}`,
+      `pairs of both met: ${Object.keys(pairs).length} of ${most}`,
+      ...(names.length > 0 ? [`runs with findings: ${names.join(', ')}`] : []),
+      ...(failed > 0 ? [`found by: ${listed(oracles)}`] : []),
+    ].join('\n')
   }
 
   /** An operation is met by a fault that comes just before or after it. */
   #meet(steps: readonly Step[]): void {
+    const { operations, faults, pairs } = this.met
     for (const [i, step] of steps.entries()) {
       if (isOperation(step)) {
-        add(this.#operations, step.do, 1)
+        add(operations, step.do, 1)
         continue
       }
       const fault = step.fault === 'trouble' ? step.kind : step.fault
-      add(this.#faults, fault, 1)
+      add(faults, fault, 1)
       for (const near of steps.slice(Math.max(0, i - NEAR), i + NEAR + 1)) {
-        if (isOperation(near)) this.#pairs.add(`${fault} ${near.do}`)
+        if (isOperation(near)) add(pairs, `${fault} ${near.do}`, 1)
       }
     }
   }
 }
 
-function add(counts: Map<string, number>, name: string, count: number): void {
-  counts.set(name, (counts.get(name) ?? 0) + count)
+function add(counts: Counts, name: string, count: number): void {
+  counts[name] = (counts[name] ?? 0) + count
 }
 
-function listed(counts: ReadonlyMap<string, number>): string {
-  return [...counts].map(([name, count]) => `${name} ${count}`).join(', ')
+function addAll(counts: Counts, others: Readonly<Counts>): void {
+  for (const [name, count] of Object.entries(others)) add(counts, name, count)
+}
+
+function listed(counts: Readonly<Counts>): string {
+  const most = Object.entries(counts).sort(([, a], [, b]) => b - a)
+  return most.map(([name, count]) => `${name} ${count}`).join(', ')
 }

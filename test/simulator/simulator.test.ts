@@ -1,11 +1,15 @@
 /** The whole host from seeds: what was found once stays mended, and some new runs find nothing. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { run } from '../support/run-command.ts'
 import { root } from '../support/repository.ts'
 
-/** as many as take some twenty seconds; `npm run simulate:host` does more */
-const SEEDS = 30
+/** of a test: what takes a busy machine a minute at most */
+const SEEDS = 300
+/** how many of them; `npm run simulate:host` does more */
+const FIRST_SEEDS = [1]
 
 const simulate = (...args: readonly string[]) => run(process.execPath, ['test/simulator/main.ts', ...args], root)
 
@@ -16,13 +20,33 @@ describe('a simulated host', () => {
     expect(stdout).toMatch(/^[1-9]\d* runs, 0 with findings/m)
   })
 
-  it('finds nothing in runs from seeds', () => {
-    const { code, stdout, stderr } = simulate('--seeds', String(SEEDS))
+  it.each(FIRST_SEEDS)('finds nothing in runs from seed %d on', (from) => {
+    const { code, stdout, stderr } = simulate('--from', String(from), '--seeds', String(SEEDS), '--workers', '2')
     expect([code, stderr], stdout).toEqual([0, ''])
+    expect(stdout).toMatch(new RegExp(`^${SEEDS} runs, 0 with findings`, 'm'))
   })
 
   it('does the same twice, byte for byte', () => {
     const { code, stdout, stderr } = simulate('--from', '900', '--seeds', '5', '--twice')
     expect([code, stderr], stdout).toEqual([0, ''])
+  })
+
+  it('goes on where a call was killed, and does again what that had not finished', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'reflexarc-simulator-'))
+    try {
+      const report = join(folder, 'report.json')
+      const all = ['--seeds', '4', '--only', 'alarms', '--report', report]
+      const whole = simulate(...all)
+      expect([whole.code, whole.stderr], whole.stdout).toEqual([0, ''])
+      const done = JSON.parse(readFileSync(report, 'utf8')) as { met: object }
+      // as it stands there when somebody kills a process in the middle of seeds 3 and 4
+      writeFileSync(report, JSON.stringify({ ...done, next: 5, open: [{ from: 3, count: 2 }] }))
+      const again = simulate(...all)
+      expect([again.code, again.stderr], again.stdout).toEqual([0, ''])
+      expect(again.stdout).toMatch(/^6 runs, 0 with findings/m)
+      expect(simulate(...all).stdout).toMatch(/^6 runs, 0 with findings/m)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })

@@ -218,14 +218,15 @@ export class AlarmWriter {
     try {
       return { cause: kept, explanation: (await causes?.explain(tenant, cause)) ?? null }
     } catch (error) {
-      // the store is away: the effect comes again, and asks again
-      if (error instanceof AppError && error.code === 'UNAVAILABLE') throw error
+      // the store is away, or the rules have stopped: the effect comes again, and asks again
+      if (error instanceof AppError && COMES_AGAIN.has(error.code)) throw error
       logger?.warn(`why task ${cause.task} raised an alarm could not be asked: ${messageOf(error)}`)
       return { cause: kept, explanation: null }
     }
   }
 }
 
+const COMES_AGAIN: ReadonlySet<ErrorCode> = new Set(['UNAVAILABLE', 'CLOSED'])
 const OVER: ReadonlySet<ErrorCode> = new Set(['FINAL', 'NOT_FOUND', 'SUPERSEDED'])
 
 /** What rules act on when they raise or change an alarm, by the names that plugs have for it. */

@@ -29,6 +29,7 @@ import type { RulesQuestion } from './partitions/rules-question.ts'
 import type { PushElsewhere } from './tools/data-push.ts'
 import { runnable } from './tasks/task-maker.ts'
 import { listed, taskApi, taskOf } from './tasks/task-service.ts'
+import { RunEnds } from './run-ends.ts'
 import { TaskEventHistory } from './tasks/task-event-history.ts'
 import { templateApi } from './templates/template-service.ts'
 import { templateRunner, toolApi } from './tools/tool-service.ts'
@@ -74,7 +75,7 @@ class Rules implements RulesService {
   readonly #templateLanes = new KeyedMutex()
   readonly #templateLock = new KeyedSharedLock()
   readonly #ends: Subscription
-  readonly #noting = new Set<Promise<void>>()
+  readonly #runEnds: RunEnds
 
   constructor(options: RulesOptions) {
     const { storage, runner, now, newId, logger } = options
@@ -87,7 +88,12 @@ class Rules implements RulesService {
       options.partition,
     )
     this.#jobs = new JobRunner({ storage, handlers: [handler], now, newId, timers: machineTimers, logger })
-    this.#ends = runner.reports.ended$.subscribe((run) => this.#noteEnd(run))
+    const store = (run: EndedRun): Promise<void> => {
+      const { tenant } = run.task
+      return this.#tenantRules(tenant).changes.noteEnd(this.#collectionsByTenant.of(tenant), run)
+    }
+    this.#runEnds = new RunEnds({ store, startTimer: machineTimers.later, logger })
+    this.#ends = runner.reports.ended$.subscribe((run) => this.#runEnds.note(run))
   }
 
   as(caller: Caller): RulesApi {
@@ -182,7 +188,7 @@ class Rules implements RulesService {
     await this.#jobs.stop()
     await Promise.all([...this.#tenantRulesByName.values()].map(({ changes }) => changes.idle()))
     this.#ends.unsubscribe()
-    await Promise.all(this.#noting)
+    await this.#runEnds.stop()
   }
 
   async tasksByStatus(): Promise<Readonly<Record<string, number>>> {
@@ -249,7 +255,7 @@ class Rules implements RulesService {
           tasks.push(runnable(task, value.epoch, value.createTime, await maker.parts(collections, value)))
         } catch (error) {
           const run = { task, epoch: value.epoch, status: 'failed', finishedTime: this.#options.now() } as const
-          this.#noteEnd({ ...run, error: messageOf(error) })
+          this.#runEnds.note({ ...run, error: messageOf(error) })
         }
       }
       await taking
@@ -282,16 +288,5 @@ class Rules implements RulesService {
       action: 'reload',
       query: { template },
     })
-  }
-
-  #noteEnd(run: EndedRun): void {
-    const collections = this.#collectionsByTenant.of(run.task.tenant)
-    const noting = this.#tenantRules(run.task.tenant)
-      .changes.noteEnd(collections, run)
-      .catch((error: unknown) => {
-        this.#options.logger?.error(`the end of task ${run.task.id} was not stored: ${messageOf(error)}`)
-      })
-    this.#noting.add(noting)
-    void noting.then(() => this.#noting.delete(noting))
   }
 }

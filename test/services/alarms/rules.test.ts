@@ -51,6 +51,7 @@ function started(): Promise<Bench> {
   const explain = async (_tenant: string, by: AlarmCause): Promise<unknown> => {
     asked.push(by)
     if (by.node === 'away') throw new AppError('UNAVAILABLE', 'the store is away')
+    if (by.node === 'stopped') throw new AppError('CLOSED', 'the runner is closed')
     if (by.node === 'forgotten') throw new AppError('NOT_FOUND', 'Task not found')
     return { node: by.node, fired: { time: 5 } }
   }
@@ -123,10 +124,11 @@ describe('why an alarm was raised', () => {
     expect(alarms.log).toEqual(['why task task-1 raised an alarm could not be asked: Task not found'])
   })
 
-  it('is waited for while the store is away: the effect comes again', async () => {
-    await expect(alarms.api.raise(alarmOf(), { cause: { ...cause, node: 'away' } })).rejects.toMatchObject({
-      code: 'UNAVAILABLE',
-    })
+  it.each([
+    ['while the store is away', 'away', 'UNAVAILABLE'],
+    ['when the rules have stopped', 'stopped', 'CLOSED'],
+  ])('is waited for %s: the effect comes again', async (_when, node, code) => {
+    await expect(alarms.api.raise(alarmOf(), { cause: { ...cause, node } })).rejects.toMatchObject({ code })
     expect((await alarms.api.list({})).total).toBe(0)
   })
 

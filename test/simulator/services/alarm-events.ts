@@ -7,6 +7,7 @@ export const alarmEvents: SimulatedService = {
   name: 'alarmEvents',
   livesOn: ['alarms'],
   needs: ['alarms'],
+  asks: ['GET /alarm/events'],
   operations: {
     follow: {
       weight: 1,
@@ -52,6 +53,7 @@ class AlarmEvents implements ServiceModel {
       const heard = (text: string): void => {
         for (const [, id] of text.matchAll(/^id: (\d+)$/gm)) {
           ids.push(Number(id))
+          this.#world.counts.read++
           this.#world.tell(`${tenant} reads alarm event ${id}`)
         }
       }

@@ -11,6 +11,14 @@ const SEVERITIES = ['CRITICAL', 'MAJOR', 'MINOR', 'WARNING'] as const
 export const alarms: SimulatedService = {
   name: 'alarms',
   needs: ['alarms'],
+  asks: [
+    'GET /alarm/alarms',
+    'POST /alarm/alarms',
+    'PUT /alarm/alarms/:id',
+    'DELETE /alarm/alarms/:id',
+    'POST /batch',
+    'GET /batch/:id',
+  ],
   operations: {
     raise: { weight: 5, draw: (chance) => ({ ...place(chance), severity: chance.of(SEVERITIES) }) },
     raiseAtOnce: { weight: 2, draw: (chance) => ({ ...place(chance), severity: chance.of(SEVERITIES) }) },

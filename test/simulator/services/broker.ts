@@ -14,6 +14,15 @@ const ATTEMPTS = 5
 export const broker: SimulatedService = {
   name: 'messages',
   needs: ['broker'],
+  asks: [
+    'POST /messages',
+    'POST /resources/:id',
+    'POST /resources/:id/events',
+    'GET /resources/:id/events',
+    'GET /resources/:id/current',
+    'GET /resources/:id/messages',
+    'GET /resources/:id/series/:metric/raw',
+  ],
   operations: {
     post: {
       weight: 20,

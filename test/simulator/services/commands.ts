@@ -18,6 +18,7 @@ interface Sent {
 export const commands: SimulatedService = {
   name: 'commands',
   needs: ['broker', 'rules', 'resources'],
+  asks: ['POST /api/resources', 'POST /resources/:id/commands', 'GET /api/resources/:id/commands'],
   operations: {
     send: { weight: 4, draw: (chance, n) => ({ n, resource: chance.of(SIRENS) }) },
     look: { weight: 1, draw: (chance) => ({ resource: chance.of(SIRENS) }) },

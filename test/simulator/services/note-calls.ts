@@ -68,14 +68,18 @@ function verifyRepeats(world: World, notes: readonly Note[]): void {
   }
 }
 
-/** A call that did not fail is made again only when it had all of its time, but for what the store was in trouble. */
+/**
+ * A call that did not fail is made again only when it had all of its time, but for what the store was in trouble. One
+ * that was under way when the host died has what was left of its time in the next life.
+ */
 function verifyLimits(world: World, notes: readonly Note[]): void {
-  const last = new Map<string, Note>()
+  const last = new Map<string, { readonly note: Note; readonly hasRest: boolean }>()
   for (const note of notes) {
-    const before = last.get(note.effect)
-    last.set(note.effect, note)
-    if (before === undefined || before.life !== note.life || before.hasFailed) continue
-    const had = world.countedWithin(before.at, note.at)
+    const { note: before, hasRest = false } = last.get(note.effect) ?? {}
+    const isOfLife = before?.life === note.life
+    last.set(note.effect, { note, hasRest: before !== undefined && !isOfLife && before.hasFailed !== true })
+    if (before === undefined || !isOfLife || hasRest || before.hasFailed) continue
+    const had = world.countedWithin(before.at, note.at, NOTE_LIMIT_MS)
     if (had < NOTE_LIMIT_MS - UNNOTICED_MS)
       world.find('a call has its time', `effect ${note.effect}, called at ${before.at}, was called again at ${note.at}`)
   }

@@ -9,6 +9,16 @@ const IDS = ['fan', 'lamp', 'lock'] as const
 export const resources: SimulatedService = {
   name: 'resources',
   needs: ['rules', 'resources'],
+  asks: [
+    'POST /api/templates',
+    'POST /api/resourcetypes',
+    'GET /api/tasks',
+    'GET /api/resources/:id',
+    'POST /api/resources',
+    'PUT /api/resources/:id',
+    'PATCH /api/resources/:id',
+    'DELETE /api/resources/:id',
+  ],
   operations: {
     put: {
       weight: 3,

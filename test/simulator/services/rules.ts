@@ -8,6 +8,9 @@ import type { SentMessage, Shared, SimulatedService } from './simulated-service.
 /** What a task of the beginning does with each message that is high. */
 const KINDS = ['note', 'alarm', 'store', 'metadata', 'count'] as const
 type Kind = (typeof KINDS)[number]
+/** a kind of task for messages of one resource */
+type Variant = `${Kind} ${(typeof RESOURCES)[number]}`
+const VARIANTS = KINDS.flatMap((kind) => RESOURCES.map((resource): Variant => `${kind} ${resource}`))
 
 interface KnownTask {
   readonly tenant: string
@@ -64,6 +67,19 @@ export const rules: SimulatedService = {
   cast: 0.6,
   livesOn: ['messages'],
   needs: ['broker', 'rules', 'resources', 'alarms'],
+  asks: [
+    'POST /api/tasks',
+    'GET /api/tasks',
+    'GET /api/tasks/:id',
+    'GET /api/tasks/:id/deliveries',
+    'GET /api/tasks/:id/childRuns',
+    'POST /api/tasks/:id/command/start',
+    'POST /api/tasks/:id/command/stop',
+    'POST /api/tasks/:id/command/restart',
+    'GET /alarm/alarms',
+    'GET /alarm/alarms/:id/why',
+    'GET /api/resources/:id',
+  ],
   operations: {
     create: { weight: 1, draw: (chance, n) => ({ n, resource: chance.of(RESOURCES) }) },
     stop: {
@@ -75,27 +91,32 @@ export const rules: SimulatedService = {
       draw: (chance) => ({ which: chance.below(1000), what: chance.of(['', '/deliveries', '/childRuns']) }),
     },
   },
-  variants: KINDS,
-  model: (world, shared, variants) => new Tasks(world, shared, variants as readonly Kind[]),
+  variants: VARIANTS,
+  model: (world, shared, variants) => new Tasks(world, shared, variants as readonly (Variant | Kind)[]),
 }
 
 class Tasks {
   readonly #world: World
   readonly #shared: Shared
-  readonly #kinds: readonly Kind[]
+  readonly #variants: readonly (Variant | Kind)[]
   readonly #tasks: KnownTask[] = []
   /** tasks whose creation nobody knows the end of, by tenant */
   readonly #unknown = new Map<string, number>()
 
-  constructor(world: World, shared: Shared, kinds: readonly Kind[]) {
+  constructor(world: World, shared: Shared, variants: readonly (Variant | Kind)[]) {
     this.#world = world
     this.#shared = shared
-    this.#kinds = kinds
+    this.#variants = variants
   }
 
   async prepare(tenant: string): Promise<void> {
-    for (const resource of RESOURCES)
-      for (const kind of this.#kinds) await this.#create(tenant, `${kind}-${resource}`, kind, resource)
+    for (const resource of RESOURCES) {
+      for (const kind of KINDS) {
+        // a kind alone, as plans have it that were kept, is one for each resource
+        const isThere = this.#variants.includes(`${kind} ${resource}`) || this.#variants.includes(kind)
+        if (isThere) await this.#create(tenant, `${kind}-${resource}`, kind, resource)
+      }
+    }
   }
 
   act(name: string, tenant: string, given: JsonObject): void {

@@ -32,6 +32,8 @@ export interface SimulatedService {
   readonly livesOn?: readonly string[]
   /** services of the host that its operations need; absent: all that are served */
   readonly needs?: readonly string[]
+  /** routes that it asks, as in `GET /api/tasks/:id`: a host of the run has no others; absent: any, which costs time */
+  readonly asks?: readonly string[]
   /** What of it can take part or be left out of a run; at least one takes part. */
   readonly variants?: readonly string[]
   /** `variants`: those that take part */

@@ -81,6 +81,7 @@ export class StreamReader {
     if (this.way === 'events' || this.way === 'lines') return this.#overHttp(left)
     const client = this.way === 'socket' ? this.#socket(link.life) : this.#mqtt()
     if (client === undefined) return
+    this.#world.counts.joined++
     const isOpen = await Promise.race([client.opened, off.then(() => false)])
     if (isOpen && this.way === 'socket') this.#begin()
     if (isOpen) await Promise.race([client.over, off])
@@ -100,6 +101,7 @@ export class StreamReader {
     if (dropped !== undefined) stretch.dropped += dropped
     if (m === undefined) return
     stretch.heard.push(m)
+    this.#world.counts.read++
     this.#world.tell(`${this.name} reads ${m}`)
   }
 

@@ -80,9 +80,11 @@ async function overSocket(
   if (link === undefined) return
   const url = `/resources/${resource}/events/publish`
   const socket = openSocket(link.life, { url, tenant }, (text) => world.tell(`${tenant} hears ${text.slice(0, 200)}`))
+  world.counts.joined++
   if (!(await Promise.race([socket.opened, link.died.then(() => false)]))) return
   for (const message of messages) {
     begun(world, message)
+    world.counts.sent++
     message.mayBeThere = true
     socket.send(JSON.stringify(bodyOf(message)))
   }
@@ -113,9 +115,11 @@ async function overMqtt(
   }
   const client = openMqtt(tenant, heard)
   if (client === undefined || link === undefined) return
+  world.counts.joined++
   if (!(await Promise.race([client.opened, link.died.then(() => false)]))) return client.leave()
   for (const [id, message] of byId) {
     begun(world, message)
+    world.counts.sent++
     message.mayBeThere = true
     client.send(publishing(`resources/${resource}/events`, bodyOf(message), qos, id))
   }

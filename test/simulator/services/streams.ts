@@ -21,6 +21,15 @@ export const streams: SimulatedService = {
   name: 'streams',
   onlyWhenDrawn: true,
   needs: ['broker'],
+  asks: [
+    'GET /messages',
+    'GET /resources/:id/events',
+    'POST /resources/:id/events',
+    'GET /resources/:id/events/subscribe',
+    'GET /resources/:id/events/publish',
+    'GET /resources/:id/series/:metric/raw',
+    'GET /metrics',
+  ],
   operations: {
     send: {
       weight: 10,

@@ -15,6 +15,19 @@ const LOOKS = 300
 export const templates: SimulatedService = {
   name: 'templates',
   onlyWhenDrawn: true,
+  asks: [
+    'GET /api/templates/:name',
+    'POST /api/templates',
+    'PUT /api/templates/:name',
+    'DELETE /api/templates/:name',
+    'GET /api/tasks',
+    'POST /api/tasks',
+    'DELETE /api/tasks/:id',
+    'POST /api/tasks/:id/command/reload',
+    'POST /api/batch',
+    'GET /api/batch/:id',
+    'POST /resources/:id/events',
+  ],
   operations: {
     create: { weight: 2, draw: (chance, n) => ({ n, name: chance.of(NAMES) }) },
     replace: { weight: 4, draw: (chance, n) => ({ n, name: chance.of(NAMES) }) },

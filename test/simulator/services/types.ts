@@ -15,6 +15,20 @@ const LOOKS = 120
 export const types: SimulatedService = {
   name: 'types',
   onlyWhenDrawn: true,
+  asks: [
+    'POST /api/resourceconstraints',
+    'GET /api/resourcetypes/:id',
+    'PATCH /api/resourcetypes/:id',
+    'DELETE /api/resourcetypes/:id',
+    'POST /api/resourcetypes/:id/revalidate',
+    'GET /api/templates/:name',
+    'POST /api/templates',
+    'DELETE /api/templates/:name',
+    'GET /api/tasks',
+    'GET /api/resources/:id',
+    'PUT /api/resources/:id',
+    'DELETE /api/resources/:id',
+  ],
   operations: {
     change: {
       weight: 4,

@@ -7,6 +7,7 @@ import { readConfig, type Config } from '../../../src/host/config.ts'
 import { mount } from '../../../src/host/mount.ts'
 import { SERVICES } from '../../../src/host/service-table.ts'
 import type { Plug } from '../../../src/plug.ts'
+import { leaveOutRoutes } from './asked-routes.ts'
 import { MQTT_PORT, newConnection } from './network.ts'
 import type { Medium } from './medium.ts'
 
@@ -53,11 +54,19 @@ function configOf(serves: readonly string[]): Config {
   )
 }
 
+/** What is there at the start of a host. */
+export interface Setting {
+  readonly plugs: readonly Plug[]
+  /** names of services */
+  readonly serves: readonly string[]
+  /** routes that clients ask, as in `GET /api/tasks/:id`; undefined: any */
+  readonly asks: ReadonlySet<string> | undefined
+}
+
 /** Rejects when it cannot start. */
 export async function startLife(
   medium: Medium,
-  plugs: readonly Plug[],
-  serves: readonly string[],
+  { plugs, serves, asks }: Setting,
   log: (line: string) => void,
 ): Promise<HostLife> {
   const composed = await compose(configOf(serves), {
@@ -70,7 +79,9 @@ export async function startLife(
     routerOptions: { maxParamLength: 2048 },
     pluginTimeout: 0,
     return503OnClosing: false,
+    exposeHeadRoutes: asks === undefined,
   })
+  if (asks !== undefined) leaveOutRoutes(app, asks)
   // The page of the API is left out: making it takes longer than everything else.
   app.decorate('swagger', () => '')
   app.addHook('onClose', () => composed.close())

@@ -39,7 +39,7 @@ export const CALM: Manners = { writeMs: 0, readMs: 0, refused: 0 }
 /** What can happen to it, counted. */
 export interface MediumCounts {
   commits: number
-  refused: number
+  refusedWrites: number
   /** writes that were on their way when the machine died: kept, and lost */
   keptUnanswered: number
   lost: number
@@ -66,7 +66,7 @@ export class Medium {
   readonly #disk = new MemoryDisk()
   readonly #loop: VirtualLoop
   readonly #chance: Chance
-  readonly counts: MediumCounts = { commits: 0, refused: 0, keptUnanswered: 0, lost: 0 }
+  readonly counts: MediumCounts = { commits: 0, refusedWrites: 0, keptUnanswered: 0, lost: 0 }
   manners: Manners = CALM
   #trouble: Trouble | undefined
   /** those that wait for the end of the trouble */
@@ -177,7 +177,7 @@ export class Medium {
           ? 'UNAVAILABLE'
           : undefined
     if (text === undefined) return undefined
-    this.counts.refused++
+    this.counts.refusedWrites++
     return new AppError(text, text === 'STORE' ? 'the simulated store is full' : 'the simulated store is away')
   }
 

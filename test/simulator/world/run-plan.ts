@@ -16,7 +16,7 @@ export interface RunResult {
 
 export async function runPlan(loop: VirtualLoop, { seed, steps, cast = castOf(steps) }: Plan): Promise<RunResult> {
   loop.begin(seed)
-  const world = new World(loop, seed, cast)
+  const world = new World(loop, seed, cast, routesAskedBy(cast))
   const shared: Shared = { messages: [] }
   const models = new Map(
     SIMULATED.filter(({ name }) => cast.services.includes(name)).map((service) => {
@@ -49,6 +49,13 @@ export async function runPlan(loop: VirtualLoop, { seed, steps, cast = castOf(st
   const { findings, history } = world
   const digest = createHash('sha256').update(history.join('\n')).digest('hex').slice(0, 16)
   return { findings, history, digest, world }
+}
+
+/** Undefined: one of its services does not say. */
+function routesAskedBy({ services }: Cast): ReadonlySet<string> | undefined {
+  const present = SIMULATED.filter(({ name }) => services.includes(name))
+  if (present.some(({ asks }) => asks === undefined)) return undefined
+  return new Set(present.flatMap(({ asks = [] }) => asks))
 }
 
 /** Of a plan that was kept without one. */

@@ -29,7 +29,9 @@ export function openSocket(
   const opened = new Promise<boolean>((resolve) => {
     client.once('close', () => resolve(false))
     client.once('data', (head: Buffer) => {
-      const isOpen = head.toString().startsWith('HTTP/1.1 101')
+      const [, status] = head.toString().split(' ', 2)
+      if (status === '404') throw new Error(`no service of this run says in \`asks\` that it asks GET ${url}`)
+      const isOpen = status === '101'
       if (!isOpen) leave()
       else if (heard === undefined) client.pause()
       else attach(socket, client, heard)

@@ -1,8 +1,7 @@
 /** One run: a machine with its medium, the host on it, clients around it, and what they know. */
 import { messageOf } from '../../../src/kernel/errors.ts'
-import type { Plug } from '../../../src/plug.ts'
 import { Chance } from './chance.ts'
-import { SERVED, startLife, type Answer, type HostLife, type Question } from './host-life.ts'
+import { SERVED, startLife, type Answer, type HostLife, type Question, type Setting } from './host-life.ts'
 import { CALM, Medium, type Trouble } from './medium.ts'
 import type { Cast, Fault } from './plan.ts'
 import { network } from './network.ts'
@@ -58,8 +57,21 @@ export class World {
   readonly #leaps: { readonly at: number; readonly ms: number }[] = []
   /** what happened, a line each: equal for equal runs */
   readonly history: string[] = []
-  readonly counts = { asked: 0, answered: 0, refused: 0, unknown: 0, crashes: 0, failedStarts: 0, warnings: 0 }
-  readonly #plugs: readonly Plug[]
+  readonly counts = {
+    /** requests, and what came of them */
+    asked: 0,
+    answered: 0,
+    refused: 0,
+    unknown: 0,
+    /** connections that stay, and messages that were sent and read on them */
+    joined: 0,
+    sent: 0,
+    read: 0,
+    faults: 0,
+    crashes: 0,
+    failedStarts: 0,
+    warnings: 0,
+  }
   readonly #lanes = new Map<string, Promise<void>>()
   /** told when the machine dies */
   readonly #open = new Set<() => void>()
@@ -70,17 +82,17 @@ export class World {
   #working = 0
 
   readonly #tenants: readonly string[]
-  readonly #serves: readonly string[]
+  readonly #setting: Setting
 
-  constructor(loop: VirtualLoop, seed: string, { tenants, serves = SERVED }: Cast) {
+  /** `asks`: routes that its clients ask; absent: any. */
+  constructor(loop: VirtualLoop, seed: string, { tenants, serves = SERVED }: Cast, asks?: ReadonlySet<string>) {
     this.loop = loop
     network.forget()
     this.#tenants = tenants
-    this.#serves = serves
     this.medium = new Medium(loop, new Chance(`medium ${seed}`))
     const { plug, book } = notePlug(loop, new Chance(`plugs ${seed}`), (line) => this.tell(line))
     this.notes = book
-    this.#plugs = [plug]
+    this.#setting = { plugs: [plug], serves, asks }
   }
 
   /** ms since the beginning */
@@ -163,8 +175,10 @@ export class World {
         resolve(outcome)
       }
       void life.ask(question).then(
-        (answer) =>
-          tell({ kind: answer.status >= 500 ? 'unknown' : answer.status < 400 ? 'answered' : 'refused', answer }),
+        (answer) => {
+          if (hasNoRoute(answer)) this.#requireAsked(question)
+          tell({ kind: answer.status >= 500 ? 'unknown' : answer.status < 400 ? 'answered' : 'refused', answer })
+        },
         // a host that has stopped lets nobody in
         () => tell({ kind: 'refused' }),
       )
@@ -197,6 +211,7 @@ export class World {
     const life = this.#life
     if (life === undefined) return false
     const number = this.#lives
+    this.counts.joined++
     this.tell(`${question.tenant} follows ${question.url} ${JSON.stringify(question.headers)}`)
     const died = this.#death().then(() => false as const)
     const begun = (): void => {
@@ -206,6 +221,7 @@ export class World {
       if (number === this.#lives) heard(text)
     })
     const answer = await Promise.race([asked.catch(() => false as const), died])
+    if (answer !== false && answer.status === 404) this.#requireAsked(question)
     if (answer === false || answer.status !== 200) return false
     await Promise.race([answer.over, died])
     this.tell(`${question.tenant} follows ${question.url} no longer`)
@@ -231,6 +247,7 @@ export class World {
       const due = this.loop.happened + turns
       await this.loop.run(() => this.loop.happened >= due, this.now + SOON_MS)
     }
+    this.counts.faults++
     this.tell(`FAULT ${JSON.stringify(step)}`)
     if (step.fault === 'crash') return this.#crash(step.downMs)
     if (step.fault === 'restart') return this.#restart(step.downMs)
@@ -249,13 +266,15 @@ export class World {
     } else this.notes.behaviour = step
   }
 
-  /** ms of that time that may count for the limits of calls: the store was well, and of leaps only small ones count. */
-  countedWithin(from: number, to: number): number {
-    const troubled = this.#troubles.reduce(
-      (sum, one) => sum + Math.max(0, Math.min(to, one.to) - Math.max(from, one.from)),
-      0,
-    )
+  /**
+   * ms of that time that may count for the limit of a call: leaps do that are small, and the store was well, or well
+   * again before the limit, so that nobody may have met it.
+   */
+  countedWithin(from: number, to: number, limitMs: number): number {
     const leapt = this.#leaps.reduce((sum, { at, ms }) => sum + (at >= from && at <= to ? ms : 0), 0)
+    const troubled = this.#troubles
+      .filter((one) => one.to >= from + limitMs - leapt)
+      .reduce((sum, one) => sum + Math.max(0, Math.min(to, one.to) - Math.max(from, one.from)), 0)
     return to - from - troubled + leapt
   }
 
@@ -352,7 +371,7 @@ export class World {
   #start(): void {
     const number = ++this.#lives
     this.#isDown = false
-    void startLife(this.medium, this.#plugs, this.#serves, (line) => this.#logged(line)).then(
+    void startLife(this.medium, this.#setting, (line) => this.#logged(line)).then(
       (life) => {
         if (number === this.#lives) this.#life = life
         this.tell('the host is up')
@@ -380,10 +399,18 @@ export class World {
       this.find('no error inside', line)
   }
 
+  #requireAsked({ method, url }: Question): void {
+    this.find('simulator', `no service of this run says in \`asks\` that it asks ${method} ${url}`)
+  }
+
   #requireLife(): HostLife {
     if (this.#life === undefined) throw new Error('no host is up')
     return this.#life
   }
+}
+
+function hasNoRoute({ status, body }: Answer): boolean {
+  return status === 404 && JSON.stringify(body).includes('There is nothing at ')
 }
 
 function short(body: unknown): string {

@@ -9,9 +9,10 @@
  * - an actuator was called: one that answers at once is called again where its input is applied again
  * - a delivery came to its end: it is listed for as long as its task is, whatever becomes of the run that made it
  */
-import type { SchedulerLike, Subscription } from 'rxjs'
+import { Subscription, type SchedulerLike } from 'rxjs'
 import type { Logger } from '../../../kernel/logger.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
+import { SparingLog } from '../../../kernel/sparing-log.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
 import { INPUT_LOG, PARTITION } from './input.ts'
 import {
@@ -40,6 +41,8 @@ export interface CheckpointDependencies {
   /** plugs that do not answer at once */
   readonly later: ReadonlySet<string>
   readonly logger: Logger | undefined
+  /** told after each round that the store did, or that found it away */
+  readonly heard: (isAway: boolean) => void
 }
 
 /** How long what changed may wait for its round, and how much of it is stored. */
@@ -89,9 +92,20 @@ export class Checkpoints {
   readonly #held = new Map<string, number>()
   /** why, by task */
   readonly unstored = new Map<string, string>()
+  /** a round is tried four times a second in an outage */
+  readonly #log: SparingLog
+  readonly #logTimers = new Subscription()
 
   constructor(dependencies: CheckpointDependencies, mark: Mark | undefined) {
     this.#dependencies = dependencies
+    this.#log = new SparingLog({
+      write: (message, details) => dependencies.logger?.error(message, details),
+      after: (ms, work) => {
+        const timer = dependencies.scheduler.schedule(work, ms)
+        this.#logTimers.add(timer)
+        return () => timer.unsubscribe()
+      },
+    })
     this.#mark = mark ?? { position: 0, time: 0, later: [] }
   }
 
@@ -135,10 +149,15 @@ export class Checkpoints {
   /** Stores what changed so far. Never rejects: what could not be stored is tried again, and the log has it. */
   async flush(): Promise<void> {
     this.#disarm()
+    const { heard } = this.#dependencies
     this.#round ??= this.#store()
-      .catch((error: unknown) => {
-        this.#dependencies.logger?.error(`states of tasks were not stored: ${messageOf(error)}`)
-      })
+      .then(
+        () => heard(false),
+        (error: unknown) => {
+          this.#log.tell(`states of tasks were not stored: ${messageOf(error)}`, '', {})
+          if (isAway(error)) heard(true)
+        },
+      )
       .finally(() => {
         this.#round = undefined
         if (this.#isBehind) this.#arm()
@@ -157,6 +176,7 @@ export class Checkpoints {
   drop(): void {
     this.#isClosed = true
     this.#disarm()
+    this.#logTimers.unsubscribe()
   }
 
   get #isBehind(): boolean {
@@ -317,6 +337,10 @@ export class Checkpoints {
 /** For what is to be written; the store itself works. */
 function isRefusal(error: unknown): boolean {
   return error instanceof AppError && error.status < 500
+}
+
+export function isAway(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'UNAVAILABLE'
 }
 
 /** States and deliveries of one commit. */

@@ -192,6 +192,8 @@ class Runner implements DurableRunner {
       (await this.#tenant(task.tenant)).send({ k: 'command', t: task.id, n: node, o: operation }),
     explain: (task, node) => {
       const running = this.#task(task)
+      // tasks leave at a stop: whether this one is gone nobody can say any more
+      if (running === undefined && this.#closing !== undefined) throw closed()
       if (running === undefined) throw new AppError('NOT_FOUND', `Task with id ${task.id} not found`)
       return running.explain(node)
     },
@@ -225,7 +227,7 @@ class Runner implements DurableRunner {
   }
 
   #tenant(tenant: string): Promise<TenantRunner> {
-    if (this.#closing !== undefined) return Promise.reject(new AppError('CLOSED', 'the runner is closed'))
+    if (this.#closing !== undefined) return Promise.reject(closed())
     const known = this.#opening.get(tenant)
     if (known !== undefined) return known
     const opening = this.#openTenant(tenant)
@@ -305,6 +307,10 @@ class Runner implements DurableRunner {
       .filter(({ status }) => query.status === undefined || status === query.status)
       .slice(0, query.limit)
   }
+}
+
+function closed(): AppError {
+  return new AppError('CLOSED', 'the runner is closed')
 }
 
 function endedRun({ task, status, time, error }: EndOfRun): EndedRun {

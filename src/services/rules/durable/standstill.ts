@@ -22,6 +22,8 @@ export class Standstill {
   #countedUpTo = Number.NEGATIVE_INFINITY
   #since: number | undefined
   #askedAt: number | undefined
+  /** it was away since it last did something */
+  #isAway = false
   /** not before that it is asked again */
   askAgainAt = Number.NEGATIVE_INFINITY
 
@@ -39,7 +41,8 @@ export class Standstill {
    * who come says so again, since any of them may be refused.
    */
   sinceBefore(at: number, oldest: number): number | undefined {
-    const since = Math.min(this.#since ?? Number.POSITIVE_INFINITY, oldest)
+    const silent = this.#wasSilent(at) ? this.#silentSince : Number.POSITIVE_INFINITY
+    const since = Math.min(this.#since ?? Number.POSITIVE_INFINITY, oldest, silent)
     return at - since > LATE_MS ? since : undefined
   }
 
@@ -56,15 +59,30 @@ export class Standstill {
   /** It could not be asked. */
   refused(now: number): void {
     this.askAgainAt = now + ASK_AGAIN_MS
+    this.away()
   }
 
-  /** An input is durable that was taken at `at`. */
+  /** It refused something because it is away. */
+  away(): void {
+    this.#isAway = true
+  }
+
+  /** What it was given at `at` is durable. */
   heard(at: number, now: number): void {
-    const wasAsked = this.#askedAt !== undefined && now - this.#askedAt > QUIET_MS
-    if (wasAsked) this.#since ??= Math.max(this.#heardAt, this.#countedUpTo)
-    else if (now - at > LATE_MS) this.#since ??= Math.max(at, this.#countedUpTo)
+    const since = Math.max(this.#wasSilent(now) ? this.#silentSince : at, this.#countedUpTo)
+    if (now - since > LATE_MS) this.#since ??= since
     this.#askedAt = undefined
+    this.#isAway = false
     this.#heardAt = Math.max(this.#heardAt, now)
+  }
+
+  /** Nobody knows since when it has been away: from when it last did something, at the earliest. */
+  get #silentSince(): number {
+    return Math.max(this.#heardAt, this.#countedUpTo)
+  }
+
+  #wasSilent(now: number): boolean {
+    return this.#isAway || (this.#askedAt !== undefined && now - this.#askedAt > QUIET_MS)
   }
 
   /** All until then is left out, or counts, or a jump has seen to it. */

@@ -17,9 +17,9 @@ import { encodeNumbers } from '../../../core/task/json-numbers.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
 import type { Intake, IntakeOptions, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
-import { Checkpoints, type CheckpointSettings } from './checkpoints.ts'
+import { Checkpoints, isAway, type CheckpointSettings } from './checkpoints.ts'
 import { dataOf, messagesOf, type Input, type Untimed } from './input.ts'
-import { InputQueue } from './input-queue.ts'
+import { InputQueue, type Applied } from './input-queue.ts'
 import { Recovery } from './recovery.ts'
 import { joinedState, withoutParts } from './stored-states.ts'
 import { DELIVERIES, deliveryId, MAX_DELIVERIES, STATES, type StateRecord } from './records.ts'
@@ -112,6 +112,7 @@ export class TenantRunner {
         floor,
         later: this.#later,
         logger: engine.logger,
+        heard: (isStoreAway) => this.#heard(isStoreAway),
       },
       recovery.mark,
     )
@@ -229,7 +230,7 @@ export class TenantRunner {
     const now = Math.min(this.#dependencies.scheduler.now(), this.#queue.horizon)
     if (this.#isClosed || now < this.deterministic.now) return
     if (this.#hasSlept(now)) {
-      if (!this.#queue.has('jump')) void this.#queue.add([{ k: 'jump', at: now }]).catch(() => undefined)
+      if (!this.#queue.has('jump')) this.#tryJump(now)
     } else if (!this.#waitsForStore(now)) {
       this.#isCatchingUp = true
       try {
@@ -282,7 +283,7 @@ export class TenantRunner {
     }
     const { at, before } = this.#arriving()
     const inputs = heard.map((post): Input => ({ ...dataOf(post.messages, post), at }))
-    const { given, results } = await this.#queue.add([...before, ...inputs], writes)
+    const { given, results } = await this.#add([...before, ...inputs], writes)
     const taken = given.slice(before.length)
     for (const [i, { messages }] of heard.entries()) if (taken[i] === true) this.inputs += messagesOf(messages).length
     return { taken: taken.includes(true), results }
@@ -291,7 +292,7 @@ export class TenantRunner {
   async #take(input: Untimed, writes: readonly Write[] = []): Promise<void> {
     if (this.#isClosed) throw closed()
     const { at, before } = this.#arriving()
-    await this.#queue.add([...before, { ...input, at }], writes)
+    await this.#add([...before, { ...input, at }], writes)
   }
 
   /**
@@ -302,9 +303,37 @@ export class TenantRunner {
     const at = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#queue.lastAt)
     const { horizon } = this.#queue
     // What is on its way may begin calls, of which no timer tells yet.
-    if (at - horizon > SLEPT_MS || this.#hasSlept(at)) return { at, before: [{ k: 'jump', at }] }
+    if (at - horizon > SLEPT_MS || this.#hasSlept(at)) return { at, before: [this.#jumpTo(at)] }
     const since = this.#standstill.sinceBefore(at, horizon)
     return { at, before: since === undefined ? [] : [{ k: 'still', at, since }] }
+  }
+
+  async #add(inputs: readonly Input[], writes: readonly Write[]): Promise<Applied> {
+    try {
+      return await this.#queue.add(inputs, writes)
+    } catch (error) {
+      if (isAway(error)) this.#standstill.away()
+      throw error
+    }
+  }
+
+  #jumpTo(at: number): Input {
+    const since = this.#standstill.sinceBefore(at, this.#queue.horizon)
+    return { k: 'jump', at, ...(since !== undefined && { since }) }
+  }
+
+  #tryJump(now: number): void {
+    const { scheduler } = this.#dependencies
+    if (now < this.#standstill.askAgainAt) return
+    void this.#queue.add([this.#jumpTo(now)]).catch(() => this.#standstill.refused(scheduler.now()))
+  }
+
+  /** Of the store, by who stores states. */
+  #heard(isStoreAway: boolean): void {
+    if (isStoreAway) return this.#standstill.away()
+    const now = this.#dependencies.scheduler.now()
+    this.#standstill.heard(now, now)
+    this.#spareCalls()
   }
 
   /** What the store took for what is durable now counts for no call. */
@@ -315,7 +344,7 @@ export class TenantRunner {
     this.#standstill.counted(now)
     if (this.deterministic.engine.openCalls === 0) return
     // so long a time is not made up for moment by moment: calls would be tried again in all of it
-    const isLong = now - since > SLEPT_MS || this.#hasSlept(now)
+    const isLong = now - Math.max(since, this.deterministic.now) > SLEPT_MS || this.#hasSlept(now)
     const leftOut: Input = { k: isLong ? 'jump' : 'still', at: now, since }
     void this.#queue.add([leftOut]).catch(() => this.#standstill.lost(since))
   }
@@ -323,8 +352,9 @@ export class TenantRunner {
   /** Whether time, which would end calls, waits for the store to say something (STILL-2). */
   #waitsForStore(now: number): boolean {
     const { engine, nextAt = Number.POSITIVE_INFINITY, now: reached } = this.deterministic
-    if (this.#queue.size > 0 || engine.openCalls === 0 || nextAt > now || !this.#standstill.isQuiet(now)) return false
-    if (now >= this.#standstill.askAgainAt) this.#askStore(Math.max(reached, nextAt - 1), now)
+    if (engine.openCalls === 0 || nextAt > now || !this.#standstill.isQuiet(now)) return false
+    // what is on its way asks as well
+    if (this.#queue.size === 0 && now >= this.#standstill.askAgainAt) this.#askStore(Math.max(reached, nextAt - 1), now)
     return true
   }
 
@@ -442,7 +472,7 @@ export class TenantRunner {
     if (this.#isClosed) return
     void this.#take(input).catch((error: unknown) => {
       // the store is away: what the outside said is not asked again, so it waits here
-      if (error instanceof AppError && error.code === 'UNAVAILABLE') {
+      if (isAway(error)) {
         this.#dependencies.scheduler.schedule(() => this.#takeAnswer(input), AWAY_MS)
         return
       }

@@ -259,6 +259,17 @@ describe('deliveries', () => {
   })
 })
 
+describe('why a node did what it did', () => {
+  it('is not said any more after a stop, which is not to say that the task is gone', async () => {
+    const life = await begun(new Ground(), CALLS)
+    const why = (id: string) => () => life.runner.nodes.explain(ref(id), 'send')
+    expect(why('b')).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
+    expect(why('a')()).toMatchObject({ node: 'send' })
+    await life.runner.close()
+    expect(why('a')).toThrow(expect.objectContaining({ code: 'CLOSED' }))
+  })
+})
+
 // Holds TENANT-2
 describe('what is stored', () => {
   const states = (life: Life) => life.storage.tenant(TENANT).collection(STATES)
@@ -303,6 +314,32 @@ describe('what is stored', () => {
     await send(1)
     await life.runner.close()
     expect(await bounds()).toEqual({ first: 5045, last: 5044 })
+  })
+
+  it('is tried again four times a second while the store is away, of which the log tells every ten seconds', async () => {
+    let isAway = false
+    const log: unknown[] = []
+    const storage = openMemory()
+    const tenant = (id: string): Store => {
+      const store = storage.tenant(id)
+      return withCommit(store, (writes) => {
+        return isAway ? Promise.reject(new AppError('UNAVAILABLE', 'away')) : store.commit(writes)
+      })
+    }
+    const told = (message: string, details: object) => void log.push([message, details])
+    const life = new Life({ ...storage, tenant }, new Ground().outside, { told })
+    await life.begin(watch(CALLS))
+    isAway = true
+    await life.to(45_000)
+    const message = 'states of tasks were not stored: away'
+    expect(log).toEqual([
+      [message, {}],
+      [message, { times: 39 }],
+    ])
+    isAway = false
+    await life.to(46_000)
+    expect((await states(life).get('a'))?.version).toBe(1)
+    await life.close()
   })
 
   it('waits as long as the log alone would bring it back, and no longer', async () => {

@@ -22,6 +22,8 @@ const task = runnableOf('a', SENDS, { resource: 'boiler' })
 /** A store that stands still, or is away, when the test says so. */
 class Ground {
   readonly outside = new Outside()
+  /** what it takes to be refused */
+  refusing = Promise.resolve()
   readonly #disk = new MemoryDisk()
   #isAway = false
   #gate = Promise.resolve()
@@ -36,6 +38,8 @@ class Ground {
     const tenant = (id: string): Store => {
       const store = storage.tenant(id)
       return withCommit(store, async (writes) => {
+        const { refusing } = this
+        if (this.#isAway) await refusing
         if (this.#isAway) throw new AppError('UNAVAILABLE', 'away')
         await this.#gate
         return store.commit(writes)
@@ -130,6 +134,61 @@ describe('while the store stands still', () => {
     ground.outside.answer(call)
     await life.rest()
     expect(await statuses(life)).toEqual(['delivered'])
+    await life.close()
+  })
+
+  it('an answer may be the first that reaches a store that is back', async () => {
+    const ground = new Ground()
+    const life = await begun(ground)
+    await life.send('boiler', { level: 12 })
+    await life.rest()
+    ground.goAway()
+    await pass(life, LIMIT + 10_000)
+    ground.goOn()
+    const [call = ''] = ground.outside.open
+    ground.outside.answer(call)
+    await life.rest()
+    expect(await statuses(life)).toEqual(['delivered'])
+    await life.close()
+  })
+
+  it('no call is given up because a message takes long to be refused', async () => {
+    const ground = new Ground()
+    const life = await begun(ground)
+    await life.send('boiler', { level: 12 })
+    await life.rest()
+    ground.goAway()
+    await pass(life, LIMIT + 100)
+    let refuse = (): void => undefined
+    ground.refusing = new Promise((resolve) => (refuse = resolve))
+    const sent = life.send('boiler', { level: 13 })
+    await turn()
+    await pass(life, LIMIT + 5000)
+    expect(life.look('a')).toMatchObject({ info: { status: 'running' } })
+    expect(ground.outside.open).toHaveLength(1)
+    refuse()
+    await expect(sent).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    expect(ground.outside.open).toHaveLength(1)
+    ground.goOn()
+    await life.close()
+  })
+
+  it.each([
+    ['over just before its limit', LIMIT - 100],
+    ['over just after its limit', LIMIT + 100],
+    ['long over at its limit', LIMIT - 20_000],
+  ])('an outage that is %s is no time of a call', async (_when, until) => {
+    const ground = new Ground()
+    const life = await begun(ground)
+    await life.send('boiler', { level: 12 })
+    await life.rest()
+    ground.goAway()
+    await pass(life, until)
+    ground.goOn()
+    await pass(life, until + LIMIT - 1000)
+    expect(ground.outside.open).toHaveLength(1)
+    await pass(life, until + LIMIT + 1000)
+    expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
     await life.close()
   })
 

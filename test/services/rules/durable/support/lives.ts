@@ -136,6 +136,8 @@ export interface LifeOptions {
   readonly ports?: Ports
   readonly maxWaitingMessages?: number
   readonly maxWaiting?: number
+  /** told what goes to the log */
+  readonly told?: (message: string, details: object) => void
   /** before a task is bound to resources */
   readonly bind?: (resources: readonly string[]) => Promise<void>
 }
@@ -170,6 +172,11 @@ export class Ground implements AnyGround {
   }
 }
 
+const toldAs =
+  (told: NonNullable<LifeOptions['told']>) =>
+  (message: string, details: object = {}): void =>
+    told(message, details)
+
 /** One runner, from its start to its end or crash. */
 export class Life {
   readonly clock: VirtualClock
@@ -192,6 +199,7 @@ export class Life {
       scheduler: this.clock,
       ports: () => options.ports ?? {},
       bind: async (_tenant, resources) => options.bind?.(resources),
+      ...(options.told && { logger: { warn: toldAs(options.told), error: toldAs(options.told) } }),
       ...(options.maxWaiting !== undefined && { maxWaiting: options.maxWaiting }),
       ...(options.maxWaitingMessages !== undefined && { maxWaitingMessages: options.maxWaitingMessages }),
       ...(options.checkpointMs !== undefined && {

@@ -1,0 +1,45 @@
+/** What the command that simulates can be told. */
+import { parseArgs } from 'node:util'
+
+export const OPTIONS = {
+  /** one run, with all that happened in it */
+  seed: { type: 'string' },
+  /** that many runs, from the seed `from` */
+  seeds: { type: 'string' },
+  from: { type: 'string', default: '1' },
+  /** as many runs as so many hours allow, instead; their seeds begin at `from` */
+  hours: { type: 'string' },
+  /** processes that run seeds side by side */
+  workers: { type: 'string', default: '1' },
+  /** a file with what came out so far, with which a later call goes on */
+  report: { type: 'string' },
+  /** takes portions of seeds from the process that started this one */
+  worker: { type: 'boolean', default: false },
+  /** a file with a plan, with all that happened in its run; a folder of them, with findings alone */
+  case: { type: 'string' },
+  /** services whose operations are drawn, with commas between; of mutants, those whose names have it */
+  only: { type: 'string' },
+  /** a folder for the plans of runs with findings, made smaller */
+  keep: { type: 'string' },
+  /** ends with the first run that finds something */
+  first: { type: 'boolean', default: false },
+  /** puts mended faults back, and looks whether as many seeds find them */
+  mutants: { type: 'boolean', default: false },
+  /** of mutants: after so many minutes no other is begun */
+  minutes: { type: 'string', default: '600' },
+  /** of mutants: a file with what came out, with which a later call goes on */
+  results: { type: 'string' },
+  /** of mutants: JSON and no table */
+  json: { type: 'boolean', default: false },
+  /** every run is done twice and must be the same */
+  twice: { type: 'boolean', default: false },
+} as const
+
+export type Values = ReturnType<typeof valuesOf>
+
+export function valuesOf(args: readonly string[]) {
+  return parseArgs({ args: [...args], options: OPTIONS }).values
+}
+
+/** seeds that are run unless it is said how many */
+export const FEW_SEEDS = 100
