@@ -127,8 +127,11 @@ describe('who has which slots', () => {
     expect([0, 1, 2, 3].map((host) => cluster.placementOf(host).owned)).toEqual([0, SLOTS, 0, 0])
     cluster.crash(0)
     cluster.freeze(1)
-    await cluster.passUntilGone()
+    cluster.pass(TTL_MS)
+    for (const host of [2, 3]) await cluster.lookOne(host)
+    cluster.pass(1)
     await cluster.lookOne(2)
+    expect(cluster.placementOf(2).owned).toBe(SLOTS / 2)
     // it wakes while some of its slots are nobody's yet
     cluster.wake(1)
     await cluster.lookOne(1)

@@ -116,7 +116,7 @@ function collections(): Record<string, number> {
   ])
   expect(found.length).toBeGreaterThan(30)
   const raised = found.flatMap(([, name = '', version]) => (version === '1' ? [] : [[name, Number(version)] as const]))
-  return Object.fromEntries(raised.toSorted())
+  return Object.fromEntries(raised)
 }
 
 function plain(value: object): object {
@@ -145,10 +145,13 @@ describe('hosts with the same replay number', () => {
     await life.runner.resume(TASKS.filter(({ id }) => id !== 'night'))
     await life.rest()
     await life.runner.close()
-    const { night, ...running } = await statesIn(storage)
-    expect(Object.keys(running)).toEqual(Object.keys(states).filter((id) => id !== 'night'))
-    for (const [id, state] of Object.entries(running)) {
-      expect(state, `${id}: ${DIFFERS}`).toEqual({ ...states[id], position: expect.any(Number), time: END })
+    const reached = await statesIn(storage)
+    for (const id of ['boiler', 'silence', 'watched']) {
+      // how far it was played is its own
+      const { position, ...state } = reached[id] as { position: number }
+      const { position: before, ...expected } = states[id] as { position: number }
+      expect(position).toBeGreaterThan(before)
+      expect(state, `${id}: ${DIFFERS}`).toEqual({ ...expected, time: END })
     }
   })
 })
