@@ -44,6 +44,7 @@ export const makeBroker: MakeService = ({
         number: partition.number,
         count: partition.count,
         ask: (_tenant, at, question) => partition.ask(at, { of: 'broker', question }),
+        follow: (_tenant, at, asked, signal) => partition.follow(at, asked, signal),
       },
     }),
     ...(config.store.medium !== 'postgres' && { lag: { restMs: OWN_REST_MS } }),

@@ -78,4 +78,5 @@ export const PARAMETERS: Readonly<Record<string, string>> = {
   user: 'who made it',
   version: 'a version that there is',
   window: 'how long back: a number with a unit, such as 42m, or ISO 8601',
+  withIds: 'true: lines and frames are {"id": ..., "data": ...}, for readers that come back with lastEventId',
 }

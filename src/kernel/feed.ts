@@ -23,6 +23,8 @@ export interface LogPlace {
   readonly position: number
   /** values from the beginning of the entry to this one, with it */
   readonly count: number
+  /** of several partitions of the log; absent: the first */
+  readonly partition?: number | undefined
 }
 
 /** A value with its number. Numbers rise by one over all topics, from 1 if no other feed was before. */

@@ -16,6 +16,7 @@ import { Hops, HOP_HEADER } from './hop.ts'
 import { HOST_HEADER, RequestRouting } from './request-routing.ts'
 import { PartitionCalls } from './partition-calls.ts'
 import { partitionOfRequest } from './partition-of-request.ts'
+import { PartitionStreams } from './partition-streams.ts'
 import type { TenantServices } from './tenant-services.ts'
 
 /** ms between two looks */
@@ -62,6 +63,7 @@ export class ClusterHost {
   readonly routing: RequestRouting
   readonly connections: ConnectionRouting
   readonly partitions: PartitionCalls
+  readonly streams: PartitionStreams
   readonly #options: ClusterHostOptions
   readonly #hops: Hops
   /** undefined: it has not joined */
@@ -89,13 +91,9 @@ export class ClusterHost {
       },
       logger,
     })
-    this.partitions = new PartitionCalls({
-      place,
-      opened: (name) => this.tenants.opened(name),
-      hops: this.#hops,
-      timers,
-      requestMs,
-    })
+    const others = { place, opened: (name: string) => this.tenants.opened(name), hops: this.#hops, timers }
+    this.partitions = new PartitionCalls({ ...others, requestMs })
+    this.streams = new PartitionStreams(others)
     this.routing = new RequestRouting({
       tenants: this.tenants,
       place,
@@ -103,11 +101,11 @@ export class ClusterHost {
       hops: this.#hops,
       requestMs,
       partitionOf: (tenant, request) => partitionOfRequest(tenant, countOf(tenant), request),
-      partitions: this.partitions,
+      partitions: [this.partitions, this.streams],
       tenantOfPublic,
     })
     const elapsed = (): number => options.timers.elapsed()
-    this.connections = new ConnectionRouting({ tenants: this.tenants, place, hops: this.#hops, elapsed, countOf })
+    this.connections = new ConnectionRouting({ tenants: this.tenants, place, hops: this.#hops, elapsed })
     gauges.watchQueue('cluster-slots', () => this.#placement?.owned ?? 0)
     gauges.watchQueue('cluster-tenants', () => this.tenants.size)
     gauges.watchTotal('cluster-forwarded', () => this.routing.forwarded)
@@ -225,6 +223,7 @@ export class ClusterHost {
   #looked({ urls }: Placement): void {
     this.routing.looked(urls)
     this.connections.looked(urls)
+    this.streams.looked(urls)
   }
 
   /** Each host watches one other: whoever is killed is missed at once. */

@@ -24,8 +24,6 @@ export interface ConnectionRoutingOptions {
   readonly hops: Hops
   /** ms since some moment; never goes back */
   readonly elapsed: () => number
-  /** partitions of a tenant */
-  readonly countOf: (tenant: string) => number
 }
 
 export class ConnectionRouting implements OtherHosts {
@@ -42,9 +40,8 @@ export class ConnectionRouting implements OtherHosts {
   }
 
   async find(tenant: string, origin: Origin): Promise<OtherListener | undefined> {
-    const { place: placeOf, tenants, elapsed, hops, countOf } = this.#options
+    const { place: placeOf, tenants, elapsed, hops } = this.#options
     for (const since = elapsed(); ; await this.#looked()) {
-      if (countOf(tenant) > 1) throw refused(`tenant ${tenant} has several partitions, and is not served over MQTT`)
       const place = placeOf(tenant)
       if (place.kind === 'here' && place.term >= origin.term) {
         await tenants.opened(tenant)

@@ -1,6 +1,7 @@
 /** Puts a host of a cluster together: services for each tenant that it has, and in front of them those that routes ask. */
 import { createHmac } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
+import type { FollowedStream } from '../../services/broker/contract.ts'
 import { readBucketName } from '../../services/objects/buckets.ts'
 import type { ContentStore } from '../../services/objects/contract.ts'
 import type { Program } from '../../cluster/replay-number.ts'
@@ -82,6 +83,8 @@ export async function makeCluster(
       const { tenant, number } = readPartitionName(name)
       const others = {
         ask: (at: number, question: PartitionQuestion) => host.partitions.ask(tenant, at, question),
+        follow: (at: number, asked: FollowedStream, signal: AbortSignal) =>
+          host.streams.follow(tenant, at, asked, signal),
         handed: (at: number) => host.partitions.handed(tenant, at),
       }
       const gaugesHere = sums.of()

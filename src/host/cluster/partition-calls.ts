@@ -5,18 +5,16 @@
  * PARTCALLS-1 a question is asked again only when it is known that nobody has begun to answer it
  * PARTCALLS-2 no question is taken from whoever is no host of the cluster, nor with another body than it was signed for
  */
-import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import type { Place } from '../../cluster/placement.ts'
 import { AppError, ERRORS, messageOf, type ErrorCode, type Issue } from '../../kernel/errors.ts'
 import type { Timers } from '../timers.ts'
 import { partitionName } from '../../partitions/partition.ts'
-import { HOP_HEADER, type Hops } from './hop.ts'
+import type { Hops } from './hop.ts'
 import { isPartitionQuestion, type PartitionQuestion } from './partition-questions.ts'
+import { addQuestionRoute, askHost, isRefusedConnection } from './question-route.ts'
 
 const PATH = '/cluster/partitions'
-const TYPE = 'application/vnd.reflexarc.question'
-const MAX_BYTES = 64 * 1_048_576
 /** ms for which a partition that no host has is waited for */
 const WAIT_MS = 10_000
 const PAUSE_MS = 50
@@ -89,26 +87,15 @@ export class PartitionCalls {
   }
 
   /** Hosts ask here. */
-  async addTo(app: FastifyInstance): Promise<void> {
-    await app.register(async (scope) => {
-      scope.addContentTypeParser(TYPE, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-      // who asks is known by the signature
-      const options = { config: { access: 'public' as const }, schema: { hide: true }, bodyLimit: MAX_BYTES }
-      scope.post(PATH, options, async ({ headers, body, raw }): Promise<Answer> => {
-        const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
-        const hop = this.#options.hops.read(headers[HOP_HEADER], 'POST', raw.url ?? '')
-        if (hop === undefined || !(raw.url ?? '').endsWith(`=${digestOf(bytes)}`)) {
-          throw new AppError('FORBIDDEN', 'only hosts of the cluster ask here')
-        }
-        const asked: unknown = JSON.parse(bytes.toString('utf8'))
-        if (typeof asked !== 'object' || asked === null || !('partition' in asked) || !('question' in asked)) {
-          throw new AppError('VALIDATION', 'a question names its partition')
-        }
-        const { partition: name, question } = asked
-        if (typeof name !== 'string' || !isPartitionQuestion(question))
-          throw new AppError('VALIDATION', 'a question is of rules, broker, relay, plugs or a service')
-        return this.#askHere(name, question)
-      })
+  addTo(app: FastifyInstance): Promise<void> {
+    return addQuestionRoute(app, PATH, this.#options.hops, (asked): Promise<Answer> => {
+      if (typeof asked !== 'object' || asked === null || !('partition' in asked) || !('question' in asked)) {
+        throw new AppError('VALIDATION', 'a question names its partition')
+      }
+      const { partition: name, question } = asked
+      if (typeof name !== 'string' || !isPartitionQuestion(question))
+        throw new AppError('VALIDATION', 'a question is of rules, broker, relay, plugs or a service')
+      return this.#askHere(name, question)
     })
   }
 
@@ -129,17 +116,12 @@ export class PartitionCalls {
   }
 
   async #askAt(url: string, name: string, term: number, question: PartitionQuestion): Promise<Answer> {
-    const body = JSON.stringify({ partition: name, question })
-    const path = `${PATH}?body=${digestOf(body)}`
     const late = new AbortController()
     const callOff = this.#options.timers.after(this.#options.requestMs, () => late.abort())
     try {
-      const answer = await fetch(`${url}${path}`, {
-        method: 'POST',
-        body,
-        headers: { 'content-type': TYPE, [HOP_HEADER]: this.#options.hops.sign('POST', path, { count: 1, term }) },
-        signal: late.signal,
-      })
+      const { hops } = this.#options
+      const asked = { partition: name, question }
+      const answer = await askHost(PATH, asked, hops, { url, term, signal: late.signal })
       if (answer.ok) return (await answer.json()) as Answer
       throw new AppError('FENCED', `it answered ${answer.status}`)
     } catch (error) {
@@ -152,19 +134,9 @@ export class PartitionCalls {
   }
 }
 
-function digestOf(body: string | Uint8Array): string {
-  return createHash('sha256').update(body).digest('base64url')
-}
-
 function told(error: unknown): Extract<Answer, { error: unknown }>['error'] {
   if (error instanceof AppError && Object.hasOwn(ERRORS, error.code)) {
     return { code: error.code, message: error.message, issues: error.issues }
   }
   return { code: 'INTERNAL', message: messageOf(error), issues: [] }
-}
-
-/** Nobody listens there: nothing was asked. */
-function isRefusedConnection(error: unknown): boolean {
-  const cause: unknown = error instanceof Error ? error.cause : undefined
-  return typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'ECONNREFUSED'
 }

@@ -6,7 +6,7 @@ import type { PlugServices } from '../../core/plug/services.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { machineTimers } from '../../machine/timers.ts'
 import type { Partition } from '../../partitions/partition.ts'
-import type { BrokerQuestion } from '../../services/broker/contract.ts'
+import type { BrokerQuestion, FollowedPart, FollowedStream } from '../../services/broker/contract.ts'
 import type { RulesQuestion } from '../../services/rules/partitions/rules-question.ts'
 import { plugServices } from '../plug-services.ts'
 import type { ServiceRegistry } from '../service-registry.ts'
@@ -15,6 +15,8 @@ export interface HostedPartition extends Partition {
   readonly tenant: string
   /** What `answerAt` gives at another partition of the tenant. Rejects as that does; `FENCED` when no host has it. */
   ask(partition: number, question: PartitionQuestion): Promise<unknown>
+  /** What is told in another partition of the tenant, as it comes; `FENCED` when no host has it. */
+  follow(partition: number, asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
   /** Something was handed to that partition. Never waits. */
   handed(partition: number): void
   /** What plugs of this partition call: own ports, or those of the first one. */
@@ -72,7 +74,7 @@ export async function answerAt(registry: ServiceRegistry, tenant: string, asked:
   }
 }
 
-function served<T>(service: T | undefined): T {
+export function served<T>(service: T | undefined): T {
   if (service === undefined) throw new AppError('CLOSED', 'this host does not serve that')
   return service
 }

@@ -22,6 +22,7 @@ export const TENANT_FIRST: ReadonlySet<PropertyKey> = new Set([
   'changes',
   'cpuMs',
   'discover',
+  'follow',
   'hasTenant',
   'importing',
   'inside',

@@ -13,6 +13,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { OpenTenants } from '../../cluster/open-tenants.ts'
 import type { Place } from '../../cluster/placement.ts'
 import { AppError } from '../../kernel/errors.ts'
+import { NDJSON_MEDIA_TYPE } from '../../web/media-types.ts'
 import type { Access } from '../hosted-service.ts'
 import { HOP_HEADER, type Hop, type Hops } from './hop.ts'
 import type { PartitionCalls } from './partition-calls.ts'
@@ -42,7 +43,8 @@ export interface RoutingOptions {
   readonly tenants: Pick<OpenTenants<OpenedHere>, 'get' | 'opened' | 'has' | 'isComplete'>
   readonly place: (tenant: string) => Place
   readonly hops: Hops
-  readonly partitions: Pick<PartitionCalls, 'addTo'>
+  /** where hosts ask each other for partitions */
+  readonly partitions: readonly Pick<PartitionCalls, 'addTo'>[]
   /** ms since some moment; never goes back */
   readonly elapsed: () => number
   /** ms until the answer to a request must begin */
@@ -99,7 +101,7 @@ export class RequestRouting {
         bodyTimeout: 0,
       },
     })
-    await this.#options.partitions.addTo(app)
+    for (const asked of this.#options.partitions) await asked.addTo(app)
     app.addHook('onRequest', (request, reply, done) => {
       const { access = 'key' } = request.routeOptions.config
       const asked = { access, request, reply, done }
@@ -218,8 +220,11 @@ export class RequestRouting {
       onResponse: (_request, _reply, answer) => {
         const { stream } = answer as unknown as { stream: Readable }
         // it came when another was asked already
-        if (isOver) stream.destroy()
-        else reply.send(stream)
+        if (isOver) return void stream.destroy()
+        // a reader of lines sees nothing before the first one otherwise
+        if (String(reply.getHeader('content-type')) === NDJSON_MEDIA_TYPE)
+          reply.raw.once('pipe', () => reply.raw.flushHeaders())
+        reply.send(stream)
       },
       onError: refuse,
     }

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { FastifyReply } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
+import type { FollowedPart, FollowedStream } from '../../services/broker/contract.ts'
 import type { Storage, Store } from '../../storage/contract.ts'
 import { fenceStore, takeFence, type FenceHolder } from '../../storage/fence-store.ts'
 import { partitionStore } from '../../partitions/partition-store.ts'
@@ -13,7 +14,7 @@ import type { Timers } from '../timers.ts'
 import { FirstPartition, OF_EACH_PARTITION } from './first-partition.ts'
 import { readCount } from './partition-counts.ts'
 import type { GaugesOfTenant } from './summed-gauges.ts'
-import { answerAt, type HostedPartition, type PartitionQuestion } from './partition-questions.ts'
+import { answerAt, served, type HostedPartition, type PartitionQuestion } from './partition-questions.ts'
 
 /** The fence of a partition; that of the first one is the only one of most tenants. */
 export function fenceOf(number: number): string {
@@ -31,7 +32,7 @@ export interface TenantServicesOptions {
   /** of the tenant's partitions, from 0 */
   readonly number: number
   /** asks other partitions of the tenant */
-  readonly others: Pick<HostedPartition, 'ask' | 'handed'>
+  readonly others: Pick<HostedPartition, 'ask' | 'follow' | 'handed'>
   readonly holder: FenceHolder
   readonly gauges: GaugesOfTenant
   readonly timers: Timers
@@ -104,6 +105,11 @@ export class TenantServices {
     return answerAt(this.registry, this.#options.tenant, question)
   }
 
+  /** What another partition of the tenant hears. */
+  follow(asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart> {
+    return served(this.registry.broker).follow(this.#options.tenant, asked, signal)
+  }
+
   #partitionOf(count: number): HostedPartition {
     const { tenant, number, others, parts } = this.#options
     const partition: HostedPartition = {
@@ -111,6 +117,7 @@ export class TenantServices {
       number,
       count,
       ask: (at, question) => others.ask(at, question),
+      follow: (at, asked, signal) => others.follow(at, asked, signal),
       handed: (at) => others.handed(at),
       ports: (own) => this.#first?.ports(own) ?? own,
     }

@@ -41,6 +41,8 @@ export interface BrokerService {
   start(closing?: AbortSignal): Promise<void>
   /** Of a broker that has one of several partitions of the tenant: what another of them asks. */
   answer(tenant: string, question: BrokerQuestion): Promise<void>
+  /** Likewise: what is told in it from now on; first that it is there. Ends with the signal, or when the partition moves. */
+  follow(tenant: string, asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
   stop(): Promise<void>
   gauges(): BrokerGauges
 }
@@ -59,6 +61,20 @@ export type BrokerQuestion =
   | { readonly ask: 'take'; readonly post: object; readonly key?: string }
   /** resolves when all that was posted there before can be read */
   | { readonly ask: 'readable' }
+
+/** What one partition of a tenant hears of another: plain JSON. */
+export interface FollowedStream {
+  readonly channel: Channel
+  /** of one resource; absent: of all */
+  readonly resource?: string
+}
+
+/** What it is told: plain JSON. */
+export type FollowedPart =
+  | { readonly here: true }
+  | { readonly resource: string; readonly message: BrokerMessage }
+  /** so many were lost, because they were not taken */
+  | { readonly dropped: number }
 
 /** Figures for /metrics; totals count since the start. */
 export interface BrokerGauges {

@@ -102,7 +102,7 @@ export class ResumedReader implements FeedReader<BrokerMessage> {
           if (seen > 0) seen -= 1
           else if (one.channel === channel && (resource === undefined || one.resource === resource)) {
             const value = { resource: one.resource, ...one.message() }
-            yield { number: 0, topic: one.resource, value, place: { position, count: index + 1 } }
+            yield { number: 0, topic: one.resource, value, place: { ...since, position, count: index + 1 } }
           }
         }
       }

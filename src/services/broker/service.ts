@@ -10,6 +10,8 @@ import type {
   Channel,
   CommandOutbox,
   Discovery,
+  FollowedPart,
+  FollowedStream,
   Forwarding,
   SeriesImport,
 } from './contract.ts'
@@ -73,6 +75,10 @@ class Service implements BrokerService {
 
   answer(tenant: string, question: BrokerQuestion): Promise<void> {
     return this.#tenant(tenant).answer(question)
+  }
+
+  follow(tenant: string, asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart> {
+    return this.#tenant(tenant).follow(asked, signal)
   }
 
   importing(tenant: string): SeriesImport {

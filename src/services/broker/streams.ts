@@ -13,11 +13,14 @@ const KEPT = { kept: 100, keptTopics: 500 }
 export class Streams implements StreamApi {
   readonly #feeds: Readonly<Record<Channel, Feed<BrokerMessage>>>
 
-  readonly #log: Log | undefined
+  readonly #log: Log
+  /** in the places of its messages; undefined: the first */
+  readonly #partition: number | undefined
 
-  /** `behind`: up to that number readers were told by others. `log`: of the messages; undefined: readers that come back to another process begin anew */
-  constructor(behind: number, log: Log | undefined) {
+  /** `behind`: up to that number readers were told by others. `log`: of the messages of that partition of the tenant */
+  constructor(behind: number, log: Log, partition = 0) {
     this.#log = log
+    this.#partition = partition === 0 ? undefined : partition
     const options = { ...KEPT, behind }
     this.#feeds = { events: new Feed(options), commands: new Feed(options) }
   }
@@ -40,16 +43,16 @@ export class Streams implements StreamApi {
 
   /** `before`: where the log has what is before the first message; undefined: the log has not this post. */
   tell(post: Post, before?: LogPlace): void {
-    if (isTold(post)) this.#publish(post, this.#log && before)
-    if (before === undefined || this.#log === undefined) return
-    const place = { position: before.position, count: before.count + post.arrivals.length }
+    if (isTold(post)) this.#publish(post, before)
+    if (before === undefined) return
+    const place = this.#placeAt(before.position, before.count + post.arrivals.length)
     for (const feed of Object.values(this.#feeds)) feed.passed(place)
   }
 
   #publish({ channel, arrivals }: Post, before: LogPlace | undefined): void {
     const feed = this.#feeds[channel]
     for (const [i, arrival] of arrivals.entries()) {
-      const place = before && { position: before.position, count: before.count + i + 1 }
+      const place = before && this.#placeAt(before.position, before.count + i + 1)
       feed.publish(arrival.resource, routedMessageOf(arrival), place)
     }
   }
@@ -62,9 +65,13 @@ export class Streams implements StreamApi {
     const isWhole = after !== undefined && resource !== undefined && !kept.missed
     if (since === undefined || isWhole) return kept
     void kept.return?.()
-    // of another life, which is told
-    if (this.#log === undefined) return feed.read({ ...asked, after: Number.MAX_SAFE_INTEGER })
+    // the resource was in another partition when it was seen last: that is a gap
+    if (since.partition !== this.#partition) return feed.read({ ...asked, after: Number.MAX_SAFE_INTEGER })
     return new ResumedReader(feed.read(asked), { log: this.#log, since, channel, resource })
+  }
+
+  #placeAt(position: number, count: number): LogPlace {
+    return this.#partition === undefined ? { position, count } : { position, count, partition: this.#partition }
   }
 
   end(): void {

@@ -4,8 +4,16 @@ import { messageOf as textOf } from '../../kernel/errors.ts'
 import type { LogPlace } from '../../kernel/feed.ts'
 import type { Sample, Store } from '../../storage/contract.ts'
 import { partitionOf } from '../../partitions/partition.ts'
-import type { BrokerApi, BrokerQuestion, CommandOutbox, Discovery, Forwarding, StreamApi } from './contract.ts'
-import { requireOwnStream, streamOfAllRefused, type BrokerPartition } from './partitions/broker-partition.ts'
+import type {
+  BrokerApi,
+  BrokerQuestion,
+  CommandOutbox,
+  Discovery,
+  FollowedPart,
+  FollowedStream,
+  Forwarding,
+} from './contract.ts'
+import { followed, streamsOfAll, type BrokerPartition } from './partitions/broker-partition.ts'
 import type { Post } from './posting/arrival.ts'
 import { countOf, routedMessageOf } from './posting/arrival.ts'
 import { PostKeys } from './posting/idempotency.ts'
@@ -58,8 +66,7 @@ export class TenantBroker {
     this.#dependencies = dependencies
     const { tenant, store, now, engine, commands, limits, lag, report, makeSeries, partition } = dependencies
     const log = store.log(LOG)
-    // a resource may come from the log of another partition
-    this.streams = new Streams(dependencies.toldUpTo, partition === undefined ? log : undefined)
+    this.streams = new Streams(dependencies.toldUpTo, log, partition?.number)
     this.#projection = new Projection({
       log,
       series: store.series,
@@ -101,7 +108,7 @@ export class TenantBroker {
         current: inStep((resource) => recent.current(resource)),
         query: inStep(queryMessages),
       },
-      streams: partition === undefined ? this.streams : streamsOf(this.streams, partition),
+      streams: partition === undefined ? this.streams : streamsOfAll(tenant, this.streams, partition),
       series: {
         get: inStep(series.get),
         raw: inStep(series.raw),
@@ -134,6 +141,10 @@ export class TenantBroker {
 
   async answer(question: BrokerQuestion): Promise<void> {
     await (question.ask === 'take' ? this.#posting.take(question.post as Post, question.key) : this.#ownReadable())
+  }
+
+  follow(asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart> {
+    return followed(this.streams, asked, signal)
   }
 
   async #ownReadable(): Promise<void> {
@@ -236,19 +247,6 @@ export class TenantBroker {
       for (const { resource } of arrivals) this.#dependencies.commands()?.committed(this.#dependencies.tenant, resource)
     }
     this.streams.tell(post, before)
-  }
-}
-
-function streamsOf(streams: Streams, partition: BrokerPartition): StreamApi {
-  return {
-    subscribe(resource, channel, options) {
-      // commands are those of the first partition
-      if (channel === 'events') requireOwnStream(resource, partition)
-      return streams.subscribe(resource, channel, options)
-    },
-    firehose() {
-      throw streamOfAllRefused(partition)
-    },
   }
 }
 

@@ -25,6 +25,9 @@ export interface Noted {
   tell(): void
 }
 
+/** So many numbers pass in a ms: those of an earlier life, of this host or another, are lower. */
+const NUMBERS_PER_MS = 1_000
+
 export class ChangeRecorder {
   readonly feed: Feed<MetadataEvent>
   readonly #now: () => number
@@ -34,7 +37,7 @@ export class ChangeRecorder {
 
   /** `told`: called after each commit that has something in the log */
   constructor(now: () => number, newId: () => string, told: (tenant: string) => void = () => {}) {
-    this.feed = new Feed({ kept: 1_000, keptTopics: 1_000 })
+    this.feed = new Feed({ kept: 1_000, keptTopics: 1_000, behind: now() * NUMBERS_PER_MS })
     this.#now = now
     this.#newId = newId
     this.#told = told

@@ -14,7 +14,7 @@
 import type { EffectOfTask } from '../../effects/effect-order.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
-import type { Published, ReaderOptions } from '../../kernel/feed.ts'
+import type { FeedReader, ReaderOptions } from '../../kernel/feed.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Page } from '../../kernel/page.ts'
 
@@ -33,7 +33,7 @@ export interface ResourcesService {
   /** What a patch of any resource would refuse, whatever else it has. At once, from the body alone. */
   checkPatch(body: unknown): readonly Issue[]
   /** Metadata events of a tenant, in order, from now on. */
-  changes(tenant: string, options?: Omit<ReaderOptions, 'topic'>): AsyncIterableIterator<Published<MetadataEvent>>
+  changes(tenant: string, options?: Omit<ReaderOptions, 'topic'>): FeedReader<MetadataEvent>
   /**
    * Resources that sent something: makes those that do not exist, and remembers when each was heard last. Undefined at
    * once when all are known. Rejects only when the store does.

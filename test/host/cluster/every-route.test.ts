@@ -2,7 +2,9 @@
  * Every route of a host, asked at a host of a cluster that has not the tenant: it answers as the one that has it. A service
  * that works at one host only is found here.
  */
+import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
 import { createApp } from '../../../src/host/app.ts'
 import { compose } from '../../../src/host/compose.ts'
 import { readConfig } from '../../../src/host/config.ts'
@@ -140,6 +142,35 @@ describe('a host of a cluster that has not the tenant', () => {
     for (const operation of operations) {
       if (operation.method !== 'get' || ENDLESS.test(operation.operationId) || OWN.test(operation.path)) continue
       await compare(story.urlOf(operation))
+    }
+  })
+
+  it('begins every stream and opens every socket as the one that has it', async () => {
+    const story = new ApiStory(askAt(other), tenant)
+    const headOf = async (host: RunningHost, url: string, accept: string) => {
+      const gone = new AbortController()
+      const headers = { authorization: basic(tenant, 's'), accept }
+      const { status, headers: shown } = await fetch(host.url + url, { headers, signal: gone.signal })
+      gone.abort()
+      return [url, accept, status, shown.get('content-type')]
+    }
+    const streams = operations.filter(
+      ({ method, operationId }) => method === 'get' && /Events$|getBrokerMessages$/.test(operationId),
+    )
+    expect(streams.length).toBeGreaterThan(4)
+    for (const stream of streams) {
+      for (const accept of ['application/x-ndjson', 'text/event-stream'])
+        expect(await headOf(other, story.urlOf(stream), accept)).toEqual(
+          await headOf(owner, story.urlOf(stream), accept),
+        )
+    }
+    const sockets = operations.filter(({ responses }) => Object.hasOwn(responses, '101'))
+    expect(sockets.length).toBeGreaterThan(5)
+    for (const socket of sockets) {
+      const headers = { authorization: basic(tenant, 's') }
+      const open = new WebSocket(other.url.replace('http', 'ws') + story.urlOf(socket), { headers })
+      await once(open, 'open')
+      open.terminate()
     }
   })
 })

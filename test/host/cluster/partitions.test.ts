@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { scheduler } from 'node:timers/promises'
+import { connectAsync, type MqttClient } from 'mqtt'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { viewCluster } from '../../../src/cluster/cluster-view.ts'
 import { HOST_TENANT } from '../../../src/host/auth/host-tenant.ts'
@@ -15,6 +16,7 @@ import type { Json } from '../../../src/kernel/json.ts'
 import { partitionOf, partitionOfTask } from '../../../src/partitions/partition.ts'
 import { FENCES } from '../../../src/storage/fence-store.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { openAnswer } from '../../services/broker/support/open-answer.ts'
 import { basic } from '../sample-host.ts'
 
 interface Task {
@@ -65,7 +67,15 @@ describe('a tenant of four partitions at two hosts', () => {
 
   const configOf = (name: string, given: Given = {}) => {
     const shared = { store: 'postgres://nobody@127.0.0.1/none', blobs: join(folder, 'objects'), cluster: true }
-    const own = { port: 0, data: join(folder, name), key: 'me', secret: 's', tenant: TENANT, logLevel: 'silent' }
+    const own = {
+      port: 0,
+      mqtt: 0,
+      data: join(folder, name),
+      key: 'me',
+      secret: 's',
+      tenant: TENANT,
+      logLevel: 'silent',
+    }
     return readConfig({ ...shared, ...own, functions: 'off', rateLimit: '0', ...given }, {}, [...SERVICES.keys()])
   }
   const start = (name: string, given?: Given) =>
@@ -197,15 +207,45 @@ describe('a tenant of four partitions at two hosts', () => {
     for (const [n, id] of ids.entries()) await ask(n, 'POST', `/api/tasks/${id}/command/start`)
   })
 
+  // Holds MERGED-1
+  it('tells the messages of all partitions in one stream at any host', async () => {
+    for (const at of [0, 1]) {
+      await using stream = await openAnswer(`${hosts[at]?.url}/messages`, {
+        authorization: basic('me', 's'),
+        accept: 'application/x-ndjson',
+      })
+      for (const [n, resource] of RESOURCES.entries())
+        await ask(n, 'POST', `/resources/${resource}/events`, { x: 1, mark: `${at}.${n}.` })
+      for (const n of RESOURCES.keys()) await stream.until(`"${at}.${n}."`)
+      const told = [...stream.text.matchAll(/"resource":"([^"]*)"/g)].map(([, resource]) => resource)
+      expect(told.sort()).toEqual([...RESOURCES].sort())
+    }
+  })
+
+  it('is served over MQTT, with resources of all partitions', async () => {
+    const connect = (host: RunningHost | undefined): Promise<MqttClient> =>
+      connectAsync(host?.also[0] ?? '', { username: 'me', password: 's', reconnectPeriod: 0 })
+    const [reader, poster] = await Promise.all([connect(hosts[0]), connect(hosts[1])])
+    const told: string[] = []
+    const heard = new Promise<void>((resolve) => {
+      reader.on('message', (topic) => {
+        told.push(topic)
+        if (told.length === 2 * RESOURCES.length) resolve()
+      })
+    })
+    const topics = RESOURCES.map((resource) => `resources/${resource}/events`)
+    // each by its name, and all of them by one filter, which tells them again
+    await reader.subscribeAsync([...topics, 'resources/+/events'], { qos: 1 })
+    for (const topic of topics) await poster.publishAsync(topic, '{"x":1}', { qos: 1 })
+    await heard
+    expect([...told].sort()).toEqual([...topics, ...topics].sort())
+    for (const client of [reader, poster]) await client.endAsync()
+  })
+
   // Holds PARTITIONS-2
-  it('refuses fewer partitions, a stream of all of them, and a host that is alone', async () => {
+  it('refuses fewer partitions, and a host that is alone', async () => {
     await expect(raisePartitions(storage, TENANT, 2)).rejects.toMatchObject({ code: 'WRONG_STATUS' })
     expect(await raisePartitions(storage, TENANT, COUNT)).toMatchObject({ before: COUNT, count: COUNT })
-    const stream = await fetch(`${hosts[0]?.url}/messages`, {
-      headers: { authorization: basic('me', 's'), accept: 'text/event-stream' },
-    })
-    expect(stream.status).toBe(501)
-    expect(await stream.text()).toContain('4 partitions')
     await expect(start('three', { cluster: false })).rejects.toThrow('--cluster')
   })
 

@@ -36,7 +36,7 @@ async function hostAt(place: Place): Promise<ModelHost> {
     elapsed: () => 0,
     requestMs: 30_000,
     partitionOf: (tenant) => tenant,
-    partitions: { addTo: async () => undefined },
+    partitions: [],
     tenantOfPublic: () => undefined,
   })
   app.setErrorHandler(errorHandler(plainErrorBody))
@@ -80,6 +80,16 @@ it('a request goes on with its body to who has the tenant, also when that has mo
   const answer = await post(first)
   expect(await answer.json()).toEqual({ at: third.url, body: { a: 1 } })
   expect(answer.headers.get('reflexarc-owner')).toContain(third.url)
+})
+
+it('lines that come later have their head at once', async () => {
+  const url = await halted((response) => {
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' }).flushHeaders()
+  })
+  const first = await hostAt({ kind: 'elsewhere', term: 2, url })
+  const answer = await post(first)
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/x-ndjson'])
+  await answer.body?.cancel()
 })
 
 // Holds ROUTING-1

@@ -1,5 +1,6 @@
 /** Streams of readers that come back to another process: what the log has comes first, and a gap is told when it is one. */
 import { describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { SWEEP_MS } from '../../../src/services/broker/service.ts'
 import { TICK_MS } from '../../../src/services/broker/routes/streams/open-streams.ts'
@@ -64,6 +65,64 @@ describe('a stream that goes on in another process', () => {
     await rest.until('"n":108')
     expect(valuesOf(rest.text)).toEqual(valuesOf(all.text).slice(1))
     expect(valuesOf(all.text).slice(0, 5)).toEqual([4, 5, 6, 7, 8])
+  })
+
+  it('goes on as lines and as frames of a socket, when they come with ids', async () => {
+    const { first, next } = await twoLives()
+    const lines = { accept: 'application/x-ndjson' }
+    await using stream = await openAnswer(`${await first.listen()}/resources/a/events?withIds=true`, lines)
+    for (const n of [1, 2, 3]) await first.api.posting.events('a', { n })
+    await stream.until('"n":3')
+    const marked = stream.text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { id: string; data: { n: number } })
+    expect(marked.map(({ data }) => data.n)).toEqual([1, 2, 3])
+    await first[Symbol.asyncDispose]()
+    await using second = await next()
+    const url = await second.listen()
+    const query = (id: string) => `?withIds=true&lastEventId=${encodeURIComponent(id)}`
+    const [oldest] = marked
+    await using again = await openAnswer(`${url}/resources/a/events${query(oldest?.id ?? '')}`, lines)
+    await using foreign = await openAnswer(`${url}/messages${query('of another store')}`, lines)
+    await second.api.posting.events('a', { n: 4 })
+    await Promise.all([again.until('"n":4'), foreign.until('"n":4')])
+    expect([valuesOf(again.text), again.text.includes('gap')]).toEqual([[2, 3, 4], false])
+    expect([valuesOf(foreign.text), foreign.text.startsWith('{"gap":true}\n')]).toEqual([[4], true])
+    const framesOf = async (id: string, count: number): Promise<readonly string[]> => {
+      const socket = new WebSocket(`${url.replace('http', 'ws')}/resources/a/events/subscribe${query(id)}`)
+      const frames: string[] = []
+      await new Promise<void>((resolve) => {
+        socket.on('message', (data: Buffer) => {
+          frames.push(data.toString())
+          if (frames.length === count) resolve()
+        })
+      })
+      socket.terminate()
+      return frames
+    }
+    const [, , last] = again.text.trim().split('\n')
+    const frames = await framesOf(oldest?.id ?? '', 3)
+    expect(frames.map((frame) => valuesOf(frame))).toEqual([[2], [3], [4]])
+    expect((JSON.parse(frames[2] ?? '') as { id: string }).id.split('.').slice(2)).toEqual(
+      (JSON.parse(last ?? '') as { id: string }).id.split('.').slice(2),
+    )
+    expect(await framesOf('of another store', 1)).toEqual(['{"gap":true}'])
+  })
+
+  it('is another one when the resource has come to another partition', async () => {
+    const { first, next } = await twoLives()
+    await using stream = await openAnswer(`${await first.listen()}/resources/a/events`, SSE)
+    for (const n of [1, 2]) await first.api.posting.events('a', { n })
+    await stream.until('"n":2')
+    const [id = ''] = idsOf(stream.text)
+    await first[Symbol.asyncDispose]()
+    await using second = await next()
+    const moved = { ...SSE, 'last-event-id': `${id}.3` }
+    await using again = await openAnswer(`${await second.listen()}/resources/a/events`, moved)
+    await second.api.posting.events('a', { n: 3 })
+    await again.until('"n":3')
+    expect([valuesOf(again.text), again.text.includes('event: gap')]).toEqual([[3], true])
   })
 
   it('tells of a gap when the log has not all of it any more, or is that of another store', async () => {

@@ -66,10 +66,23 @@ describe('the stream of metadata events', () => {
     // for listeners by name, and for those of any message: together they are one
     const [named, unnamed] = await first(serverEvents(answer), 2)
     expect(named).toEqual({ event: 'create', data: expect.objectContaining({ resource: { id: 'b' } }) as unknown })
-    expect(unnamed).toEqual({ id: '3', data: named?.data })
+    expect(unnamed).toEqual({ id: expect.stringMatching(/^\d+$/) as unknown, data: named?.data })
+    const { id = '' } = unnamed ?? {}
     await resources.api.resources.create({ id: 'c' })
-    const [, next] = await first(serverEvents(await open({ 'last-event-id': '3' })), 2)
-    expect(next).toMatchObject({ id: '4' })
+    const [, next] = await first(serverEvents(await open({ 'last-event-id': id })), 2)
+    expect(next).toMatchObject({ id: String(Number(id) + 1) })
+    await close()
+  })
+
+  it('says that there is a gap to a reader whose number is of another process', async () => {
+    const { resources, open, close } = await streaming({ accept: 'text/event-stream' })
+    // one that began a second earlier had told of one thing
+    const answers = [
+      await open({ 'last-event-id': String((NOON - 1_000) * 1_000 + 1) }),
+      await open({ 'last-event-id': 'x' }),
+    ]
+    await resources.api.resources.create({ id: 'a' })
+    for (const answer of answers) expect(await first(serverEvents(answer), 1)).toMatchObject([{ event: 'gap' }])
     await close()
   })
 

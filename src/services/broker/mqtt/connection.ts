@@ -263,7 +263,11 @@ export class Connection {
         return subscriptions.acknowledged(packet.messageId ?? 0)
       case 'subscribe': {
         const granted = subscriptions.add(packet)
-        return this.#writer.send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted })
+        const acknowledge = (): void => {
+          if (!this.#isOver) this.#writer.send({ cmd: 'suback', messageId: packet.messageId ?? 0, granted })
+        }
+        const { ready } = subscriptions
+        return ready === undefined ? acknowledge() : void ready.then(acknowledge)
       }
       case 'unsubscribe': {
         const granted = packet.unsubscriptions.map((filter) => subscriptions.remove(filter))

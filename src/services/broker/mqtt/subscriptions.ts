@@ -25,6 +25,8 @@ export class Subscriptions {
   readonly #byFilter = new Map<string, Subscription>()
   readonly #unacknowledged = new Set<number>()
   readonly #mostUnacknowledged: number
+  /** of other partitions, which are somewhere else */
+  readonly #opening = new Set<Promise<void>>()
   #nextId = 0
   #freed: (() => void)[] = []
   #isOver = false
@@ -47,6 +49,11 @@ export class Subscriptions {
   /** Gives the QoS that is granted for each, or why it is not. */
   add({ subscriptions, properties }: ISubscribePacket): number[] {
     return subscriptions.map((asked) => this.#addOne(asked, properties?.subscriptionIdentifier))
+  }
+
+  /** Resolves when what was added hears whatever comes; undefined: it does so already. */
+  get ready(): Promise<unknown> | undefined {
+    return this.#opening.size === 0 ? undefined : Promise.all(this.#opening)
   }
 
   remove(filter: string): number {
@@ -101,6 +108,7 @@ export class Subscriptions {
     const { streams } = this.#api
     const reader =
       topic.kind === 'resource' ? streams.subscribe(topic.resource, topic.channel, options) : streams.firehose(options)
+    if (reader.ready !== undefined) this.#waitFor(reader.ready)
     const own = topic.kind === 'resource' ? topicOf(topic.resource, topic.channel) : undefined
     for await (const { value } of reader) {
       const { resource } = value
@@ -116,6 +124,13 @@ export class Subscriptions {
     }
     // a client that is connected and hears nothing would take it for silence
     if (!subscription.end.signal.aborted) this.#ended()
+  }
+
+  /** One that cannot be read ends, and the connection with it. */
+  #waitFor(ready: Promise<void>): void {
+    const opening = ready.catch(() => undefined)
+    this.#opening.add(opening)
+    void opening.then(() => this.#opening.delete(opening))
   }
 
   #send(topic: string, payload: Buffer, { qos, identifier }: Subscription): void {

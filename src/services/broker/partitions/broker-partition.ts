@@ -1,13 +1,15 @@
 /** The broker of one partition of a tenant: what it asks of those of the others, and what it answers. */
-import { AppError } from '../../../kernel/errors.ts'
 import { partitionOf, type Partition } from '../../../partitions/partition.ts'
-import type { BrokerQuestion } from '../contract.ts'
+import type { BrokerQuestion, FollowedPart, FollowedStream, StreamApi, Subscription } from '../contract.ts'
 import type { Post } from '../posting/arrival.ts'
+import { MergedReader } from './merged-reader.ts'
 
 /** One of several partitions of each tenant that the broker has. */
 export interface BrokerPartition extends Partition {
   /** Asks the broker of another partition: what `answer` of its service does. Rejects as that does; `FENCED` when no host has it. */
   ask(tenant: string, partition: number, question: BrokerQuestion): Promise<unknown>
+  /** What `follow` of its service gives there; rejects with `FENCED` when no host has it. */
+  follow(tenant: string, partition: number, asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
 }
 
 export interface SplitPost {
@@ -48,16 +50,49 @@ export function isOfOthers({ arrivals, bulk, store }: Post, { number, count }: P
   )
 }
 
-/** A stream hears what comes to one partition. */
-export function requireOwnStream(resource: string, { number, count }: Partition): void {
-  const at = partitionOf(resource, count)
-  if (at === number) return
-  throw new AppError('ELSEWHERE', `resource ${resource} is in partition ${at}: ask for its own path`)
+/** Streams of a tenant with several partitions: of a resource from the partition that has it, of all from all of them. */
+export function streamsOfAll(tenant: string, streams: StreamApi, partition: BrokerPartition): StreamApi {
+  const { number, count } = partition
+  const at = (other: number, asked: FollowedStream) => (signal: AbortSignal) =>
+    partition.follow(tenant, other, asked, signal)
+  const isBack = ({ after, since }: Subscription): boolean => after !== undefined || since !== undefined
+  const ended = (reader: MergedReader, { signal }: Subscription): MergedReader => {
+    const end = (): void => void reader.return()
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
+    return reader
+  }
+  return {
+    subscribe(resource, channel, options) {
+      // commands are those of the first partition
+      const home = channel === 'commands' ? 0 : partitionOf(resource, count)
+      if (home === number) return streams.subscribe(resource, channel, options)
+      const others = [at(home, { channel, resource })]
+      return ended(new MergedReader({ others, isBack: isBack(options) }), options)
+    },
+    firehose(options) {
+      const { signal, most, overflow } = options
+      const own = streams.firehose({ signal, ...(most !== undefined && { most }), ...(overflow && { overflow }) })
+      const others = Array.from({ length: count }, (_, other) => other)
+        .filter((other) => other !== number)
+        .map((other) => at(other, { channel: 'events' }))
+      return ended(new MergedReader({ own, others, isBack: isBack(options) }), options)
+    },
+  }
 }
 
-export function streamOfAllRefused({ count }: Partition): AppError {
-  return new AppError(
-    'UNSUPPORTED',
-    `the tenant has ${count} partitions, and a stream of all messages is that of one; read the streams of resources`,
-  )
+/** What another partition is told of this one's. */
+export async function* followed(
+  streams: StreamApi,
+  { resource, channel }: FollowedStream,
+  signal: AbortSignal,
+): AsyncGenerator<FollowedPart> {
+  const reader =
+    resource === undefined ? streams.firehose({ signal }) : streams.subscribe(resource, channel, { signal })
+  yield { here: true }
+  for await (const { topic, value } of reader) {
+    const dropped = reader.takeDropped()
+    if (dropped > 0) yield { dropped }
+    yield { resource: topic, message: value }
+  }
 }

@@ -27,14 +27,17 @@ export function eventRoutes(app: FastifyInstance, service: ResourcesService): vo
       const query = new QueryReader(request.query)
       const objectType = query.oneOf('objectType', OBJECT_TYPES)
       query.done()
-      const last = Number(request.headers['last-event-id'])
+      const given = request.headers['last-event-id']
+      const last = Number(given)
+      const isFrom = Number.isSafeInteger(last) && last > 0
       const reader = service.changes(request.tenant, {
         signal: untilClosed(reply),
         overflow: 'end',
-        ...(Number.isSafeInteger(last) && last > 0 && { after: last }),
+        ...(isFrom && { after: last }),
       })
       const events = only(reader, objectType)
-      if (accepts(request, EVENTS_MEDIA_TYPE)) return sendEvents(reply, serverEvents(events))
+      if (accepts(request, EVENTS_MEDIA_TYPE))
+        return sendEvents(reply, serverEvents(events, given !== undefined && (!isFrom || reader.missed)))
       return sendTexts(reply, events, { type: NDJSON_MEDIA_TYPE, turns, quiet: '\n', textOf: lineOf })
     },
   )
@@ -55,7 +58,11 @@ function lineOf({ value }: Published<MetadataEvent>): string {
  * Each by its name, for listeners of one kind, and then without, for `onmessage`. The number comes with the last of both:
  * a reader that lost its connection in between gets both again.
  */
-async function* serverEvents(events: AsyncIterable<Published<MetadataEvent>>): AsyncGenerator<ServerEvent> {
+async function* serverEvents(
+  events: AsyncIterable<Published<MetadataEvent>>,
+  hasGap: boolean,
+): AsyncGenerator<ServerEvent> {
+  if (hasGap) yield { event: 'gap', data: {} }
   for await (const { number, value } of events) {
     yield { event: value.type, data: value }
     yield { id: String(number), data: value }

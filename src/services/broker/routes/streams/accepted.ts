@@ -1,8 +1,9 @@
 /** What form of an answer a request asks for. */
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../../web/media-types.ts'
-import type { Form } from './stream-body.ts'
 
-const FORMS: ReadonlyMap<string, Form | 'json'> = new Map([
+type Accepted = 'event' | 'line' | 'json'
+
+const FORMS: ReadonlyMap<string, Accepted> = new Map([
   [EVENTS_MEDIA_TYPE, 'event'],
   [NDJSON_MEDIA_TYPE, 'line'],
   ['application/json', 'json'],
@@ -11,7 +12,7 @@ const FORMS: ReadonlyMap<string, Form | 'json'> = new Map([
 ])
 
 /** The first type that can be given; `undefined` when none can. Without the header: JSON. */
-export function acceptedForm(accept: string | undefined): Form | 'json' | undefined {
+export function acceptedForm(accept: string | undefined): Accepted | undefined {
   if (accept === undefined || accept.trim() === '') return 'json'
   for (const part of accept.toLowerCase().split(',')) {
     const form = FORMS.get((part.split(';', 1)[0] ?? '').trim())

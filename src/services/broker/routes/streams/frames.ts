@@ -8,6 +8,9 @@ export interface Frame {
   readonly text: Buffer
   readonly line: Buffer
   readonly event: Buffer
+  /** with its id: `{"id":...,"data":...}` */
+  readonly marked: Buffer
+  readonly markedLine: Buffer
 }
 
 const NUMBER = /^\d{1,15}$/
@@ -30,29 +33,46 @@ export class Frames {
     return (made[form] ??= Buffer.from(this.#write(message, form)))
   }
 
+  /** What a reader says that it saw last; `isForeign`: that cannot be told, so what came since then is not known. */
+  cameBack(id: string | undefined): { readonly seen: ReturnType<Frames['seenBy']>; readonly isForeign: boolean } {
+    const seen = id === undefined ? undefined : this.seenBy(id)
+    return { seen, isForeign: id !== undefined && seen === undefined }
+  }
+
   /** What a reader saw last: by its number in this life, or else by its place in the log; `undefined` when neither can be told. */
   seenBy(id: string): Pick<Subscription, 'after' | 'since'> | undefined {
-    const [life, number = '', store, position = '', count = ''] = id.split('.')
+    const [life, number = '', store, ...place] = id.split('.')
     const isOwn = life === this.#life && NUMBER.test(number)
-    const isPlace = this.#store !== undefined && store === this.#store && NUMBER.test(position) && NUMBER.test(count)
-    if (!isOwn && !isPlace) return undefined
+    const isPlace = this.#store !== undefined && store === this.#store && place.every((one) => NUMBER.test(one))
+    const [position, count, partition] = place.map(Number)
+    const since = isPlace && position !== undefined && count !== undefined && place.length <= 3
+    if (!isOwn && !since) return undefined
     return {
       ...(isOwn && { after: Number(number) }),
-      ...(isPlace && { since: { position: Number(position), count: Number(count) } }),
+      ...(since && { since: { position, count, ...(partition !== undefined && { partition }) } }),
     }
   }
 
   /** The sign of life of server-sent events: who comes back with its id has missed nothing up to then. */
   beat(passed: Passed | undefined): string {
-    const isKnown = passed?.place !== undefined && this.#store !== undefined
-    return isKnown ? `id: ${this.#idOf(passed)}\ndata: {}\n\n` : 'data: {}\n\n'
+    return this.#isPlaced(passed) ? `id: ${this.#idOf(passed)}\ndata: {}\n\n` : 'data: {}\n\n'
+  }
+
+  /** The same where messages come with their ids in JSON. */
+  markedBeat(passed: Passed | undefined): string {
+    return this.#isPlaced(passed) ? `{"id":"${this.#idOf(passed)}"}` : '{}'
+  }
+
+  #isPlaced(passed: Passed | undefined): passed is Passed {
+    return passed?.place !== undefined && this.#store !== undefined
   }
 
   #idOf({ number, place }: Passed): string {
     // what comes from the log has no number here
     const own = number === 0 ? '-.0' : `${this.#life}.${number}`
     if (place === undefined || this.#store === undefined) return own
-    return `${own}.${this.#store}.${place.position}.${place.count}`
+    const at = `${own}.${this.#store}.${place.position}.${place.count}`
+    return place.partition === undefined ? at : `${at}.${place.partition}`
   }
 
   #write(message: StreamedMessage, form: keyof Frame): string {
@@ -64,6 +84,10 @@ export class Frames {
         return text
       case 'line':
         return `${text}\n`
+      case 'marked':
+        return `{"id":"${this.#idOf(message)}","data":${text}}`
+      case 'markedLine':
+        return `{"id":"${this.#idOf(message)}","data":${text}}\n`
       case 'event':
         return `id: ${this.#idOf(message)}\ndata: ${text}\n\n`
     }

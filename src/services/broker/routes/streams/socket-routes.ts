@@ -6,7 +6,7 @@ import { machineTimers } from '../../../../machine/timers.ts'
 import type { BrokerService } from '../../contract.ts'
 import { described } from '../route-parts.ts'
 import { Sockets, type SocketHandler } from './sockets.ts'
-import { channelRoute, firehoseRoute } from './stream-routes.ts'
+import { channelRoute, firehoseRoute, RESUMING } from './stream-routes.ts'
 import type { Streaming } from './streaming.ts'
 
 /** ms that a client has to answer the closing of its socket */
@@ -34,20 +34,21 @@ export async function streamRoutes(app: FastifyInstance, service: BrokerService,
   channelRoute(app, { service, streaming }, 'events', sockets.publish('events'))
   channelRoute(app, { service, streaming }, 'commands', sockets.subscribe('commands'))
   firehoseRoute(app, service, streaming)
-  const add = (url: string, summary: string, wsHandler: SocketHandler): void => {
+  const add = (url: string, summary: string, wsHandler: SocketHandler, query = {}): void => {
     const params = url.includes(':id') ? ['id'] : []
     const schema = described({
       summary: `WebSocket: ${summary}`,
       params,
+      query,
       answers: { 101: Type.Null({ description: 'the connection is a WebSocket from here on' }) },
     })
     app.route({ method: 'GET', url, exposeHeadRoute: false, ...schema, wsHandler, handler: upgradeRequired })
   }
-  add('/resources/:id/events/subscribe', 'messages as they come', sockets.subscribe('events'))
+  add('/resources/:id/events/subscribe', 'messages as they come', sockets.subscribe('events'), RESUMING)
   add('/resources/:id/events/publish', 'post messages', sockets.publish('events'))
-  add('/resources/:id/commands/subscribe', 'commands as they come', sockets.subscribe('commands'))
+  add('/resources/:id/commands/subscribe', 'commands as they come', sockets.subscribe('commands'), RESUMING)
   add('/resources/:id/commands/publish', 'send commands', sockets.publish('commands'))
-  add('/resources/:id/socket', 'messages of one resource as they come', sockets.subscribe('events'))
+  add('/resources/:id/socket', 'messages of one resource as they come', sockets.subscribe('events'), RESUMING)
   add('/socket', 'post messages of many resources, each with its `resource`', sockets.publish('events'))
 }
 

@@ -45,11 +45,19 @@ export class Sockets {
       const gone = new AbortController()
       socket.once('close', () => gone.abort())
       socket.on('message', () => answer(socket, { error: 'This socket only tells; open .../publish to send messages' }))
-      const reader = this.#api(request).streams.subscribe(id, channel, { signal: gone.signal })
-      const open = new SubscriberSocket(socket)
-      this.#streaming.open.add(open)
-      socket.once('close', () => this.#streaming.open.delete(open))
-      void this.#pump(open, socket, reader)
+      const asked = this.#read(socket, request, (query) => {
+        const read = { lastEventId: query.text('lastEventId'), isMarked: query.flag('withIds') === true }
+        query.done()
+        return read
+      })
+      if (asked === undefined) return
+      const { frames, open: streams } = this.#streaming
+      const { seen, isForeign } = frames.cameBack(asked.lastEventId)
+      const reader = this.#api(request).streams.subscribe(id, channel, { signal: gone.signal, ...seen })
+      const open = new SubscriberSocket(socket, () => (asked.isMarked ? frames.markedBeat(reader.passed) : '{}'))
+      streams.add(open)
+      socket.once('close', () => streams.delete(open))
+      void this.#pump(open, socket, { reader, isForeign, isMarked: asked.isMarked })
     }
   }
 
@@ -70,12 +78,23 @@ export class Sockets {
   }
 
   #options(socket: WebSocket, request: FastifyRequest): PostOptions | undefined {
-    const { apiKey: _key, apiSecret: _secret, ...query } = request.query as Readonly<Record<string, unknown>>
-    try {
+    return this.#read(socket, request, (reader, query) => {
       const { unknown, repeated } = queryFaults(query, { named: POST_PARAMETERS })
       const faults = [...unknown, ...repeated]
       if (faults.length > 0) throw refuse('the query', faults)
-      return readPostQuery(new QueryReader(query))
+      return readPostQuery(reader)
+    })
+  }
+
+  /** What the query says; undefined: the socket was told what is wrong, and closed. */
+  #read<T>(
+    socket: WebSocket,
+    request: FastifyRequest,
+    read: (reader: QueryReader, query: Readonly<Record<string, unknown>>) => T,
+  ): T | undefined {
+    const { apiKey: _key, apiSecret: _secret, ...query } = request.query as Readonly<Record<string, unknown>>
+    try {
+      return read(new QueryReader(query), query)
     } catch (error) {
       answer(socket, bodyOf(error, request))
       socket.close(POLICY, 'the query cannot be used')
@@ -100,25 +119,43 @@ export class Sockets {
     })
   }
 
-  async #pump(open: SubscriberSocket, socket: WebSocket, reader: ReturnType<BrokerApi['streams']['subscribe']>) {
+  async #pump(open: SubscriberSocket, socket: WebSocket, { reader, isForeign, isMarked }: Told) {
     const { frames, open: streams } = this.#streaming
-    for await (const message of reader) {
-      await new Promise<void>((resolve) => streams.soon(resolve))
-      if (socket.readyState !== socket.OPEN) break
-      await open.send(frames.of(message, 'text'))
+    try {
+      await reader.ready
+      if (isMarked && (reader.missed || isForeign)) await open.send(Buffer.from('{"gap":true}'))
+      for await (const message of reader) {
+        await new Promise<void>((resolve) => streams.soon(resolve))
+        if (socket.readyState !== socket.OPEN) break
+        await open.send(frames.of(message, isMarked ? 'marked' : 'text'))
+      }
+    } catch {
+      // what the log has could not be read: whoever comes back with the same id goes on there
+      return socket.close(TRY_LATER, 'what came since then cannot be read at the moment')
     }
     // the feed ends when the host closes
     socket.close(1001, 'the host is closing')
   }
 }
 
+/** What a socket tells. */
+interface Told {
+  readonly reader: ReturnType<BrokerApi['streams']['subscribe']>
+  /** it comes back with an id of which nobody knows what came since then */
+  readonly isForeign: boolean
+  /** with ids */
+  readonly isMarked: boolean
+}
+
 class SubscriberSocket implements OpenStream {
   readonly #socket: WebSocket
+  readonly #signOfLife: () => string
   #isActive = false
   #isStuck = false
 
-  constructor(socket: WebSocket) {
+  constructor(socket: WebSocket, signOfLife: () => string) {
     this.#socket = socket
+    this.#signOfLife = signOfLife
   }
 
   get isStuck(): boolean {
@@ -132,7 +169,7 @@ class SubscriberSocket implements OpenStream {
   }
 
   beat(): void {
-    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send('{}')
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(this.#signOfLife())
   }
 
   giveUp(): void {

@@ -4,7 +4,7 @@ import type { StreamApi } from '../../contract.ts'
 import type { Frames } from './frames.ts'
 import type { OpenStream, OpenStreams } from './open-streams.ts'
 
-export type Form = 'event' | 'line'
+export type Form = 'event' | 'line' | 'markedLine'
 
 export interface BodyDependencies {
   readonly reader: ReturnType<StreamApi['subscribe']>
@@ -32,7 +32,8 @@ export class StreamBody extends Readable implements OpenStream {
     const { reader, form, isForeign } = dependencies
     // the head goes out at once, so that a reader knows that it is connected
     if (form === 'event') this.push(': here\n\n')
-    if (form === 'event' && (reader.missed || isForeign)) this.push('event: gap\ndata: {}\n\n')
+    if (form === 'line' || !(reader.missed || isForeign)) return
+    this.push(form === 'event' ? 'event: gap\ndata: {}\n\n' : '{"gap":true}\n')
   }
 
   get isStuck(): boolean {
@@ -47,7 +48,9 @@ export class StreamBody extends Readable implements OpenStream {
 
   beat(): void {
     const { reader, form, frames } = this.#dependencies
-    if (!this.destroyed) this.push(form === 'event' ? frames.beat(reader.passed) : '{}\n')
+    if (this.destroyed) return
+    if (form === 'event') this.push(frames.beat(reader.passed))
+    else this.push(form === 'line' ? '{}\n' : `${frames.markedBeat(reader.passed)}\n`)
   }
 
   giveUp(): void {

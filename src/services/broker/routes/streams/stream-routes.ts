@@ -11,7 +11,8 @@ import type { SocketHandler } from './sockets.ts'
 import type { Streaming } from './streaming.ts'
 
 const produces = ['application/json', EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE]
-const TYPES: Readonly<Record<Form, string>> = { event: EVENTS_MEDIA_TYPE, line: NDJSON_MEDIA_TYPE }
+/** What readers who come back say, and those who want to be able to. */
+export const RESUMING = { lastEventId: Type.Optional(Text), withIds: Type.Optional(Type.Boolean()) }
 
 /** `sockets`: what the path does when it is upgraded. */
 export function channelRoute(
@@ -28,7 +29,7 @@ export function channelRoute(
     ...described({
       summary: `The last ${channel}; with Accept a stream of those to come; as a WebSocket see ${channel}/subscribe and ${channel}/publish`,
       params: ['id'],
-      query: { lastEventId: Type.Optional(Text) },
+      query: RESUMING,
       produces,
       answers: { 200: Type.Array(MessageSchema) },
     }),
@@ -52,6 +53,7 @@ export function firehoseRoute(app: FastifyInstance, service: BrokerService, stre
     ...described({
       summary:
         'All messages as they come, a line of JSON each; a reader that is too slow loses some and is told how many',
+      query: RESUMING,
       produces: produces.slice(1),
     }),
     handler: handle(service, (context) => {
@@ -68,24 +70,24 @@ type Subscribe = (options: Subscription) => ReturnType<StreamApi['subscribe']>
 async function send(
   { query, request, reply }: RequestContext,
   streaming: Streaming,
-  form: Form,
+  asked: 'event' | 'line',
   subscribe: Subscribe,
 ): Promise<FastifyReply> {
   const { frames, open } = streaming
   // a browser cannot set the header on its first request
   const id = headerOf(request, 'last-event-id') ?? query.text('lastEventId')
+  const form: Form = query.flag('withIds') === true && asked === 'line' ? 'markedLine' : asked
   query.done()
-  const seen = id === undefined ? undefined : frames.seenBy(id)
+  const { seen, isForeign } = frames.cameBack(id)
   const gone = new AbortController()
   const reader = subscribe({ signal: gone.signal, ...seen })
-  const isForeign = id !== undefined && seen === undefined
   reply.raw.once('close', () => gone.abort())
   await reader.ready
   const begun = (): void => reply.raw.flushHeaders()
   const body = new StreamBody({ reader, form, frames, open, isForeign, begun })
   reply.raw.once('close', () => body.destroy())
   return reply
-    .type(form === 'line' ? TYPES[form] : `${TYPES[form]}; charset=utf-8`)
+    .type(form === 'event' ? `${EVENTS_MEDIA_TYPE}; charset=utf-8` : NDJSON_MEDIA_TYPE)
     .header('cache-control', 'no-cache')
     .header('x-accel-buffering', 'no')
     .send(body)

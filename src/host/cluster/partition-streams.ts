@@ -1,0 +1,141 @@
+/**
+ * What partitions of a tenant hear of each other as it comes: in this process where both are here, else as lines of JSON
+ * over HTTP, which end when the other host gives the partition away, or is gone.
+ */
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Place } from '../../cluster/placement.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { partitionName } from '../../partitions/partition.ts'
+import type { FollowedPart, FollowedStream } from '../../services/broker/contract.ts'
+import { jsonLines } from '../../web/client/streams.ts'
+import { NDJSON_MEDIA_TYPE } from '../../web/media-types.ts'
+import { untilClosed } from '../../web/send-stream.ts'
+import type { Timers } from '../timers.ts'
+import type { Hops } from './hop.ts'
+import { addQuestionRoute, askHost, isRefusedConnection } from './question-route.ts'
+
+const PATH = '/cluster/streams'
+/** ms for which a partition that no host has is waited for */
+const WAIT_MS = 10_000
+const PAUSE_MS = 50
+
+/** What is open of a partition. */
+interface OpenedPartition {
+  follow(asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
+}
+
+export interface PartitionStreamsOptions {
+  readonly place: (name: string) => Place
+  /** Opened now when it is not yet. `FENCED` when it is not here. */
+  readonly opened: (name: string) => Promise<OpenedPartition>
+  readonly hops: Hops
+  readonly timers: Timers
+}
+
+export class PartitionStreams {
+  readonly #options: PartitionStreamsOptions
+  /** by address of a host: what ends streams from there */
+  readonly #followed = new Map<string, Set<AbortController>>()
+
+  constructor(options: PartitionStreamsOptions) {
+    this.#options = options
+  }
+
+  /** First that it is there. Throws `FENCED` when no host has the partition, and ends when it moves or its host is gone. */
+  async *follow(
+    tenant: string,
+    number: number,
+    asked: FollowedStream,
+    signal: AbortSignal,
+  ): AsyncGenerator<FollowedPart> {
+    const { place, opened, timers } = this.#options
+    const name = partitionName(tenant, number)
+    for (const since = timers.elapsed(); !signal.aborted;) {
+      const at = place(name)
+      if (at.kind === 'here') {
+        const partition = await opened(name).catch(nowhere)
+        if (partition !== undefined) return yield* partition.follow(asked, signal)
+      } else if (at.kind === 'elsewhere') {
+        const isThere = yield* this.#followAt(at, { partition: name, asked }, signal)
+        if (isThere) return
+      }
+      if (timers.elapsed() - since > WAIT_MS) {
+        throw new AppError('FENCED', `partition ${number} of tenant ${tenant} is at no host; ask again in a second`)
+      }
+      await new Promise<void>((resolve) => timers.after(PAUSE_MS, resolve))
+    }
+  }
+
+  /** Hosts ask here. */
+  addTo(app: FastifyInstance): Promise<void> {
+    return addQuestionRoute(app, PATH, this.#options.hops, (asked, reply) => this.#answer(asked, reply))
+  }
+
+  /** After each look: streams of hosts that are gone end. */
+  looked(live: ReadonlySet<string>): void {
+    for (const [url, ends] of this.#followed) {
+      if (live.has(url)) continue
+      this.#followed.delete(url)
+      for (const end of ends) end.abort()
+    }
+  }
+
+  /** Lines of one that is here; none of one that is not. */
+  async #answer(asked: unknown, reply: FastifyReply): Promise<FastifyReply> {
+    const { partition: name, asked: stream } = readAsked(asked)
+    const isHere = this.#options.place(name).kind === 'here'
+    const partition = isHere ? await this.#options.opened(name).catch(nowhere) : undefined
+    if (partition === undefined) return reply.code(204).send()
+    const lines = linesOf(partition.follow(stream, untilClosed(reply)))
+    return reply.type(NDJSON_MEDIA_TYPE).send(Readable.from(lines))
+  }
+
+  /** Gives whether the partition was there. */
+  async *#followAt(
+    { url, term }: Extract<Place, { kind: 'elsewhere' }>,
+    asked: object,
+    signal: AbortSignal,
+  ): AsyncGenerator<FollowedPart, boolean> {
+    const end = new AbortController()
+    const ends = this.#followed.get(url) ?? new Set()
+    this.#followed.set(url, ends.add(end))
+    try {
+      const over = AbortSignal.any([signal, end.signal])
+      const answer = await askHost(PATH, asked, this.#options.hops, { url, term, signal: over })
+      if (answer.status !== 200) {
+        await answer.body?.cancel()
+        if (answer.status === 204) return false
+        throw new AppError('FENCED', `the host at ${url} answered ${answer.status}; ask again in a second`)
+      }
+      yield* jsonLines(answer) as AsyncIterable<FollowedPart>
+      return true
+    } catch (error) {
+      if (isRefusedConnection(error)) return false
+      throw error
+    } finally {
+      end.abort()
+      ends.delete(end)
+      if (ends.size === 0 && this.#followed.get(url) === ends) this.#followed.delete(url)
+    }
+  }
+}
+
+async function* linesOf(parts: AsyncIterable<FollowedPart>): AsyncGenerator<string> {
+  for await (const part of parts) yield `${JSON.stringify(part)}\n`
+}
+
+/** Another host has it by now. */
+function nowhere(error: unknown): undefined {
+  if (error instanceof AppError && error.code === 'FENCED') return undefined
+  throw error
+}
+
+function readAsked(asked: unknown): { readonly partition: string; readonly asked: FollowedStream } {
+  const { partition, asked: stream } = (asked ?? {}) as { partition?: unknown; asked?: Partial<FollowedStream> }
+  const { channel, resource } = stream ?? {}
+  const isGood = typeof partition === 'string' && (channel === 'events' || channel === 'commands')
+  if (!isGood || !['string', 'undefined'].includes(typeof resource))
+    throw new AppError('VALIDATION', 'what is followed has a partition and a channel')
+  return { partition, asked: { channel, ...(resource !== undefined && { resource }) } }
+}

@@ -1,0 +1,59 @@
+/** How one host of a cluster asks another: signed with what only the hosts know, for one body and one address. */
+import { createHash } from 'node:crypto'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { AppError } from '../../kernel/errors.ts'
+import { HOP_HEADER, type Hops } from './hop.ts'
+
+const TYPE = 'application/vnd.reflexarc.question'
+const MAX_BYTES = 64 * 1_048_576
+
+export interface HostToAsk {
+  readonly url: string
+  /** of the slot of whoever is asked for */
+  readonly term: number
+  readonly signal: AbortSignal
+}
+
+/** Adds a route that only hosts of the cluster may ask. */
+export async function addQuestionRoute(
+  app: FastifyInstance,
+  path: string,
+  hops: Hops,
+  answer: (asked: unknown, reply: FastifyReply) => unknown,
+): Promise<void> {
+  await app.register(async (scope) => {
+    scope.addContentTypeParser(TYPE, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+    // who asks is known by the signature
+    const options = { config: { access: 'public' as const }, schema: { hide: true }, bodyLimit: MAX_BYTES }
+    scope.post(path, options, async ({ headers, body, raw }, reply) => {
+      const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
+      const hop = hops.read(headers[HOP_HEADER], 'POST', raw.url ?? '')
+      if (hop === undefined || !(raw.url ?? '').endsWith(`=${digestOf(bytes)}`)) {
+        throw new AppError('FORBIDDEN', 'only hosts of the cluster ask here')
+      }
+      return answer(JSON.parse(bytes.toString('utf8')), reply)
+    })
+  })
+}
+
+/** Rejects as `fetch` does. */
+export function askHost(path: string, asked: unknown, hops: Hops, { url, term, signal }: HostToAsk): Promise<Response> {
+  const body = JSON.stringify(asked)
+  const signed = `${path}?body=${digestOf(body)}`
+  return fetch(`${url}${signed}`, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': TYPE, [HOP_HEADER]: hops.sign('POST', signed, { count: 1, term }) },
+    signal,
+  })
+}
+
+function digestOf(body: string | Uint8Array): string {
+  return createHash('sha256').update(body).digest('base64url')
+}
+
+/** Nobody listens there: nothing was asked. */
+export function isRefusedConnection(error: unknown): boolean {
+  const cause: unknown = error instanceof Error ? error.cause : undefined
+  return typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'ECONNREFUSED'
+}
