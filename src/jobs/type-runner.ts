@@ -6,7 +6,7 @@ import { messageOf } from '../kernel/errors.ts'
 import type { Stored, StoreTime } from '../storage/contract.ts'
 import type { Job, JobHandler } from './contract.ts'
 import { AGAIN_MS, BACKOFF, Execution, type ExecutionDependencies } from './execution.ts'
-import { HeldJob, isClosed, leaseFrom } from './held-job.ts'
+import { HeldJob, isClosed, LEASE_MS, leaseFrom } from './held-job.ts'
 
 export interface TypeRunnerDependencies extends Omit<ExecutionDependencies, 'isStopped'> {
   readonly places: Places
@@ -190,10 +190,14 @@ export class TypeRunner {
     return { isChanged, next }
   }
 
-  /** What is tried again waits no longer than a pause is long: the clock of the store was set back. */
-  #waitsTooLong({ state, attemptsStarted, dueTime = 0 }: Job, { ms }: StoreTime): boolean {
+  /**
+   * Neither a lease nor the pause before another attempt is that long: the clock of the store was set back. Twice as long,
+   * since it may have been renewed after the time was asked for.
+   */
+  #waitsTooLong({ state, attemptsStarted, dueTime = 0, lease }: Job, { ms }: StoreTime): boolean {
+    if (lease !== undefined) return lease.until - ms > 2 * LEASE_MS
     const { most } = this.#dependencies.handler.backoff ?? BACKOFF
-    return state === 'delayed' && attemptsStarted > 0 && dueTime - ms > Math.max(most, AGAIN_MS)
+    return state === 'delayed' && attemptsStarted > 0 && dueTime - ms > 2 * Math.max(most, AGAIN_MS)
   }
 
   #begin(held: HeldJob): void {

@@ -40,6 +40,20 @@ describe('a job whose host was killed', () => {
     expect([second.ids, second.context(0).isRepeat]).toEqual([['j1'], true])
   })
 
+  it('is taken over in time although the clock of the store was set back', async () => {
+    const world = new JobWorld()
+    const [first, second] = [new Hand(), new Hand()]
+    const host = world.host([first.handler()])
+    const other = world.host([second.handler()])
+    await host.queue.add({ type: 'work' })
+    await world.settle()
+    host.life.kill()
+    world.storeSkew = -3_600_000
+    await other.runner.start()
+    await world.settle()
+    expect(second.ids).toEqual(['j1'])
+  })
+
   it('that had not begun it begins elsewhere, and is no repetition', async () => {
     const world = new JobWorld()
     const host = world.host([new Hand().handler()])
