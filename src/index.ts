@@ -105,6 +105,7 @@ export type {
   WhyTrigger,
 } from './core/engine/events.ts'
 export type { EventBatch } from './core/engine/event-batch.ts'
+export type { Firing, FiringWhy, SensorState } from './core/engine/firing.ts'
 export type { EventFilter } from './core/engine/event-filter.ts'
 export type { HistoryOptions, TaskHistory } from './core/engine/event-history.ts'
 export type {

@@ -1,7 +1,7 @@
 /** The engine in one of the cells: its rules, who listens to it, and what must be true of what they heard. */
 import { EMPTY } from 'rxjs'
 import { builtins } from '../../plugins/index.ts'
-import { createEngine, definePlug, type EngineEvent, type EventType, type Why } from '../../src/index.ts'
+import { createEngine, definePlug, type EngineEvent, type EventType, type FiringWhy } from '../../src/index.ts'
 import type { Engine } from '../../src/core/engine/api.ts'
 import type { Rule } from '../../src/core/rule/rule.ts'
 import { KEPT_EVENTS } from '../../src/services/rules/durable/durable-runner.ts'
@@ -144,7 +144,8 @@ function subscriber(engine: Engine, workload: Workload, parts: CellParts, { type
     engine.eventBatches({ ...(types && { types }), why: all || why }).subscribe((batch) => {
       heard += batch.length
       fired += all ? batch.count('fired') : batch.length
-      if (why || check !== undefined) for (const event of batch) look(event)
+      if (why && !all) for (const firing of batch.firings()) if (firing.why !== undefined) read += readWhy(firing.why)
+      if (check !== undefined) for (const event of batch) check(event)
     })
   }
   return {
@@ -179,7 +180,7 @@ function subscriber(engine: Engine, workload: Workload, parts: CellParts, { type
 }
 
 /** What somebody who shows it would touch. */
-function readWhy({ trigger, sensors, gates, input }: Why): number {
+function readWhy({ trigger, sensors, gates, input }: Omit<FiringWhy, 'toJSON' | 'via'>): number {
   let read = trigger.to === null ? 0 : 1
   for (const { state } of sensors) if (state !== null) read++
   for (const { row } of gates) for (const parent in row) if (row[parent] !== null) read++

@@ -77,8 +77,7 @@ export function variantsOf(workload: CellWorkload, row: CellRow): readonly Varia
     const odd = ['extra', 'missing', 'orders', 'carried', 'nulls'] as const
     return odd.map((data) => ({ ...smooth, name: data, data }))
   }
-  if (row === 'why') return [{ ...smooth, name: undefined, told: 'each' }]
-  if (row === 'fired') {
+  if (row === 'fired' || row === 'why') {
     return [
       { ...smooth, name: 'together' },
       { ...smooth, name: 'each', told: 'each', isJudged: false },

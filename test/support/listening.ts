@@ -10,8 +10,8 @@ export interface Listens {
   /** places of tasks */
   readonly tasks: readonly number[] | undefined
   readonly why: boolean
-  /** hears the events of an input together, and reads them: when it is told, some of them, or when all is over */
-  readonly together: 'no' | 'reads' | 'reads some' | 'reads later'
+  /** hears the events of an input together, and reads them: when it is told, some of them, what fired alone, or when all is over */
+  readonly together: 'no' | 'reads' | 'reads some' | 'reads firings' | 'reads later'
   readonly does: 'nothing' | 'look at the task' | 'look at all' | 'send' | 'stop' | 'leave'
 }
 
@@ -57,7 +57,7 @@ export const listensTogether: fc.Arbitrary<Listens> = fc.record({
   ),
   tasks: fc.constant(undefined),
   why,
-  together: fc.constantFrom('reads', 'reads some', 'reads later'),
+  together: fc.constantFrom('reads', 'reads some', 'reads firings', 'reads later'),
   does,
 })
 
@@ -69,7 +69,7 @@ export const listens: fc.Arbitrary<Listens> = fc.oneof(
       types,
       tasks: fc.option(fc.uniqueArray(fc.nat(3), { minLength: 1, maxLength: 2 }), { nil: undefined, freq: 2 }),
       why,
-      together: fc.constantFrom('no', 'no', 'reads', 'reads later'),
+      together: fc.constantFrom('no', 'no', 'reads', 'reads firings', 'reads later'),
       does,
     }),
   },
@@ -126,7 +126,16 @@ export class Listening {
     const takeAll = (batch: EventBatch): void => {
       this.#note(`${name} hears ${batch.length}: ${TYPES.map((type) => batch.count(type)).join()}`)
       if (together === 'reads some') this.#note(`${name} reads ${JSON.stringify(batch.at(batch.length >> 1))}`)
-      if (together === 'reads') for (const event of batch) take(event)
+      const readFirings = (): void => {
+        const firings = batch.firings().map(({ task, node, why }) => {
+          return [task, node, why?.trigger, why?.sensors, why?.gates, why?.via, why?.input]
+        })
+        this.#note(`${name} reads ${JSON.stringify([firings, batch.firings()])}`)
+      }
+      if (together === 'reads firings') {
+        readFirings()
+        this.#later.push(readFirings)
+      } else if (together === 'reads') for (const event of batch) take(event)
       else {
         this.#later.push(() => {
           for (let i = batch.length - 1; i >= 0; i--) this.#note(`${name} reads ${JSON.stringify(batch.at(i))}`)

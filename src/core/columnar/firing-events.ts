@@ -52,7 +52,7 @@ export function firedEvent(
   const { texts, task } = of
   const { node, source } = texts.triggers[fires.trigger] as TriggerText
   const invocation = of.invocations + number
-  const effect = of.effects.of(of.inputs + (number - 1) * (1 + texts.sensors) + fires.position + 2, place)
+  const effect = effectOf(of, number, fires, place)
   if (why === undefined) {
     return at === time
       ? { time, task, invocation, type: 'fired', node, source, effect }
@@ -61,6 +61,11 @@ export function firedEvent(
   return at === time
     ? { time, task, invocation, type: 'fired', node, source, effect, why }
     : { time, at, task, invocation, type: 'fired', node, source, effect, why }
+}
+
+/** Its id. `number`: of the message. */
+export function effectOf({ effects, inputs, texts }: FiringTask, number: number, fires: Fires, place: number): string {
+  return effects.of(inputs + (number - 1) * (1 + texts.sensors) + fires.position + 2, place)
 }
 
 export function heldEvent(

@@ -19,6 +19,9 @@ export interface FiringTasks {
   ofRow(row: number): FiringTask
 }
 
+/** Of as many as are in a list; whoever keeps one record keeps all of it. */
+const SINCE = 512
+
 export class FiringRecorder implements EpochRecords {
   readonly #rows: RowStore
   readonly #model: TaskModel
@@ -32,6 +35,9 @@ export class FiringRecorder implements EpochRecords {
   #row = -1
   #number = -1
   #sensors = 0
+  /** since when nodes had their states, of the last records: an own list of each costs more than what is in it */
+  #since = new Float64Array(0)
+  #sinceAt = 0
   /** two lists that fire one after the other, by the second: the last ones that were asked for */
   readonly #joined = new Map<readonly Fires[], { readonly first: readonly Fires[]; readonly all: readonly Fires[] }>()
 
@@ -167,9 +173,12 @@ export class FiringRecorder implements EpochRecords {
   #told(row: number, message: Message, after: number): FiringMessage {
     const rows = this.#rows
     const { layout, nums } = rows
+    const { nodes } = layout
     const first = rows.at(row) + layout.since
-    const since: number[] = []
-    for (let n = 0; n < layout.nodes; n++) since.push(nums[first + n] as number)
+    const sinceAt = this.#sinceAt + nodes > this.#since.length ? this.#renewSince(nodes) : this.#sinceAt
+    const since = this.#since
+    for (let n = 0; n < nodes; n++) since[sinceAt + n] = nums[first + n] as number
+    this.#sinceAt = sinceAt + nodes
     return {
       number: rows.count(row),
       time: rows.time(row),
@@ -177,8 +186,13 @@ export class FiringRecorder implements EpochRecords {
       before: rows.before(row),
       after,
       since,
-      sinceAt: 0,
+      sinceAt,
     }
+  }
+
+  #renewSince(nodes: number): number {
+    this.#since = new Float64Array(Math.max(nodes, SINCE))
+    return 0
   }
 
   /** Epoch ms up to which an actuator cools down. `fired`: those that fired with this message before, as bits. */

@@ -4,7 +4,8 @@
  */
 import type { EventBatch, EventRecord, LateRecord } from '../engine/event-batch.ts'
 import { FIRED, HELD } from '../engine/event-filter.ts'
-import type { EngineEvent, EventType } from '../engine/events.ts'
+import type { EngineEvent, EventType, InputSummary } from '../engine/events.ts'
+import type { Firing } from '../engine/firing.ts'
 import {
   firedEvent,
   heldEvent,
@@ -14,6 +15,7 @@ import {
   type FiringTask,
   type NumberedMessage,
 } from './firing-events.ts'
+import { RowFiring, type FiredTogether } from './row-firings.ts'
 import type { Fires } from './row-store.ts'
 
 /** Of what follows from an answer, when that is not all of a list, at the message's time and with nothing held back. */
@@ -66,15 +68,38 @@ export class FiringRecord implements EventRecord, NumberedMessage {
     return (types & FIRED) === 0 ? held : held + fired
   }
 
+  firings(why: boolean): readonly Firing[] {
+    const { of, list, time, part, told } = this
+    const { at, from, to, untils } = part ?? { at: time, from: 0, to: list.length, untils: undefined }
+    const together = new FiredByRow(this, at, why)
+    const { before, after } = told ?? UNTOLD
+    const { texts } = of
+    const hasWhy = together.input !== undefined
+    const firings: Firing[] = []
+    let place = 0
+    let position = -1
+    for (let i = from; i < to; i++) {
+      const fires = list[i] as Fires
+      if (fires.position !== position) place = 0
+      position = fires.position
+      if (untils?.[i - from] !== undefined) continue
+      const said = hasWhy ? texts.said(fires, before, after) : undefined
+      firings.push(new RowFiring(together, fires, 0, place++, said))
+    }
+    return firings
+  }
+
   events(): readonly EngineEvent[] {
     const { of, list, time, part, told } = this
     const { at, from, to, untils } = part ?? { at: time, from: 0, to: list.length, untils: undefined }
     const input = told && inputOf(told.message, time)
     const events: EngineEvent[] = []
     let place = 0
+    let position = -1
     for (let i = from; i < to; i++) {
       const fires = list[i] as Fires
-      if (list[i - 1]?.position !== fires.position) place = 0
+      if (fires.position !== position) place = 0
+      position = fires.position
       const until = untils?.[i - from]
       if (until !== undefined) events.push(heldEvent(of, this, fires.trigger, at, until))
       else {
@@ -83,6 +108,37 @@ export class FiringRecord implements EventRecord, NumberedMessage {
       }
     }
     return events
+  }
+}
+
+/** Whoever wants no whys asks for no states. */
+const UNTOLD = { before: 0, after: 0 } as const
+
+/** What the firings of a record share. */
+class FiredByRow implements FiredTogether {
+  readonly time: number
+  readonly at: number
+  readonly input: InputSummary | undefined
+  readonly #record: FiringRecord
+
+  constructor(record: FiringRecord, at: number, why: boolean) {
+    const { time, told } = record
+    this.#record = record
+    this.time = time
+    this.at = at
+    this.input = why && told !== undefined ? inputOf(told.message, time) : undefined
+  }
+
+  taskOf(): FiringTask {
+    return this.#record.of
+  }
+
+  numberOf(): number {
+    return this.#record.number
+  }
+
+  toldOf(): FiringMessage {
+    return this.#record.told as FiringMessage // whoever asks has its input
   }
 }
 
@@ -137,14 +193,15 @@ class FiringBatch implements EventBatch {
     return this.#made().values()
   }
 
+  firings(): readonly Firing[] {
+    return this.#record().firings(false)
+  }
+
   #made(): readonly EngineEvent[] {
-    return (this.#events ??= new FiringRecord(
-      this.#of,
-      this.#number,
-      this.#time,
-      this.#list,
-      undefined,
-      undefined,
-    ).events())
+    return (this.#events ??= this.#record().events())
+  }
+
+  #record(): FiringRecord {
+    return new FiringRecord(this.#of, this.#number, this.#time, this.#list, undefined, undefined)
   }
 }

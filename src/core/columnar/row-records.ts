@@ -10,6 +10,7 @@ import { ALL_TYPES, DATA, FIRED, GATE, HELD, RESULT, STATE } from '../engine/eve
 import type { EventRecord } from '../engine/event-batch.ts'
 import type { ExecutorHost } from '../engine/executor.ts'
 import type { EngineEvent } from '../engine/events.ts'
+import { firingsAmong, type Firing } from '../engine/firing.ts'
 import type { SensorNode } from '../graph/graph.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
@@ -88,6 +89,10 @@ export class RowRecord implements EventRecord, TakenMessage {
     if ((types & FIRED) !== 0) count += inner + fired
     if ((types & HELD) !== 0) count += held
     return count
+  }
+
+  firings(why: boolean): readonly Firing[] {
+    return firingsAmong(this.events(), why)
   }
 
   events(): readonly EngineEvent[] {

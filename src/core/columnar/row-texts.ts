@@ -3,6 +3,7 @@
  * bits a state stands. Made once per graph, when somebody first listens.
  */
 import type { WhyGate, WhyStep, WhyTrigger } from '../engine/events.ts'
+import type { SensorState } from '../engine/firing.ts'
 import { GATE_STATES, UNKNOWN, type Graph, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
 import { stateName } from '../task/state.ts'
 import type { TaskModel } from '../task/run.ts'
@@ -20,6 +21,20 @@ export interface SensorText {
   readonly mask: number
 }
 
+/** What whys of firings say that hangs on states alone. */
+export interface StateWhy {
+  readonly trigger: WhyTrigger
+  readonly sensors: readonly SensorState[]
+  readonly gates: readonly WhyGate[]
+}
+
+interface LastStateWhy {
+  fires: Fires | undefined
+  before: number
+  after: number
+  said: StateWhy | undefined
+}
+
 export interface TriggerText {
   readonly source: string
   readonly node: string
@@ -30,10 +45,20 @@ export interface TriggerText {
   /** behind the source, as its why lists them */
   readonly sensors: readonly SensorText[]
   readonly hasGates: boolean
+  /** by states: what firings share; undefined: there would be too much of it */
+  readonly all: (StateWhy | undefined)[] | undefined
+  /** the state bits on which that hangs, and what was said last: mostly it is said again */
+  readonly bits: number
+  readonly last: LastStateWhy
 }
+
+const MATCHES = 3
 
 /** Of sources with more states than this what whys say is made anew each time. */
 const SAID_STATES = 8
+
+/** What is kept of one trigger for firings to share. */
+const MAX_SAID = 4096
 
 /** Of a trigger into a sensor. */
 const WITHOUT_CONDITION = { matched: 'execution', from: -1, to: -1 } as const
@@ -78,13 +103,47 @@ export class RowTexts {
     const old = sensor === undefined ? from : (before >> sensor.shift) & sensor.mask
     const now = sensor === undefined ? to : (after >> sensor.shift) & sensor.mask
     const states: readonly string[] = sensor === undefined ? GATE_STATES : sensor.states
-    const key = matched === 'state' ? 0 : matched === 'change' ? 1 : 2
-    const place = ((old + 1) * SAID_STATES + now + 1) * 3 + key
+    const place = ((old + 1) * SAID_STATES + now + 1) * MATCHES + placeOfMatch(matched)
     const isKept = old < SAID_STATES - 1 && now < SAID_STATES - 1
     const known = isKept ? said[place] : undefined
     if (known !== undefined) return known
     const made = { source, destination: node, matched, from: states[old] ?? null, to: states[now] ?? null }
     if (isKept) said[place] = made
+    return made
+  }
+
+  /** What whys say that hangs on states alone, when sensors up to the one of the firing are known: the same object for the same states. */
+  said(fires: Fires, before: number, after: number): StateWhy {
+    const text = this.triggers[fires.trigger] as TriggerText
+    const { bits, last } = text
+    const isSame = last.fires === fires && last.before === (before & bits) && last.after === (after & bits)
+    if (isSame) return last.said as StateWhy // together with the others
+    const said = this.#saidOf(text, fires, before, after)
+    last.fires = fires
+    last.before = before & bits
+    last.after = after & bits
+    last.said = said
+    return said
+  }
+
+  #saidOf(text: TriggerText, fires: Fires, before: number, after: number): StateWhy {
+    const { position } = fires
+    const { sensor, sensors, all } = text
+    let key = (fires.from + 1) * SAID_STATES + fires.to + 1
+    if (sensor !== undefined) key = (before >> sensor.shift) & sensor.mask
+    key = key * MATCHES + placeOfMatch(fires.matched)
+    for (const one of sensors) {
+      const { shift, mask } = one
+      key = key * (mask + 2) + (one.position > position ? 0 : ((after >> shift) & mask) + 1)
+    }
+    const known = all?.[key]
+    if (known !== undefined) return known
+    const made = {
+      trigger: this.trigger(fires, before, after),
+      sensors: sensors.map((one) => ({ node: one.node, state: one.position > position ? null : stateOf(one, after) })),
+      gates: this.gates(fires.trigger, after, position),
+    }
+    if (all !== undefined) all[key] = made
     return made
   }
 
@@ -121,13 +180,20 @@ export class RowTexts {
   }
 
   #text({ source, destination, behind }: TriggerEdge): TriggerText {
+    const sensors = behind.flatMap((node) => (node.kind === 'sensor' ? [this.#sensor(node)] : []))
+    const own = source.kind === 'sensor' ? this.#sensor(source) : undefined
+    const olds = own === undefined ? SAID_STATES ** 2 : own.mask + 1
+    const mostSaid = sensors.reduce((product, { mask }) => product * (mask + 2), olds * MATCHES)
     return {
       source: source.label,
       node: destination.label,
-      sensor: source.kind === 'sensor' ? this.#sensor(source) : undefined,
-      said: Array.from({ length: 3 * SAID_STATES ** 2 }, () => undefined),
-      sensors: behind.flatMap((node) => (node.kind === 'sensor' ? [this.#sensor(node)] : [])),
+      sensor: own,
+      said: Array.from({ length: MATCHES * SAID_STATES ** 2 }, () => undefined),
+      sensors,
       hasGates: behind.some(({ kind }) => kind === 'gate'),
+      bits: sensors.reduce((bits, { shift, mask }) => bits | (mask << shift), own ? own.mask << own.shift : 0),
+      last: { fires: undefined, before: 0, after: 0, said: undefined },
+      all: mostSaid > MAX_SAID ? undefined : Array.from({ length: mostSaid }, () => undefined),
     }
   }
 
@@ -174,6 +240,14 @@ class WhyPaths {
       return { source: source.label, destination: destination.label, time }
     }))
   }
+}
+
+function placeOfMatch(matched: WhyTrigger['matched']): number {
+  return matched === 'state' ? 0 : matched === 'change' ? 1 : 2
+}
+
+function stateOf({ states, shift, mask }: SensorText, bits: number): string | null {
+  return states[(bits >> shift) & mask] ?? null
 }
 
 /** The triggers that run a sensor, first one first. */

@@ -1,13 +1,16 @@
 /** Records of what messages fire that the rows of a vectorized batch take in one pass: a set of rows for each. */
 import type { EventRecord } from '../engine/event-batch.ts'
 import { FIRED } from '../engine/event-filter.ts'
-import type { EngineEvent } from '../engine/events.ts'
+import type { EngineEvent, InputSummary } from '../engine/events.ts'
 import type { ExecutorHost } from '../engine/executor.ts'
+import type { Firing } from '../engine/firing.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
-import { firedEvent, inputOf, whyOf, type FiringTask } from './firing-events.ts'
+import { inputOf, type FiringMessage, type FiringTask } from './firing-events.ts'
+import { RowFiring, type FiredTogether } from './row-firings.ts'
 import type { SetCopies } from './set-copies.ts'
 import { countRows } from './limit-index.ts'
+import type { RowTexts, StateWhy } from './row-texts.ts'
 import type { EpochSource, RecordEpoch } from './row-code.ts'
 import type { Fires, RowStore } from './row-store.ts'
 import { VectorPast } from './vector-past.ts'
@@ -23,6 +26,11 @@ export class FiringEpoch implements RecordEpoch {
   readonly #host: Pick<ExecutorHost, 'why' | 'events'>
   readonly #changes: Int32Array
   #record: FiringSet | undefined
+  /** by state bits before and after, of rows with the same texts */
+  #shown: (Shown | undefined)[] = []
+  #texts: RowTexts | undefined
+  /** those of all tasks */
+  readonly #sameTexts: RowTexts | undefined
 
   constructor(
     from: EpochSource,
@@ -34,6 +42,8 @@ export class FiringEpoch implements RecordEpoch {
     this.past = new VectorPast(from, store)
     this.#changes = from.changes
     this.tasks = tasks
+    const [first] = tasks
+    this.#sameTexts = tasks.every(({ texts }) => texts === first?.texts) ? first?.texts : undefined
     this.#store = store
     this.#model = model
     this.#host = host
@@ -56,16 +66,35 @@ export class FiringEpoch implements RecordEpoch {
     return (2 ** sensors.length - 1) & ~(this.#changes[(before << bits) | after] ?? 0)
   }
 
-  /** What leads to the actuator. */
-  fires(before: number, after: number): Fires {
-    return this.#store.followingOf(this.#model, before, after)[0] as Fires // who asks knows that it fires
+  /** What led to the actuator of a row. `states`: bits before the message, above those after it. */
+  shown(i: number, states: number): Shown {
+    const texts = this.#sameTexts ?? (this.tasks[i] as FiringTask).texts
+    if (texts !== this.#texts) {
+      this.#texts = texts
+      this.#shown = []
+    }
+    return (this.#shown[states] ??= this.#newShown(texts, states))
+  }
+
+  #newShown(texts: RowTexts, states: number): Shown {
+    const { bits } = this.#store.shape
+    const [before, after] = [states >> bits, states & (2 ** bits - 1)]
+    const fires = this.#store.followingOf(this.#model, before, after)[0] as Fires // who asks knows that it fires
+    return { fires, said: texts.said(fires, before, after) }
   }
 }
 
+/** What led to an actuator, and what its why says of states. */
+interface Shown {
+  readonly fires: Fires
+  readonly said: StateWhy
+}
+
 class FiringSet implements EventRecord {
-  readonly #epoch: FiringEpoch
-  readonly #place: number
-  readonly #message: Message
+  readonly epoch: FiringEpoch
+  /** of the message among those that the epoch knows */
+  readonly place: number
+  readonly message: Message
   readonly #hasWhy: boolean
   /** how many rows have got the message */
   #rows = 0
@@ -75,9 +104,9 @@ class FiringSet implements EventRecord {
   #count = -1
 
   constructor(epoch: FiringEpoch, place: number, message: Message, hasWhy: boolean) {
-    this.#epoch = epoch
-    this.#place = place
-    this.#message = message
+    this.epoch = epoch
+    this.place = place
+    this.message = message
     this.#hasWhy = hasWhy
   }
 
@@ -99,31 +128,58 @@ class FiringSet implements EventRecord {
   }
 
   events(): readonly EngineEvent[] {
-    const firing = this.#firing
-    const events: EngineEvent[] = []
-    if (firing === undefined) return events
-    const { past } = this.#epoch
-    const message = this.#message
-    const time = past.timeOf(this.#place)
-    const input = this.#hasWhy ? inputOf(message, time) : undefined
-    for (let i = 0; i < this.#rows; i++) {
-      if (((firing[this.#first + (i >> 5)] ?? 0) >> (i & 31)) & 1) events.push(this.#event(i, time, input))
-    }
-    return events
+    return this.firings(true).map((firing) => firing.toJSON())
   }
 
-  /** Of the row at place `i`. */
-  #event(i: number, time: number, input: ReturnType<typeof inputOf> | undefined): EngineEvent {
-    const { past, tasks } = this.#epoch
-    const place = this.#place
-    const before = past.statesAt(i, place - 1)
-    const after = past.statesAt(i, place)
-    const of = tasks[i] as FiringTask
-    const fires = this.#epoch.fires(before, after)
-    const number = past.numberOf(i, place)
-    if (input === undefined) return firedEvent(of, { number, time }, fires, time, 0, undefined)
-    const since = past.since(i, place, this.#epoch.unchanged(before, after))
-    const told = { number, time, message: this.#message, before, after, since, sinceAt: 0 }
-    return firedEvent(of, told, fires, time, 0, whyOf(of.texts, told, fires, input))
+  firings(why: boolean): readonly Firing[] {
+    const sets = this.#firing
+    const firings: Firing[] = []
+    if (sets === undefined) return firings
+    const { epoch, place } = this
+    const { past } = epoch
+    const from = new FiredInPass(this, why && this.#hasWhy)
+    const hasWhy = from.input !== undefined
+    for (let first = 0; first < this.#rows; first += 32) {
+      for (let word = sets[this.#first + (first >> 5)] ?? 0; word !== 0; word &= word - 1) {
+        const i = first + 31 - Math.clz32(word & -word)
+        if (i >= this.#rows) break
+        const { fires, said } = epoch.shown(i, past.shownAt(i, place))
+        firings.push(new RowFiring(from, fires, i, 0, hasWhy ? said : undefined))
+      }
+    }
+    return firings
+  }
+}
+
+/** What the firings of a set share. Whoever takes messages in one pass answers at once. */
+class FiredInPass implements FiredTogether {
+  readonly time: number
+  readonly input: InputSummary | undefined
+  readonly #set: FiringSet
+
+  constructor(set: FiringSet, hasWhy: boolean) {
+    this.#set = set
+    this.time = set.epoch.past.timeOf(set.place)
+    this.input = hasWhy ? inputOf(set.message, this.time) : undefined
+  }
+
+  get at(): number {
+    return this.time
+  }
+
+  taskOf(i: number): FiringTask {
+    return this.#set.epoch.tasks[i] as FiringTask
+  }
+
+  numberOf(i: number): number {
+    return this.#set.epoch.past.numberOf(i, this.#set.place)
+  }
+
+  toldOf(i: number): FiringMessage {
+    const { epoch, place, message } = this.#set
+    const before = epoch.past.statesAt(i, place - 1)
+    const after = epoch.past.statesAt(i, place)
+    const since = epoch.past.since(i, place, epoch.unchanged(before, after))
+    return { number: this.numberOf(i), time: this.time, message, before, after, since, sinceAt: 0 }
   }
 }

@@ -71,6 +71,15 @@ export class VectorPast {
     return statesAt(limits, i, values, place * parameters)
   }
 
+  /** State bits before a message, above those after it. */
+  shownAt(i: number, place: number): number {
+    const { bits } = this.#store.shape
+    if (place <= FIRST) return (this.statesAt(i, place - 1) << bits) | this.statesAt(i, place)
+    const { statesAt, limits, values, parameters } = this.#from
+    const at = place * parameters
+    return (statesAt(limits, i, values, at - parameters) << bits) | statesAt(limits, i, values, at)
+  }
+
   #timeAt(i: number, place: number): number {
     return (place < FIRST ? this.#nums[this.#at(i) + TIME] : this.#from.times[place]) ?? 0
   }

@@ -2,6 +2,7 @@
 import { DATA, FIRED, GATE, RESULT, STATE } from '../engine/event-filter.ts'
 import type { EventRecord } from '../engine/event-batch.ts'
 import type { EngineEvent } from '../engine/events.ts'
+import { firingsAmong, type Firing } from '../engine/firing.ts'
 import type { Message } from '../task/origin.ts'
 import type { SetCopies } from './set-copies.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
@@ -128,6 +129,10 @@ export class VectorRecord implements EventRecord {
     if ((types & RESULT) !== 0) count += fired
     if ((types & FIRED) !== 0) count += fired
     return count
+  }
+
+  firings(why: boolean): readonly Firing[] {
+    return firingsAmong(this.events(), why)
   }
 
   events(): readonly EngineEvent[] {

@@ -6,9 +6,9 @@
 import type { Observable, Subscriber } from 'rxjs'
 import {
   countOf,
+  leavingWhy,
   PartsBatch,
   RecordBatch,
-  withoutWhy,
   type EventBatch,
   type EventPart,
   type EventRecord,
@@ -236,6 +236,11 @@ export class EventSubscriptions {
   /** The same, for who does not know the bit. */
   readonly tell = (event: EngineEvent): void => this.emit(event, typeBit(event.type))
 
+  /** whether somebody has to be told, or joins, when the input at hand is done */
+  get isWaiting(): boolean {
+    return this.#first !== undefined || this.#joining.length > 0
+  }
+
   /** The input at hand is done. True when somebody was told. */
   flush(): boolean {
     const isTold = this.#first !== undefined
@@ -297,7 +302,7 @@ export class EventSubscriptions {
   /** `toAll`: also those who take records. */
   #tell({ events, batches }: Group, event: EngineEvent, type: number, toAll: boolean): void {
     for (const { types, why, subscriber } of events) {
-      if ((types & type) !== 0) subscriber.next(why ? event : withoutWhy(event))
+      if ((types & type) !== 0) subscriber.next(why ? event : leavingWhy(event))
     }
     for (const listener of batches) {
       if ((listener.types & type) !== 0 && (toAll || !listener.takesRecords)) this.#add(listener, event)
