@@ -234,7 +234,7 @@ describe('a tenant of four partitions at two hosts', () => {
       for (const [n, resource] of RESOURCES.entries())
         await ask(n, 'POST', `/resources/${resource}/events`, { x: 1, mark: `${at}.${n}.` })
       for (const n of RESOURCES.keys()) await stream.until(`"${at}.${n}."`)
-      const told = [...stream.text.matchAll(/"resource":"([^"]*)"/g)].map(([, resource]) => resource)
+      const told = [...stream.text.matchAll(/"resource":"([^"]*)"/g)].map(([, resource = '']) => resource)
       expect(told.sort()).toEqual([...RESOURCES].sort())
     }
   })
