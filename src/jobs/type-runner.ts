@@ -172,8 +172,11 @@ export class TypeRunner {
       const { state, dueTime, lease } = one.value
       if (this.#running.has(one.id)) continue
       const lookTime = dueTime ?? lease?.until ?? 0
-      const isHeld = lookTime > time.ms && (lease === undefined || lease.session === time.session)
-      if (isHeld && !(await this.#isTooFar(lookTime, one.value))) {
+      if (
+        lookTime > time.ms &&
+        !this.#waitsTooLong(one.value, time) &&
+        (lease === undefined || lease.session === time.session)
+      ) {
         next = Math.min(next ?? lookTime, lookTime)
         continue
       }
@@ -187,14 +190,14 @@ export class TypeRunner {
     return { isChanged, next }
   }
 
-  /** Further away than anything is put off: it was written before the clock of the store was set back, and is due. */
-  async #isTooFar(lookTime: number, { lease, attemptsStarted }: Job): Promise<boolean> {
-    // who added it may have said any time
-    if (lease === undefined && attemptsStarted === 0) return false
-    const { handler, queue } = this.#dependencies
-    const { most } = handler.backoff ?? BACKOFF
-    const { ms } = await queue.documents.store.now()
-    return lookTime - ms > (lease === undefined ? Math.max(most, AGAIN_MS) : LEASE_MS)
+  /**
+   * Neither a lease nor the pause before another attempt is that long: the clock of the store was set back. Twice as long,
+   * since it may have been renewed after the time was asked for.
+   */
+  #waitsTooLong({ state, attemptsStarted, dueTime = 0, lease }: Job, { ms }: StoreTime): boolean {
+    if (lease !== undefined) return lease.until - ms > 2 * LEASE_MS
+    const { most } = this.#dependencies.handler.backoff ?? BACKOFF
+    return state === 'delayed' && attemptsStarted > 0 && dueTime - ms > 2 * Math.max(most, AGAIN_MS)
   }
 
   #begin(held: HeldJob): void {

@@ -145,6 +145,42 @@ export const MUTANTS: readonly Mutant[] = [
       'await this.#store(tenant).collection(COMMAND_JOBS).delete(job.id)\n      const shown = await this.#execute(tenant, job)',
   },
   {
+    name: 'an answer that comes first after an outage ends the calls that waited',
+    file: `${RULES}/standstill.ts`,
+    find: 'const silent = this.#wasSilent(at) ? this.#silentSince : Number.POSITIVE_INFINITY',
+    replace: 'const silent = Number.POSITIVE_INFINITY',
+  },
+  {
+    name: 'calls are given up in an outage while refusals are on their way',
+    file: `${RULES}/tenant-runner.ts`,
+    find: 'if (engine.openCalls === 0 || nextAt > now ||',
+    replace: 'if (this.#queue.size > 0 || engine.openCalls === 0 || nextAt > now ||',
+  },
+  {
+    name: 'a job that is tried again waits for as long as the clock was set back',
+    file: 'src/jobs/type-runner.ts',
+    find: '!this.#waitsTooLong(one.value, time) &&',
+    replace: '',
+  },
+  {
+    name: 'a task is failed for good by a start that cannot read',
+    file: 'src/services/rules/service.ts',
+    find: "if (error instanceof AppError && error.code === 'UNAVAILABLE') throw error",
+    replace: '',
+  },
+  {
+    name: 'payloads are converted by what a converter was',
+    file: 'src/services/converter/converters.ts',
+    find: 'this.#used.clear()',
+    replace: '',
+  },
+  {
+    name: 'a stored query is made where there is one',
+    file: 'src/services/queries/stored/stored-queries.ts',
+    find: "await collection.put(name, record, 'absent') }",
+    replace: 'await collection.put(name, record) }',
+  },
+  {
     name: 'tasks that were at work are not called again after a crash',
     file: 'src/core/task/restore.ts',
     find: "if (phase !== 'queued' && phase !== 'called' && phase !== 'behind') return",

@@ -27,6 +27,8 @@ const SECOND_LOOK_MS = 50
 const GONE = 'gone'
 /** ms by which the clock of a host may differ from that of the store */
 const MAX_SKEW_MS = 1_000
+/** ms between two looks at the clock of the store */
+const CLOCK_MS = 2_000
 /** ms for giving slots away when the host stops */
 const DRAIN_MS = 4_000
 const CALL_MS = 2_000
@@ -75,6 +77,10 @@ export class ClusterHost {
   /** of the host that is watched */
   #watched: { readonly id: string; readonly end: AbortController } | undefined
   #isStopped = false
+  /** `elapsed` of the last look at the clock of the store */
+  #clockReadAt = Number.NEGATIVE_INFINITY
+  /** ms by which the clocks differ */
+  #apart = 0
 
   constructor(options: ClusterHostOptions) {
     const { tenants, open, logger, secret, now, requestMs, tenantOfPublic, gauges, countOf, timers } = options
@@ -121,11 +127,19 @@ export class ClusterHost {
     return this.#placement?.of(tenant).kind === 'here' && this.tenants.isComplete && !this.tenants.has(tenant)
   }
 
-  /** The other hosts can ask this one who it is. */
+  /** What somebody should mend while it works: a sentence each. */
+  warnings(): readonly string[] {
+    return this.#apart > MAX_SKEW_MS ? [tooFarApart(this.#apart)] : []
+  }
+
+  /** The other hosts can ask this one who it is, and whose requests they hand on is known. */
   introduce(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => {
       const { headers, method, raw } = request
-      if (this.#hops.read(headers[HOP_HEADER], method, raw.url ?? '') !== undefined) reply.header(HOST_HEADER, this.id)
+      const hop = this.#hops.read(headers[HOP_HEADER], method, raw.url ?? '')
+      if (hop === undefined) return done()
+      reply.header(HOST_HEADER, this.id)
+      if (hop.address !== undefined) Object.defineProperty(request, 'ip', { value: hop.address })
       done()
     })
   }
@@ -213,6 +227,7 @@ export class ClusterHost {
       .finally(() => {
         this.#looked(placement)
         this.#options.looked()
+        void this.#readClock()
         void this.tenants.complete()
         if (this.#isStopped) return
         this.#watch(placement)
@@ -224,6 +239,28 @@ export class ClusterHost {
     this.routing.looked(urls)
     this.connections.looked(urls)
     this.streams.looked(urls)
+  }
+
+  /** Now and then: a clock may have been set since the host has joined. Never rejects. */
+  async #readClock(): Promise<void> {
+    const { timers, logger } = this.#options
+    if (timers.elapsed() - this.#clockReadAt < CLOCK_MS) return
+    this.#clockReadAt = timers.elapsed()
+    try {
+      const before = this.#apart
+      this.#apart = await this.#clocksApart()
+      if (this.#apart > MAX_SKEW_MS && before <= MAX_SKEW_MS) logger.warn(tooFarApart(this.#apart))
+    } catch {
+      // the looks tell that the store is away
+    }
+  }
+
+  /** ms at least, however long the store took for its answer. */
+  async #clocksApart(): Promise<number> {
+    const { store, now } = this.#options
+    const began = now()
+    const { ms } = await store.now()
+    return Math.max(began - ms, ms - now(), 0)
   }
 
   /** Each host watches one other: whoever is killed is missed at once. */
@@ -247,16 +284,11 @@ export class ClusterHost {
   }
 
   async #check(url: string): Promise<void> {
-    const { store, program, contents, now } = this.#options
+    const { store, program, contents } = this.#options
     const { ms } = await store.now()
-    const apart = Math.abs(now() - ms)
+    const apart = await this.#clocksApart()
     const problems = [...(await checkReplay(store, program, url)).problems]
-    if (apart > MAX_SKEW_MS) {
-      problems.push(
-        `the clock of this machine is ${apart} ms apart from that of the database; set both by the same time server, ` +
-          `${MAX_SKEW_MS} ms are allowed`,
-      )
-    }
+    if (apart > MAX_SKEW_MS) problems.push(tooFarApart(apart))
     const hosts = await store.collection(HOST_RECORDS).find({})
     for (const { value } of hosts) {
       if (value.url === url || Math.abs(ms - value.seen) > TTL_MS) continue
@@ -294,4 +326,11 @@ export class ClusterHost {
     const records = this.#options.store.collection(HOST_RECORDS)
     for (const { id, value } of await records.find({})) if (value.url === url) await records.delete(id)
   }
+}
+
+function tooFarApart(ms: number): string {
+  return (
+    `the clock of this machine is ${ms} ms apart from that of the database; set both by the same time server, ` +
+    `${MAX_SKEW_MS} ms are allowed`
+  )
 }

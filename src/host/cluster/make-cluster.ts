@@ -123,7 +123,7 @@ export async function makeCluster(
     host,
     services: mounted,
     troubles: () => [...host.tenants.all()].flatMap((one) => one.trouble()),
-    warnings: () => [...host.tenants.all()].flatMap((one) => one.warnings()),
+    warnings: () => [...host.warnings(), ...[...host.tenants.all()].flatMap((one) => one.warnings())],
   }
 }
 

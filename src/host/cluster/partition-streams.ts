@@ -55,7 +55,10 @@ export class PartitionStreams {
       const at = place(name)
       if (at.kind === 'here') {
         const partition = await opened(name).catch(nowhere)
-        if (partition !== undefined) return yield* partition.follow(asked, signal)
+        if (partition !== undefined) {
+          yield* partition.follow(asked, signal)
+          return
+        }
       } else if (at.kind === 'elsewhere') {
         const isThere = yield* this.#followAt(at, { partition: name, asked }, signal)
         if (isThere) return

@@ -192,7 +192,8 @@ export class RequestRouting {
     // as it comes: nobody has read it
     if (!isRead) request.body = request.raw
     reply.header(OWNER_HEADER, owner)
-    const hop = this.#options.hops.sign(method, target.pathname + target.search, next)
+    const mark = { ...next, address: request.ip }
+    const hop = this.#options.hops.sign(method, target.pathname + target.search, mark)
     let isOver = false
     let drop: () => void = () => undefined
     const refuse = (): void => {

@@ -173,8 +173,11 @@ export class TenantBroker {
     await this.#projector.idle()
     await this.#recent.sweep()
     await this.#trim.sweep(this.#projection.applied)
-    await this.#keys.sweep(now)
-    await this.#effects.sweep(now)
+    // of all partitions: the first one does it
+    if ((this.#dependencies.partition?.number ?? 0) === 0) {
+      await this.#keys.sweep(now)
+      await this.#effects.sweep(now)
+    }
     if (!this.#expiring) return
     this.#expiring = false
     if ((await this.#dependencies.store.series.expire(now)) > 0) this.#expiring = true

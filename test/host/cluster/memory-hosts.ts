@@ -8,6 +8,7 @@ import { slotOf } from '../../../src/cluster/slots.ts'
 import { SLOT_TABLE, SLOT_TABLES } from '../../../src/cluster/cluster-records.ts'
 import { ApiKeys, KEY_RECORDS } from '../../../src/host/auth/api-keys.ts'
 import { HOST_TENANT } from '../../../src/host/auth/host-tenant.ts'
+import type { Making } from '../../../src/host/compose.ts'
 import { readConfig, type Given } from '../../../src/host/config.ts'
 import { startHost, type RunningHost } from '../../../src/host/running-host.ts'
 import { SERVICES } from '../../../src/host/service-table.ts'
@@ -20,7 +21,7 @@ export interface MemoryHosts {
   readonly blobs: string
   readonly hosts: readonly RunningHost[]
   /** One more; resolves when it answers, not when it has its share. */
-  start(given?: Given): Promise<RunningHost>
+  start(given?: Given, making?: Pick<Making, 'now'>): Promise<RunningHost>
   /** Resolves when the slots are spread evenly over so many. */
   spread(count: number): Promise<void>
   /** A name of a tenant that this host would have; its key is the name, and its secret `s`. */
@@ -40,13 +41,13 @@ export async function memoryHosts(count: number, given: Given = {}): Promise<Mem
     storage,
     blobs,
     hosts,
-    async start(more = {}) {
+    async start(more = {}, making = {}) {
       const shared = { store: 'postgres://nobody@127.0.0.1/none', blobs, cluster: true, rateLimit: '0' }
       const mine = { port: 0, data: join(folder, `host-${started++}`), key: 'root', secret: 's', tenant: 'root' }
       const all = { ...shared, ...mine, logLevel: 'silent', ...given, ...more }
       const config = readConfig(all, {}, [...SERVICES.keys()])
       const openStorage = async (): Promise<Storage> => ({ ...storage, close: async () => undefined })
-      const host = await startHost(config, { write: () => undefined }, { openStorage, hashCost: 2 })
+      const host = await startHost(config, { write: () => undefined }, { openStorage, hashCost: 2, ...making })
       hosts.push(host)
       return host
     },

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { scheduler } from 'node:timers/promises'
 import { connectAsync, type MqttClient } from 'mqtt'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createClient } from '../../../src/client.ts'
 import { viewCluster } from '../../../src/cluster/cluster-view.ts'
 import { HOST_TENANT } from '../../../src/host/auth/host-tenant.ts'
 import { fenceOf } from '../../../src/host/cluster/tenant-services.ts'
@@ -207,6 +208,22 @@ describe('a tenant of four partitions at two hosts', () => {
     for (const [n, id] of ids.entries()) await ask(n, 'POST', `/api/tasks/${id}/command/start`)
   })
 
+  it('wakes tasks of any partition by changes of objects', async () => {
+    const far = RESOURCES.find((resource) => ![0, homeOf('assets')].includes(homeOf(resource))) ?? ''
+    const sensors = [{ label: 'put', name: 'objectEvent', resource: 'assets', properties: { events: 'put' } }]
+    const { ID } = await ask<{ ID: string }>(0, 'POST', '/api/tasks', {
+      sensors,
+      task: { name: 'files', resource: far },
+    })
+    expect(partitionOfTask(ID, COUNT)).toBe(homeOf(far))
+    const client = createClient({ url: hosts[1]?.url ?? '', credentials: { key: 'me', secret: 's' } })
+    await client.objects.put('assets', 'a.txt', 'hello')
+    const task = () => ask<Task>(1, 'GET', `/api/tasks/${ID}`)
+    while ((await task()).invocationCount === 0) await scheduler.wait(20)
+    expect(stateOf(await task())).toBe('Put')
+    await ask(1, 'DELETE', `/api/tasks/${ID}?forceStop=true`)
+  })
+
   // Holds MERGED-1
   it('tells the messages of all partitions in one stream at any host', async () => {
     for (const at of [0, 1]) {
@@ -217,7 +234,7 @@ describe('a tenant of four partitions at two hosts', () => {
       for (const [n, resource] of RESOURCES.entries())
         await ask(n, 'POST', `/resources/${resource}/events`, { x: 1, mark: `${at}.${n}.` })
       for (const n of RESOURCES.keys()) await stream.until(`"${at}.${n}."`)
-      const told = [...stream.text.matchAll(/"resource":"([^"]*)"/g)].map(([, resource]) => resource)
+      const told = [...stream.text.matchAll(/"resource":"([^"]*)"/g)].map(([, resource = '']) => resource)
       expect(told.sort()).toEqual([...RESOURCES].sort())
     }
   })

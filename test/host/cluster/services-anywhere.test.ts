@@ -1,8 +1,13 @@
 /** Objects, secrets, webscripts and what they tell each other, asked at a host that has not the tenant. */
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { get, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createClient, type Client } from '../../../src/client.ts'
+import { ApiKeys, KEY_RECORDS } from '../../../src/host/auth/api-keys.ts'
+import { HOST_TENANT } from '../../../src/host/auth/host-tenant.ts'
 import type { RunningHost } from '../../../src/host/running-host.ts'
+import { basic } from '../sample-host.ts'
 import { memoryHosts, type MemoryHosts } from './memory-hosts.ts'
 
 const SCRIPT = `const heard = []
@@ -31,6 +36,21 @@ beforeAll(async () => {
 })
 afterAll(() => cluster.stop())
 
+/** Resolves when it runs. */
+async function deployed(files: Readonly<Record<string, string>>): Promise<void> {
+  const assets = new Map(Object.entries(files).map(([path, text]) => [path, new TextEncoder().encode(text)]))
+  const { job } = await client.functions.webscripts.create(assets)
+  await client.functions.webscripts.jobs.finished(job?.id ?? '')
+}
+
+/** Asked from that address of this machine. */
+async function statusFrom(localAddress: string, url: string, authorization: string): Promise<number | undefined> {
+  const asking = get(url, { localAddress, agent: false, headers: { authorization } })
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+  answer.resume()
+  return answer.statusCode
+}
+
 it('a webscript with a secret of the vault is called by its id at any host', async () => {
   expect((await fetch(other.url + script)).status).toBe(404)
   await client.vault.put('WORD', 'sesame')
@@ -39,9 +59,7 @@ it('a webscript with a secret of the vault is called by its id at any host', asy
     'webscript.json': JSON.stringify({ ...manifest, deploy: { secrets: ['WORD'] } }),
     'index.js': SCRIPT,
   }
-  const assets = new Map(Object.entries(files).map(([path, text]) => [path, new TextEncoder().encode(text)]))
-  const { job } = await client.functions.webscripts.create(assets)
-  await client.functions.webscripts.jobs.finished(job?.id ?? '')
+  await deployed(files)
   for (const { url } of [owner, other]) {
     // a host that looked in vain looks again after a second
     await expect
@@ -72,6 +90,19 @@ it('an object that is put at one host is read at the other, and subscriptions te
     .poll(() => client.subscriptions.deliveries('assets', 'told'), { timeout: 20_000 })
     .toMatchObject([{ state: 'delivered' }])
   expect(await (await fetch(other.url + script)).json()).toMatchObject({ heard: 1 })
+})
+
+it('whoever guesses a key at one host keeps others, who use it there, not waiting at the one that has the tenant', async () => {
+  const own = { name: 'closed', version: '1.0.0', runtime: 'web-node24' }
+  const code = 'module.exports = async (req, res) => res.json(1)'
+  await deployed({ 'webscript.json': JSON.stringify(own), 'index.js': code })
+  const keys = new ApiKeys(cluster.storage.tenant(HOST_TENANT).collection(KEY_RECORDS), Date.now, 2)
+  await keys.add({ key: 'fresh', secret: 's', tenant })
+  const call = (secret: string, from: string) =>
+    statusFrom(from, `${other.url}/api/v1/${tenant}/closed`, basic('fresh', secret))
+  const guesses = await Promise.all(Array.from({ length: 40 }, () => call('wrong', '127.0.0.2')))
+  expect(new Set(guesses)).toEqual(new Set([403, 429]))
+  expect(await call('s', '127.0.0.3')).toBe(200)
 })
 
 it('the next owner opens signed addresses, secrets and webscripts, and goes on with imports', async () => {

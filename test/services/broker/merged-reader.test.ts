@@ -47,7 +47,7 @@ it('tells what each partition tells, and what was dropped there', async () => {
   feed.publish('near', messageOf(1))
   far.say({ dropped: 3 }, told(2))
   const values = [await reader.next(), await reader.next()].map(({ value }) => value?.value['n'])
-  expect(values.sort()).toEqual([1, 2])
+  expect(new Set(values)).toEqual(new Set([1, 2]))
   expect([reader.takeDropped(), reader.takeDropped()]).toEqual([3, 0])
 })
 

@@ -3,9 +3,11 @@ import { alarms } from './alarms.ts'
 import { alarmEvents } from './alarm-events.ts'
 import { broker } from './broker.ts'
 import { commands } from './commands.ts'
+import { converters } from './converters.ts'
 import { resources } from './resources.ts'
 import { rules } from './rules.ts'
 import { streams } from './streams.ts'
+import { storedQueries } from './stored-queries.ts'
 import { templates } from './templates.ts'
 import { types } from './types.ts'
 import type { SimulatedService } from './simulated-service.ts'
@@ -20,4 +22,6 @@ export const SIMULATED: readonly SimulatedService[] = [
   templates,
   types,
   streams,
+  converters,
+  storedQueries,
 ]

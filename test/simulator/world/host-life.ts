@@ -12,7 +12,7 @@ import { MQTT_PORT, newConnection } from './network.ts'
 import type { Medium } from './medium.ts'
 
 /** What is served. Functions and webscripts run in processes of their own, which no simulated clock governs. */
-export const SERVED: readonly string[] = ['broker', 'rules', 'resources', 'alarms', 'queries']
+export const SERVED: readonly string[] = ['broker', 'rules', 'resources', 'alarms', 'queries', 'converter']
 
 export interface Answer {
   readonly status: number

@@ -384,6 +384,7 @@ export class World {
         this.loop.forget()
         network.forget()
         void this.medium.crash()
+        this.notes.crashed()
         this.loop.after(START_AGAIN_MS, () => this.#start(), 'world')
       },
     )

@@ -1,0 +1,39 @@
+/** Hosts that do not fit the cluster that they come to: each is told all that is wrong with it. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { AppError } from '../../../src/kernel/errors.ts'
+import { basic } from '../sample-host.ts'
+import { memoryHosts, type MemoryHosts } from './memory-hosts.ts'
+
+let cluster: MemoryHosts
+beforeAll(async () => {
+  cluster = await memoryHosts(1)
+})
+afterAll(() => cluster.stop())
+
+it('a host that keeps objects elsewhere, has another time and an address where nobody answers does not join', async () => {
+  const wrong = { objects: 's3://somewhere-else', advertise: 'http://127.0.0.1:1' }
+  const now = (): number => Date.now() - 60_000
+  const { message } = await cluster.start(wrong, { now }).then(
+    () => expect.fail('it should have been refused'),
+    (error: unknown) => error as AppError,
+  )
+  expect(message).toMatch(/^This host cannot join the cluster: the clock of this machine is (?:59|60)\d{3} ms apart/)
+  expect(message).toContain(
+    `the host at ${cluster.hosts[0]?.url} keeps contents of objects in files, and this one in s3://`,
+  )
+  expect(message).toContain('give all hosts the same --objects')
+  expect(message).toContain('nobody answers at http://127.0.0.1:1')
+})
+
+it('a host whose clock is set while it runs goes on, and says it at /health', async () => {
+  let set = 0
+  const host = await cluster.start({}, { now: () => Date.now() + set })
+  const health = async (): Promise<string> => (await fetch(`${host.url}/health`)).text()
+  expect(await health()).not.toContain('apart')
+  set = 5_000
+  await expect.poll(health, { timeout: 20_000 }).toContain('ms apart from that of the database; set both by')
+  const answer = await fetch(`${host.url}/`, { headers: { authorization: basic('root', 's') } })
+  expect(answer.status).toBe(200)
+  set = 0
+  await expect.poll(health, { timeout: 20_000 }).not.toContain('apart')
+})

@@ -1,0 +1,125 @@
+/** Stored queries that clients write, delete and run. */
+import type { JsonObject } from '../../../src/kernel/json.ts'
+import { BEGINNING } from '../world/virtual-loop.ts'
+import type { World } from '../world/world.ts'
+import { KnownThing } from './known-thing.ts'
+import type { ServiceModel, SimulatedService } from './simulated-service.ts'
+
+const NAMES = ['week', 'shift'] as const
+const RESOURCE = 'scale'
+/** one a second, each with its place as its value */
+const SAMPLES = 20
+
+export const storedQueries: SimulatedService = {
+  name: 'queries',
+  onlyWhenDrawn: true,
+  cast: 0.15,
+  needs: ['broker', 'queries'],
+  asks: [
+    'POST /resources/:id/events',
+    'POST /config/query/:name',
+    'PUT /config/query/:name',
+    'GET /config/query/:name',
+    'DELETE /config/query/:name',
+    'GET /data/query/:name',
+  ],
+  operations: {
+    create: { weight: 2, draw: (chance) => ({ name: chance.of(NAMES), seconds: chance.between(1, SAMPLES) }) },
+    replace: { weight: 4, draw: (chance) => ({ name: chance.of(NAMES), seconds: chance.between(1, SAMPLES) }) },
+    remove: { weight: 2, draw: (chance) => ({ name: chance.of(NAMES) }) },
+    run: { weight: 5, draw: (chance) => ({ name: chance.of(NAMES) }) },
+    look: { weight: 1, draw: (chance) => ({ name: chance.of(NAMES) }) },
+  },
+  model: (world) => new StoredQueries(world),
+}
+
+/** Of how many seconds it asks for the samples; null: it is not there. */
+type State = number | null
+
+type Known = KnownThing<State>
+
+class StoredQueries implements ServiceModel {
+  readonly #world: World
+  readonly #known = new Map<string, Known>()
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  async prepare(tenant: string): Promise<void> {
+    const url = `/resources/${RESOURCE}/events`
+    const body = weights(SAMPLES).map((weight) => ({ weight, timestamp: BEGINNING + weight * 1000 }))
+    await this.#world.look({ method: 'POST', url, tenant, body })
+  }
+
+  act(name: string, tenant: string, given: JsonObject): void {
+    const { name: query, seconds = 0 } = given as { name: string; seconds?: number }
+    const known = this.#thing(tenant, query)
+    const url = `/config/query/${query}`
+    const body = { query: queryOf(seconds) }
+    known.work(async () => {
+      if (name === 'create')
+        await known.ask(name, { method: 'POST', url, body }, (state) => (state === null ? seconds : undefined))
+      else if (name === 'replace') await known.ask(name, { method: 'PUT', url, body }, () => seconds)
+      else if (name === 'remove')
+        await known.ask(name, { method: 'DELETE', url }, (state) => (state === null ? undefined : null))
+      else if (name === 'run') await this.#run(known)
+      else await this.#see(known)
+    })
+  }
+
+  async verify(tenant: string): Promise<void> {
+    for (const known of this.#known.values()) {
+      if (known.tenant !== tenant) continue
+      known.rest()
+      await this.#see(known)
+      await this.#run(known)
+    }
+  }
+
+  #thing(tenant: string, name: string): Known {
+    const key = `${tenant} ${name}`
+    const named = { oracle: 'stored queries are as the model says', tenant, name }
+    const known = this.#known.get(key) ?? new KnownThing<State>(this.#world, named, null)
+    this.#known.set(key, known)
+    return known
+  }
+
+  async #see(known: Known): Promise<void> {
+    const { tenant, name } = known
+    const { kind, answer } = await this.#world.ask({ method: 'GET', url: `/config/query/${name}`, tenant })
+    const isAbsent = answer?.status === 404
+    if (kind !== 'answered' && !isAbsent) return
+    const text = isAbsent ? 'null' : queryIn(answer?.body)
+    known.see(text, (state) => (state === null ? 'null' : JSON.stringify(queryOf(state))) === text)
+  }
+
+  /** It gives the samples of the seconds that it asks for, all of them. */
+  async #run(known: Known): Promise<void> {
+    const { tenant, name } = known
+    const url = `/data/query/${name}?render=SERIES`
+    const { kind, answer } = await this.#world.ask({ method: 'GET', url, tenant })
+    const isAbsent = answer?.status === 404
+    if (kind !== 'answered' && !isAbsent) return
+    const text = isAbsent ? 'null' : `the values ${valuesOf(answer?.body).join()}`
+    known.see(text, (state) => text === (state === null ? 'null' : `the values ${weights(state).join()}`))
+  }
+}
+
+function queryIn(body: unknown): string {
+  return JSON.stringify((body as { readonly query: JsonObject }).query)
+}
+
+/** Of the one series of a result. */
+function valuesOf(body: unknown): readonly number[] {
+  const [series] = (body as { data: readonly { data: readonly (readonly number[])[] }[] }).data
+  return series?.data[1] ?? []
+}
+
+function weights(seconds: number): readonly number[] {
+  return Array.from({ length: seconds }, (_, n) => n)
+}
+
+function queryOf(seconds: number): JsonObject {
+  return { from: BEGINNING, until: BEGINNING + seconds * 1000, resource: RESOURCE, metric: 'weight' }
+}
