@@ -123,8 +123,9 @@ export class UnknownStates {
     const count = rows.count(row)
     const own = { message, time: now }
     if (rows.hasUnknown(row)) {
-      const seen = Math.max(handle.unknownAt, materializedCount)
-      const isNear = materializedCount >= handle.unknownAt
+      const unknownAt = rows.unknownAt[row] as number
+      const seen = Math.max(unknownAt, materializedCount)
+      const isNear = materializedCount >= unknownAt
       const fired = count > seen ? rows.fires(row) - rows.firesBefore(row, count) : 0
       if ((count > seen && last === undefined) || (fired > 0 && !this.#firesAgain)) return false
       const since = count > seen ? [{ message: last as Message, time: rows.time(row) }, own] : [own]
@@ -148,7 +149,7 @@ export class UnknownStates {
       handle.unknown = { from, replayed: [own], fired: 0 }
     }
     rows.hadUnknown = true
-    handle.unknownAt = count + 1
+    rows.unknownAt[row] = count + 1
     // Messages that run no sensor are no invocation.
     handle.failed.push(count + 1 - (rows.partly(row)?.silent ?? 0))
     if (handle.failed.length > MAX_FAILED) handle.failed.shift()
