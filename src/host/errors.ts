@@ -17,7 +17,7 @@ const FASTIFY_CODES: ReadonlyMap<string, ErrorCode> = new Map([
 ])
 
 /** Where the database lies is nobody's business but the log's. */
-const AWAY = 'The database cannot be reached at the moment; try again in a few seconds'
+const AWAY = 'The database cannot be reached at the moment, or has no room; try again in a few seconds'
 const AWAY_S = 2
 /** s in which another host has taken over, as a rule */
 const MOVED_S = 1

@@ -21,7 +21,7 @@ interface FailedAttempt {
   readonly error: unknown
 }
 
-const BACKOFF = { delay: 1_000, most: 60_000 }
+export const BACKOFF = { delay: 1_000, most: 60_000 }
 /** ms after which what could not be done is tried again */
 export const AGAIN_MS = 2_000
 const LONGEST_REASON = 2_000

@@ -5,7 +5,7 @@
 import { messageOf } from '../kernel/errors.ts'
 import type { Stored, StoreTime } from '../storage/contract.ts'
 import type { Job, JobHandler } from './contract.ts'
-import { AGAIN_MS, Execution, type ExecutionDependencies } from './execution.ts'
+import { AGAIN_MS, BACKOFF, Execution, type ExecutionDependencies } from './execution.ts'
 import { HeldJob, isClosed, leaseFrom } from './held-job.ts'
 
 export interface TypeRunnerDependencies extends Omit<ExecutionDependencies, 'isStopped'> {
@@ -172,7 +172,11 @@ export class TypeRunner {
       const { state, dueTime, lease } = one.value
       if (this.#running.has(one.id)) continue
       const lookTime = dueTime ?? lease?.until ?? 0
-      if (lookTime > time.ms && (lease === undefined || lease.session === time.session)) {
+      if (
+        lookTime > time.ms &&
+        !this.#waitsTooLong(one.value, time) &&
+        (lease === undefined || lease.session === time.session)
+      ) {
         next = Math.min(next ?? lookTime, lookTime)
         continue
       }
@@ -184,6 +188,12 @@ export class TypeRunner {
       if (await documents.changeUnlessChanged(one, change)) isChanged = true
     }
     return { isChanged, next }
+  }
+
+  /** What is tried again waits no longer than a pause is long: the clock of the store was set back. */
+  #waitsTooLong({ state, attemptsStarted, dueTime = 0 }: Job, { ms }: StoreTime): boolean {
+    const { most } = this.#dependencies.handler.backoff ?? BACKOFF
+    return state === 'delayed' && attemptsStarted > 0 && dueTime - ms > Math.max(most, AGAIN_MS)
   }
 
   #begin(held: HeldJob): void {

@@ -47,7 +47,7 @@ export const ERRORS = {
   UNAVAILABLE: {
     status: 503,
     meaning:
-      'the database cannot be reached at the moment; the header `Retry-After` says in how many seconds to try again',
+      'the database cannot be reached at the moment, or has no room; the header `Retry-After` says in how many seconds to try again',
   },
   UNAUTHORIZED: { status: 401, meaning: 'the request has no credentials, or they are wrong or expired' },
   FORBIDDEN: { status: 403, meaning: 'the credentials are good, but not for this tenant or this action' },

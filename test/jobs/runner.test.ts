@@ -123,6 +123,23 @@ describe('an attempt that fails', () => {
     expect(log[0]).toMatch(/^work job j1 of tenant acme: no luck 0; it is tried again in \d+ ms$/)
   })
 
+  it('is followed by another in time although the clock of the store was set back', async () => {
+    const world = new JobWorld()
+    const hand = new Hand()
+    const { queue } = world.host([hand.handler({ attempts: 2, backoff: { delay: 1_000, most: 5_000 } })])
+    await queue.add({ type: 'work' })
+    await queue.add({ type: 'work', delay: 60_000 })
+    await world.settle()
+    hand.end(0, new Error('no luck'))
+    await world.settle()
+    world.storeSkew = -3_600_000
+    await world.advance(1_000)
+    expect(await queue.get('j1')).toMatchObject({ state: 'active' })
+    hand.end(1)
+    await world.settle()
+    expect([(await queue.get('j1'))?.state, (await queue.get('j2'))?.state]).toEqual(['completed', 'delayed'])
+  })
+
   it('as the last one fails the job', async () => {
     const world = new JobWorld()
     const hand = new Hand()

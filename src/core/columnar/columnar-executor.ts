@@ -27,6 +27,7 @@ import { fitOf, type BatchFit } from './batch-shape.ts'
 import { gateStates } from './possible-firings.ts'
 import { hasUnknown } from './standing-nodes.ts'
 import { ColumnarSource } from './columnar-source.ts'
+import { numbersInPlace } from './fixed-memory.ts'
 
 interface KnownFit {
   readonly properties: RuleProperties
@@ -41,7 +42,7 @@ const OPENED_SHARE = 1 / 8
 
 export class ColumnarExecutor implements Executor, Batches {
   /** epoch ms at which the message at hand was taken, and of the clock when a late answer was taken last; cells cost no box */
-  readonly clock = new Float64Array([Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY])
+  readonly clock = numbersInPlace(2).fill(Number.NEGATIVE_INFINITY)
   readonly singleListeners = new SingleListenerIndex()
   /** messages that tasks took on their full state, but for those that rows began */
   readonly plain = noPlainCounts()

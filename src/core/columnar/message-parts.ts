@@ -6,6 +6,7 @@
  * PART-2 rows with called sensors, with sensors whose numbers others read or that triggers run, and such whose messages
  *   reset nothing or the whole task take the whole only; a part has all that its sensors read
  */
+import { integersInPlace } from './fixed-memory.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { SensorNode } from '../graph/graph.ts'
 import type { BatchShape, ShapeSensor } from './batch-shape.ts'
@@ -87,7 +88,7 @@ export class PartTable {
     const part = {
       ...described,
       place: this.#parts.length,
-      table: new Int32Array(this.whole.table.length),
+      table: integersInPlace(this.whole.table.length),
       carried: [],
       lacks,
     }

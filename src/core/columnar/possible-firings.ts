@@ -31,21 +31,33 @@ export function firingsOf(
   const observed = resets ? afterReset(graph, order, before, needsAll) : atRest(graph, before, needsAll)
   const attempts: PossibleFiring[] = []
   for (const [position, sensor] of order.entries()) {
-    settle(at(observed, sensor.index), now[sensor.slot] ?? UNKNOWN, 0)
-    for (const gate of sensor.gates) settle(at(observed, gate.index), decide(gate, observed, needsAll), 0)
-    for (const trigger of sensor.triggers) {
-      if (trigger.destination.kind === 'sensor') continue
-      const source = at(observed, trigger.source.index)
-      const matched = match(trigger, source)
-      if (matched !== undefined) attempts.push({ trigger, position, matched, from: source.before, to: source.state })
-    }
+    answer(observed, sensor, position, now, needsAll, attempts)
   }
   return attempts
 }
 
+/** A sensor shows its state: what its gates make of it, and which triggers into actuators hold, which go into `firings`. */
+function answer(
+  observed: readonly Observed[],
+  sensor: SensorNode,
+  position: number,
+  now: readonly number[],
+  needsAll: boolean,
+  firings: PossibleFiring[],
+): void {
+  settle(at(observed, sensor.index), now[sensor.slot] ?? UNKNOWN, 0)
+  for (const gate of sensor.gates) settle(at(observed, gate.index), decide(gate, observed, needsAll), 0)
+  for (const trigger of sensor.triggers) {
+    if (trigger.destination.kind === 'sensor') continue
+    const source = at(observed, trigger.source.index)
+    const matched = match(trigger, source)
+    if (matched !== undefined) firings.push({ trigger, position, matched, from: source.before, to: source.state })
+  }
+}
+
 /**
- * What a message does that runs all sensors, of which only some answer: whether a trigger into an actuator holds, and
- * what gates were last, as bits by slot. `gates`: the same before it.
+ * What a message does that runs all sensors, of which only some answer, or where only some did before: the triggers into
+ * actuators that hold, and what gates were last, as bits by slot. `gates`: the same before it.
  */
 export function outcomeWithout(
   graph: Graph,
@@ -53,20 +65,16 @@ export function outcomeWithout(
   answering: ReadonlySet<SensorNode>,
   { before, now, gates }: { before: readonly number[]; now: readonly number[]; gates: number },
   needsAll: boolean,
-): { readonly follows: boolean; readonly gates: number } {
+): { readonly firings: readonly PossibleFiring[]; readonly gates: number } {
   const observed = afterReset(graph, order, before, needsAll)
   for (const { index, slot } of graph.gates) at(observed, index).memory = (gates >> slot) & 1
-  let follows = false
-  for (const sensor of order) {
+  const firings: PossibleFiring[] = []
+  for (const [position, sensor] of order.entries()) {
     if (!answering.has(sensor)) continue
-    settle(at(observed, sensor.index), now[sensor.slot] ?? UNKNOWN, 0)
-    for (const gate of sensor.gates) settle(at(observed, gate.index), decide(gate, observed, needsAll), 0)
-    for (const trigger of sensor.triggers) {
-      if (match(trigger, at(observed, trigger.source.index)) !== undefined) follows = true
-    }
+    answer(observed, sensor, position, now, needsAll, firings)
   }
   return {
-    follows,
+    firings,
     gates: graph.gates.reduce((bits, { index, slot }) => bits | (at(observed, index).memory << slot), 0),
   }
 }

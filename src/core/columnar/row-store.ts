@@ -1,5 +1,5 @@
 /** The memory of a batch: its rows' numbers, and what follows from states as tables that all rows share. */
-import { UNKNOWN, type PlugCall, type SensorNode } from '../graph/graph.ts'
+import { UNKNOWN, type Graph, type PlugCall, type SensorNode } from '../graph/graph.ts'
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
@@ -7,11 +7,12 @@ import type { TaskModel } from '../task/run.ts'
 import type { Match } from '../task/fire.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { keptOf, NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
+import { integersInPlace } from './fixed-memory.ts'
 import type { Fields } from './message-fields.ts'
 import { toFill } from './property-fill.ts'
 import { carriedValue, isKept, nextEra, type Era } from './message-eras.ts'
 import { isSilent, PartTable, type Part } from './message-parts.ts'
-import { firingsOf, gateStates } from './possible-firings.ts'
+import { firingsOf, gateStates, type PossibleFiring } from './possible-firings.ts'
 import {
   AFTER,
   AT_BITS,
@@ -168,7 +169,7 @@ export class RowStore {
     this.shape = shape
     this.layout = layoutOf(shape)
     this.keyMask = 2 ** shape.keyBits - 1
-    this.table = new Int32Array(2 ** (2 * shape.keyBits))
+    this.table = integersInPlace(2 ** (2 * shape.keyBits))
     this.parts = new PartTable(shape, model, this.table)
     this.gateBits = gateBitsOf(shape, model)
   }
@@ -520,21 +521,22 @@ export class RowStore {
     return this.table[((before & keyMask) << this.shape.keyBits) | (now & keyMask)] ?? 0
   }
 
+  /** Place in `followings` of what is found to follow; NOTHING when nothing does. */
+  place({ triggers }: Graph, firings: readonly PossibleFiring[]): number {
+    const list = firings.map(({ trigger, position, matched, from, to }): Following => {
+      const { policyMs, destination } = trigger
+      return { trigger: triggers.indexOf(trigger), actuator: destination.slot, policyMs, position, matched, from, to }
+    })
+    return list.length === 0 ? NOTHING : this.followings.push(list) - 1
+  }
+
   /** Fills a table entry with the help of a task of the shape; gives its place in `followings`. */
   #lookUp({ graph, settings }: TaskModel, { runs, table }: Part, before: number, now: number): number {
     const run = this.shape.sensors.filter(({ slot }) => runs[slot])
     const order = run.map(({ slot }) => graph.sensors[slot] as SensorNode)
     const { gatesNeedFullObservation: needsAll, resetObservations: resets } = settings
-    const list = firingsOf(graph, order, this.states(before), this.states(now), needsAll, resets).map(
-      (one): Following => {
-        const { trigger, position, matched, from, to } = one
-        const { policyMs, destination } = trigger
-        const actuator = destination.slot
-        return { trigger: graph.triggers.indexOf(trigger), actuator, policyMs, position, matched, from, to }
-      },
-    )
+    const what = this.place(graph, firingsOf(graph, order, this.states(before), this.states(now), needsAll, resets))
     const keyMask = this.keyMask
-    const what = list.length === 0 ? NOTHING : this.followings.push(list) - 1
     table[((before & keyMask) << this.shape.keyBits) | (now & keyMask)] = what
     return what
   }
@@ -548,7 +550,7 @@ function grown(old: Float64Array, rows: number): Float64Array<ArrayBuffer> {
 }
 
 function gateBitsOf(shape: BatchShape, { graph, settings }: TaskModel): Int32Array {
-  const bits = new Int32Array(2 ** shape.keyBits)
+  const bits = integersInPlace(2 ** shape.keyBits)
   if (shape.gates === 0) return bits
   for (let key = 0; key < bits.length; key++) {
     const states: number[] = []

@@ -2,7 +2,7 @@
  * The ways into the rows of one batch: code for messages with the usual fields, and for each part of the sensors that
  * others run. Made when it is first needed, and anew when the rows move.
  */
-import { ACCEPTED, NOT_ACCEPTED } from '../engine/executor.ts'
+import { ACCEPTED_WITH_CALLS, NOT_ACCEPTED } from '../engine/executor.ts'
 import type { Message } from '../task/origin.ts'
 import { firstEra, type Era } from './message-eras.ts'
 import type { Fields, FieldsTable } from './message-fields.ts'
@@ -88,6 +88,6 @@ export class RowTakers {
     const taken = take(row, message, fields, part)
     if (taken !== NOT_ACCEPTED || !this.#batch.takeAlone(row, message as Message, fields, part)) return taken
     this.#batch.taken++
-    return ACCEPTED
+    return ACCEPTED_WITH_CALLS
   }
 }

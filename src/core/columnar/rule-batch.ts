@@ -108,7 +108,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
     this.#rows = new RowStore(shape, model, clock)
     this.oddGates = this.#rows.oddGates
-    this.#unknown = new UnknownStates(this.#rows, model, host.keepsLog)
+    this.#unknown = new UnknownStates(this.#rows, model, this, host.keepsLog)
     this.#host = host
     this.#events = new RowEventWriter(this.#rows, host)
     this.#recorder = new FiringRecorder(this.#rows, model, host, this.#events)
@@ -505,7 +505,9 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   }
 
   takeAlone(row: number, message: Message, fields: Fields, part: Part): boolean {
-    return !this.#keepsAll && this.#unknown.takeAlone(this.handleAt(row), message, fields, part)
+    const isTaken = !this.#keepsAll && this.#unknown.takeAlone(this.handleAt(row), message, fields, part)
+    this.current = undefined
+    return isTaken
   }
 
   beginFully(handle: RowHandle, now: number): void {

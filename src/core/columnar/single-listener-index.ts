@@ -8,6 +8,7 @@ import { type RowEvents, type TakeOne } from './row-code.ts'
 import type { Era } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
 import { ERA, LAST } from './row-layout.ts'
+import { NO_NUMBER, ResourceTable } from './resource-table.ts'
 import type { RowStore } from './row-store.ts'
 
 /** What rows of one batch share whose messages mostly have the same fields. */
@@ -27,13 +28,13 @@ const MAX_BATCHES = 2 ** 10
 
 export class SingleListenerIndex {
   /** batch and row by resource */
-  readonly #numbers = new Map<string, number>()
+  readonly #numbers = new ResourceTable()
   readonly #batches: IndexedBatch[] = []
 
   /** Into the one row that listens to its resource, if there is one. */
   take(message: Message): Accepted {
     const number = this.#numbers.get(message.resource)
-    if (number === undefined) return NOT_ACCEPTED
+    if (number === NO_NUMBER) return NOT_ACCEPTED
     return (this.#batches[number >> ROW_BITS] as IndexedBatch).takeOne(number & (MAX_ROWS - 1), message)
   }
 
@@ -45,7 +46,7 @@ export class SingleListenerIndex {
     const own = row * batch.rows.layout.objects
     batch.rows.objects[own + LAST] = last
     batch.rows.objects[own + ERA] = era
-    this.#numbers.set(interned(resource), (place << ROW_BITS) | row)
+    this.#numbers.set(resource, (place << ROW_BITS) | row)
     return true
   }
 
@@ -60,9 +61,4 @@ export class SingleListenerIndex {
     objects[own + ERA] = undefined
     return { last, era }
   }
-}
-
-/** The same text as engines keep names of fields, and parsers short values: found without comparing letter by letter. */
-function interned(text: string): string {
-  return Object.keys({ [text]: true })[0] ?? text
 }

@@ -1,6 +1,6 @@
 /**
  * Messages in which a value that is compared is no number, so that its sensor fails and has no state: a row takes them by
- * itself when nothing follows. All else about them (the error, what became unknown and when) is made up by taking them
+ * itself when nothing follows, and the next one in which all sensors answer also when something does. All else about them (the error, what became unknown and when) is made up by taking them
  * through the state machine when somebody looks.
  *
  * UNKNOWN-1 the bits of a sensor without a state are those of its last one, which is what triggers ask for. What gates were
@@ -20,12 +20,24 @@ import type { TaskState } from '../task/task-state.ts'
 import { hasUnknown } from './standing-nodes.ts'
 import { outcomeWithout } from './possible-firings.ts'
 import { isOfType, numberIn } from './read-parameters.ts'
-import { AFTER, BEFORE, COUNT, ERA, LAST, TIME } from './row-layout.ts'
+import { AFTER, AT_COUNT, BEFORE, blockAt, COUNT, ERA, FIRED_AFTER, LAST, objectsAt, TIME } from './row-layout.ts'
 import type { RowHandle } from './row-handle.ts'
-import type { RowStore } from './row-store.ts'
+import { NOTHING, type FiredAfter, type RowStore } from './row-store.ts'
+import type { RowCode } from './row-code.ts'
 import { parametersIn, type SensorFormula } from './sensor-formula.ts'
 
-type Outcome = ReturnType<typeof outcomeWithout>
+/** What follows from a message, as a place in the followings of the store, and what gates were last with it. */
+interface Outcome {
+  readonly what: number
+  readonly gates: number
+}
+
+/** Who fires what follows. */
+export interface UnknownFirings {
+  /** whether somebody hears what fires */
+  readonly tells: boolean
+  readonly code: Pick<RowCode, 'follow'>
+}
 
 export class UnknownStates {
   readonly #rows: RowStore
@@ -36,15 +48,17 @@ export class UnknownStates {
   readonly isPossible: boolean
   /** what a message fired it fires again when it is replayed; not asked of rows that fire before all sensors have answered */
   readonly #firesAgain: boolean
+  readonly #firings: UnknownFirings
   /** of the message at hand: sensors that fail, as bits of their positions, and state bits */
   #failed = 0
   #bits = 0
 
   /** `tellsFailures`: each failure is told to somebody */
-  constructor(rows: RowStore, model: TaskModel, tellsFailures: boolean) {
+  constructor(rows: RowStore, model: TaskModel, firings: UnknownFirings, tellsFailures: boolean) {
     const { sensors, inner } = rows.shape
     this.#rows = rows
     this.#model = model
+    this.#firings = firings
     this.#firesAgain = !rows.shape.early && model.graph.triggers.every(({ policyMs }) => policyMs <= 0)
     this.isPossible =
       !tellsFailures &&
@@ -65,11 +79,11 @@ export class UnknownStates {
     const before = rows.after(row)
     const gates = odd?.now ?? rows.gatesOf(before)
     const outcome = this.#outcome(before, gates)
-    if (outcome.follows) return false
+    if (outcome.what !== NOTHING && !this.#canFire) return false
     if (this.#failed !== 0 && !this.#note(handle, message, now, known)) return false
     this.#set(row, now, this.#bits, outcome.gates)
-    if (this.#failed === 0) this.#settle(row)
-    else if (handle.unknown?.from?.count === rows.count(row)) this.#copySince(row, handle.unknown.from.since)
+    if (this.#failed === 0) return this.#regain(row, message, known.era, outcome.what)
+    if (handle.unknown?.from?.count === rows.count(row)) this.#copySince(row, handle.unknown.from.since)
     return true
   }
 
@@ -138,11 +152,13 @@ export class UnknownStates {
       if (!isSeen && (last === undefined || lastEra === undefined || !rows.ranAll(lastEra))) return false
       const before = rows.after(row)
       const kept = { message: last, fields: lastEra?.fields, time: rows.time(row), index: -1, older: undefined }
+      const since: number[] = []
+      for (let n = 0; n < rows.layout.nodes; n++) since.push(0)
       const from = {
         count: count + 1,
         era,
         before,
-        since: Array.from<number>({ length: rows.layout.nodes }).fill(0),
+        since,
         last: isSeen ? undefined : (kept as KeptMessage),
         prior: rows.before(row),
       }
@@ -200,10 +216,29 @@ export class UnknownStates {
     rows.oddGates.set(row, { before: odd.now, now: odd.now })
   }
 
-  /** Gates are what the bits say again: what the message changed is noted at once, as code that goes by bits would not. */
-  #settle(row: number): void {
+  /** Whether a row may fire by the message at hand: all of its sensors have answered it, and nobody asks what gates were before. */
+  get #canFire(): boolean {
+    return this.#failed === 0 && !this.#rows.shape.early && !this.#firings.tells
+  }
+
+  /**
+   * Gates are what the bits say again, with the message at hand: what it changed is noted at once, as code that goes by bits
+   * would not. What follows goes by what was before it.
+   */
+  #regain(row: number, message: Message, era: Era, what: number): true {
+    const rows = this.#rows
+    const gates = rows.oddGates.get(row)?.before
+    if (what !== NOTHING) {
+      const handle = rows.handle(row)
+      rows.era = era
+      this.#firings.code.follow(row, what, message)
+      // A call may have gone on in the state machine, from which the row is filled anew.
+      if (rows.handle(row) !== handle || rows.oddGates.get(row)?.before !== gates) return true
+      if (gates !== undefined) keepGates(rows, row, gates)
+    }
     this.#shift(row)
-    this.#rows.oddGates.delete(row)
+    rows.oddGates.delete(row)
+    return true
   }
 
   /** The state of a sensor that asks for truths, texts and finite numbers; UNKNOWN when one of them is none. */
@@ -233,8 +268,22 @@ export class UnknownStates {
     const order = rows.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
     const answering = new Set(order.filter((_, position) => ((failed >> position) & 1) === 0))
     const states = { before: rows.states(from), now: rows.states(to), gates }
-    const outcome = outcomeWithout(graph, order, answering, states, settings.gatesNeedFullObservation)
+    const { firings, gates: after } = outcomeWithout(graph, order, answering, states, settings.gatesNeedFullObservation)
+    const outcome = { what: rows.place(graph, firings), gates: after }
     byGates.set(gates, outcome)
     return outcome
+  }
+}
+
+/** The last message of a row has fired: what gates were before it is kept with that. */
+function keepGates(rows: RowStore, row: number, gates: number): void {
+  const { objects, past, layout } = rows
+  const count = rows.count(row)
+  for (let a = 0; a < layout.actuators; a++) {
+    if (past[rows.pastAt(row) + blockAt(layout, a) + AT_COUNT] !== count) continue
+    const place = row * layout.objects + objectsAt(a) + FIRED_AFTER
+    const after = objects[place] as Era | FiredAfter
+    const { era, missed, silent } = 'era' in after ? after : { era: after, missed: 0, silent: 0 }
+    objects[place] = { era, missed, silent, gates }
   }
 }

@@ -114,7 +114,7 @@ function failingSensors(store: RowStore, { graph, settings }: TaskModel, all: re
         return outcomeWithout(graph, order, answering, given, settings.gatesNeedFullObservation)
       }
       const [none, every] = [of(0), of(2 ** graph.gates.length - 1)]
-      if (none.follows) return undefined
+      if (none.firings.length > 0) return undefined
       undecided[states] = none.gates ^ every.gates
     }
     return undecided

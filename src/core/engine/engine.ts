@@ -21,7 +21,14 @@ import type { BeginOptions, ChangeOptions, KeptMessages, TaskOrigin } from './ho
 import { Clocks } from './clocks.ts'
 import type { Counting, Counts } from './counts.ts'
 import { Delays } from './delays.ts'
-import { ACCEPTED, NOT_ACCEPTED, type Accepted, type Executor, type MessageSource } from './executor.ts'
+import {
+  ACCEPTED,
+  ACCEPTED_WITH_CALLS,
+  NOT_ACCEPTED,
+  type Accepted,
+  type Executor,
+  type MessageSource,
+} from './executor.ts'
 import { EventHistory, type TaskHistory } from './event-history.ts'
 import { EventSubscriptions } from './event-subscriptions.ts'
 import type { EventFilter } from './event-filter.ts'
@@ -51,8 +58,8 @@ export class CoreEngine implements Engine {
   readonly #timers: TimerQueue
   readonly #clocks = new Clocks()
   readonly #executor: Executor
-  /** the present, in a cell that costs no box */
-  readonly #clock = new Float64Array([Number.NEGATIVE_INFINITY])
+  /** the present, epoch ms */
+  #latest = Number.NEGATIVE_INFINITY
   readonly #scheduler: SchedulerLike
   /** of a simulation: replies that are held back */
   readonly delays: Delays
@@ -344,22 +351,35 @@ export class CoreEngine implements Engine {
     let taken: Accepted = NOT_ACCEPTED
     try {
       taken = this.#accept(message)
-      if (taken === NOT_ACCEPTED) {
-        const source = this.#router.sourceOf(message.resource)
-        if (source === undefined) return false
-        this.#do(this.#taking(source, message))
-      }
-      // Who is told may hand in something, too.
-      const mayWait = this.#events.flush() || taken !== ACCEPTED
-      if (mayWait && !this.#waiting.isEmpty) {
-        taken = NOT_ACCEPTED
-        this.#doWaiting()
-      }
+      const isDone = taken === ACCEPTED || (taken === ACCEPTED_WITH_CALLS && this.#waiting.isEmpty)
+      return isDone && !this.#events.isWaiting ? true : this.#goOn(message, taken)
     } finally {
       this.#busy = false
-      if (taken !== ACCEPTED && (taken === NOT_ACCEPTED || this.#executor.mayHaveTimers())) this.#timers.arm()
+      if (taken !== ACCEPTED) this.#armAfter(taken)
+    }
+  }
+
+  /** What most messages need not: it was not accepted, or something may follow from it. */
+  #goOn(message: Message, taken: Accepted): boolean {
+    if (taken === NOT_ACCEPTED) {
+      const source = this.#router.sourceOf(message.resource)
+      if (source === undefined) return false
+      this.#do(this.#taking(source, message))
+    }
+    // Who is told may hand in something, too.
+    const mayWait = this.#events.flush() || taken !== ACCEPTED
+    if (mayWait && !this.#waiting.isEmpty) {
+      try {
+        this.#doWaiting()
+      } finally {
+        this.#timers.arm()
+      }
     }
     return true
+  }
+
+  #armAfter(taken: Accepted): void {
+    if (taken === NOT_ACCEPTED || this.#executor.mayHaveTimers()) this.#timers.arm()
   }
 
   #receiveLater(message: Message): boolean {
@@ -535,9 +555,9 @@ export class CoreEngine implements Engine {
   /** The scheduler's time, which never goes back, whatever the machine's clock does. */
   #now(): number {
     const now = this.#scheduler.now()
-    const last = this.#clock[0] as number
-    if (now <= last) return last
-    this.#clock[0] = now
+    const latest = this.#latest
+    if (now <= latest) return latest
+    this.#latest = now
     return now
   }
 

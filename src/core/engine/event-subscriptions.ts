@@ -236,6 +236,11 @@ export class EventSubscriptions {
   /** The same, for who does not know the bit. */
   readonly tell = (event: EngineEvent): void => this.emit(event, typeBit(event.type))
 
+  /** whether somebody has to be told, or joins, when the input at hand is done */
+  get isWaiting(): boolean {
+    return this.#first !== undefined || this.#joining.length > 0
+  }
+
   /** The input at hand is done. True when somebody was told. */
   flush(): boolean {
     const isTold = this.#first !== undefined

@@ -3,7 +3,7 @@
  * inherited values, and held against new constraints. The type names the operation until it is done.
  *
  * TYPEWORK-1 work goes in slices; what is left is found by looking, so that it goes on after a crash
- * TYPEWORK-2 a newer change of the type takes over: the older operation ends
+ * TYPEWORK-2 a newer change of the type takes over: the older operation ends, and changes nothing of what came after it
  * TYPEWORK-3 what met an outage of the store is tried again until it is done
  */
 import { messageOf } from '../../kernel/errors.ts'
@@ -14,7 +14,7 @@ import type { StartTimer } from '../../kernel/start-timer.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Enforcement } from './constraints/enforcement.ts'
 import { searchedOf, type ResourceRecord } from './resource-record.ts'
-import { isConflict, untilWritten } from './retry.ts'
+import { isConflict } from './retry.ts'
 import { typeIdOf, type TenantResources } from './tenant-resources.ts'
 import type { AppliedConstraint, TypeRecord } from './type-record.ts'
 
@@ -111,8 +111,7 @@ export class TypeWork {
     const constraints = type.constraints.some(({ status }) => status === 'applying')
       ? await this.#hold(tenantResources, typeId, type)
       : type.constraints
-    if (!this.#stopped && type.operation !== undefined)
-      await this.#end(tenantResources, typeId, type.operation, constraints)
+    if (!this.#stopped && type.operation !== undefined) await this.#end(tenantResources, stored, constraints)
   }
 
   /** Gives resources the inherited values by which they are found. */
@@ -165,20 +164,21 @@ export class TypeWork {
     })
   }
 
-  #end(
+  /** A type that was changed meanwhile has constraints of which this run knows nothing: it is looked at anew. */
+  async #end(
     tenantResources: TenantResources,
-    typeId: string,
-    operation: string,
+    { id, value, version }: Stored<TypeRecord>,
     constraints: readonly AppliedConstraint[],
   ): Promise<void> {
     const { types } = tenantResources.collections
-    return untilWritten(async () => {
-      const stored = await types.get(typeId)
-      if (stored?.value.operation !== operation) return
-      const { operation: _done, ...record } = stored.value
-      await types.put(typeId, { ...record, constraints, beats: (record.beats ?? 0) + 1 }, stored.version)
-      tenantResources.types.forget(typeId)
-    })
+    const { operation: _done, ...record } = value
+    try {
+      await types.put(id, { ...record, constraints, beats: (record.beats ?? 0) + 1 }, version)
+    } catch (error) {
+      if (!isConflict(error)) throw error
+      this.begin(tenantResources, id)
+    }
+    tenantResources.types.forget(id)
   }
 }
 

@@ -7,7 +7,7 @@ import type { Plug } from '../../core/plug/plug.ts'
 import type { Ports } from '../../core/ports.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { JobRunner } from '../../jobs/job-runner.ts'
-import { messageOf } from '../../kernel/errors.ts'
+import { AppError, messageOf } from '../../kernel/errors.ts'
 import { machineTimers } from '../../machine/timers.ts'
 import type { Storage } from '../../storage/contract.ts'
 import { portions } from '../../storage/walk.ts'
@@ -254,6 +254,8 @@ class Rules implements RulesService {
         try {
           tasks.push(runnable(task, value.epoch, value.createTime, await maker.parts(collections, value)))
         } catch (error) {
+          // no rule is to blame: whoever starts this tries again
+          if (error instanceof AppError && error.code === 'UNAVAILABLE') throw error
           const run = { task, epoch: value.epoch, status: 'failed', finishedTime: this.#options.now() } as const
           this.#runEnds.note({ ...run, error: messageOf(error) })
         }

@@ -8,6 +8,8 @@ import { AppError, messageOf, type Issue } from '../../kernel/errors.ts'
  */
 export type Fate = 'NOT_WRITTEN' | 'UNKNOWN_OUTCOME'
 
+const DISK_FULL = '53100'
+
 /** What would be right, by the server's code. */
 const HINTS: ReadonlyMap<string, string> = new Map([
   ['28P01', 'give the right user and password'],
@@ -16,7 +18,7 @@ const HINTS: ReadonlyMap<string, string> = new Map([
   ['42501', "let the database's user create and use the schema"],
   ['42P01', 'a newer version has taken over this collection: start this host again with the newer version'],
   ['25006', 'this server is a copy for reading: connect to the one that may be written'],
-  ['53100', 'make room on its disk'],
+  [DISK_FULL, 'make room on its disk'],
   ['53300', 'raise its max_connections, or open fewer hosts'],
   ['57014', 'ask for less, or raise the time limit'],
   ['ECONNREFUSED', 'start the server there, or give its right address'],
@@ -27,7 +29,10 @@ const HINTS: ReadonlyMap<string, string> = new Map([
 /** Transactions that stepped on each other's toes: the same again is right. */
 const AGAIN: ReadonlySet<string> = new Set(['23505', '40001', '40P01'])
 
-/** A failure as `STORE`, or `UNAVAILABLE` when the server does not answer, naming the place and what would be right. Our own errors stay what they are. */
+/**
+ * A failure as `STORE`, or `UNAVAILABLE` when the server does not answer or has no room, naming the place and what would
+ * be right. Our own errors stay what they are.
+ */
 export function storeError(place: string, thrown: unknown, fate?: Fate): AppError {
   if (thrown instanceof AppError) return thrown
   const hint = HINTS.get(codeOf(thrown) ?? '')
@@ -36,7 +41,8 @@ export function storeError(place: string, thrown: unknown, fate?: Fate): AppErro
   const parts = [`${place}: ${what}`, ...(fate === undefined ? [] : [outcome[fate]]), ...(hint ? [hint] : [])]
   const issues: Issue[] =
     fate === undefined ? [] : [{ path: '', message: outcome[fate], severity: 'ERROR', type: fate }]
-  return new AppError(isConnectionLoss(thrown) ? 'UNAVAILABLE' : 'STORE', parts.join('; '), { issues, cause: thrown })
+  const passes = isConnectionLoss(thrown) || codeOf(thrown) === DISK_FULL
+  return new AppError(passes ? 'UNAVAILABLE' : 'STORE', parts.join('; '), { issues, cause: thrown })
 }
 
 /** True when the server did not answer, or ended the connection with its answer. */

@@ -2,7 +2,6 @@
  * Tables of collections: made when a collection is first used, and filled from the documents when its specification has
  * changed. Writes need not wait for that, because the writer does all in order; reads do.
  */
-import { AppError } from '../../kernel/errors.ts'
 import type { Document } from '../contract.ts'
 import { Problems } from '../problems.ts'
 import { readFields, type KnownSpec } from '../spec.ts'
@@ -12,6 +11,7 @@ import type { WalkedRow } from './read-documents.ts'
 import type { ReaderPool } from './reader-pool.ts'
 import { MUST_FILL, type FilledRow, type StateAnswer, type StateJob } from './state-jobs.ts'
 import type { StateAnswers, StateWire } from './state-wire.ts'
+import { writeError } from './failure.ts'
 
 export type StateCommits = GroupCommit<StateJob, StateWire, StateAnswer, StateAnswers>
 
@@ -79,7 +79,7 @@ export class Declarations {
 
   async #submit(job: StateJob, weight: number): Promise<number | undefined> {
     const answer = await this.#commits.submit(job, weight)
-    if ('failure' in answer) throw new AppError('STORE', answer.failure)
+    if ('failure' in answer) throw writeError(answer)
     return 'results' in answer ? answer.results[0] : undefined
   }
 }

@@ -2,6 +2,7 @@
 import type { CheckedRemoval, PreparedBatch } from '../check-series.ts'
 import type { Sample } from '../series.ts'
 import { CODE, codeOf, EXPIRES, NUMBER, SAMPLE, TEXT, TIME, TRUTH, VALUE, type SampleBlock } from './sample-block.ts'
+import type { NotWritten } from './failure.ts'
 
 /** As callers hand it over; `packSeriesJobs` turns a batch of them into operations. */
 export type SeriesJob = ({ readonly kind: 'append'; readonly tenant: string } & PreparedBatch) | RemoveJob | ExpireJob
@@ -41,7 +42,7 @@ export interface Append {
 export type SeriesOperation = AppendOperation | RemoveJob | ExpireJob
 
 /** Each append, removal and expiry has one answer, in order: how many were let go, else 0; or why it failed. */
-export type SeriesAnswer = number | { readonly failure: string }
+export type SeriesAnswer = number | NotWritten
 
 type AppendJob = Extract<SeriesJob, { readonly kind: 'append' }>
 

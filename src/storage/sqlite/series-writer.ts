@@ -13,6 +13,7 @@ import { SeriesCompactor } from './series-compactor.ts'
 import type { AppendOperation, ExpireJob, RemoveJob, SeriesAnswer, SeriesOperation } from './series-jobs.ts'
 import { SERIES_MIGRATIONS } from './series-migrations.ts'
 import { serveThread } from './serve-thread.ts'
+import { notWritten } from './failure.ts'
 
 export interface SeriesWriterData {
   readonly file: string
@@ -64,7 +65,7 @@ class SeriesWriter {
     } catch (error) {
       // One of them cannot be written, or there is no room for all: each for itself then.
       if (operations.length > 1) return operations.flatMap((operation) => this.handle([operation]))
-      const failed = { failure: messageOf(error) }
+      const failed = notWritten(error)
       return operations.flatMap((one) => (one.kind === 'append' ? one.appends.map(() => failed) : [failed]))
     } finally {
       this.#plan()

@@ -1,5 +1,4 @@
 /** Samples and messages of one tenant. */
-import { AppError } from '../../kernel/errors.ts'
 import type { Json } from '../../kernel/json.ts'
 import {
   checkApplied,
@@ -20,6 +19,7 @@ import type { FoundColumns, LatestRow } from './read-samples.ts'
 import type { StoreRead } from './reader.ts'
 import type { SeriesJob } from './series-jobs.ts'
 import { mapInTurns } from './turns.ts'
+import { writeError } from './failure.ts'
 
 type SeriesRead = Extract<StoreRead, { readonly of: 'series' }>['read']
 
@@ -142,7 +142,7 @@ export class SqliteSeries implements Series {
   async #write(job: SeriesJob, weight: number): Promise<number> {
     const answer = await this.#opened.seriesCommits.submit(job, weight)
     if (typeof answer === 'number') return answer
-    throw new AppError('STORE', `The store could not write it: ${answer.failure}`)
+    throw writeError(answer)
   }
 
   #read<Answer>(read: SeriesRead): Promise<Answer> {

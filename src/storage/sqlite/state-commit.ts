@@ -1,5 +1,4 @@
 /** Units of work on their way to the writer of state.db and back. */
-import { AppError } from '../../kernel/errors.ts'
 import { conflictError, type Conflict } from '../conflicts.ts'
 import type { Committed, Write } from '../contract.ts'
 import { prepareWrites, type PreparedWrite } from '../prepare-writes.ts'
@@ -17,6 +16,7 @@ import {
   type StateWrite,
   type PreviousColumns,
 } from './state-jobs.ts'
+import { writeError } from './failure.ts'
 
 export class StateCommit {
   readonly #commits: StateCommits
@@ -48,7 +48,7 @@ export class StateCommit {
       this.#reckon(tenant, telling, prepared, answer)
     }
     if ('misfits' in answer) throw conflictError(answer.misfits.map((misfit) => conflictOf(prepared, misfit)))
-    if ('failure' in answer) throw notWritten(answer.failure)
+    if ('failure' in answer) throw writeError(answer)
     return { results: answer.results }
   }
 
@@ -92,7 +92,7 @@ export class StateCommit {
   async trim(tenant: string, log: string, partition: number, upTo: number): Promise<void> {
     for (let gone = TRIM_ROWS; gone === TRIM_ROWS;) {
       const answer = await this.#commits.submit({ kind: 'trim', tenant, log, partition, upTo }, 0)
-      if ('failure' in answer) throw notWritten(answer.failure)
+      if ('failure' in answer) throw writeError(answer)
       gone = 'results' in answer ? (answer.results[0] ?? 0) : 0
     }
   }
@@ -110,10 +110,6 @@ export class StateCommit {
     const fields = columnValues(form, id, write.fields)
     return { kind: 'put', collection: form.name, id, body: write.text, fields, expect, tells }
   }
-}
-
-function notWritten(failure: string): AppError {
-  return new AppError('STORE', `The store could not write it: ${failure}`)
 }
 
 function weightOf(write: PreparedWrite): number {

@@ -2,6 +2,7 @@
 import type { Conflict } from '../conflicts.ts'
 import type { Expectation } from '../contract.ts'
 import type { CollectionForm, ColumnValues } from './collection-form.ts'
+import type { NotWritten } from './failure.ts'
 
 export type StateJob =
   | { readonly kind: 'commit'; readonly tenant: string; readonly writes: readonly StateWrite[] }
@@ -78,7 +79,7 @@ export type StateAnswer =
       readonly told: readonly PreviousColumns[]
     }
   | { readonly misfits: readonly WriteConflict[] }
-  | { readonly failure: string }
+  | NotWritten
 
 /** The one result of `declare`. */
 export const READY = 0

@@ -3,7 +3,6 @@
  * commit. Each unit of work is compared with what is there before it writes anything, so that one that must not be written
  * leaves nothing to undo: savepoints would do it too, but their cost grows with the square of the pages that they guard.
  */
-import { messageOf } from '../../kernel/errors.ts'
 import { isExpected } from '../conflicts.ts'
 import { createFieldTables, documentsTable, formText, type CollectionForm } from './collection-form.ts'
 import { CollectionTables, type Current } from './collection-tables.ts'
@@ -24,6 +23,7 @@ import {
 } from './state-jobs.ts'
 import { STATE_MIGRATIONS } from './state-migrations.ts'
 import { packAnswers, unpackJobs, type StateAnswers, type StateWire } from './state-wire.ts'
+import { notWritten } from './failure.ts'
 
 export interface StateWriterData {
   readonly file: string
@@ -58,7 +58,7 @@ class StateWriter {
     try {
       return this.#whole(jobs)
     } catch (error) {
-      if (jobs.length === 1) return [{ failure: messageOf(error) }]
+      if (jobs.length === 1) return [notWritten(error)]
       // One of them cannot be written, or there is no room for all: each for itself then.
       return jobs.flatMap((job) => this.#written([job]))
     }

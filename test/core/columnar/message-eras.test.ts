@@ -19,6 +19,13 @@ const BOTH: Rule = {
   triggers: [{ sourceLabel: 'g', destinationLabel: 'act', statesTrigger: ['TRUE'] }],
 }
 
+const ON_CHANGE = {
+  sourceLabel: 'g',
+  destinationLabel: 'act',
+  stateChangeTrigger: { stateFrom: 'FALSE', stateTo: 'TRUE' },
+}
+const CHANGE: Rule = { ...BOTH, triggers: [ON_CHANGE] }
+
 /** What a rule does with messages, a second apart; quietly, or while somebody listens. */
 async function played(rule: Rule, messages: readonly Values[], listens: boolean) {
   const clock = new VirtualClock(0)
@@ -109,11 +116,28 @@ describe('a row', () => {
   })
 
   // Holds UNKNOWN-1
-  it('has the full state take the next one when something follows from it', async () => {
-    const { hasRow, why, fired } = await asBoth(BOTH, [...START, { a: 30, b: 3 }, { a: null, b: 30 }, { a: 30, b: 31 }])
-    expect(why.value).toBe(1)
-    expect(hasRow).toBe(true)
-    expect(fired).toHaveLength(1)
+  it.each([
+    ['a state', BOTH],
+    ['a change', CHANGE],
+    ['a change, at most once in ten seconds', { ...CHANGE, triggers: [{ ...ON_CHANGE, invocationPolicy: 10 }] }],
+  ])('fires with the next one by what gates were before it: %s', async (_, rule) => {
+    const near = [
+      { a: 30, b: 3 },
+      { a: null, b: 30 },
+      { a: 30, b: 31 },
+    ]
+    const later = [
+      { a: 5, b: 5 },
+      { a: null, b: 30 },
+      { a: 6, b: 30 },
+      { a: 7, b: 7 },
+    ]
+    for (let last = 0; last <= later.length; last++) {
+      const { hasRow, why, fired } = await asBoth(rule, [...START, ...near, ...later.slice(0, last)])
+      expect(why.value).toBe(0)
+      expect(hasRow).toBe(true)
+      expect(fired).toHaveLength(1)
+    }
   })
 
   it('takes several in which sensors fail, one after the other or with one between', async () => {

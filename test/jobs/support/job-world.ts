@@ -30,6 +30,8 @@ export class JobWorld {
   now = NOON
   /** by which a host's clock is wrong, ms */
   skew = 0
+  /** by which somebody has set the clock of the store, ms */
+  storeSkew = 0
   readonly #disk = new MemoryDisk()
   readonly #isShared: boolean
   storage: Storage
@@ -110,7 +112,7 @@ export class JobWorld {
   }
 
   #open(): Storage {
-    const storage = openMemory({ disk: this.#disk, clock: () => this.now })
+    const storage = openMemory({ disk: this.#disk, clock: () => this.now + this.storeSkew })
     return this.#isShared ? withoutSessions(storage) : storage
   }
 }

@@ -58,6 +58,31 @@ describe('a constraint that comes to a type while a resource is written', () => 
   })
 })
 
+// Holds TYPEWORK-2
+describe('a change of a type whose operation is under way', () => {
+  it('keeps the constraint that it brought when the operation ends', async () => {
+    const { storage, holdNext } = heldCommits(openMemory())
+    const b = await bench({ storage })
+    const constraint = await narrowDoors(b)
+    await b.api.resources.create({ id: 'north', resourceTypeId: 'door', width: 1 })
+    const change = holdNext()
+    const changed = b.api.types.patch('door', { name: 'Door' })
+    await change.reached
+    const operation = holdNext()
+    change.go()
+    await changed
+    await operation.reached
+    // nobody has the type now, so that the change needs no operation of its own
+    await b.api.resources.remove('north', {})
+    await b.api.types.patch('door', { $constraints: [constraint] })
+    operation.go()
+    await expect.poll(() => b.service.gauges().openOperations).toBe(0)
+    expect(await constraintsOf(b)).toEqual([{ constraintId: constraint, status: 'ineffect' }])
+    expect((await b.api.types.get('door')).value).not.toHaveProperty('$bulkOperation')
+    await b.close()
+  })
+})
+
 // Holds TYPEWORK-3
 describe('the operation over the resources of a type', () => {
   it('is tried again when the store was away', async () => {

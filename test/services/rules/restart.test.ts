@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../../src/index.ts'
+import { AppError } from '../../../src/kernel/errors.ts'
+import type { Document, Storage, Store } from '../../../src/storage/contract.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { WrappedCollection } from '../../../src/storage/wrapped-collection.ts'
 import { got } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { ONCE, ruleOf, templateOf } from './support/rules.ts'
@@ -15,6 +18,31 @@ async function again(disk: MemoryDisk, before: Bench, ms = 0): Promise<Bench> {
   const after = await bench({ storage: openMemory({ disk }), firstId: 1000 })
   after.clock.advanceTo(at)
   return after
+}
+
+class Unread<D extends Document> extends WrappedCollection<D> {
+  override get(): Promise<never> {
+    return Promise.reject(new AppError('UNAVAILABLE', 'away'))
+  }
+}
+
+/** The same, which cannot read what tasks of a template run. */
+function withUnreadSources(storage: Storage): Storage {
+  const tenant = (id: string): Store => {
+    const store = storage.tenant(id)
+    return {
+      collection: (spec) => {
+        const collection = store.collection(spec)
+        return spec.name === 'task_sources' ? new Unread(collection) : collection
+      },
+      log: (name) => store.log(name),
+      series: store.series,
+      blobs: store.blobs,
+      commit: (writes) => store.commit(writes),
+      now: () => store.now(),
+    }
+  }
+  return { ...storage, tenant }
 }
 
 describe('after a restart', () => {
@@ -64,6 +92,21 @@ describe('after a restart', () => {
     const after = await bench({ storage: openMemory({ disk }), plugs: [] })
     await expect.poll(async () => (await after.ask('GET', '/api/tasks/t1')).at('status')).toBe('failed')
     expect((await after.ask('GET', '/api/tasks/t1')).at('error')).toContain('heat')
+    await after.close()
+  })
+
+  it('a task whose source cannot be read fails the start, and not itself', async () => {
+    const disk = new MemoryDisk()
+    const before = await bench({ storage: openMemory({ disk }) })
+    await before.ask('POST', '/api/templates', templateOf())
+    await before.ask('POST', '/api/tasks', { template: 'overheating', name: 'm', resource: 'x' })
+    await before.close()
+    await before.storage.close()
+    const storage = withUnreadSources(openMemory({ disk }))
+    await expect(bench({ storage })).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    await storage.close()
+    const after = await bench({ storage: openMemory({ disk }) })
+    expect((await after.ask('GET', '/api/tasks/t1')).at('status')).toBe('running')
     await after.close()
   })
 

@@ -9,6 +9,8 @@ import { TENANTS } from './world.ts'
 const FEW = [5, 25] as const
 const MANY = [25, 80] as const
 const HOUR_MS = 3_600_000
+/** what a power cut takes back of series: the log has all of it */
+const LOST_MS = [10, 1000, 30_000, 100_000]
 /** also longer than the time limit of a call */
 const OUTAGES_MS = [10, 500, 3000, 20_000, 90_000]
 
@@ -68,6 +70,7 @@ function manners(chance: Chance): Fault {
     writeMs: chance.of([0, 1, 20, 200, 1000]),
     readMs: chance.of([0, 1, 10, 100]),
     refused: chance.of([0, 0, 0.01, 0.1]),
+    unread: chance.of([0, 0, 0.01, 0.1]),
   }
   return { fault: 'manners', manners: own }
 }
@@ -78,15 +81,18 @@ function plugs(chance: Chance): Fault {
     fails: chance.of([0, 0.1, 0.5]),
     hangs: chance.of([0, 0.1, 0.3]),
     slowMs: chance.of([0, 10, 500, 3000, 15_000]),
+    late: chance.of([0, 0.5, 1]),
   }
 }
 
 const FAULTS: readonly ((chance: Chance) => Fault)[] = [
   (chance) => ({ fault: 'crash', downMs: chance.of([1, 100, 3000, 60_000]) }),
   (chance) => ({ fault: 'crash', downMs: chance.of([1, 100]) }),
+  (chance) => ({ fault: 'power', seriesMs: chance.of(LOST_MS), downMs: chance.of([1, 100, 3000]) }),
   (chance) => ({ fault: 'restart', downMs: chance.of([1, 1000, 60_000]) }),
   (chance) => ({ fault: 'trouble', kind: 'away', ms: chance.of(OUTAGES_MS) }),
   (chance) => ({ fault: 'trouble', kind: 'stuck', ms: chance.of(OUTAGES_MS) }),
+  (chance) => ({ fault: 'trouble', kind: 'full', ms: chance.of(OUTAGES_MS) }),
   manners,
   (chance) => ({ fault: 'clock', ms: chance.of([500, 5000, HOUR_MS, HOUR_MS]) }),
   (chance) => ({ fault: 'clock', ms: chance.of([-500, -5000, -HOUR_MS, -HOUR_MS]) }),

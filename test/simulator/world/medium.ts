@@ -17,6 +17,7 @@ import type {
   Write,
 } from '../../../src/storage/contract.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
+import { SeriesData } from '../../../src/storage/memory/series-data.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import type { Chance } from './chance.ts'
 import type { VirtualLoop } from './virtual-loop.ts'
@@ -32,6 +33,8 @@ export interface Manners {
   readonly readMs: number
   /** of writes, how many are refused */
   readonly refused: number
+  /** of reads, how many are; absent: none */
+  readonly unread?: number
 }
 
 export const CALM: Manners = { writeMs: 0, readMs: 0, refused: 0 }
@@ -40,15 +43,25 @@ export const CALM: Manners = { writeMs: 0, readMs: 0, refused: 0 }
 export interface MediumCounts {
   commits: number
   refusedWrites: number
+  refusedReads: number
   /** writes that were on their way when the machine died: kept, and lost */
   keptUnanswered: number
   lost: number
+  /** writes of series that a power cut took back */
+  lostSeries: number
 }
 
 /** A write that is not done. */
 interface Pending {
   /** does it for good, at once */
   apply(): void
+}
+
+interface SeriesWrite {
+  readonly tenant: string
+  /** ms since the beginning of the run */
+  readonly at: number
+  write(series: Series): Promise<unknown>
 }
 
 /** Writes that follow each other. */
@@ -66,13 +79,22 @@ export class Medium {
   readonly #disk = new MemoryDisk()
   readonly #loop: VirtualLoop
   readonly #chance: Chance
-  readonly counts: MediumCounts = { commits: 0, refusedWrites: 0, keptUnanswered: 0, lost: 0 }
+  readonly counts: MediumCounts = {
+    commits: 0,
+    refusedWrites: 0,
+    refusedReads: 0,
+    keptUnanswered: 0,
+    lost: 0,
+    lostSeries: 0,
+  }
   manners: Manners = CALM
   #trouble: Trouble | undefined
   /** those that wait for the end of the trouble */
   #held: (() => void)[] = []
   /** of the machine that is up: its writes, by file and tenant */
   readonly #lanes = new Map<string, Lane>()
+  /** all that was done to series, in order */
+  readonly #seriesWrites: SeriesWrite[] = []
   #inner: Storage | undefined
   /** counts the machines; one that died is not answered any more */
   #life = 0
@@ -121,6 +143,17 @@ export class Medium {
     this.#inner = undefined
   }
 
+  /** After a crash: the power was cut, and the file of series is what it was at that time. */
+  async loseSeriesSince(at: number): Promise<void> {
+    const tenants = new Set(this.#seriesWrites.map((one) => one.tenant))
+    for (const tenant of tenants) Object.assign(this.#disk.tenant(tenant), { series: new SeriesData() })
+    const storage = openMemory({ disk: this.#disk, clock: () => this.#loop.wall })
+    const first = this.#seriesWrites.findIndex((one) => one.at > at)
+    if (first >= 0) this.counts.lostSeries += this.#seriesWrites.splice(first).length
+    for (const { tenant, write } of this.#seriesWrites) await write(storage.tenant(tenant).series)
+    await storage.close()
+  }
+
   #refuseWhenAway(): void {
     if (this.#trouble === 'away') throw new AppError('UNAVAILABLE', 'the simulated store is away')
   }
@@ -141,6 +174,11 @@ export class Medium {
   async #read<T>(life: number, read: () => Promise<T>): Promise<T> {
     await this.#wait(life, this.manners.readMs)
     this.#refuseWhenAway()
+    const { unread = 0 } = this.manners
+    if (unread > 0 && this.#chance.is(unread)) {
+      this.counts.refusedReads++
+      throw new AppError('UNAVAILABLE', 'the simulated store cannot read it')
+    }
     const answer = await read()
     await this.#wait(life, this.manners.readMs)
     return answer
@@ -170,15 +208,10 @@ export class Medium {
   }
 
   #refusal(): AppError | undefined {
-    const text =
-      this.#trouble === 'full'
-        ? 'STORE'
-        : this.#trouble === 'away' || this.#chance.is(this.manners.refused)
-          ? 'UNAVAILABLE'
-          : undefined
-    if (text === undefined) return undefined
+    const isFull = this.#trouble === 'full'
+    if (!isFull && this.#trouble !== 'away' && !this.#chance.is(this.manners.refused)) return undefined
     this.counts.refusedWrites++
-    return new AppError(text, text === 'STORE' ? 'the simulated store is full' : 'the simulated store is away')
+    return new AppError('UNAVAILABLE', isFull ? 'the simulated disk is full' : 'the simulated store is away')
   }
 
   #storage(life: number, inner: Storage): Storage {
@@ -250,13 +283,18 @@ export class Medium {
   /** A file of its own: its writes have an order of their own. */
   #series(life: number, tenant: string, inner: Series): Series {
     const lane = `${tenant} series`
+    const written = <T>(write: (series: Series) => Promise<T>): Promise<T> =>
+      this.#write(life, lane, () => {
+        this.#seriesWrites.push({ tenant, at: this.#loop.elapsed, write })
+        return write(inner)
+      })
     return {
       append: (batch) => {
         const copy = JSON.parse(JSON.stringify(batch)) as typeof batch
-        return this.#write(life, lane, () => inner.append(copy))
+        return written((series) => series.append(copy))
       },
-      remove: (what) => this.#write(life, lane, () => inner.remove(what)),
-      expire: (now) => this.#write(life, lane, () => inner.expire(now)),
+      remove: (what) => written((series) => series.remove(what)),
+      expire: (now) => written((series) => series.expire(now)),
       applied: (log, partition) => this.#read(life, () => inner.applied(log, partition)),
       range: (query) => this.#read(life, () => inner.range(query)),
       columns: (query) => this.#read(life, () => inner.columns(query)),

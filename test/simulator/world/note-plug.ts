@@ -20,14 +20,22 @@ export interface Note {
   hasFailed?: boolean
 }
 
+/** Of calls, how many fail and how many hang, and how slow others are at most. */
 export interface Behaviour {
   readonly fails: number
   readonly hangs: number
   readonly slowMs: number
+  /** of those that hang, how many answer when nobody waits for it any more; absent: none */
+  readonly late?: number
 }
+
+/** ms after which a call that hangs may answer: its limit is over then, and it may have been made again */
+const LATE_MS = [21_000, 60_000] as const
 
 /** failures in a row of one effect: fewer than a rule tries */
 const MOST_FAILURES = 3
+
+const WELL: Behaviour = { fails: 0, hangs: 0, slowMs: 0 }
 
 export class NoteBook {
   readonly list: Note[] = []
@@ -59,13 +67,13 @@ export class NoteBook {
   async take(note: Pick<Note, 'task' | 'effect' | 'n'>): Promise<void> {
     const entry: Note = { ...note, at: this.#loop.elapsed, life: this.#life }
     this.list.push(entry)
-    const { fails = 0, hangs = 0, slowMs = 0 } = this.behaviour ?? {}
+    const { fails, hangs, slowMs } = this.behaviour ?? WELL
     const failures = this.#failures.get(note.effect) ?? 0
     const draw = this.#chance.next()
     if (failures < MOST_FAILURES && draw < fails + hangs) {
       this.#failures.set(note.effect, failures + 1)
       this.#tell(`note ${note.effect} of message ${note.n} ${draw < fails ? 'fails' : 'hangs'}`)
-      if (draw >= fails) await new Promise(() => undefined)
+      if (draw >= fails) return this.#hang()
       entry.hasFailed = true
       throw new AppError('PLUG_FAILED', 'the world outside says no')
     }
@@ -75,6 +83,15 @@ export class NoteBook {
     }
     entry.doneAt = this.#loop.elapsed
     this.#tell(`note ${note.effect} of message ${note.n} was called at ${entry.at.toFixed(3)} and is done`)
+  }
+
+  /** Never answers, or too late: what it says then is another answer to a call that was made again. */
+  #hang(): Promise<void> {
+    const { late = 0 } = this.behaviour ?? WELL
+    if (late === 0 || !this.#chance.is(late)) return new Promise(() => undefined)
+    const [least, most] = LATE_MS
+    const ms = this.#chance.between(least, most)
+    return new Promise((resolve) => void this.#loop.after(ms, resolve))
   }
 }
 

@@ -1,5 +1,6 @@
 /** What a run does, as data: it can be written down, made smaller and done again. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
+import type { Behaviour } from './note-plug.ts'
 import type { Manners, Trouble } from './medium.ts'
 
 /** Something that a client asks for. */
@@ -16,6 +17,8 @@ export interface Operation {
 export type Fault =
   /** the process is killed, and started again after so many ms */
   | { readonly fault: 'crash'; readonly downMs: number }
+  /** the power is cut: the process is gone, and series are as they were so many ms ago */
+  | { readonly fault: 'power'; readonly seriesMs: number; readonly downMs: number }
   /** an operator stops it, and starts it again */
   | { readonly fault: 'restart'; readonly downMs: number }
   /** the medium is in trouble for so many ms */
@@ -24,8 +27,8 @@ export type Fault =
   | { readonly fault: 'manners'; readonly manners: Manners }
   /** somebody sets the wall clock */
   | { readonly fault: 'clock'; readonly ms: number }
-  /** how plugs behave from now on: of their calls, how many fail, never answer, and are slow */
-  | { readonly fault: 'plugs'; readonly fails: number; readonly hangs: number; readonly slowMs: number }
+  /** how plugs behave from now on */
+  | ({ readonly fault: 'plugs' } & Behaviour)
 
 /** `turns`: it comes when so many more things have happened, or at once. */
 export type Step = Operation | (Fault & { readonly at: number; readonly turns?: number })

@@ -2,7 +2,7 @@
 import { messageOf } from '../../../src/kernel/errors.ts'
 import { Chance } from './chance.ts'
 import { SERVED, startLife, type Answer, type HostLife, type Question, type Setting } from './host-life.ts'
-import { CALM, Medium, type Trouble } from './medium.ts'
+import { CALM, Medium, type Manners, type Trouble } from './medium.ts'
 import type { Cast, Fault } from './plan.ts'
 import { network } from './network.ts'
 import { notePlug, type NoteBook } from './note-plug.ts'
@@ -250,11 +250,9 @@ export class World {
     this.counts.faults++
     this.tell(`FAULT ${JSON.stringify(step)}`)
     if (step.fault === 'crash') return this.#crash(step.downMs)
+    if (step.fault === 'power') return this.#crash(step.downMs, this.now - step.seriesMs)
     if (step.fault === 'restart') return this.#restart(step.downMs)
-    if (
-      step.fault === 'trouble' ||
-      (step.fault === 'manners' && (step.manners.writeMs >= 200 || step.manners.refused > 0))
-    ) {
+    if (step.fault === 'trouble' || (step.fault === 'manners' && isSlow(step.manners))) {
       this.wasSlow = true
     }
     if (step.fault === 'trouble') {
@@ -324,7 +322,8 @@ export class World {
     this.loop.after(ms, () => this.#troubles.at(-1) === one && this.medium.end(), 'world')
   }
 
-  async #crash(downMs: number): Promise<void> {
+  /** `seriesAt`: series are as they were then. */
+  async #crash(downMs: number, seriesAt?: number): Promise<void> {
     if (this.#isDown) return
     this.counts.crashes++
     this.#isDown = true
@@ -333,6 +332,7 @@ export class World {
     this.loop.forget()
     network.forget()
     await this.medium.crash()
+    if (seriesAt !== undefined) await this.medium.loseSeriesSince(seriesAt)
     this.notes.crashed()
     for (const lost of this.#open) lost()
     this.loop.after(downMs, () => this.#start(), 'world')
@@ -411,6 +411,10 @@ export class World {
 
 function hasNoRoute({ status, body }: Answer): boolean {
   return status === 404 && JSON.stringify(body).includes('There is nothing at ')
+}
+
+function isSlow({ writeMs, refused, unread = 0 }: Manners): boolean {
+  return writeMs >= 200 || refused > 0 || unread > 0
 }
 
 function short(body: unknown): string {

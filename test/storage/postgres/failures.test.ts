@@ -134,6 +134,21 @@ describeWithPostgres('failures of storage on PostgreSQL', (start) => {
     })
   })
 
+  it('takes a server without room for one that is away', async () => {
+    await withStorage({ schema: 'filled' }, async (storage) => {
+      const notes = storage.tenant('acme').collection(NOTES)
+      await notes.put('a', { text: 'fine' })
+      await sql(`create function filled.no_room() returns trigger language plpgsql as
+        $$ begin raise exception 'could not extend file' using errcode = 'disk_full'; end $$`)
+      await sql('create trigger no_room before insert on filled.c_notes_1 execute function filled.no_room()')
+      const failure = await failureOf(() => notes.put('b', { text: 'fine' }))
+      expect(failure).toMatchObject({ code: 'UNAVAILABLE', issues: [{ type: 'NOT_WRITTEN' }] })
+      expect(failure.message).toMatch(/could not extend file.*make room on its disk/)
+      await sql('drop trigger no_room on filled.c_notes_1')
+      await notes.put('b', { text: 'fine' })
+    })
+  })
+
   it('says of every unit under way that its outcome is unknown when the way is lost for good', async () => {
     const way = await cuttableWay(server)
     const storage = await open({ url: way.url, schema: 'lost', patience: 50 })

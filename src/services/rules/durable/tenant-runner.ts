@@ -412,6 +412,8 @@ export class TenantRunner {
       const delivered = await this.#delivered(task.id, task.epoch)
       await this.#begin(task, await this.#resources(task), delivered)
     } catch (error) {
+      // whoever starts this tries again
+      if (isAway(error)) throw error
       this.#fail(task, messageOf(error))
     }
   }

@@ -167,6 +167,16 @@ describe('over a restart', () => {
     expect(info(after)).toMatchObject({ status: 'running', startTime: 7 })
   })
 
+  it('such a task fails the start, and not itself, while the store is away', async () => {
+    const storage = openMemory()
+    const tenant = (id: string): Store =>
+      withCommit(storage.tenant(id), () => Promise.reject(new AppError('UNAVAILABLE', 'away')))
+    const life = new Life({ ...storage, tenant }, new Ground().outside, {})
+    await expect(life.runner.resume([watch(CALLS)])).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    expect(life.ended).toEqual([])
+    await life.close()
+  })
+
   it('a task whose plugs are gone is told as failed, and why', async () => {
     const ground = new Ground()
     const before = await begun(ground, CALLS)
