@@ -11,6 +11,8 @@ export interface HostRecord {
   readonly contents?: string
   /** of the program */
   readonly version: string
+  /** its `REPLAY_NUMBER` */
+  readonly replay: number
   /** epoch ms by the clock of the store: when it was there last */
   readonly seen: number
   /** epoch ms by the clock of the store */
@@ -27,6 +29,8 @@ export interface SlotTable {
   readonly owners: readonly string[]
   /** by slot: counts those who had it. A fence of its tenants is taken for this term */
   readonly terms: readonly number[]
+  /** `REPLAY_NUMBER` of those who have slots, or had them last; absent: nobody has had any */
+  readonly replay?: number
 }
 
 export const SLOT_TABLES: CollectionSpec<SlotTable> = { name: 'cluster_slots', version: 1, fields: {} }

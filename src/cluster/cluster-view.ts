@@ -25,10 +25,10 @@ export async function viewCluster(store: Store): Promise<ClusterView> {
   const { ms } = await store.now()
   const records = await store.collection(HOST_RECORDS).find({})
   const owners = (await store.collection(SLOT_TABLES).get(SLOT_TABLE))?.value.owners ?? []
-  const hosts = records.map(({ id, value: { url, version, seen, isDraining } }): HostView => {
+  const hosts = records.map(({ id, value: { url, version, replay, seen, isDraining } }): HostView => {
     const isLive = Math.abs(ms - seen) <= TTL_MS
     const state = !isLive ? 'gone' : isDraining ? 'draining' : 'live'
-    return { id, url, version, state, slots: owners.filter((owner) => owner === id).length, seenAgo: ms - seen }
+    return { id, url, version, replay, state, slots: owners.filter((owner) => owner === id).length, seenAgo: ms - seen }
   })
   const held = hosts.reduce((sum, { state, slots }) => sum + (state === 'gone' ? 0 : slots), 0)
   return { hosts: hosts.toSorted((a, b) => (a.url < b.url ? -1 : 1)), free: SLOTS - held }

@@ -9,10 +9,12 @@
  *   where the store tells who is there
  * PLACEMENT-3 what is given away was let go of before
  * PLACEMENT-4 a host that could not look for `TTL_MS` takes nothing for its own any more
+ * PLACEMENT-5 slots are never at hosts of two replay numbers, nor at one of a lower number than before
  */
 import { AppError } from '../kernel/errors.ts'
 import type { Presence, Store, Stored } from '../storage/contract.ts'
 import { HOST_RECORDS, SLOT_TABLE, SLOT_TABLES, type HostRecord, type SlotTable } from './cluster-records.ts'
+import type { Program } from './replay-number.ts'
 import { assignSlots, slotOf, SLOTS } from './slots.ts'
 
 /** ms by the clock of the store after which a host that said nothing counts as gone */
@@ -40,7 +42,7 @@ export interface PlacementOptions {
   readonly mqtt?: number | undefined
   /** where it keeps contents of objects */
   readonly contents?: string | undefined
-  readonly version: string
+  readonly program: Program
   /** who is there, as far as the store can tell before `TTL_MS` is over: hosts have announced their ids */
   readonly presence?: Pick<Presence, 'among'> | undefined
   /** ms since some moment; never goes back */
@@ -99,10 +101,14 @@ export class Placement {
     return this.#table.owners.reduce((count, owner) => count + Number(owner === id), 0)
   }
 
+  #takes({ isDraining, replay }: HostRecord): boolean {
+    return !isDraining && replay === this.#options.program.replay
+  }
+
   /** Whether this host has slots that somebody else would take. */
   get isTaken(): boolean {
     const { id } = this.#options
-    return this.owned > 0 && [...this.#hosts].some(([other, host]) => other !== id && !host.isDraining)
+    return this.owned > 0 && [...this.#hosts].some(([other, host]) => other !== id && this.#takes(host))
   }
 
   /** Whether another look should come soon: a host seems to be gone, or another host was faster. */
@@ -165,8 +171,9 @@ export class Placement {
     // one that came back a moment later is not gone
     this.#hosts = new Map(live.filter(([id]) => !missed.has(id) || !this.#missed.has(id)))
     this.#missed = missed
-    this.#adopt(stored?.value ?? NO_TABLE)
-    const next = this.#plan()
+    const table = stored?.value ?? NO_TABLE
+    this.#adopt(this.#isSuperseded(table) ? this.#withoutOwn(table) : table)
+    const next = this.#mayTake(table) ? this.#plan() : undefined
     if (next !== undefined) {
       const put = store.collection(SLOT_TABLES).put(SLOT_TABLE, next, stored?.version ?? 'absent')
       // another was faster: the next look sees what is left to do
@@ -179,7 +186,7 @@ export class Placement {
 
   /** Somebody may tell this host to drain after its record was read: that is not overwritten, and seen by the next look. */
   async #beat(ms: number, known: Map<string, HostRecord>, own: Stored<HostRecord> | undefined): Promise<void> {
-    const { store, id, url, mqtt, contents, version } = this.#options
+    const { store, id, url, mqtt, contents, program } = this.#options
     this.#isDraining ||= own?.value.isDraining === true
     const isDraining = this.#isDraining
     const isFresh = own !== undefined && own.value.isDraining === isDraining && ms - own.value.seen < BEAT_MS
@@ -188,13 +195,29 @@ export class Placement {
       url,
       ...(mqtt !== undefined && { mqtt }),
       ...(contents !== undefined && { contents }),
-      version,
+      ...program,
       seen: ms,
       joined: own?.value.joined ?? ms,
       isDraining,
     }
     known.set(id, record)
     await hasCommitted(store.collection(HOST_RECORDS).put(id, record, own?.version ?? 'absent'))
+  }
+
+  /** Hosts with a higher replay number have slots, or had them last. */
+  #isSuperseded({ replay = 0 }: SlotTable): boolean {
+    return replay > this.#options.program.replay
+  }
+
+  #withoutOwn(table: SlotTable): SlotTable {
+    return { ...table, owners: table.owners.map((owner) => (owner === this.#options.id ? '' : owner)) }
+  }
+
+  /** Slots of hosts with a lower replay number are taken when the last of them is gone. */
+  #mayTake(table: SlotTable): boolean {
+    const { replay: before = this.#options.program.replay } = table
+    if (before === this.#options.program.replay) return true
+    return !this.#isSuperseded(table) && ![...this.#hosts.values()].some((host) => host.replay === before)
   }
 
   /** This host is there as long as it can look; the clock of the store may have been set back. */
@@ -235,7 +258,8 @@ export class Placement {
     for (const [slot, wanted] of this.#wanted().entries()) {
       const owner = owners[slot] ?? ''
       if (owner !== id) {
-        if (wanted === id && !this.#hosts.has(owner)) give(slot, id)
+        const isHeld = this.#hosts.get(owner)?.replay === this.#options.program.replay
+        if (wanted === id && !isHeld) give(slot, id)
       } else if (wanted === id) {
         // let go of for somebody who is gone by now
         if (this.#releasing.get(slot) === true) again.push(slot)
@@ -244,12 +268,12 @@ export class Placement {
     }
     for (const slot of again) this.#releasing.delete(slot)
     if (again.length > 0) gained(again)
-    return isChanged ? { owners, terms } : undefined
+    return isChanged ? { owners, terms, replay: this.#options.program.replay } : undefined
   }
 
   /** Who should have each slot. When nobody takes any, who has one keeps it. */
   #wanted(): readonly string[] {
-    const takers = [...this.#hosts].flatMap(([id, { isDraining }]) => (isDraining ? [] : [id])).sort()
+    const takers = [...this.#hosts].flatMap(([id, host]) => (this.#takes(host) ? [id] : [])).sort()
     const key = takers.join(' ')
     if (this.#assigned?.key !== key) this.#assigned = { key, slots: assignSlots(takers) }
     const { slots } = this.#assigned

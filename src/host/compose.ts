@@ -1,5 +1,6 @@
 /** The only place that creates things: storage, services, and what lets people in. */
 import { createHmac } from 'node:crypto'
+import { REPLAY_NUMBER, type Program } from '../cluster/replay-number.ts'
 import type { Plug } from '../plug.ts'
 import type { CollectionSpec, Storage } from '../storage/contract.ts'
 import { checkPairs } from './auth/check-pair.ts'
@@ -20,11 +21,13 @@ import { checkSharedFolder } from './cluster/shared-folder.ts'
 import { deploymentSecret } from './cluster/deployment-secret.ts'
 import { requireWhole } from './cluster/partition-counts.ts'
 import { itself, makeCluster } from './cluster/make-cluster.ts'
+import { requireReplay } from './cluster/require-replay.ts'
 import { closeAll, makeServices, stopping } from './make-services.ts'
 import { OwnApi } from './own-api.ts'
 import { SERVICES } from './service-table.ts'
 import type { ServiceTable } from './service-dependencies.ts'
 import { machineTimers, type Timers } from './timers.ts'
+import { ownVersion } from './version.ts'
 
 export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
   readonly cluster?: ClusterHost
@@ -47,15 +50,18 @@ export interface Making {
   readonly hashCost?: number
   /** of requests and of the stop */
   readonly timers?: Timers
+  /** what the other hosts of a cluster take this one for */
+  readonly program?: Program
   /** of the disk that the data folder is on */
   readonly diskStats?: SpaceStats
 }
 
+const OWN_PROGRAM: Program = { version: ownVersion(), replay: REPLAY_NUMBER }
 const NO_PLUGS: readonly Plug[] = []
 
 /** Opens the store and makes everything. What was opened is closed again when something cannot be made. */
 export async function compose(config: Config, making: Making = {}): Promise<Composed> {
-  const { services = SERVICES, openStorage = openMedium } = making
+  const { services = SERVICES, openStorage = openMedium, program = OWN_PROGRAM } = making
   const lasting = config.store.medium !== 'memory'
   if (lasting && making.openStorage === undefined) requireSqlite()
   if (lasting) openDataFolder(config.data)
@@ -64,11 +70,13 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
   const { now = clock.now } = making
   const storage = await openStorage(config)
   try {
+    const isMember = config.cluster !== undefined
+    // before anything else is read, and made anew where another version has it otherwise
+    if (isMember) await requireReplay(storage.tenant(HOST_TENANT), program, making.timers)
     const isNew = (await storage.tenants()).length === 0
     const records = storage.tenant(HOST_TENANT).collection(KEY_RECORDS)
     const keyPairs = new ApiKeys(records, now, making.hashCost)
     const ownSecret = lasting ? tokenKey(config.data) : randomKey()
-    const isMember = config.cluster !== undefined
     const secret = isMember ? await deploymentSecret(storage.tenant(HOST_TENANT), ownSecret) : ownSecret
     if (config.store.medium === 'postgres' && !isMember) await requireWhole(storage.tenant(HOST_TENANT))
     if (isMember) await checkSharedFolder(storage.tenant(HOST_TENANT), config.blobs ?? config.data)
@@ -101,7 +109,9 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
         ),
       ownApi: new OwnApi({ issueToken: (order) => tokens.issue(order), now }),
     }
-    const cluster = isMember ? await makeCluster(services, parts, { secret, timers: making.timers }) : undefined
+    const cluster = isMember
+      ? await makeCluster(services, parts, { secret, timers: making.timers, program })
+      : undefined
     const made = cluster?.services ?? (await makeServices(services, { ...parts, serviceRegistry: {}, reached: itself }))
     return {
       services: made,

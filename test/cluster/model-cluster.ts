@@ -40,7 +40,7 @@ export class ModelCluster {
   }
 
   /** A host that is there already goes on. */
-  join(number: number): void {
+  join(number: number, replay = 1): void {
     if (this.#hosts.get(number)?.isDead === false) return
     const id = `host-${number}-${(this.#lives += 1)}`
     const isAwake = (): Promise<void> => host.frozen?.until ?? (host.isDead ? new Promise(() => undefined) : done)
@@ -51,7 +51,7 @@ export class ModelCluster {
       id,
       presence: { among: async () => this.#among() },
       url: `http://${id}`,
-      version: '1',
+      program: { version: '1', replay },
       elapsed: () => this.#ms,
       gained: () => tenants.gained(),
       lost: (slots) => tenants.lost(slots),

@@ -4,7 +4,7 @@ import { TTL_MS } from '../../src/cluster/placement.ts'
 import { SLOTS } from '../../src/cluster/slots.ts'
 import { ModelCluster } from './model-cluster.ts'
 
-// Holds PLACEMENT-2, PLACEMENT-3, PLACEMENT-4
+// Holds PLACEMENT-2, PLACEMENT-3, PLACEMENT-4, PLACEMENT-5
 describe('who has which slots', () => {
   let cluster: ModelCluster
 
@@ -115,5 +115,30 @@ describe('who has which slots', () => {
     cluster.drain(0)
     await cluster.lookAll(2)
     expect(cluster.placementOf(0).of('acme')).toEqual({ kind: 'here', term: 1 })
+  })
+
+  it('hosts with a higher replay number take slots when the last with the lower one is gone, for good: PLACEMENT-5', async () => {
+    cluster.join(1)
+    await cluster.lookAll(3)
+    cluster.join(2, 2)
+    cluster.join(3, 2)
+    cluster.drain(0)
+    await cluster.lookAll(3)
+    expect([0, 1, 2, 3].map((host) => cluster.placementOf(host).owned)).toEqual([0, SLOTS, 0, 0])
+    cluster.crash(0)
+    cluster.freeze(1)
+    cluster.pass(TTL_MS)
+    for (const host of [2, 3]) await cluster.lookOne(host)
+    cluster.pass(1)
+    await cluster.lookOne(2)
+    expect(cluster.placementOf(2).owned).toBe(SLOTS / 2)
+    // it wakes while some of its slots are nobody's yet
+    cluster.wake(1)
+    await cluster.lookOne(1)
+    expect(cluster.placementOf(1).owned).toBe(0)
+    await cluster.lookAll(3)
+    cluster.join(4, 1)
+    await cluster.lookAll(3)
+    expect([1, 2, 3, 4].map((host) => cluster.placementOf(host).owned)).toEqual([0, SLOTS / 2, SLOTS / 2, 0])
   })
 })

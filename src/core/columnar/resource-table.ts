@@ -17,11 +17,11 @@ const SAMPLE = 128
 const STRIDE = 7919
 /** characters that are looked at, from either end */
 const REACH = 12
-/** Below that, two characters may do. */
+/** so many texts may do with two characters */
 const FEW = 512
 /** Digits want the first, so that numbered resources lie side by side. */
 const FACTORS = [10, 31, 127]
-/** When more of the texts than that find no place, other ways are tried. */
+/** share of texts that may find no place, or may be too short for the characters, before other ways are tried */
 const TOLERATED = 1 / 16
 
 export class ResourceTable {
@@ -177,7 +177,7 @@ function meetingsIn(places: Places, texts: readonly string[], size: number): num
 
 /** Characters by which most of the texts differ, those that vary fastest last. */
 function tellingPositions(texts: readonly string[], count: number): readonly number[] {
-  // Not each so manieth: numbered texts would end alike.
+  // By a stride: every tenth of numbered texts would end alike.
   const among = Math.min(SAMPLE, texts.length)
   const sample = Array.from({ length: among }, (_, i) => texts[Math.imul(i, STRIDE) % texts.length] ?? '')
   const lengths = sample.map(({ length }) => length).sort((a, b) => a - b)

@@ -1,7 +1,8 @@
 /**
  * Messages in which a value that is compared is no number, so that its sensor fails and has no state: a row takes them by
- * itself when nothing follows, and the next one in which all sensors answer also when something does. All else about them (the error, what became unknown and when) is made up by taking them
- * through the state machine when somebody looks.
+ * itself when nothing follows, and the next one, in which all sensors answer again, also when something does. All else
+ * about them (the error, what became unknown and when) is made up by taking them through the state machine when somebody
+ * looks.
  *
  * UNKNOWN-1 the bits of a sensor without a state are those of its last one, which is what triggers ask for. What gates were
  *   last is kept beside them while it is not what the bits say; then the row takes the next message here, too

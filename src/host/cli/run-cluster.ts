@@ -64,14 +64,15 @@ function textOf(told: ClusterView | HostView | RaisedPartitions): string {
 
 function tableOf({ hosts, free }: ClusterView): string {
   if (hosts.length === 0) return 'no host of a cluster has this store'
-  const rows = hosts.map(({ id, url, version, state, slots, seenAgo }) => [
+  const rows = hosts.map(({ id, url, version, replay, state, slots, seenAgo }) => [
     id,
     url,
     version,
+    String(replay),
     state,
     String(slots),
     `${(seenAgo / 1000).toFixed(1)} s ago`,
   ])
-  const table = tableLines([['id', 'address', 'version', 'state', 'slots', 'seen'], ...rows], new Set([4]))
+  const table = tableLines([['id', 'address', 'version', 'replay', 'state', 'slots', 'seen'], ...rows], new Set([3, 5]))
   return [...table, ...(free === 0 ? [] : [`${free} slots are at no host`])].join('\n')
 }

@@ -1,10 +1,12 @@
 /** A host as a member of a cluster: what it has, what it hands on, and how it comes and goes. */
 import type { FastifyInstance } from 'fastify'
+import { checkReplay } from '../../cluster/check-replay.ts'
 import { HOST_RECORDS } from '../../cluster/cluster-records.ts'
 import { OpenTenants } from '../../cluster/open-tenants.ts'
 import { Placement, TTL_MS } from '../../cluster/placement.ts'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { machineTimers } from '../../machine/timers.ts'
+import type { Program } from '../../cluster/replay-number.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Presence, Store } from '../../storage/contract.ts'
 import type { Gauges } from '../gauges.ts'
@@ -38,7 +40,7 @@ export interface ClusterHostOptions {
   /** what all tenants of the store are, whoever has them */
   readonly tenants: () => Promise<readonly string[]>
   readonly secret: Uint8Array
-  readonly version: string
+  readonly program: Program
   /** where contents of objects are kept: `files`, or the address of a bucket */
   readonly contents: string
   /** epoch ms, of the host */
@@ -133,7 +135,7 @@ export class ClusterHost {
    * what it has is open. `STORE` with a sentence when this host cannot be one.
    */
   async join(url: string, mqtt?: number): Promise<void> {
-    const { store, presence, version, contents, timers } = this.#options
+    const { store, presence, program, contents, timers } = this.#options
     await this.#check(url)
     await this.#replaceFormerLife(url)
     this.#placement = new Placement({
@@ -143,7 +145,7 @@ export class ClusterHost {
       url,
       mqtt,
       contents,
-      version,
+      program,
       elapsed: () => timers.elapsed(),
       gained: () => this.tenants.gained(),
       lost: (slots) => this.tenants.lost(slots),
@@ -245,10 +247,10 @@ export class ClusterHost {
   }
 
   async #check(url: string): Promise<void> {
-    const { store, version, contents, now } = this.#options
+    const { store, program, contents, now } = this.#options
     const { ms } = await store.now()
     const apart = Math.abs(now() - ms)
-    const problems: string[] = []
+    const problems = [...(await checkReplay(store, program, url)).problems]
     if (apart > MAX_SKEW_MS) {
       problems.push(
         `the clock of this machine is ${apart} ms apart from that of the database; set both by the same time server, ` +
@@ -258,12 +260,6 @@ export class ClusterHost {
     const hosts = await store.collection(HOST_RECORDS).find({})
     for (const { value } of hosts) {
       if (value.url === url || Math.abs(ms - value.seen) > TTL_MS) continue
-      if (value.version !== version) {
-        problems.push(
-          `the host at ${value.url} runs version ${value.version}, and this is ${version}; stop the hosts of the other ` +
-            'version first: those of one cluster are of one version',
-        )
-      }
       if (value.contents !== undefined && value.contents !== contents) {
         problems.push(
           `the host at ${value.url} keeps contents of objects in ${value.contents}, and this one in ${contents}; give ` +

@@ -4,6 +4,7 @@ import { AppError } from '../../kernel/errors.ts'
 import type { FollowedStream } from '../../services/broker/contract.ts'
 import { readBucketName } from '../../services/objects/buckets.ts'
 import type { ContentStore } from '../../services/objects/contract.ts'
+import type { Program } from '../../cluster/replay-number.ts'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
 import { readPartitionName } from '../../partitions/partition.ts'
 import type { HostedService } from '../hosted-service.ts'
@@ -13,7 +14,6 @@ import type { ServiceDependencies, ServiceTable } from '../service-dependencies.
 import type { ServiceRegistry } from '../service-registry.ts'
 import { isTenant } from '../tenant.ts'
 import { machineTimers, type Timers } from '../timers.ts'
-import { ownVersion } from '../version.ts'
 import { ClusterHost } from './cluster-host.ts'
 import { PartitionCounts } from './partition-counts.ts'
 import { reachTenant, type ReachTenants } from './reach-tenant.ts'
@@ -26,6 +26,8 @@ export interface ClusterOptions {
   /** what all hosts know */
   readonly secret: Uint8Array
   readonly timers: Timers | undefined
+  /** what this host runs */
+  readonly program: Program
 }
 
 export interface Cluster {
@@ -45,7 +47,7 @@ export function itself<S extends object>(_name: keyof ServiceRegistry, service: 
 export async function makeCluster(
   services: ServiceTable,
   given: Omit<ServiceDependencies, 'serviceRegistry' | 'reached'>,
-  { secret, timers = machineTimers }: ClusterOptions,
+  { secret, timers = machineTimers, program }: ClusterOptions,
 ): Promise<Cluster> {
   const keyOf = (purpose: string): Uint8Array => createHmac('sha256', secret).update(purpose).digest()
   const sharedKeys = { seal: keyOf('secrets of tenants'), objects: keyOf('addresses of objects') }
@@ -70,7 +72,7 @@ export async function makeCluster(
     countOf: (tenant) => counts.of(tenant),
     looked: () => counts.look(host.tenants),
     secret,
-    version: ownVersion(),
+    program,
     contents: config.objects.kind === 's3' ? config.objects.url : 'files',
     now,
     timers,

@@ -1,0 +1,115 @@
+/** A cluster is brought to another version one host after the other, as long as both play a log to the same states. */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { scheduler } from 'node:timers/promises'
+import { afterAll, expect, it } from 'vitest'
+import { HOST_RECORDS } from '../../../src/cluster/cluster-records.ts'
+import { viewCluster } from '../../../src/cluster/cluster-view.ts'
+import { TTL_MS } from '../../../src/cluster/placement.ts'
+import type { Program } from '../../../src/cluster/replay-number.ts'
+import { HOST_TENANT } from '../../../src/host/auth/host-tenant.ts'
+import { requireReplay } from '../../../src/host/cluster/require-replay.ts'
+import { readConfig } from '../../../src/host/config.ts'
+import { startHost, type RunningHost } from '../../../src/host/running-host.ts'
+import { SERVICES } from '../../../src/host/service-table.ts'
+import type { Timers } from '../../../src/host/timers.ts'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { basic } from '../sample-host.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'reflexarc-upgrade-'))
+mkdirSync(join(folder, 'objects'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const COUNTED = {
+  sensors: [{ label: 'seen', name: 'invokeCount', resource: '$' }],
+  actuators: [{ label: 'told', name: 'createAlarm', properties: { type: 'SEEN' } }],
+  // a second alarm within the day would be counted
+  triggers: [
+    { sourceLabel: 'seen', destinationLabel: 'told', statesTrigger: ['Incremented'], invocationPolicy: 86_400 },
+  ],
+  task: { name: 'count', type: 'reactive', resource: 'boiler' },
+}
+
+it('hosts of two versions with one replay number hand over without a loss; a higher one begins when they are gone, and ends theirs', async () => {
+  const storage = openMemory()
+  const start = (program: Program): Promise<RunningHost> => {
+    const shared = { store: 'postgres://nobody@127.0.0.1/none', blobs: join(folder, 'objects'), cluster: true }
+    const own = { port: 0, data: join(folder, program.version), key: 'me', secret: 's', tenant: 'acme' }
+    const config = readConfig({ ...shared, ...own, functions: 'off', logLevel: 'silent' }, {}, [...SERVICES.keys()])
+    const openStorage = async () => ({ ...storage, close: async () => undefined })
+    return startHost(config, { write: () => undefined }, { openStorage, program })
+  }
+  const ask = async (host: RunningHost, path: string, body?: object): Promise<unknown> => {
+    const headers = { authorization: basic('me', 's'), ...(body && { 'content-type': 'application/json' }) }
+    const sent = body && { method: 'POST', body: JSON.stringify(body) }
+    const answer = await fetch(host.url + path, { headers, ...sent })
+    const text = await answer.text()
+    expect(answer.ok, text).toBe(true)
+    return JSON.parse(text)
+  }
+  /** Until it is acknowledged, always under the same key: whoever was asked may not know yet who has the tenant now. */
+  const post = async (host: RunningHost, n: number): Promise<void> => {
+    const headers = { authorization: basic('me', 's'), 'content-type': 'application/json', 'idempotency-key': `n${n}` }
+    for (;;) {
+      const answer = await fetch(`${host.url}/resources/boiler/events`, { method: 'POST', headers, body: `{"n":${n}}` })
+      await answer.text()
+      if (answer.ok) return
+      expect(answer.status).toBe(503)
+      await scheduler.wait(20)
+    }
+  }
+  const first = await start({ version: '1.0.0', replay: 1 })
+  const { ID } = (await ask(first, '/api/tasks', COUNTED)) as { ID: string }
+  const counted = async (host: RunningHost): Promise<unknown> => ask(host, `/api/tasks/${ID}`)
+  await post(first, 1)
+
+  const second = await start({ version: '1.1.0', replay: 1 })
+  const { hosts } = await viewCluster(storage.tenant(HOST_TENANT))
+  expect(hosts.map(({ version, replay, state }) => `${version} ${replay} ${state}`).sort()).toEqual([
+    '1.0.0 1 live',
+    '1.1.0 1 live',
+  ])
+  await post(first, 2)
+  await post(second, 3)
+  await first.stop()
+  await post(second, 4)
+  expect(await counted(second)).toMatchObject({ status: 'running', invocationCount: 4 })
+  await second.stop()
+
+  const third = await start({ version: '2.0.0', replay: 2 })
+  await post(third, 5)
+  expect(await counted(third)).toMatchObject({ status: 'running', invocationCount: 5 })
+  expect(await ask(third, '/alarm/alarms?source=boiler')).toMatchObject({ alarms: [{ type: 'SEEN', count: 1 }] })
+  await expect(start({ version: '1.1.0', replay: 1 })).rejects.toThrow(
+    'this is version 1.1.0 with replay number 1, and the store was last used with 2: start a version that has this number',
+  )
+  await third.stop()
+  await storage.close()
+})
+
+it('a host is refused while others with another number are there, and waits for one that only seems to be', async () => {
+  let ms = 1_000_000
+  const store = openMemory({ clock: () => ms }).tenant(HOST_TENANT)
+  const records = store.collection(HOST_RECORDS)
+  const record = { url: 'http://old', version: '1.0.0', replay: 1, seen: ms, joined: ms, isDraining: false }
+  await records.put('old', record)
+  let isBeating = true
+  const timers: Timers = {
+    elapsed: () => ms,
+    after: (wait, work) => {
+      ms += wait
+      void (isBeating ? records.put('old', { ...record, seen: ms }) : Promise.resolve()).then(work)
+      return () => undefined
+    },
+    every: () => () => undefined,
+  }
+  await expect(requireReplay(store, { version: '2.0.0', replay: 2 }, timers)).rejects.toThrow(
+    'the host at http://old runs version 1.0.0 with replay number 1, and this is 2.0.0 with 2: one would not play the log ' +
+      'of the other to the same states; stop all hosts of the other number first, then start this one',
+  )
+  isBeating = false
+  const since = ms
+  await requireReplay(store, { version: '2.0.0', replay: 2 }, timers)
+  expect(ms - since).toBeGreaterThan(TTL_MS)
+})
