@@ -33,7 +33,8 @@ import { keptSince, type BeforeUnknown, type Era, type UnknownMessages } from '.
 import { isSilent, type Part } from './message-parts.ts'
 import { ALL, replay, SILENT, type Progress } from './replay.ts'
 import { withFailures } from '../task/result.ts'
-import type { FiredAfter, NotRun, RowStore } from './row-store.ts'
+import type { FiredAfter, NotRun } from './missed-messages.ts'
+import type { RowStore } from './row-store.ts'
 import { originOf, setStanding, standingSensors } from './standing-nodes.ts'
 import { remember } from '../task/stream.ts'
 import type { BatchTask, RowHandle } from './row-handle.ts'
@@ -132,7 +133,8 @@ function materializeTo(
   const message =
     (count === rows.count(row) ? waiting?.message : waiting?.before) ?? handle.source.messageOf(handle.offset + count)
   const calls = answers(rows, task, row, bits, true, gave)
-  const { unknown, unknownAt, failed } = handle
+  const { unknown, failed } = handle
+  const unknownAt = rows.unknownAt[row] as number
   const earlier = task.state.invocations - materializedCount
   task.state.failures = withFailures(
     task.state.failures,

@@ -73,8 +73,6 @@ export interface RowHandle {
   materializedCount: number
   /** the full state is ahead of the row: a call is open in it, or it takes a message */
   isAway: boolean
-  /** count of the message after which some sensor has no state, or failed; -1: none */
-  unknownAt: number
   /** the last messages that its row took by itself though sensors failed; undefined: none that still counts */
   unknown: UnknownMessages | undefined
   /** counts of messages that failed since the last synchronization, without those that ran no sensor */

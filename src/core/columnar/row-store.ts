@@ -38,6 +38,7 @@ import {
   type Layout,
 } from './row-layout.ts'
 import type { BatchShape } from './batch-shape.ts'
+import type { FiredAfter, NotRun, Partly } from './missed-messages.ts'
 
 /** One thing that follows from states: a trigger of the graph, and the actuator that it would fire. */
 export interface Following {
@@ -76,38 +77,11 @@ interface Attached {
   readonly task: { readonly model: TaskModel; readonly state: TaskState }
   readonly offset: number
   readonly materializedCount: number
-  readonly unknownAt: number
-}
-
-/** Of a row whose messages do not all run all of its sensors. */
-export interface Partly {
-  /** state bits of each sensor before it ran last; means nothing while the last message ran all */
-  prior: number
-  /** sensors that messages did not run, since the last synchronization */
-  missed: number
-  /** messages that ran none */
-  silent: number
-  /** the same before the last message that did not run all */
-  earlier: NotRun
 }
 
 export interface OddGates {
   readonly before: number
   readonly now: number
-}
-
-/** What messages did not run: sensors, and those that ran none. */
-export interface NotRun {
-  readonly prior: number
-  readonly missed: number
-  readonly silent: number
-}
-
-/** What came before a message at which an actuator fired, with the message itself. */
-export interface FiredAfter extends Omit<NotRun, 'prior'> {
-  readonly era: Era
-  /** what gates were last before it, as bits, when that is not what state bits say */
-  readonly gates?: number | undefined
 }
 
 /** What is kept of a row's firings. */
@@ -140,6 +114,10 @@ export class RowStore {
   readonly layout: Layout
   ints = new Int32Array(0)
   nums = new Float64Array(0)
+  /** by row: the offset of its handle, which is somewhere else in memory */
+  offsets = new Float64Array(0)
+  /** by row: count of the message after which some sensor has no state, or failed; -1: none */
+  unknownAt = new Float64Array(0)
   /** what is kept of firings */
   pastInts = new Int32Array(0)
   past = new Float64Array(0)
@@ -204,6 +182,8 @@ export class RowStore {
       this.ints = new Int32Array(this.nums.buffer)
       this.past = grown(this.past, this.room * this.layout.pastSize)
       this.pastInts = new Int32Array(this.past.buffer)
+      this.offsets = grown(this.offsets, this.room)
+      this.unknownAt = grown(this.unknownAt, this.room)
     }
     return row
   }
@@ -265,7 +245,7 @@ export class RowStore {
   /** Whether some sensor had no state, or failed, at the row's last message or the one before: then the next one has to run all. */
   hasUnknown(row: number): boolean {
     if (!this.hadUnknown) return false
-    const { unknownAt } = this.objects[row * this.layout.objects + HANDLE] as Attached
+    const unknownAt = this.unknownAt[row] as number
     return unknownAt !== -1 && this.count(row) - unknownAt < 2
   }
 
@@ -467,8 +447,8 @@ export class RowStore {
     const { objects } = this
     const own = row * this.layout.objects
     const era = objects[own + ERA] as Era
-    const { offset } = objects[own + HANDLE] as Attached
-    const next = nextEra(era, objects[own + LAST] as Message, this.time(row), offset + this.count(row), fields)
+    const index = (this.offsets[row] as number) + this.count(row)
+    const next = nextEra(era, objects[own + LAST] as Message, this.time(row), index, fields)
     if (part.lacks.length > 0 && isKept(next, part.lacks)) return false
     objects[own + ERA] = next
     return true

@@ -137,11 +137,12 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
       offset: source.total,
       materializedCount: 0,
       isAway: false,
-      unknownAt: this.#unknown.placeIn(task.state, 0),
       unknown: undefined,
       failed: [],
     }
     setUpRow(rows, handle)
+    rows.offsets[row] = handle.offset
+    rows.unknownAt[row] = this.#unknown.placeIn(task.state, 0)
     this.#forget(row)
     rows.fill(row, task.state, fit.constants, 0, task.state.streams[0]?.at ?? 0)
     return handle
@@ -557,7 +558,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     handle.materializedCount = this.#rows.count(row)
     handle.isAway = false
     handle.failed.length = 0
-    handle.unknownAt = this.#unknown.placeIn(task.state, handle.materializedCount)
+    this.#rows.unknownAt[row] = this.#unknown.placeIn(task.state, handle.materializedCount)
     this.#forget(row, handle.materializedCount)
     this.#rows.fill(row, task.state, fit.constants, handle.materializedCount, this.#rows.time(row))
   }

@@ -23,7 +23,8 @@ import { outcomeWithout } from './possible-firings.ts'
 import { isOfType, numberIn } from './read-parameters.ts'
 import { AFTER, AT_COUNT, BEFORE, blockAt, COUNT, ERA, FIRED_AFTER, LAST, objectsAt, TIME } from './row-layout.ts'
 import type { RowHandle } from './row-handle.ts'
-import { NOTHING, type FiredAfter, type RowStore } from './row-store.ts'
+import type { FiredAfter } from './missed-messages.ts'
+import { NOTHING, type RowStore } from './row-store.ts'
 import type { RowCode } from './row-code.ts'
 import { parametersIn, type SensorFormula } from './sensor-formula.ts'
 
@@ -138,8 +139,9 @@ export class UnknownStates {
     const count = rows.count(row)
     const own = { message, time: now }
     if (rows.hasUnknown(row)) {
-      const seen = Math.max(handle.unknownAt, materializedCount)
-      const isNear = materializedCount >= handle.unknownAt
+      const unknownAt = rows.unknownAt[row] as number
+      const seen = Math.max(unknownAt, materializedCount)
+      const isNear = materializedCount >= unknownAt
       const fired = count > seen ? rows.fires(row) - rows.firesBefore(row, count) : 0
       if ((count > seen && last === undefined) || (fired > 0 && !this.#firesAgain)) return false
       const since = count > seen ? [{ message: last as Message, time: rows.time(row) }, own] : [own]
@@ -165,7 +167,7 @@ export class UnknownStates {
       handle.unknown = { from, replayed: [own], fired: 0 }
     }
     rows.hadUnknown = true
-    handle.unknownAt = count + 1
+    rows.unknownAt[row] = count + 1
     // Messages that run no sensor are no invocation.
     handle.failed.push(count + 1 - (rows.partly(row)?.silent ?? 0))
     if (handle.failed.length > MAX_FAILED) handle.failed.shift()

@@ -18,7 +18,6 @@ import { FIRST } from './vector-past.ts'
 /** What is asked of a handle here. */
 interface Attached {
   readonly materializedCount: number
-  unknownAt: number
   unknown: UnknownMessages | undefined
   readonly failed: number[]
 }
@@ -140,7 +139,7 @@ export class VectorFailures {
     if (handle.failed.length > MAX_FAILED) handle.failed.splice(0, handle.failed.length - MAX_FAILED)
     if (last - newest > 1) return
     store.hadUnknown = true
-    handle.unknownAt = countOf(newest)
+    store.unknownAt[row] = countOf(newest)
     this.#keepUnknown(i, handle, places.slice(0, end), countOf)
     if (newest !== last) return
     const [before, now] = [this.gatesAt(i, last - 1), this.gatesAt(i, last)]

@@ -34,7 +34,8 @@ import { firingRows, type FireRows, type FiringContext, type FiringRows } from '
 import { limitIndex, limitsOf, MIN_INDEXED, type LimitIndex } from './limit-index.ts'
 import { parametersOf } from './read-parameters.ts'
 import type { EpochSource, Limits, RecordEpoch, RowEvents } from './row-code.ts'
-import type { FiredAfter, RowStore } from './row-store.ts'
+import type { FiredAfter } from './missed-messages.ts'
+import type { RowStore } from './row-store.ts'
 import { RowMessage } from './row-message.ts'
 import { SetCopies } from './set-copies.ts'
 import { VectorHistory } from './vector-history.ts'
@@ -169,7 +170,6 @@ export class VectorizedBatch {
     return this.#messages[this.#newest]
   }
 
-  /** Of the newest message. */
   get era(): Era | undefined {
     return this.#eras[this.#newest]
   }

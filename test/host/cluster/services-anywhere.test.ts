@@ -100,7 +100,7 @@ it('whoever guesses a key at one host keeps others, who use it there, not waitin
   await keys.add({ key: 'fresh', secret: 's', tenant })
   const call = (secret: string, from: string) =>
     statusFrom(from, `${other.url}/api/v1/${tenant}/closed`, basic('fresh', secret))
-  const guesses = await Promise.all(Array.from({ length: 40 }, () => call('wrong', '127.0.0.2')))
+  const guesses = await Promise.all(Array.from({ length: 40 }, (_, n) => call(`wrong ${n}`, '127.0.0.2')))
   expect(new Set(guesses)).toEqual(new Set([403, 429]))
   expect(await call('s', '127.0.0.3')).toBe(200)
 })
