@@ -566,6 +566,27 @@ describe('listening changes nothing', () => {
     },
   )
 
+  it('an answer that is held, and comes when that is over, goes on at once', async () => {
+    const rule: Rule = {
+      sensors: [{ label: 's0', resource: 'r', name: 'say' }],
+      actuators: [{ label: 'a0', name: 'act' }],
+      triggers: [{ sourceLabel: 's0', destinationLabel: 'a0' }],
+    }
+    const later: Message = { resource: 'r', a: 0, say: 'later hold', act: 'quiet' }
+    const given: Case = {
+      rules: [rule],
+      steps: [
+        ...CALM,
+        { kind: 'message', message: later, wait: 0, hops: 0 },
+        { kind: 'message', message: { resource: 'q' }, wait: 5, hops: 0 },
+        { kind: 'answer', call: 0 },
+        { kind: 'look', task: 0 },
+      ],
+    }
+    const calls = await play(new Run('nobody', true), given, false)
+    expect(calls).toEqual(await play(new Run('no rows', true), given, false))
+  })
+
   it.each([
     ['with generated code', true],
     ['without generated code', false],

@@ -206,13 +206,13 @@ export class TaskLane implements TaskRun {
     this.#owner.after()
   }
 
-  /** A call that began elsewhere goes on here. */
+  /** A call that began elsewhere goes on here. `now`: of the input at hand; `at`: of the clock. */
   goOnWith(execution: Execution, given: Outcome | Promise<Outcome>, now: number, at: number): void {
     this.now = now
     this.at = at
     try {
       this.#given(execution, given)
-      this.#goOn(now)
+      this.#goOn(at)
     } catch (error) {
       this.#owner.mistake(error)
     }
