@@ -53,18 +53,20 @@ function verifyActs(world: World, { id }: NotingTask, notes: readonly Note[], { 
 
 /**
  * What was done well is done again only when the host died just then, or when what it said was not durable within the
- * limit of the call.
+ * limit of the call. What was said after the call had been made again says nothing: that may be so in the life after the
+ * one that began it, when little of its time was left.
  */
 function verifyRepeats(world: World, notes: readonly Note[]): void {
   const done = new Map<string, Note>()
-  for (const note of notes) {
+  for (const [i, note] of notes.entries()) {
     const { effect, life, at, doneAt } = note
     const before = done.get(effect)
     if (before?.life === life && doneAt !== undefined)
       world.find('acts once', `effect ${effect} was done twice in one life of the host`)
     if (before !== undefined && world.notes.endOf(before.life) - (before.doneAt ?? Infinity) > WRITTEN_MS)
       world.find('acts once', `effect ${effect} was done long before the host died, and called again at ${at}`)
-    if (doneAt !== undefined) done.set(effect, note)
+    const again = notes.slice(i + 1).find((one) => one.effect === effect)
+    if (doneAt !== undefined && doneAt <= (again?.at ?? Infinity)) done.set(effect, note)
   }
 }
 

@@ -82,7 +82,7 @@ export class Standstill {
   }
 
   #wasSilent(now: number): boolean {
-    return this.#isAway || (this.#askedAt !== undefined && now - this.#askedAt > QUIET_MS)
+    return this.#isAway || (this.#askedAt !== undefined && now - this.#askedAt > LATE_MS)
   }
 
   /** All until then is left out, or counts, or a jump has seen to it. */

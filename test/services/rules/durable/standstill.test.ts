@@ -192,6 +192,22 @@ describe('while the store stands still', () => {
     await life.close()
   })
 
+  it('a store that says something soon after it was asked has stood still since it last did', async () => {
+    const ground = new Ground()
+    const life = await begun(ground)
+    await life.send('boiler', { level: 12 })
+    await life.rest()
+    ground.standStill()
+    await pass(life, LIMIT + 2000)
+    ground.goOn()
+    await life.rest()
+    await life.to(2 * LIMIT + 1999)
+    expect(ground.outside.open).toHaveLength(1)
+    await life.to(2 * LIMIT + 2000)
+    expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
+    await life.close()
+  })
+
   it('what was left out is left out as well when the log is played again', async () => {
     const ground = new Ground()
     const life = await begun(ground)
