@@ -35,6 +35,8 @@ export interface BrokerDependencies {
   readonly report?: (what: string) => void
   /** Does it every so many ms until it is taken back. Default: the machine's timers, which keep no process alive. */
   readonly every?: (ms: number, work: () => void) => () => void
+  /** ms since some moment, whatever the clock is set to. Default: the machine's */
+  readonly elapsed?: () => number
   /** which of several partitions of its tenants it has; absent: tenants have one */
   readonly partition?: BrokerPartition | undefined
   readonly limits?: Partial<IngestLimits>
@@ -128,13 +130,14 @@ class Service implements BrokerService {
   #tenant(name: string): TenantBroker {
     const known = this.#tenants.get(name)
     if (known !== undefined) return known
-    const { storage, now, makeSeries, engine, resources, commands, report, limits, lag, toldUpTo, partition } =
+    const { storage, now, elapsed, makeSeries, engine, resources, commands, report, limits, lag, toldUpTo, partition } =
       this.#dependencies
     const none = (): undefined => undefined
     const made = new TenantBroker({
       tenant: name,
       store: storage.tenant(name),
       now,
+      elapsed: elapsed ?? machineTimers.elapsed,
       makeSeries,
       partition,
       engine: engine ?? none,

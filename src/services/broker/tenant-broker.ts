@@ -32,6 +32,8 @@ export interface TenantBrokerDependencies {
   readonly store: Store
   /** epoch ms */
   readonly now: () => number
+  /** ms since some moment, whatever the clock is set to */
+  readonly elapsed: () => number
   readonly engine: () => Forwarding | undefined
   readonly resources: () => Discovery | undefined
   readonly commands: () => CommandOutbox | undefined
@@ -64,7 +66,7 @@ export class TenantBroker {
 
   constructor(dependencies: TenantBrokerDependencies) {
     this.#dependencies = dependencies
-    const { tenant, store, now, engine, commands, limits, lag, report, makeSeries, partition } = dependencies
+    const { tenant, store, now, elapsed, engine, commands, limits, lag, report, makeSeries, partition } = dependencies
     const log = store.log(LOG)
     this.streams = new Streams(dependencies.toldUpTo, log, partition?.number)
     this.#projection = new Projection({
@@ -75,7 +77,7 @@ export class TenantBroker {
       recovered: (projected) => this.#recovered(projected),
     })
     this.#projector = new SeriesProjector(this.#projection, lag)
-    this.#trim = new LogTrim(log, now)
+    this.#trim = new LogTrim(log, elapsed)
     this.#keys = new PostKeys(store)
     this.#effects = new EffectLedger(store)
     this.#recent = new RecentMessages(store.series, (error) => report(`old messages stay: ${textOf(error)}`))

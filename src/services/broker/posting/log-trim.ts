@@ -12,18 +12,19 @@ const MAX_ENTRIES = 2_000_000
 
 export class LogTrim {
   readonly #log: Log
-  readonly #now: () => number
+  readonly #elapsed: () => number
   /** what was applied, and when that was seen; oldest first */
   readonly #marks: { readonly at: number; readonly position: number }[] = []
   #trimmed = 0
 
-  constructor(log: Log, now: () => number) {
+  /** `elapsed`: ms since some moment, whatever the clock is set to. */
+  constructor(log: Log, elapsed: () => number) {
     this.#log = log
-    this.#now = now
+    this.#elapsed = elapsed
   }
 
   async sweep(applied: number): Promise<void> {
-    const now = this.#now()
+    const now = this.#elapsed()
     let upTo = Math.max(0, applied - MAX_ENTRIES)
     while (this.#marks.length > 0 && (this.#marks[0]?.at ?? 0) <= now - LAG_MS) {
       upTo = Math.max(upTo, this.#marks.shift()?.position ?? 0)

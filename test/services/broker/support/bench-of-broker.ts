@@ -45,6 +45,8 @@ export class TakingEngine implements Forwarding {
 
 /** Timers that the test fires. */
 export class HandTimers {
+  /** ms since some moment */
+  elapsed = 0
   readonly #works = new Map<number, Set<() => void>>()
 
   readonly every = (ms: number, work: () => void): (() => void) => {
@@ -101,6 +103,7 @@ export async function brokerBench(options: BenchOptions = {}): Promise<BrokerBen
     engine: () => engine,
     report: (what) => reports.push(what),
     every: timers.every,
+    elapsed: () => timers.elapsed,
     lag: { restMs: 0, ...lag },
     ...parts,
   })
