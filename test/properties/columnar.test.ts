@@ -566,6 +566,35 @@ describe('listening changes nothing', () => {
     },
   )
 
+  it('who leaves while it is told leaves the others what they hear of that message, once', async () => {
+    const rule: Rule = {
+      sensors: [
+        { label: 's0', resource: 'r', name: 'streamingDataSensor', properties: { parameter: 'a', threshold: 0 } },
+        { label: 's1', name: 'say' },
+      ],
+      actuators: [{ label: 'a0', name: 'act' }],
+      triggers: [
+        { sourceLabel: 's0', destinationLabel: 's1' },
+        { sourceLabel: 's1', destinationLabel: 'a0' },
+      ],
+    }
+    const fired = { kind: 'listen', types: ['fired'], tasks: undefined, why: true } as const
+    const [calm = { kind: 'look', task: 0 }] = CALM
+    const given: Case = {
+      rules: [rule],
+      steps: [
+        ...CALM,
+        { ...fired, together: 'reads', does: 'nothing' },
+        calm,
+        { ...fired, together: 'no', does: 'leave' },
+        calm,
+        calm,
+      ],
+    }
+    const calls = await play(new Run('nobody', true), given, false)
+    expect(calls).toEqual(await play(new Run('no rows', true), given, false))
+  })
+
   it('an answer that is held, and comes when that is over, goes on at once', async () => {
     const rule: Rule = {
       sensors: [{ label: 's0', resource: 'r', name: 'say' }],

@@ -103,8 +103,9 @@ export class EventSubscriptions {
   #late: LateRecord | undefined
   /** how many came so far to whom events are told together */
   #batches = 0
-  /** those who came while an input was being taken */
+  /** what has to wait for the end of the input at hand: those who came, and that firings are told in records from then on */
   #joining: (() => void)[] = []
+  #isJoining = false
 
   constructor(host: SubscriptionsHost) {
     this.#host = host
@@ -248,7 +249,9 @@ export class EventSubscriptions {
     if (this.#joining.length > 0) {
       const joining = this.#joining
       this.#joining = []
+      this.#isJoining = true
       for (const join of joining) join()
+      this.#isJoining = false
     }
     return isTold
   }
@@ -342,9 +345,13 @@ export class EventSubscriptions {
       this.anyTypes |= types
       this.anyToldTypes |= toldTypes
     }
-    const single = [...this.#single.values()]
-    this.firesInRecords =
-      this.#all.firings.length > 0 && !this.#all.tellsFirings && !single.some(({ types }) => (types & FIRINGS) !== 0)
+    const { firings, tellsFirings } = this.#all
+    const isTold = tellsFirings || [...this.#single.values()].some(({ types }) => (types & FIRINGS) !== 0)
+    const inRecords = firings.length > 0 && !isTold
+    // A record has all that its message fired: of the one at hand some may have been told already.
+    if (inRecords && !this.firesInRecords && this.#host.isBusy() && !this.#isJoining) {
+      this.#joining.push(() => this.#change([undefined], () => undefined))
+    } else this.firesInRecords = inRecords
     for (const task of tasks) this.#host.changed(task)
   }
 }
