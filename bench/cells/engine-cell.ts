@@ -144,7 +144,12 @@ function subscriber(engine: Engine, workload: Workload, parts: CellParts, { type
     engine.eventBatches({ ...(types && { types }), why: all || why }).subscribe((batch) => {
       heard += batch.length
       fired += all ? batch.count('fired') : batch.length
-      if (why && !all) for (const firing of batch.firings()) if (firing.why !== undefined) read += readWhy(firing.why)
+      if (why && !all) {
+        for (const firing of batch.firings()) {
+          const { why: own } = firing
+          if (own !== undefined) read += readWhy(own)
+        }
+      }
       if (check !== undefined) for (const event of batch) check(event)
     })
   }

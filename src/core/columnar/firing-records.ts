@@ -68,14 +68,13 @@ export class FiringRecord implements EventRecord, NumberedMessage {
     return (types & FIRED) === 0 ? held : held + fired
   }
 
-  firings(why: boolean): readonly Firing[] {
+  addFirings(firings: Firing[], why: boolean): void {
     const { of, list, time, part, told } = this
     const { at, from, to, untils } = part ?? { at: time, from: 0, to: list.length, untils: undefined }
     const together = new FiredByRow(this, at, why)
     const { before, after } = told ?? UNTOLD
     const { texts } = of
     const hasWhy = together.input !== undefined
-    const firings: Firing[] = []
     let place = 0
     let position = -1
     for (let i = from; i < to; i++) {
@@ -86,7 +85,6 @@ export class FiringRecord implements EventRecord, NumberedMessage {
       const said = hasWhy ? texts.said(fires, before, after) : undefined
       firings.push(new RowFiring(together, fires, 0, place++, said))
     }
-    return firings
   }
 
   events(): readonly EngineEvent[] {
@@ -194,7 +192,9 @@ class FiringBatch implements EventBatch {
   }
 
   firings(): readonly Firing[] {
-    return this.#record().firings(false)
+    const firings: Firing[] = []
+    this.#record().addFirings(firings, false)
+    return firings
   }
 
   #made(): readonly EngineEvent[] {

@@ -128,13 +128,14 @@ class FiringSet implements EventRecord {
   }
 
   events(): readonly EngineEvent[] {
-    return this.firings(true).map((firing) => firing.toJSON())
+    const firings: Firing[] = []
+    this.addFirings(firings, true)
+    return firings.map((firing) => firing.toJSON())
   }
 
-  firings(why: boolean): readonly Firing[] {
+  addFirings(firings: Firing[], why: boolean): void {
     const sets = this.#firing
-    const firings: Firing[] = []
-    if (sets === undefined) return firings
+    if (sets === undefined) return
     const { epoch, place } = this
     const { past } = epoch
     const from = new FiredInPass(this, why && this.#hasWhy)
@@ -147,7 +148,6 @@ class FiringSet implements EventRecord {
         firings.push(new RowFiring(from, fires, i, 0, hasWhy ? said : undefined))
       }
     }
-    return firings
   }
 }
 

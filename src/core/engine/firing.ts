@@ -104,9 +104,9 @@ class EventWhy implements FiringWhy {
   }
 }
 
-/** Those among some events. */
-export function firingsAmong(events: readonly EngineEvent[], why: boolean): readonly Firing[] {
-  return events.flatMap((event) => (event.type === 'fired' ? [new EventFiring(why ? event : withoutWhy(event))] : []))
+/** Adds what an event says that fired, if it says so, to a list. */
+export function addFirings(firings: Firing[], event: EngineEvent, why: boolean): void {
+  if (event.type === 'fired') firings.push(new EventFiring(why ? event : withoutWhy(event)))
 }
 
 export function withoutWhy(event: FiredEvent): FiredEvent {
