@@ -32,9 +32,9 @@ export function verifyNotes(world: World, task: NotingTask, inputs: Inputs): voi
 
 function verifyActs(world: World, { id }: NotingTask, notes: readonly Note[], { certain, possible }: Inputs): void {
   const byNumber = new Map<number, Map<string, number>>()
-  for (const { n, effect, doneAt } of notes) {
+  for (const { n, effect, doneAt, lateAt } of notes) {
     const effects = byNumber.get(n) ?? new Map<string, number>()
-    effects.set(effect, (effects.get(effect) ?? 0) + (doneAt === undefined ? 0 : 1))
+    effects.set(effect, (effects.get(effect) ?? 0) + ((doneAt ?? lateAt) === undefined ? 0 : 1))
     byNumber.set(n, effects)
   }
   const allowed = new Map(possible.map((one) => [one.n, one.attempts]))

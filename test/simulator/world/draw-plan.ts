@@ -5,9 +5,8 @@ import { SERVED } from './host-life.ts'
 import type { Cast, Fault, Operation, Plan, Step } from './plan.ts'
 import { TENANTS } from './world.ts'
 
-/** operations of most runs, and of the others: what is done before and after them costs as much as thirty */
-const FEW = [5, 25] as const
-const MANY = [25, 80] as const
+/** operations of a run: shorter ones cost less, and find far less of what was put back (`--mutants`) */
+const OPERATIONS = [10, 80] as const
 const HOUR_MS = 3_600_000
 /** what a power cut takes back of series: the log has all of it */
 const LOST_MS = [10, 1000, 30_000, 100_000]
@@ -26,7 +25,7 @@ export function drawPlan(seed: string, only?: readonly string[]): Plan {
   // some runs are crowded, some have long pauses; some have few faults, some many, and most have few kinds of them
   const gap = chance.of([5, 50, 500, 5000])
   const faulty = chance.of([0, 0.03, 0.1, 0.25])
-  const count = chance.is(0.7) ? chance.between(...FEW) : chance.between(...MANY)
+  const count = chance.between(...OPERATIONS)
   const kinds = FAULTS.filter(() => chance.is(0.35))
   const steps: Step[] = []
   let at = 1000
@@ -57,7 +56,7 @@ function drawCast(chance: Chance, only: readonly string[] | undefined): Cast {
   const services = only ?? [...new Set(chosen.flatMap(({ name, livesOn = [] }) => [name, ...livesOn]))]
   const variants = Object.fromEntries(
     SIMULATED.flatMap(({ name, variants }) =>
-      variants === undefined || !services.includes(name) ? [] : [[name, some(variants, 0.25)] as const],
+      variants === undefined || !services.includes(name) ? [] : [[name, some(variants, 0.5)] as const],
     ),
   )
   const needed = SIMULATED.flatMap(({ name, needs = SERVED }) => (services.includes(name) ? needs : []))

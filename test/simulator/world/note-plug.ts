@@ -16,6 +16,8 @@ export interface Note {
   readonly life: number
   /** ms at which it was answered well; undefined: it was not */
   doneAt?: number
+  /** ms at which it was answered well after its time; who called may have had reason to wait for it all the same */
+  lateAt?: number
   /** it was answered badly */
   hasFailed?: boolean
 }
@@ -73,7 +75,7 @@ export class NoteBook {
     if (failures < MOST_FAILURES && draw < fails + hangs) {
       this.#failures.set(note.effect, failures + 1)
       this.#tell(`note ${note.effect} of message ${note.n} ${draw < fails ? 'fails' : 'hangs'}`)
-      if (draw >= fails) return this.#hang()
+      if (draw >= fails) return this.#hang(entry)
       entry.hasFailed = true
       throw new AppError('PLUG_FAILED', 'the world outside says no')
     }
@@ -86,12 +88,13 @@ export class NoteBook {
   }
 
   /** Never answers, or too late: what it says then is another answer to a call that was made again. */
-  #hang(): Promise<void> {
+  async #hang(entry: Note): Promise<void> {
     const { late = 0 } = this.behaviour ?? WELL
-    if (late === 0 || !this.#chance.is(late)) return new Promise(() => undefined)
+    if (late === 0 || !this.#chance.is(late)) return new Promise<never>(() => undefined)
     const [least, most] = LATE_MS
     const ms = this.#chance.between(least, most)
-    return new Promise((resolve) => void this.#loop.after(ms, resolve))
+    await new Promise<void>((resolve) => void this.#loop.after(ms, resolve))
+    entry.lateAt = this.#loop.elapsed
   }
 }
 

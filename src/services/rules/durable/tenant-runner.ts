@@ -352,7 +352,13 @@ export class TenantRunner {
   /** Whether time, which would end calls, waits for the store to say something (STILL-2). */
   #waitsForStore(now: number): boolean {
     const { engine, nextAt = Number.POSITIVE_INFINITY, now: reached } = this.deterministic
-    if (engine.openCalls === 0 || nextAt > now || !this.#standstill.isQuiet(now)) return false
+    if (engine.openCalls === 0 || nextAt > now) return false
+    if (this.#standstill.since !== undefined) {
+      // it has, and what is to be left out of their time is not stored yet
+      this.#spareCalls()
+      return true
+    }
+    if (!this.#standstill.isQuiet(now)) return false
     // what is on its way asks as well
     if (this.#queue.size === 0 && now >= this.#standstill.askAgainAt) this.#askStore(Math.max(reached, nextAt - 1), now)
     return true
