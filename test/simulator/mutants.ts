@@ -153,8 +153,20 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'calls are given up in an outage while refusals are on their way',
     file: `${RULES}/tenant-runner.ts`,
-    find: 'if (engine.openCalls === 0 || nextAt > now ||',
-    replace: 'if (this.#queue.size > 0 || engine.openCalls === 0 || nextAt > now ||',
+    find: 'if (engine.openCalls === 0 || nextAt > now)',
+    replace: 'if (this.#queue.size > 0 || engine.openCalls === 0 || nextAt > now)',
+  },
+  {
+    name: 'a store that speaks soon after it was asked stood still no longer than that',
+    file: `${RULES}/standstill.ts`,
+    find: 'now - this.#askedAt > LATE_MS',
+    replace: 'now - this.#askedAt > QUIET_MS',
+  },
+  {
+    name: 'time goes on between an outage and what leaves it out',
+    file: `${RULES}/tenant-runner.ts`,
+    find: 'if (this.#standstill.since !== undefined) {',
+    replace: 'if (this.#isClosed) {',
   },
   {
     name: 'a job that is tried again waits for as long as the clock was set back',
