@@ -155,3 +155,8 @@ export function messageOf(thrown: unknown): string {
     return 'unprintable error'
   }
 }
+
+/** The store could not be asked, or has no room: the same may be done when it is back. */
+export function isAway(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'UNAVAILABLE'
+}

@@ -177,7 +177,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a task is failed for good by a start that cannot read',
     file: 'src/services/rules/service.ts',
-    find: "if (error instanceof AppError && error.code === 'UNAVAILABLE') throw error",
+    find: 'if (isAway(error)) throw error',
     replace: '',
   },
   {

@@ -2,7 +2,7 @@
 import type { Era } from './message-eras.ts'
 
 /** Of a row whose messages do not all run all of its sensors. */
-export interface Partly {
+export interface MissedMessages {
   /** state bits of each sensor before it ran last; means nothing while the last message ran all */
   prior: number
   /** sensors that messages did not run, since the last synchronization */

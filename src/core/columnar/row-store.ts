@@ -38,7 +38,7 @@ import {
   type Layout,
 } from './row-layout.ts'
 import type { BatchShape } from './batch-shape.ts'
-import type { FiredAfter, NotRun, Partly } from './missed-messages.ts'
+import type { FiredAfter, NotRun, MissedMessages } from './missed-messages.ts'
 
 /** One thing that follows from states: a trigger of the graph, and the actuator that it would fire. */
 export interface Following {
@@ -416,19 +416,19 @@ export class RowStore {
     this.ints[place] = isClosed ? bits | WAITS : bits & ~WAITS
   }
 
-  partly(row: number): Partly | undefined {
-    return this.objects[row * this.layout.objects + PARTLY] as Partly | undefined
+  partly(row: number): MissedMessages | undefined {
+    return this.objects[row * this.layout.objects + PARTLY] as MissedMessages | undefined
   }
 
   /** The same, of a row that is about to take a message that does not run all. `prior`: of a new one. */
-  partlyOf(row: number): Partly {
+  partlyOf(row: number): MissedMessages {
     const place = row * this.layout.objects + PARTLY
     return (this.objects[place] ??= {
       prior: this.before(row),
       missed: 0,
       silent: 0,
       earlier: NOTHING_MISSED,
-    }) as Partly
+    }) as MissedMessages
   }
 
   /** A message that runs only a part is taken: before its states are set. `isFirst`: the one before it ran all. */

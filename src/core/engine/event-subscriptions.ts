@@ -250,8 +250,11 @@ export class EventSubscriptions {
       const joining = this.#joining
       this.#joining = []
       this.#isJoining = true
-      for (const join of joining) join()
-      this.#isJoining = false
+      try {
+        for (const join of joining) join()
+      } finally {
+        this.#isJoining = false
+      }
     }
     return isTold
   }

@@ -1,5 +1,6 @@
 /** Puts a host of a cluster together: services for each tenant that it has, and in front of them those that routes ask. */
 import { createHmac } from 'node:crypto'
+import { decodedText } from '../../kernel/decoded-text.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { FollowedStream } from '../../services/broker/contract.ts'
 import { readBucketName } from '../../services/objects/buckets.ts'
@@ -20,7 +21,7 @@ import { reachTenant, type ReachTenants } from './reach-tenant.ts'
 import { SummedGauges } from './summed-gauges.ts'
 import type { PartitionQuestion } from './partition-questions.ts'
 import { storageOfNobody, TenantServices } from './tenant-services.ts'
-import { decoded, WebscriptAddresses } from './webscript-addresses.ts'
+import { WebscriptAddresses } from './webscript-addresses.ts'
 
 export interface ClusterOptions {
   /** what all hosts know */
@@ -134,7 +135,7 @@ function* registriesOf(host: ClusterHost): Iterable<ServiceRegistry> {
 /** A content of an object is asked for by the name of its bucket, which ends in that of its tenant. */
 function tenantOfContent(url: string): string | undefined {
   const [, name = ''] = /^\/([^/?]*)/.exec(url) ?? []
-  const tenant = readBucketName(decoded(name))?.tenant
+  const tenant = readBucketName(decodedText(name))?.tenant
   return tenant !== undefined && isTenant(tenant) ? tenant : undefined
 }
 

@@ -4,6 +4,7 @@
  * id is made of tenant and name, so it is never another's.
  */
 import { CALL_BASES } from '../../services/webscripts/routes/routing.ts'
+import { decodedText } from '../../kernel/decoded-text.ts'
 import { LruCache } from '../../kernel/lru-cache.ts'
 import type { CollectionSpec, Store } from '../../storage/contract.ts'
 import { isTenant } from '../tenant.ts'
@@ -45,7 +46,7 @@ export class WebscriptAddresses {
     const base = CALL_BASES.find((one) => url.startsWith(`${one}/`))
     if (base === undefined) return undefined
     const [, written = ''] = /^\/([^/?]*)/.exec(url.slice(base.length)) ?? []
-    const first = decoded(written)
+    const first = decodedText(written)
     const named = isTenant(first) ? first : undefined
     if (!ID.test(first)) return named
     return this.#tenants.get(first) ?? this.#looked(first).then((found) => found ?? named)
@@ -58,15 +59,6 @@ export class WebscriptAddresses {
     if (found === undefined) this.#nobodys.set(id, this.#timers.elapsed())
     else this.#tenants.set(id, found)
     return found
-  }
-}
-
-/** A part of an address; what cannot be decoded is as it is. */
-export function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
   }
 }
 

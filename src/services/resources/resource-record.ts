@@ -1,4 +1,5 @@
 /** A resource as it is stored. What is searched are its own attributes over a copy of those of its type. */
+import { decodedText } from '../../kernel/decoded-text.ts'
 import { isPlainObject, sameJson } from '../../kernel/json.ts'
 import type { CollectionSpec } from '../../storage/contract.ts'
 import { textAt, type Attributes } from './attributes.ts'
@@ -59,12 +60,7 @@ export function referredId(value: unknown): string | undefined {
   if (!isPlainObject(value)) return undefined
   const target: unknown = Object.hasOwn(value, '$ref') ? value['$ref'] : undefined
   if (typeof target !== 'string' || !target.startsWith(REFERENCE)) return undefined
-  const id = target.slice(REFERENCE.length)
-  try {
-    return decodeURIComponent(id)
-  } catch {
-    return id
-  }
+  return decodedText(target.slice(REFERENCE.length))
 }
 
 const REFERENCE = '/resources/'

@@ -2,7 +2,7 @@
  * Ends that runs came to by themselves, on their way into the documents of their tasks. What a store that is away keeps
  * from being written is tried again until it is; what is left at a stop the runner tells again at the next start.
  */
-import { AppError, messageOf } from '../../kernel/errors.ts'
+import { isAway, messageOf } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { StartTimer } from '../../kernel/start-timer.ts'
 import type { EndedRun } from './runner.ts'
@@ -46,7 +46,7 @@ export class RunEnds {
     try {
       await store(run)
     } catch (error) {
-      if (error instanceof AppError && error.code === 'UNAVAILABLE') this.#wait(run)
+      if (isAway(error)) this.#wait(run)
       else logger?.error(`the end of task ${run.task.id} was not stored: ${messageOf(error)}`)
     }
   }

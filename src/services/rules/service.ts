@@ -7,7 +7,7 @@ import type { Plug } from '../../core/plug/plug.ts'
 import type { Ports } from '../../core/ports.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import { JobRunner } from '../../jobs/job-runner.ts'
-import { AppError, messageOf } from '../../kernel/errors.ts'
+import { isAway, messageOf } from '../../kernel/errors.ts'
 import { machineTimers } from '../../machine/timers.ts'
 import type { Storage } from '../../storage/contract.ts'
 import { portions } from '../../storage/walk.ts'
@@ -255,7 +255,7 @@ class Rules implements RulesService {
           tasks.push(runnable(task, value.epoch, value.createTime, await maker.parts(collections, value)))
         } catch (error) {
           // no rule is to blame: whoever starts this tries again
-          if (error instanceof AppError && error.code === 'UNAVAILABLE') throw error
+          if (isAway(error)) throw error
           const run = { task, epoch: value.epoch, status: 'failed', finishedTime: this.#options.now() } as const
           this.#runEnds.note({ ...run, error: messageOf(error) })
         }

@@ -1,4 +1,5 @@
 /** The webscripts service put together: addresses, calls, and what is kept of them. */
+import { decodedText } from '../../kernel/decoded-text.ts'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 import type { Caller, Led } from '../../kernel/caller.ts'
@@ -101,9 +102,9 @@ class Webscripts implements WebscriptsService {
   find(address: string): ScriptAddress | undefined {
     const [first = '', second = '', ...rest] = address.split('/')
     const functions = this.#functions()
-    const owner = functions?.webscriptOf(decoded(first))
+    const owner = functions?.webscriptOf(decodedText(first))
     if (owner !== undefined) return { ...owner, path: pathOf(address, first) }
-    const [tenant, name] = [decoded(first), decoded(second)]
+    const [tenant, name] = [decodedText(first), decodedText(second)]
     if ((functions?.webscripts(tenant, name) ?? []).length === 0) return undefined
     return { tenant, name, path: rest.length === 0 ? '/' : pathOf(address, `${first}/${second}`) }
   }
@@ -367,14 +368,6 @@ function requestOf(params: Readonly<Record<string, unknown>>): ApiRequest {
 
 function scriptKey(tenant: string, name: string): string {
   return `${tenant}/${name}`
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 function pathOf(address: string, first: string): string {

@@ -11,7 +11,7 @@
  */
 import { Subscription, type SchedulerLike } from 'rxjs'
 import type { Logger } from '../../../kernel/logger.ts'
-import { AppError, messageOf } from '../../../kernel/errors.ts'
+import { AppError, isAway, messageOf } from '../../../kernel/errors.ts'
 import { SparingLog } from '../../../kernel/sparing-log.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
 import { INPUT_LOG, PARTITION } from './input.ts'
@@ -337,10 +337,6 @@ export class Checkpoints {
 /** For what is to be written; the store itself works. */
 function isRefusal(error: unknown): boolean {
   return error instanceof AppError && error.status < 500
-}
-
-export function isAway(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'UNAVAILABLE'
 }
 
 /** States and deliveries of one commit. */
