@@ -12,6 +12,7 @@ import type { FastifyReplyFromHooks } from '@fastify/reply-from'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { OpenTenants } from '../../cluster/open-tenants.ts'
 import type { Place } from '../../cluster/placement.ts'
+import { slotOf } from '../../cluster/slots.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { NDJSON_MEDIA_TYPE } from '../../web/media-types.ts'
 import type { Access } from '../hosted-service.ts'
@@ -145,7 +146,10 @@ export class RequestRouting {
     const { tenant, access, request, reply, done } = one
     const { tenants } = this.#options
     const place = this.#options.place(tenant)
-    const { count, term } = this.#hopOf(request)
+    const { count, ...marked } = this.#hopOf(request)
+    const slot = slotOf(tenant)
+    // whoever handed it on may have taken it for another's: a webscript has an id before its tenant is known everywhere
+    const term = marked.slot === slot ? marked.term : 0
     if (place.kind === 'nobody' || place.term < term) {
       // soon it is somebody's, or this host hears that it is its own
       if (!this.#waits(one)) done(notAnywhere(tenant))
@@ -157,7 +161,7 @@ export class RequestRouting {
     else if (!(request.raw.url ?? '').startsWith('/')) {
       reply.header(OWNER_HEADER, place.url)
       done(new AppError('ELSEWHERE', `the host at ${place.url} has tenant ${tenant}; ask for a path, or ask that one`))
-    } else this.#forward(place.url, { count: count + 1, term: place.term }, one)
+    } else this.#forward(place.url, { count: count + 1, term: place.term, slot }, one)
   }
 
   /** Until the next look; false when it has waited long enough, or too many do. */

@@ -4,10 +4,10 @@ import { Hops } from '../../../src/host/cluster/hop.ts'
 const clock = { now: 1_000_000 }
 const hops = new Hops(Buffer.from('secret of all hosts'), () => clock.now)
 
-it('tells how often a request was handed on, for which term, and for which client', () => {
+it('tells how often a request was handed on, for which term of which slot, and for which client', () => {
   for (const hop of [
-    { count: 1, term: 7, address: '2001:db8::1' },
-    { count: 2, term: 0, address: '10.0.0.9' },
+    { count: 1, term: 7, slot: 255, address: '2001:db8::1' },
+    { count: 2, term: 0, slot: 0, address: '10.0.0.9' },
     { count: 1, term: 3 },
   ]) {
     expect(hops.read(hops.sign('POST', '/a?b', hop), 'POST', '/a?b')).toEqual(hop)
@@ -15,14 +15,15 @@ it('tells how often a request was handed on, for which term, and for which clien
 })
 
 it('is good for one method and address, for a moment, as it was signed', () => {
-  const mark = hops.sign('GET', '/a', { count: 1, term: 7, address: '10.0.0.9' })
-  const [count, term, ms, , signature] = mark.split('.')
+  const mark = hops.sign('GET', '/a', { count: 1, term: 7, slot: 3, address: '10.0.0.9' })
+  const [count, term, slot, ms, , signature] = mark.split('.')
   const client = Buffer.from('10.0.0.8').toString('base64url')
   const wrong = [
     hops.read(mark, 'POST', '/a'),
     hops.read(mark, 'GET', '/b'),
-    hops.read([count, term, ms, client, signature].join('.'), 'GET', '/a'),
-    hops.read([count, '8', ms, ...mark.split('.').slice(3)].join('.'), 'GET', '/a'),
+    hops.read([count, term, slot, ms, client, signature].join('.'), 'GET', '/a'),
+    hops.read([count, '8', ...mark.split('.').slice(2)].join('.'), 'GET', '/a'),
+    hops.read([count, term, '4', ...mark.split('.').slice(3)].join('.'), 'GET', '/a'),
     new Hops(Buffer.from('another secret'), () => clock.now).read(mark, 'GET', '/a'),
     new Hops(Buffer.from('secret of all hosts'), () => clock.now + 40_000).read(mark, 'GET', '/a'),
   ]

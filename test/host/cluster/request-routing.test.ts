@@ -25,7 +25,7 @@ interface ModelHost {
 }
 
 /** A host that has its tenant as soon as its place says so. */
-async function hostAt(place: Place): Promise<ModelHost> {
+async function hostAt(place: Place, tenant = 'acme'): Promise<ModelHost> {
   const app = fastify()
   await app.register(websocket)
   const here = { hold: () => undefined }
@@ -42,7 +42,7 @@ async function hostAt(place: Place): Promise<ModelHost> {
   app.setErrorHandler(errorHandler(plainErrorBody))
   app.decorateRequest('tenant', '')
   app.addHook('onRequest', async (request) => {
-    request.tenant = 'acme'
+    request.tenant = tenant
   })
   await routing.addTo(app)
   app.post('/', async ({ body }) => ({ at: host.url, body }))
@@ -115,6 +115,13 @@ it('a host that does not know yet that a tenant is its own waits until it does',
   expect((await answering).status).toBe(200)
   clearInterval(looking)
   expect(second.routing.forwarded).toBe(0)
+})
+
+it('a host that knows better whose a request is does not wait for the term of another slot', async () => {
+  const third = await hostAt({ kind: 'here', term: 1 })
+  const second = await hostAt({ kind: 'elsewhere', term: 1, url: third.url })
+  const first = await hostAt({ kind: 'elsewhere', term: 2, url: second.url }, 'taken for another')
+  expect(await (await post(first)).json()).toMatchObject({ at: third.url })
 })
 
 // Holds ROUTING-2
