@@ -17,6 +17,7 @@ import {
 } from './firing-events.ts'
 import { RowFiring, type FiredTogether } from './row-firings.ts'
 import type { Fires } from './row-store.ts'
+import type { StateWhy } from './row-texts.ts'
 
 /** Of what follows from an answer, when that is not all of a list, at the message's time and with nothing held back. */
 export interface FiringPart {
@@ -68,23 +69,15 @@ export class FiringRecord implements EventRecord, NumberedMessage {
     return (types & FIRED) === 0 ? held : held + fired
   }
 
-  addFirings(firings: Firing[], why: boolean): void {
-    const { of, list, time, part, told } = this
-    const { at, from, to, untils } = part ?? { at: time, from: 0, to: list.length, untils: undefined }
-    const together = new FiredByRow(this, at, why)
-    const { before, after } = told ?? UNTOLD
-    const { texts } = of
-    const hasWhy = together.input !== undefined
-    let place = 0
-    let position = -1
+  firings(why: boolean): readonly Firing[] {
+    const { list, part } = this
+    const { from, to, untils } = part ?? { from: 0, to: list.length, untils: undefined }
+    const together = new FiredByRow(this, why)
+    const firings: Firing[] = []
     for (let i = from; i < to; i++) {
-      const fires = list[i] as Fires
-      if (fires.position !== position) place = 0
-      position = fires.position
-      if (untils?.[i - from] !== undefined) continue
-      const said = hasWhy ? texts.said(fires, before, after) : undefined
-      firings.push(new RowFiring(together, fires, 0, place++, said))
+      if (untils?.[i - from] === undefined) firings.push(new RowFiring(together, i))
     }
+    return firings
   }
 
   events(): readonly EngineEvent[] {
@@ -109,22 +102,24 @@ export class FiringRecord implements EventRecord, NumberedMessage {
   }
 }
 
-/** Whoever wants no whys asks for no states. */
-const UNTOLD = { before: 0, after: 0 } as const
-
-/** What the firings of a record share. */
+/** What the firings of a record share, each called by its place in the list. */
 class FiredByRow implements FiredTogether {
-  readonly time: number
-  readonly at: number
   readonly input: InputSummary | undefined
   readonly #record: FiringRecord
 
-  constructor(record: FiringRecord, at: number, why: boolean) {
+  constructor(record: FiringRecord, why: boolean) {
     const { time, told } = record
     this.#record = record
-    this.time = time
-    this.at = at
     this.input = why && told !== undefined ? inputOf(told.message, time) : undefined
+  }
+
+  get time(): number {
+    return this.#record.time
+  }
+
+  get at(): number {
+    const { part, time } = this.#record
+    return part?.at ?? time
   }
 
   taskOf(): FiringTask {
@@ -137,6 +132,27 @@ class FiredByRow implements FiredTogether {
 
   toldOf(): FiringMessage {
     return this.#record.told as FiringMessage // whoever asks has its input
+  }
+
+  firesOf(i: number): Fires {
+    return this.#record.list[i] as Fires
+  }
+
+  placeOf(i: number): number {
+    const { list, part } = this.#record
+    const first = part?.from ?? 0
+    const { position } = this.firesOf(i)
+    let place = 0
+    for (let before = i - 1; before >= first && list[before]?.position === position; before--) {
+      if (part?.untils?.[before - first] === undefined) place++
+    }
+    return place
+  }
+
+  saidOf(i: number): StateWhy {
+    const { of } = this.#record
+    const { before, after } = this.toldOf()
+    return of.texts.said(this.firesOf(i), before, after)
   }
 }
 
@@ -192,9 +208,7 @@ class FiringBatch implements EventBatch {
   }
 
   firings(): readonly Firing[] {
-    const firings: Firing[] = []
-    this.#record().addFirings(firings, false)
-    return firings
+    return this.#record().firings(false)
   }
 
   #made(): readonly EngineEvent[] {

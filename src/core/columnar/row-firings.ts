@@ -1,6 +1,6 @@
 /**
- * What fired in rows, for who reads it part by part: a firing is one small object, what its why says of states alone is
- * shared by all that say the same, and the rest is found when it is asked for.
+ * What fired in rows, for who reads it part by part: a firing is one small object that knows its place among those of its
+ * message, and everything else is found when it is asked for. What whys say of states alone is shared by all that say the same.
  */
 import type { FiredEvent, InputSummary, Why, WhyGate, WhyStep, WhyTrigger } from '../engine/events.ts'
 import type { Firing, FiringWhy, SensorState } from '../engine/firing.ts'
@@ -8,7 +8,7 @@ import { effectOf, firedEvent, whyOf, type FiringMessage, type FiringTask } from
 import type { Fires } from './row-store.ts'
 import type { StateWhy, TriggerText } from './row-texts.ts'
 
-/** What firings of one message share. `i`: what a firing calls its row. */
+/** What firings of one message share, and what it knows of each. `i`: what the firing is called. */
 export interface FiredTogether {
   /** epoch ms */
   readonly time: number
@@ -21,14 +21,16 @@ export interface FiredTogether {
   numberOf(i: number): number
   /** The message as the whole why of a row needs it. */
   toldOf(i: number): FiringMessage
+  firesOf(i: number): Fires
+  /** Its place among those that the same answer fires. */
+  placeOf(i: number): number
+  /** What its why says of states; asked when there are whys. */
+  saidOf(i: number): StateWhy
 }
 
 export class RowFiring implements Firing {
   readonly #from: FiredTogether
-  readonly #fires: Fires
   readonly #i: number
-  readonly #place: number
-  readonly #said: StateWhy | undefined
 
   /** Of its why, which is another object: nobody else sees them. */
   static inputOf(firing: RowFiring): InputSummary {
@@ -37,21 +39,18 @@ export class RowFiring implements Firing {
 
   static viaOf(firing: RowFiring): readonly WhyStep[] | undefined {
     const from = firing.#from
-    return from.taskOf(firing.#i).texts.via(firing.#fires.position, from.time)
+    return from.taskOf(firing.#i).texts.via(from.firesOf(firing.#i).position, from.time)
   }
 
   static whyOf(firing: RowFiring): Why {
     const from = firing.#from
-    return whyOf(from.taskOf(firing.#i).texts, from.toldOf(firing.#i), firing.#fires, RowFiring.inputOf(firing))
+    const i = firing.#i
+    return whyOf(from.taskOf(i).texts, from.toldOf(i), from.firesOf(i), RowFiring.inputOf(firing))
   }
 
-  /** `place`: among those that the same answer fires. `said`: undefined when nobody wants whys. */
-  constructor(from: FiredTogether, fires: Fires, i: number, place: number, said: StateWhy | undefined) {
+  constructor(from: FiredTogether, i: number) {
     this.#from = from
-    this.#fires = fires
     this.#i = i
-    this.#place = place
-    this.#said = said
   }
 
   get time(): number {
@@ -80,25 +79,28 @@ export class RowFiring implements Firing {
   }
 
   get effect(): string {
-    const of = this.#from.taskOf(this.#i)
-    return effectOf(of, this.#from.numberOf(this.#i), this.#fires, this.#place)
+    const from = this.#from
+    const i = this.#i
+    return effectOf(from.taskOf(i), from.numberOf(i), from.firesOf(i), from.placeOf(i))
   }
 
   get why(): FiringWhy | undefined {
-    const said = this.#said
-    return said && new RowWhy(this, said)
+    const from = this.#from
+    return from.input === undefined ? undefined : new RowWhy(this, from.saidOf(this.#i))
   }
 
   toJSON(): FiredEvent {
     const from = this.#from
-    const { time, at } = from
-    const of = from.taskOf(this.#i)
-    const numbered = { number: from.numberOf(this.#i), time }
-    return firedEvent(of, numbered, this.#fires, at, this.#place, this.why?.toJSON())
+    const i = this.#i
+    const { time, at, input } = from
+    const numbered = { number: from.numberOf(i), time }
+    const why = input && RowFiring.whyOf(this)
+    return firedEvent(from.taskOf(i), numbered, from.firesOf(i), at, from.placeOf(i), why)
   }
 
   get #text(): TriggerText {
-    return this.#from.taskOf(this.#i).texts.triggers[this.#fires.trigger] as TriggerText
+    const from = this.#from
+    return from.taskOf(this.#i).texts.triggers[from.firesOf(this.#i).trigger] as TriggerText
   }
 }
 

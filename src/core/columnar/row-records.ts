@@ -10,7 +10,7 @@ import { ALL_TYPES, DATA, FIRED, GATE, HELD, RESULT, STATE } from '../engine/eve
 import type { EventRecord } from '../engine/event-batch.ts'
 import type { ExecutorHost } from '../engine/executor.ts'
 import type { EngineEvent } from '../engine/events.ts'
-import { addFirings, type Firing } from '../engine/firing.ts'
+import { firingsOf, type Firing } from '../engine/firing.ts'
 import type { SensorNode } from '../graph/graph.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
@@ -91,8 +91,8 @@ export class RowRecord implements EventRecord, TakenMessage {
     return count
   }
 
-  addFirings(firings: Firing[], why: boolean): void {
-    for (const event of this.events()) addFirings(firings, event, why)
+  firings(why: boolean): readonly Firing[] {
+    return this.events().flatMap((event) => firingsOf(event, why))
   }
 
   events(): readonly EngineEvent[] {

@@ -128,30 +128,28 @@ class FiringSet implements EventRecord {
   }
 
   events(): readonly EngineEvent[] {
-    const firings: Firing[] = []
-    this.addFirings(firings, true)
-    return firings.map((firing) => firing.toJSON())
+    return this.firings(true).map((firing) => firing.toJSON())
   }
 
-  addFirings(firings: Firing[], why: boolean): void {
+  firings(why: boolean): readonly Firing[] {
     const sets = this.#firing
-    if (sets === undefined) return
-    const { epoch, place } = this
-    const { past } = epoch
+    if (sets === undefined) return []
+    // oxlint-disable-next-line unicorn/no-new-array -- as long as it will be: a list that grows is copied several times
+    const firings = new Array<Firing>(this.count(FIRED))
+    let count = 0
     const from = new FiredInPass(this, why && this.#hasWhy)
-    const hasWhy = from.input !== undefined
     for (let first = 0; first < this.#rows; first += 32) {
       for (let word = sets[this.#first + (first >> 5)] ?? 0; word !== 0; word &= word - 1) {
         const i = first + 31 - Math.clz32(word & -word)
         if (i >= this.#rows) break
-        const { fires, said } = epoch.shown(i, past.shownAt(i, place))
-        firings.push(new RowFiring(from, fires, i, 0, hasWhy ? said : undefined))
+        firings[count++] = new RowFiring(from, i)
       }
     }
+    return firings
   }
 }
 
-/** What the firings of a set share. Whoever takes messages in one pass answers at once. */
+/** What the firings of a set share, each called by the place of its row. Whoever takes messages in one pass answers at once. */
 class FiredInPass implements FiredTogether {
   readonly time: number
   readonly input: InputSummary | undefined
@@ -173,6 +171,24 @@ class FiredInPass implements FiredTogether {
 
   numberOf(i: number): number {
     return this.#set.epoch.past.numberOf(i, this.#set.place)
+  }
+
+  firesOf(i: number): Fires {
+    return this.#shownOf(i).fires
+  }
+
+  /** Rows in one pass have one actuator. */
+  placeOf(): number {
+    return 0
+  }
+
+  saidOf(i: number): StateWhy {
+    return this.#shownOf(i).said
+  }
+
+  #shownOf(i: number): Shown {
+    const { epoch, place } = this.#set
+    return epoch.shown(i, epoch.past.shownAt(i, place))
   }
 
   toldOf(i: number): FiringMessage {

@@ -2,7 +2,7 @@
 import { DATA, FIRED, GATE, RESULT, STATE } from '../engine/event-filter.ts'
 import type { EventRecord } from '../engine/event-batch.ts'
 import type { EngineEvent } from '../engine/events.ts'
-import { addFirings, type Firing } from '../engine/firing.ts'
+import { firingsOf, type Firing } from '../engine/firing.ts'
 import type { Message } from '../task/origin.ts'
 import type { SetCopies } from './set-copies.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
@@ -131,8 +131,8 @@ export class VectorRecord implements EventRecord {
     return count
   }
 
-  addFirings(firings: Firing[], why: boolean): void {
-    for (const event of this.events()) addFirings(firings, event, why)
+  firings(why: boolean): readonly Firing[] {
+    return this.events().flatMap((event) => firingsOf(event, why))
   }
 
   events(): readonly EngineEvent[] {

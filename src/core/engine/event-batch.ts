@@ -1,7 +1,7 @@
 /** The events of one input together. They are made as objects when somebody reads them. */
 import { FIRED, typeBit } from './event-filter.ts'
 import type { EngineEvent, EventType } from './events.ts'
-import { addFirings, withoutWhy, type Firing } from './firing.ts'
+import { firingsOf, withoutWhy, type Firing } from './firing.ts'
 
 /**
  * The events of one input in their order: of a message in all tasks that hear it, of the timers of one moment, of a
@@ -27,8 +27,8 @@ export interface EventRecord {
   count(types: number): number
   /** All of them, made when this is asked first; `fired` ones with their why, unless the engine makes none. */
   events(): readonly EngineEvent[]
-  /** Adds what fired to a list. */
-  addFirings(firings: Firing[], why: boolean): void
+  /** What fired, in a list of its own. */
+  firings(why: boolean): readonly Firing[]
 }
 
 /** `fired` events without their whys, of which not even a record is made before somebody is told of them. One of both is asked, once. */
@@ -86,13 +86,8 @@ export class PartsBatch implements EventBatch {
 
   firings(): readonly Firing[] {
     const { types, why } = this.#wanted
-    const firings: Firing[] = []
-    if ((types & FIRED) === 0) return firings
-    for (const part of this.#parts) {
-      if (part.type === 'record') part.addFirings(firings, why)
-      else addFirings(firings, part, why)
-    }
-    return firings
+    if ((types & FIRED) === 0) return []
+    return this.#parts.flatMap((part) => (part.type === 'record' ? part.firings(why) : firingsOf(part, why)))
   }
 
   #made(): readonly EngineEvent[] {
@@ -128,9 +123,7 @@ export class RecordBatch implements EventBatch {
 
   firings(): readonly Firing[] {
     const { types, why } = this.#wanted
-    const firings: Firing[] = []
-    if ((types & FIRED) !== 0) this.#record.addFirings(firings, why)
-    return firings
+    return (types & FIRED) === 0 ? [] : this.#record.firings(why)
   }
 
   #made(): readonly EngineEvent[] {

@@ -104,9 +104,9 @@ class EventWhy implements FiringWhy {
   }
 }
 
-/** Adds what an event says that fired, if it says so, to a list. */
-export function addFirings(firings: Firing[], event: EngineEvent, why: boolean): void {
-  if (event.type === 'fired') firings.push(new EventFiring(why ? event : withoutWhy(event)))
+/** What an event says that fired; nothing when it says something else. */
+export function firingsOf(event: EngineEvent, why: boolean): readonly Firing[] {
+  return event.type === 'fired' ? [new EventFiring(why ? event : withoutWhy(event))] : []
 }
 
 export function withoutWhy(event: FiredEvent): FiredEvent {
