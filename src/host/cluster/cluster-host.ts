@@ -135,8 +135,7 @@ export class ClusterHost {
   /** The other hosts can ask this one who it is, and whose requests they hand on is known. */
   introduce(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => {
-      const { headers, method, raw } = request
-      const hop = this.#hops.read(headers[HOP_HEADER], method, raw.url ?? '')
+      const hop = this.#hops.of(request.raw)
       if (hop === undefined) return done()
       reply.header(HOST_HEADER, this.id)
       if (hop.address !== undefined) Object.defineProperty(request, 'ip', { value: hop.address })
