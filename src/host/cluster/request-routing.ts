@@ -36,6 +36,8 @@ const WAIT_MS = 10_000
 const MAX_HOPS = 2
 /** requests that wait so at once; beyond them they are refused */
 const MAX_LOST = 5_000
+/** requests and streams that one host has to answer for this one; beyond them they are refused */
+const MAX_ASKED = 20_000
 
 /** What this host has open of a tenant. */
 interface OpenedHere {
@@ -53,6 +55,8 @@ export interface RoutingOptions {
   readonly elapsed: () => number
   /** ms until the answer to a request must begin */
   readonly requestMs: number
+  /** requests and streams that one host may have to answer for this one at once */
+  readonly maxAsked?: number
   /** the partition of the tenant that the request is for, by its name (`partitionName`) */
   readonly partitionOf: (tenant: string, request: FastifyRequest) => string
   /** whose a request is that needs no credentials; undefined: it is answered by whoever is asked */
@@ -83,6 +87,7 @@ export class RequestRouting {
   readonly #bodies = new WeakMap<FastifyRequest, Buffer>()
   #small: SmallRequests | undefined
   #forwarded = 0
+  #refused = 0
 
   constructor(options: RoutingOptions) {
     this.#options = options
@@ -91,6 +96,11 @@ export class RequestRouting {
   /** requests that other hosts were asked to answer, since the start */
   get forwarded(): number {
     return this.#forwarded
+  }
+
+  /** requests that were refused because a host had too many to answer, since the start */
+  get refused(): number {
+    return this.#refused
   }
 
   /** After whatever lets requests in, which says whose they are. */
@@ -172,6 +182,14 @@ export class RequestRouting {
     else if (!(request.raw.url ?? '').startsWith('/')) {
       reply.header(OWNER_HEADER, place.url)
       done(new AppError('ELSEWHERE', `the host at ${place.url} has tenant ${tenant}; ask for a path, or ask that one`))
+    } else if ((this.#asked.get(place.url)?.size ?? 0) >= (this.#options.maxAsked ?? MAX_ASKED)) {
+      this.#refused += 1
+      done(
+        new AppError(
+          'FENCED',
+          `the host that has the tenant, ${place.url}, has too much to answer for this one; ask again in a second, or ask that one`,
+        ),
+      )
     } else this.#forward(place.url, { count: count + 1, term: place.term, slot }, one)
   }
 

@@ -73,7 +73,7 @@ export class SmallRequests {
       const name = rawHeaders[at] ?? ''
       if (!DROPPED.has(name.toLowerCase())) headers.push(name, rawHeaders[at + 1] ?? '')
     }
-    const asked = { origin, path: raw.url ?? '/', method: method as Dispatcher.HttpMethod, headers }
+    const asked = { origin, path: raw.url ?? '/', method, headers }
     this.#agent.dispatch(
       { ...asked, body: body.length === 0 ? null : body },
       new SmallAnswer(asking, method === 'HEAD'),
