@@ -16,7 +16,7 @@ const OUTAGES_MS = [10, 500, 3000, 20_000, 90_000]
 /** `only`: services whose operations are drawn; default: some. */
 export function drawPlan(seed: string, only?: readonly string[]): Plan {
   const chance = new Chance(`plan ${seed}`)
-  const cast = drawCast(chance, only)
+  const cast = drawCast(seed, chance, only)
   const operations = SIMULATED.flatMap(({ name, operations }) =>
     cast.services.includes(name)
       ? Object.entries(operations).map(([own, { weight, draw }]) => [weight, { name: `${name}.${own}`, draw }] as const)
@@ -44,15 +44,19 @@ export function drawPlan(seed: string, only?: readonly string[]): Plan {
   return { seed, cast, steps }
 }
 
+const TOGETHER = SIMULATED.filter(({ drawnApart }) => drawnApart !== true)
+const APART = SIMULATED.filter(({ drawnApart }) => drawnApart === true)
+
 /** A few services of a tenant, or of both. */
-function drawCast(chance: Chance, only: readonly string[] | undefined): Cast {
+function drawCast(seed: string, chance: Chance, only: readonly string[] | undefined): Cast {
   const some = <T>(list: readonly T[], probability: number): readonly T[] => {
     const drawn = list.filter(() => chance.is(probability))
     return drawn.length > 0 || list.length === 0 ? drawn : [chance.of(list)]
   }
   const tenants = chance.is(0.6) ? [chance.of(TENANTS)] : TENANTS
-  const drawn = SIMULATED.filter(({ cast = 0.35 }) => chance.is(cast))
-  const chosen = drawn.length > 0 ? drawn : [chance.of(SIMULATED)]
+  const drawn = TOGETHER.filter(({ cast = 0.35 }) => chance.is(cast))
+  const apart = APART.filter(({ name, cast = 0.35 }) => new Chance(`cast ${name} ${seed}`).is(cast))
+  const chosen = [...(drawn.length > 0 ? drawn : [chance.of(TOGETHER)]), ...apart]
   const services = only ?? [...new Set(chosen.flatMap(({ name, livesOn = [] }) => [name, ...livesOn]))]
   const variants = Object.fromEntries(
     SIMULATED.flatMap(({ name, variants }) =>
