@@ -252,4 +252,16 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'this.#retries.set(key, later(RETRY_MS, again))',
     replace: 'void again',
   },
+  {
+    name: 'a key that was removed is good for two minutes',
+    file: 'src/host/auth/remembered-checks.ts',
+    find: 'export const REMEMBERED_MS = 60_000',
+    replace: 'export const REMEMBERED_MS = 120_000',
+  },
+  {
+    name: 'a key that is known to be removed is good for a minute',
+    file: 'src/host/auth/key-changes.ts',
+    find: 'moment > changed &&',
+    replace: '',
+  },
 ]

@@ -20,6 +20,9 @@ const FOLLOWS_MS = [0, 5, 300, 3000, 12_000, 25_000]
 /** by which of them an operation is more or less frequent in a run than its weight says */
 const FACTORS = [0, 0.3, 1, 1, 3, 10]
 
+const TOGETHER = SIMULATED.filter(({ drawnApart }) => drawnApart !== true)
+const APART = SIMULATED.filter(({ drawnApart }) => drawnApart === true)
+
 /** What is so in all of a run. */
 interface Character {
   /** ms between operations, in the mean; one of them is drawn for each */
@@ -35,7 +38,7 @@ interface Character {
 /** `only`: services whose operations are drawn; default: some. */
 export function drawPlan(seed: string, only?: readonly string[]): Plan {
   const chance = new Chance(`plan ${seed}`)
-  const cast = drawCast(chance, only)
+  const cast = drawCast(seed, chance, only)
   const operations = drawOperations(chance, cast)
   const { gapsMs, operations: count, faulty, followed, kinds } = drawCharacter(chance)
   const steps: Step[] = []
@@ -80,14 +83,15 @@ function drawOperations(chance: Chance, { services }: Cast) {
 }
 
 /** A few services of a tenant, or of both. */
-function drawCast(chance: Chance, only: readonly string[] | undefined): Cast {
+function drawCast(seed: string, chance: Chance, only: readonly string[] | undefined): Cast {
   const some = <T>(list: readonly T[], probability: number): readonly T[] => {
     const drawn = list.filter(() => chance.is(probability))
     return drawn.length > 0 || list.length === 0 ? drawn : [chance.of(list)]
   }
   const tenants = chance.is(0.6) ? [chance.of(TENANTS)] : TENANTS
-  const drawn = SIMULATED.filter(({ cast = 0.35 }) => chance.is(cast))
-  const chosen = drawn.length > 0 ? drawn : [chance.of(SIMULATED)]
+  const drawn = TOGETHER.filter(({ cast = 0.35 }) => chance.is(cast))
+  const apart = APART.filter(({ name, cast = 0.35 }) => new Chance(`cast ${name} ${seed}`).is(cast))
+  const chosen = [...(drawn.length > 0 ? drawn : [chance.of(TOGETHER)]), ...apart]
   const services = only ?? [...new Set(chosen.flatMap(({ name, livesOn = [] }) => [name, ...livesOn]))]
   const variants = Object.fromEntries(
     SIMULATED.flatMap(({ name, variants }) =>
