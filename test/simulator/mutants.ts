@@ -122,8 +122,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'series do not catch up with the log at start',
     file: 'src/services/broker/tenant-broker.ts',
-    find: 'return this.#projection.open()',
-    replace: 'return Promise.resolve()',
+    find: 'await this.#projection.open()',
+    replace: 'await Promise.resolve()',
   },
   {
     name: 'series that could not be written go on with what came after',
@@ -153,8 +153,20 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'calls are given up in an outage while refusals are on their way',
     file: `${RULES}/tenant-runner.ts`,
-    find: 'if (engine.openCalls === 0 || nextAt > now)',
-    replace: 'if (this.#queue.size > 0 || engine.openCalls === 0 || nextAt > now)',
+    find: 'if (nextAt > now) return false',
+    replace: 'if (this.#queue.size > 0 || nextAt > now) return false',
+  },
+  {
+    name: 'a call that is tried again while the store stands still is over at once',
+    file: `${RULES}/deterministic-engine.ts`,
+    find: 'limit - timeoutMs === began ? without(limit, timeoutMs) : limit',
+    replace: 'limit',
+  },
+  {
+    name: 'who looks at a task ends its calls before an outage is left out',
+    file: `${RULES}/tenant-runner.ts`,
+    find: "if (this.#queue.has('still')) return true",
+    replace: '',
   },
   {
     name: 'a store that speaks soon after it was asked stood still no longer than that',
@@ -239,5 +251,17 @@ export const MUTANTS: readonly Mutant[] = [
     file: 'src/services/resources/type-work.ts',
     find: 'this.#retries.set(key, later(RETRY_MS, again))',
     replace: 'void again',
+  },
+  {
+    name: 'a key that was removed is good for two minutes',
+    file: 'src/host/auth/remembered-checks.ts',
+    find: 'export const REMEMBERED_MS = 60_000',
+    replace: 'export const REMEMBERED_MS = 120_000',
+  },
+  {
+    name: 'a key that is known to be removed is good for a minute',
+    file: 'src/host/auth/key-changes.ts',
+    find: 'moment > changed &&',
+    replace: '',
   },
 ]

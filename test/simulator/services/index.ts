@@ -4,6 +4,7 @@ import { alarmEvents } from './alarm-events.ts'
 import { broker } from './broker.ts'
 import { commands } from './commands.ts'
 import { converters } from './converters.ts'
+import { keys } from './keys.ts'
 import { resources } from './resources.ts'
 import { rules } from './rules.ts'
 import { streams } from './streams.ts'
@@ -24,4 +25,5 @@ export const SIMULATED: readonly SimulatedService[] = [
   streams,
   converters,
   storedQueries,
+  keys,
 ]

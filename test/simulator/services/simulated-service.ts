@@ -28,6 +28,8 @@ export interface SimulatedService {
   readonly operations: Readonly<Record<string, SimulatedOperation>>
   /** probability that it takes part in a run; default: 0.35 */
   readonly cast?: number
+  /** whether it takes part is drawn apart from all else, so that the plans of runs without it stay what they were */
+  readonly drawnApart?: true
   /** services of the simulator without whose operations it has nothing to do */
   readonly livesOn?: readonly string[]
   /** services of the host that its operations need; absent: all that are served */

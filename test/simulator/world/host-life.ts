@@ -10,6 +10,7 @@ import type { Plug } from '../../../src/plug.ts'
 import { leaveOutRoutes } from './asked-routes.ts'
 import { MQTT_PORT, newConnection } from './network.ts'
 import type { Medium } from './medium.ts'
+import type { ToldWords } from './told-words.ts'
 
 /** What is served. Functions and webscripts run in processes of their own, which no simulated clock governs. */
 export const SERVED: readonly string[] = ['broker', 'rules', 'resources', 'alarms', 'queries', 'converter']
@@ -61,16 +62,18 @@ export interface Setting {
   readonly serves: readonly string[]
   /** routes that clients ask, as in `GET /api/tasks/:id`; undefined: any */
   readonly asks: ReadonlySet<string> | undefined
+  /** of a store that others use beside the host; undefined: the host has it to itself */
+  readonly words: ToldWords | undefined
 }
 
 /** Rejects when it cannot start. */
 export async function startLife(
   medium: Medium,
-  { plugs, serves, asks }: Setting,
+  { plugs, serves, asks, words }: Setting,
   log: (line: string) => void,
 ): Promise<HostLife> {
   const composed = await compose(configOf(serves), {
-    openStorage: () => medium.open(),
+    openStorage: words === undefined ? () => medium.open() : async () => words.over(await medium.open()),
     plugs: () => plugs,
     hashCost: 2,
   })

@@ -1,4 +1,6 @@
 /** One run: a machine with its medium, the host on it, clients around it, and what they know. */
+import type { ApiKeys } from '../../../src/host/auth/api-keys.ts'
+import { tellKeyChange } from '../../../src/host/auth/key-changes.ts'
 import { messageOf } from '../../../src/kernel/errors.ts'
 import { Chance } from './chance.ts'
 import { SERVED, startLife, type Answer, type HostLife, type Question, type Setting } from './host-life.ts'
@@ -6,6 +8,7 @@ import { CALM, Medium, type Manners, type Trouble } from './medium.ts'
 import type { Cast, Fault } from './plan.ts'
 import { network } from './network.ts'
 import { notePlug, type NoteBook } from './note-plug.ts'
+import { ToldWords } from './told-words.ts'
 import type { VirtualLoop } from './virtual-loop.ts'
 
 export const TENANTS = ['one', 'two'] as const
@@ -15,6 +18,9 @@ export type Outcome =
   | { readonly kind: 'answered'; readonly answer: Answer }
   | { readonly kind: 'refused'; readonly answer?: Answer }
   | { readonly kind: 'unknown'; readonly answer?: Answer }
+
+/** What everybody is told when the host is not there, and when it says nothing. */
+type NotDone = { readonly kind: 'refused' } | { readonly kind: 'unknown' }
 
 /** Something that must not be. */
 export interface Finding {
@@ -41,6 +47,10 @@ export interface Following {
   /** told when it is let in, before anything comes */
   readonly opened?: () => void
 }
+
+/** answers to an operator, as clients get them */
+const DONE: Answer = { status: 200, body: undefined, headers: {} }
+const NOTHING_TO_DO: Answer = { status: 404, body: undefined, headers: {} }
 
 const NEVER = new Promise<void>(() => undefined)
 
@@ -84,15 +94,24 @@ export class World {
   readonly #tenants: readonly string[]
   readonly #setting: Setting
 
+  /** undefined: nobody but the host uses the store */
+  readonly #words: ToldWords | undefined
+
   /** `asks`: routes that its clients ask; absent: any. */
-  constructor(loop: VirtualLoop, seed: string, { tenants, serves = SERVED }: Cast, asks?: ReadonlySet<string>) {
+  constructor(
+    loop: VirtualLoop,
+    seed: string,
+    { tenants, services, serves = SERVED }: Cast,
+    asks?: ReadonlySet<string>,
+  ) {
     this.loop = loop
     network.forget()
     this.#tenants = tenants
     this.medium = new Medium(loop, new Chance(`medium ${seed}`))
     const { plug, book } = notePlug(loop, new Chance(`plugs ${seed}`), (line) => this.tell(line))
     this.notes = book
-    this.#setting = { plugs: [plug], serves, asks }
+    this.#words = services.includes('keys') ? new ToldWords(loop) : undefined
+    this.#setting = { plugs: [plug], serves, asks, words: this.#words }
   }
 
   /** ms since the beginning */
@@ -160,6 +179,42 @@ export class World {
   }
 
   #asked(question: Question): Promise<Outcome> {
+    return this.#patiently<Outcome>((life, tell) => {
+      void life.ask(question).then(
+        (answer) => {
+          if (hasNoRoute(answer)) this.#requireAsked(question)
+          tell({ kind: answer.status >= 500 ? 'unknown' : answer.status < 400 ? 'answered' : 'refused', answer })
+        },
+        // a host that has stopped lets nobody in
+        () => tell({ kind: 'refused' }),
+      )
+    })
+  }
+
+  /**
+   * What an operator does with the API keys, as a process beside the host that uses the same store. `work` gives false
+   * when there was nothing to do; where it fails, nobody can say.
+   */
+  async changeKeys(text: string, work: (keys: ApiKeys) => Promise<boolean>): Promise<Outcome> {
+    this.counts.asked++
+    const outcome: Outcome = await this.#patiently<Outcome>(({ composed }, tell) => {
+      void work(composed.keyPairs).then(
+        (isDone) => tell(isDone ? { kind: 'answered', answer: DONE } : { kind: 'refused', answer: NOTHING_TO_DO }),
+        () => tell({ kind: 'unknown' }),
+      )
+    })
+    this.counts[outcome.kind]++
+    this.tell(`${text} -> ${outcome.kind} ${outcome.answer?.status ?? ''}`)
+    return outcome
+  }
+
+  /** Resolves when the host has heard that keys are others; never when it dies meanwhile. */
+  tellKeyChange(): Promise<void> {
+    return tellKeyChange({ tell: (word) => this.#words?.tell(word) ?? Promise.resolve() })
+  }
+
+  /** Begins something with the host that is up, whose end nobody hears when the machine dies or it takes too long. */
+  #patiently<O>(begin: (life: HostLife, tell: (outcome: O) => void) => void): Promise<O | NotDone> {
     const life = this.#life
     if (life === undefined) return Promise.resolve({ kind: 'refused' })
     return new Promise((resolve) => {
@@ -169,19 +224,12 @@ export class World {
       }
       this.#open.add(giveUp)
       const patience = this.loop.after(PATIENCE_MS, giveUp, 'client')
-      const tell = (outcome: Outcome): void => {
+      const tell = (outcome: O): void => {
         patience.isOff = true
         this.#open.delete(giveUp)
         resolve(outcome)
       }
-      void life.ask(question).then(
-        (answer) => {
-          if (hasNoRoute(answer)) this.#requireAsked(question)
-          tell({ kind: answer.status >= 500 ? 'unknown' : answer.status < 400 ? 'answered' : 'refused', answer })
-        },
-        // a host that has stopped lets nobody in
-        () => tell({ kind: 'refused' }),
-      )
+      begin(life, tell)
     })
   }
 

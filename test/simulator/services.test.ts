@@ -1,0 +1,57 @@
+/** What the simulator does not draw is said here, with why: a new service is not forgotten. */
+import { fastify } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { compose, type Composed } from '../../src/host/compose.ts'
+import { readConfig } from '../../src/host/config.ts'
+import { SERVICES } from '../../src/host/service-table.ts'
+import { SERVED } from './world/host-life.ts'
+import { SIMULATED } from './services/index.ts'
+
+/** services of the host without an operation in the simulator, and why */
+const NOT_DRAWN: Readonly<Record<string, string>> = {
+  vault: 'keeps secrets for functions and webscripts alone, which are not drawn',
+  functions: 'are built and run in processes, which no simulated clock governs',
+  webscripts: 'run in processes, which no simulated clock governs',
+  models: 'run in processes, which no simulated clock governs',
+  objects: 'its contents are written past what misbehaves in the simulated store',
+  subscriptions: 'tell webscripts of changes, and those run in processes',
+}
+
+/** routes that services of the simulator ask */
+const ASKED = new Set(SIMULATED.flatMap(({ asks = [] }) => asks))
+
+let composed: Composed
+/** by service: its routes, as in `GET /api/tasks/:id` */
+const routes = new Map<string, readonly string[]>()
+
+beforeAll(async () => {
+  composed = await compose(readConfig({ store: 'memory:', empty: true }, {}, [...SERVICES.keys()]), { hashCost: 2 })
+  for (const service of composed.services) {
+    const app = fastify()
+    const own: string[] = []
+    app.addHook('onRoute', ({ method, url }) => void own.push(...[method].flat().map((one) => `${one} ${url}`)))
+    await app.register(async (scope) => service.routes(scope))
+    routes.set(service.name, own)
+  }
+})
+afterAll(() => composed.close())
+
+describe('the services that a host can serve', () => {
+  it('each have operations in the simulator, or a reason why not', () => {
+    const isDrawn = (name: string): boolean => routes.get(name)?.some((route) => ASKED.has(route)) === true
+    const without = [...SERVICES.keys()].filter((name) => !isDrawn(name))
+    expect(without.toSorted()).toEqual(Object.keys(NOT_DRAWN).toSorted())
+  })
+
+  it('are served to the simulator when it draws operations of them', () => {
+    const drawn = [...SERVICES.keys()].filter((name) => !Object.hasOwn(NOT_DRAWN, name))
+    expect([...SERVED].toSorted()).toEqual(drawn.toSorted())
+  })
+})
+
+describe('services of the simulator', () => {
+  it('ask routes that there are', () => {
+    const known = new Set([...routes.values(), 'GET /metrics'].flat())
+    expect([...ASKED].filter((route) => !known.has(route))).toEqual([])
+  })
+})
