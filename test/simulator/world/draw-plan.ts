@@ -1,7 +1,7 @@
 /** Draws what a run does from its seed: operations by their weights, and faults among them. */
 import { SIMULATED } from '../services/index.ts'
 import { Chance } from './chance.ts'
-import { SERVED } from './host-life.ts'
+import { SERVED, SERVED_WHERE_NEEDED } from './host-life.ts'
 import type { Cast, Fault, Operation, Plan, Step } from './plan.ts'
 import { TENANTS } from './world.ts'
 
@@ -64,8 +64,9 @@ function drawCast(seed: string, chance: Chance, only: readonly string[] | undefi
     ),
   )
   const needed = SIMULATED.flatMap(({ name, needs = SERVED }) => (services.includes(name) ? needs : []))
-  const serves = SERVED.filter((name) => needed.includes(name))
-  return { tenants, services, variants, ...(chance.is(0.9) && { serves }) }
+  const besides = SERVED_WHERE_NEEDED.filter((name) => needed.includes(name))
+  const serves = chance.is(0.9) ? SERVED.filter((name) => needed.includes(name)) : SERVED
+  return { tenants, services, variants, serves: [...serves, ...besides] }
 }
 
 function manners(chance: Chance): Fault {
