@@ -18,13 +18,15 @@ export interface FeedOptions {
   readonly behind?: number
 }
 
-/** Where a log has a value: in an entry, or one of those that were appended with it. */
+/** Where a log has a value: in an entry, or one of those that were appended with it. Count 0: right before the entry. */
 export interface LogPlace {
   readonly position: number
   /** values from the beginning of the entry to this one, with it */
   readonly count: number
   /** of several partitions of the log; absent: the first */
   readonly partition?: number | undefined
+  /** where the other partitions are, in a feed of several */
+  readonly others?: readonly LogPlace[] | undefined
 }
 
 /** A value with its number. Numbers rise by one over all topics, from 1 if no other feed was before. */

@@ -122,8 +122,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'series do not catch up with the log at start',
     file: 'src/services/broker/tenant-broker.ts',
-    find: 'return this.#projection.open()',
-    replace: 'return Promise.resolve()',
+    find: 'await this.#projection.open()',
+    replace: 'await Promise.resolve()',
   },
   {
     name: 'series that could not be written go on with what came after',

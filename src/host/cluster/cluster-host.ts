@@ -238,6 +238,7 @@ export class ClusterHost {
   #looked({ urls }: Placement): void {
     this.routing.looked(urls)
     this.connections.looked(urls)
+    this.partitions.looked(urls)
     this.streams.looked(urls)
   }
 

@@ -2,8 +2,10 @@
  * Partitions of a tenant ask each other: in this process where both are here, else over HTTP, signed with what only the
  * hosts know.
  *
- * PARTCALLS-1 a question is asked again only when it is known that nobody has begun to answer it
+ * PARTCALLS-1 a question is asked again only when it is known that nobody has begun to answer it; the call of a plug, which
+ *   has the id of its effect, also when that is not known
  * PARTCALLS-2 no question is taken from whoever is no host of the cluster, nor with another body than it was signed for
+ * PARTCALLS-3 nobody waits for the answer of a host that is gone
  */
 import type { FastifyInstance } from 'fastify'
 import type { Place } from '../../cluster/placement.ts'
@@ -42,6 +44,8 @@ type Answer =
 
 export class PartitionCalls {
   readonly #options: PartitionCallsOptions
+  /** by address of a host: what ends each question that is asked there */
+  readonly #asked = new Map<string, Set<AbortController>>()
   /** partitions that are being told that something was handed to them; true: more was meanwhile */
   readonly #telling = new Map<string, boolean>()
 
@@ -51,18 +55,23 @@ export class PartitionCalls {
 
   /** What it gives there. Rejects as it does there; `FENCED` when no host has the partition, or the one that has it is gone. */
   async ask(tenant: string, number: number, question: PartitionQuestion): Promise<unknown> {
-    const { place, timers } = this.#options
+    const { place, timers, requestMs } = this.#options
     const name = partitionName(tenant, number)
     const since = timers.elapsed()
+    // made again under the same id, as after a restart
+    const mayRepeat = question.of === 'plugs'
+    const patience = mayRepeat ? Math.max(WAIT_MS, requestMs) : WAIT_MS
     for (;;) {
       const at = place(name)
       let answer: Answer = { isElsewhere: true }
       if (at.kind === 'here') answer = await this.#askHere(name, question)
       else if (at.kind === 'elsewhere') answer = await this.#askAt(at.url, name, at.term, question)
-      if ('error' in answer)
-        throw new AppError(answer.error.code, answer.error.message, { issues: answer.error.issues })
-      if (!('isElsewhere' in answer)) return answer.value
-      if (timers.elapsed() - since > WAIT_MS) {
+      const isOver = timers.elapsed() - since > patience
+      if ('error' in answer) {
+        const { code, message, issues } = answer.error
+        if (isOver || !mayRepeat || code !== 'FENCED') throw new AppError(code, message, { issues })
+      } else if (!('isElsewhere' in answer)) return answer.value
+      else if (isOver) {
         throw new AppError(
           'FENCED',
           `partition ${number} of tenant ${tenant} is at no host at the moment; ask again in a second`,
@@ -84,6 +93,11 @@ export class PartitionCalls {
         this.#telling.delete(name)
         if (isMore) this.handed(tenant, number)
       })
+  }
+
+  /** After each look: what waits for hosts that are gone has no answer. */
+  looked(live: ReadonlySet<string>): void {
+    for (const [url, asked] of this.#asked) if (!live.has(url)) for (const one of asked) one.abort()
   }
 
   /** Hosts ask here. */
@@ -118,10 +132,11 @@ export class PartitionCalls {
   async #askAt(url: string, name: string, term: number, question: PartitionQuestion): Promise<Answer> {
     const late = new AbortController()
     const callOff = this.#options.timers.after(this.#options.requestMs, () => late.abort())
+    const asked = this.#asked.get(url) ?? new Set()
+    this.#asked.set(url, asked.add(late))
     try {
       const { hops } = this.#options
-      const asked = { partition: name, question }
-      const answer = await askHost(PATH, asked, hops, { url, term, signal: late.signal })
+      const answer = await askHost(PATH, { partition: name, question }, hops, { url, term, signal: late.signal })
       if (answer.ok) return (await answer.json()) as Answer
       throw new AppError('FENCED', `it answered ${answer.status}`)
     } catch (error) {
@@ -130,6 +145,8 @@ export class PartitionCalls {
       return { error: { code: 'FENCED', message: text, issues: [] } }
     } finally {
       callOff()
+      asked.delete(late)
+      if (asked.size === 0 && this.#asked.get(url) === asked) this.#asked.delete(url)
     }
   }
 }

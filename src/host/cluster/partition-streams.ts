@@ -6,6 +6,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Place } from '../../cluster/placement.ts'
 import { AppError } from '../../kernel/errors.ts'
+import type { LogPlace } from '../../kernel/feed.ts'
 import { partitionName } from '../../partitions/partition.ts'
 import type { FollowedPart, FollowedStream } from '../../services/broker/contract.ts'
 import { jsonLines } from '../../web/client/streams.ts'
@@ -136,9 +137,14 @@ function nowhere(error: unknown): undefined {
 
 function readAsked(asked: unknown): { readonly partition: string; readonly asked: FollowedStream } {
   const { partition, asked: stream } = (asked ?? {}) as { partition?: unknown; asked?: Partial<FollowedStream> }
-  const { channel, resource } = stream ?? {}
+  const { channel, resource, since } = stream ?? {}
   const isGood = typeof partition === 'string' && (channel === 'events' || channel === 'commands')
-  if (!isGood || !['string', 'undefined'].includes(typeof resource))
+  if (!isGood || !['string', 'undefined'].includes(typeof resource) || !(since === undefined || isPlace(since)))
     throw new AppError('VALIDATION', 'what is followed has a partition and a channel')
-  return { partition, asked: { channel, ...(resource !== undefined && { resource }) } }
+  const from = { ...(resource !== undefined && { resource }), ...(since !== undefined && { since }) }
+  return { partition, asked: { channel, ...from } }
+}
+
+function isPlace({ position, count }: Partial<LogPlace>): boolean {
+  return Number.isSafeInteger(position) && Number.isSafeInteger(count)
 }

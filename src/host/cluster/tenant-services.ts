@@ -100,9 +100,15 @@ export class TenantServices {
     return this.#count
   }
 
-  /** What another partition of the tenant asks. */
-  answer(question: PartitionQuestion): Promise<unknown> {
-    return answerAt(this.registry, this.#options.tenant, question)
+  /** What another partition of the tenant asks. `FENCED` when this ends meanwhile: it is not known whether it was done. */
+  async answer(question: PartitionQuestion): Promise<unknown> {
+    const { tenant, number } = this.#options
+    try {
+      return await answerAt(this.registry, tenant, question)
+    } catch (error) {
+      if (!this.#closing.signal.aborted || !(error instanceof AppError) || error.code !== 'CLOSED') throw error
+      throw new AppError('FENCED', `partition ${number} of tenant ${tenant} goes to another host`, { cause: error })
+    }
   }
 
   /** What another partition of the tenant hears. */

@@ -67,12 +67,15 @@ export interface FollowedStream {
   readonly channel: Channel
   /** of one resource; absent: of all */
   readonly resource?: string
+  /** where the partition has what was seen last; what it has since then comes first */
+  readonly since?: LogPlace
 }
 
 /** What it is told: plain JSON. */
 export type FollowedPart =
-  | { readonly here: true }
-  | { readonly resource: string; readonly message: BrokerMessage }
+  /** `place`: right before what comes; `missed`: not all since the one that was asked for is there any more */
+  | { readonly here: true; readonly place?: LogPlace; readonly missed?: true }
+  | { readonly resource: string; readonly message: BrokerMessage; readonly place?: LogPlace }
   /** so many were lost, because they were not taken */
   | { readonly dropped: number }
 

@@ -49,7 +49,7 @@ export class ResumedReader implements FeedReader<BrokerMessage> {
   }
 
   get passed(): Passed | undefined {
-    return this.#isOver ? this.#live.passed : undefined
+    return this.#isOver || this.#missed ? this.#live.passed : undefined
   }
 
   takeDropped(): number {
@@ -83,7 +83,9 @@ export class ResumedReader implements FeedReader<BrokerMessage> {
   async #begin(): Promise<void> {
     const { log, since } = this.#from
     const { first, last } = await log.bounds(PARTITION)
-    this.#missed = since.position < first || since.position > last || last - since.position > MAX_BACKLOG
+    // right before the next entry is as good as right behind the last one
+    const newest = since.count === 0 ? last + 1 : last
+    this.#missed = since.position < first || since.position > newest || last - since.position > MAX_BACKLOG
     this.#upTo = this.#missed ? 0 : last
   }
 

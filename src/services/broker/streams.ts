@@ -41,6 +41,11 @@ export class Streams implements StreamApi {
     return this.#read('events', undefined, options)
   }
 
+  /** Whatever the log has up to there was told by others; to be said before the first `tell`. */
+  begin(last: number): void {
+    for (const feed of Object.values(this.#feeds)) feed.passed(this.#placeAt(last + 1, 0))
+  }
+
   /** `before`: where the log has what is before the first message; undefined: the log has not this post. */
   tell(post: Post, before?: LogPlace): void {
     if (isTold(post)) this.#publish(post, before)
@@ -66,7 +71,8 @@ export class Streams implements StreamApi {
     if (since === undefined || isWhole) return kept
     void kept.return?.()
     // the resource was in another partition when it was seen last: that is a gap
-    if (since.partition !== this.#partition) return feed.read({ ...asked, after: Number.MAX_SAFE_INTEGER })
+    if ((since.partition ?? 0) !== (this.#partition ?? 0))
+      return feed.read({ ...asked, after: Number.MAX_SAFE_INTEGER })
     return new ResumedReader(feed.read(asked), { log: this.#log, since, channel, resource })
   }
 

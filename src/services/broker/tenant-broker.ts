@@ -2,7 +2,7 @@
 import { EffectLedger } from '../../effects/effect-order.ts'
 import { messageOf as textOf } from '../../kernel/errors.ts'
 import type { LogPlace } from '../../kernel/feed.ts'
-import type { Sample, Store } from '../../storage/contract.ts'
+import type { Log, Sample, Store } from '../../storage/contract.ts'
 import { partitionOf } from '../../partitions/partition.ts'
 import type {
   BrokerApi,
@@ -17,7 +17,7 @@ import { followed, streamsOfAll, type BrokerPartition } from './partitions/broke
 import type { Post } from './posting/arrival.ts'
 import { countOf, routedMessageOf } from './posting/arrival.ts'
 import { PostKeys } from './posting/idempotency.ts'
-import { LOG, type Projected } from './posting/log-entry.ts'
+import { LOG, PARTITION, type Projected } from './posting/log-entry.ts'
 import { LogTrim } from './posting/log-trim.ts'
 import { IngestQueue, type IngestLimits } from './posting/ingest-queue.ts'
 import { Posting } from './posting/posting.ts'
@@ -52,6 +52,7 @@ export class TenantBroker {
   readonly api: BrokerApi
   readonly streams: Streams
   readonly #dependencies: TenantBrokerDependencies
+  readonly #log: Log
   readonly #queue: IngestQueue
   readonly #projection: Projection
   readonly #projector: SeriesProjector
@@ -68,6 +69,7 @@ export class TenantBroker {
     this.#dependencies = dependencies
     const { tenant, store, now, elapsed, engine, commands, limits, lag, report, makeSeries, partition } = dependencies
     const log = store.log(LOG)
+    this.#log = log
     this.streams = new Streams(dependencies.toldUpTo, log, partition?.number)
     this.#projection = new Projection({
       log,
@@ -132,8 +134,9 @@ export class TenantBroker {
   }
 
   /** Series have everything that the log has when it resolves. */
-  open(): Promise<void> {
-    return this.#projection.open()
+  async open(): Promise<void> {
+    await this.#projection.open()
+    this.streams.begin((await this.#log.bounds(PARTITION)).last)
   }
 
   /** Whatever was posted before can be read when it resolves. Rejects with `STORE` when series cannot be written. */

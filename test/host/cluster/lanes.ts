@@ -48,3 +48,44 @@ export async function seen(hosts: ClusterProcesses, asked: ReadonlySet<MemberPro
     }
   }
 }
+
+/** Messages of all lanes, which stream in at all that are asked. */
+export class Senders {
+  readonly #over = new AbortController()
+  readonly #sending: Promise<unknown>
+  #acknowledged = 0
+  readonly #waiting = new Set<() => void>()
+
+  constructor(hosts: ClusterProcesses, asked: ReadonlySet<MemberProcess>, lanes: readonly Lane[]) {
+    this.#sending = Promise.all(
+      lanes.map(async (lane) => {
+        while (!this.#over.signal.aborted) {
+          await post(hosts, asked, lane)
+          lane.sent += 1
+          this.#acknowledged += 1
+          for (const look of this.#waiting) look()
+        }
+      }),
+    )
+    // told to whoever waits
+    this.#sending.catch(() => undefined)
+  }
+
+  /** Resolves when so many more were acknowledged; rejects when a message was refused. */
+  async more(count: number): Promise<void> {
+    const wanted = this.#acknowledged + count
+    let look: () => void = () => undefined
+    const acknowledged = new Promise<void>((resolve) => {
+      look = () => void (this.#acknowledged >= wanted && resolve())
+      this.#waiting.add(look)
+    })
+    await Promise.race([acknowledged, this.#sending])
+    this.#waiting.delete(look)
+  }
+
+  /** What was sent is acknowledged. */
+  async end(): Promise<void> {
+    this.#over.abort()
+    await this.#sending
+  }
+}

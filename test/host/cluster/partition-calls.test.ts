@@ -63,6 +63,36 @@ it('a refusal comes back as it is there', async () => {
   expect(refusing.asked).toHaveLength(1)
 })
 
+// Holds PARTCALLS-1
+it('the call of a plug, which has the id of its effect, is made again at the host that has the partition next', async () => {
+  const call: PartitionQuestion = { of: 'plugs', port: 'alarms', method: 'raise', args: [{}, { effect: 'e1' }] }
+  const ending = await hostAt([HERE], () => {
+    throw new AppError('FENCED', 'another host has it')
+  })
+  const next = await hostAt([HERE])
+  const places: Place[] = [ending, next].map(({ url }) => ({ kind: 'elsewhere', term: 1, url }))
+  const { calls } = await hostAt([...places])
+  expect(await calls.ask('acme', 0, call)).toBe(7)
+  expect([ending.asked, next.asked]).toEqual([[call], [call]])
+  const other = await hostAt([...places])
+  await expect(other.calls.ask('acme', 0, QUESTION)).rejects.toMatchObject({ code: 'FENCED' })
+  expect(next.asked).toHaveLength(1)
+})
+
+// Holds PARTCALLS-3
+it('what waits for a host that stands still is refused as soon as that counts as gone', async () => {
+  let isAsked: () => void = () => undefined
+  const asked = new Promise<void>((resolve) => (isAsked = resolve))
+  const still = await hostAt([HERE], () => {
+    isAsked()
+    return new Promise(() => undefined)
+  })
+  const { calls } = await hostAt([{ kind: 'elsewhere', term: 1, url: still.url }])
+  const answer = calls.ask('acme', 1, QUESTION)
+  void asked.then(() => calls.looked(new Set(['http://another'])))
+  await expect(answer).rejects.toMatchObject({ code: 'FENCED' })
+})
+
 // Holds PARTCALLS-2
 it('a body that another was signed for is not taken', async () => {
   const { url, asked } = await hostAt([HERE])

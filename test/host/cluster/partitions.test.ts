@@ -239,6 +239,39 @@ describe('a tenant of four partitions at two hosts', () => {
     }
   })
 
+  // Holds MERGED-2
+  it('tells whoever comes back at the other host what came since, each message once', async () => {
+    const sse = { authorization: basic('me', 's'), accept: 'text/event-stream' }
+    const read = (at: number, id?: string) =>
+      openAnswer(`${hosts[at]?.url}/messages`, { ...sse, ...(id !== undefined && { 'last-event-id': id }) })
+    const post = async (mark: string): Promise<void> => {
+      for (const [n, resource] of RESOURCES.entries())
+        await ask(n, 'POST', `/resources/${resource}/events`, { x: 1, mark: `${mark}.${n}.` })
+    }
+    const marksOf = (text: string) => [...text.matchAll(/"mark":"([^"]*)"/g)].map(([, mark = '']) => mark)
+    const all = (mark: string) => RESOURCES.map((_, n) => `${mark}.${n}.`)
+
+    await using first = await read(0)
+    await post('seen')
+    for (const mark of all('seen')) await first.until(`"${mark}"`)
+    const ids = [...first.text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id)
+    const seen = marksOf(first.text)
+    await post('away')
+    for (const [at, place] of [0, 5, RESOURCES.length - 1].entries()) {
+      await using again = await read(at % 2 === 0 ? 1 : 0, ids[place])
+      for (const mark of all('away')) await again.until(`"${mark}"`)
+      expect(again.text).not.toContain('gap')
+      expect(marksOf(again.text).sort()).toEqual([...seen.slice(place + 1), ...all('away')].sort())
+      // what came from the logs has ids that are as good
+      const [oldest] = [...again.text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id)
+      await using rest = await read(0, oldest)
+      for (const mark of marksOf(again.text).slice(1)) await rest.until(`"${mark}"`)
+      expect(marksOf(rest.text).sort()).toEqual(marksOf(again.text).slice(1).sort())
+    }
+    await using foreign = await read(0, ids[0]?.replace(/\.[^.]*$/, ''))
+    await foreign.until('event: gap')
+  })
+
   it('is served over MQTT, with resources of all partitions', async () => {
     const connect = (host: RunningHost | undefined): Promise<MqttClient> =>
       connectAsync(host?.also[0] ?? '', { username: 'me', password: 's', reconnectPeriod: 0 })

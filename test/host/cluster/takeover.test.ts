@@ -1,15 +1,18 @@
 /**
- * Hosts of a cluster that are killed, halted and told to stop while messages stream in at all of them. In the end each
- * task is as if one host had been there all the time.
+ * Hosts of a cluster that are killed, halted and told to stop while messages stream in at all of them: each time one that
+ * has a partition of a tenant with several, and some of the tenants with one. In the end each task is as if one host had
+ * been there all the time, and a reader who went on at other hosts has missed nothing.
  */
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Template } from '../../../src/index.ts'
 import { describeWithPostgres, type PostgresServer } from '../../support/postgres-server.ts'
 import { ClusterProcesses, type MemberProcess } from './cluster-processes.ts'
-import { post, seen, type Lane } from './lanes.ts'
+import { LaneReader } from './lane-reader.ts'
+import { seen, Senders, type Lane } from './lanes.ts'
+import { WIDE, WideTenant } from './wide-tenant.ts'
 
-const TENANTS = Array.from({ length: 6 }, (_, n) => `tenant-${n}`)
+const TENANTS = Array.from({ length: 4 }, (_, n) => `tenant-${n}`)
 /** resources of a tenant; the messages of one come after each other */
 const LANES = 2
 /** acknowledged messages between two things that happen to hosts */
@@ -51,65 +54,57 @@ describeWithPostgres('hosts of a cluster that come and go', (startServer) => {
   })
 
   it('every acknowledged message is in the state of its task exactly once, and waits and cool-downs go on', async () => {
-    await hosts.addKeys(TENANTS)
+    await hosts.addKeys([...TENANTS, WIDE])
     const first = await hosts.start()
     const asked = new Set<MemberProcess>([first, ...(await Promise.all([hosts.start(), hosts.start()]))])
     const lanes = await Promise.all(TENANTS.flatMap((tenant) => makeLanes(hosts, first, tenant)))
+    const wide = await WideTenant.make(server.url, hosts, asked)
     const waits = await Promise.all(TENANTS.map((tenant) => beginWait(hosts, first, tenant)))
 
+    const all = [...lanes, ...wide.lanes]
     const over = new AbortController()
-    let acknowledged = 0
-    const sending = lanes.map(async (lane) => {
-      while (!over.signal.aborted) {
-        await post(hosts, asked, lane)
-        lane.sent += 1
-        acknowledged += 1
-      }
-    })
-    const more = (): Promise<void> => {
-      const wanted = acknowledged + BETWEEN
-      return expect.poll(() => acknowledged, { timeout: 60_000, interval: 20 }).toBeGreaterThan(wanted)
-    }
+    const readers = wide.lanes.map((lane) => new LaneReader(hosts, asked, lane, over.signal))
+    const senders = new Senders(hosts, asked, all)
     /** a message of each tenant, sent now, gets its answer from one that is asked */
     const allGoOn = async (): Promise<void> => {
-      for (const lane of lanes) await seen(hosts, asked, lane)
+      for (const lane of all) await seen(hosts, asked, lane)
     }
 
-    /** whoever has the tenant is asked no more */
-    const takeAway = async (tenant = ''): Promise<MemberProcess> => {
-      const owner = await ownerOf(hosts, asked, tenant)
+    /** whoever has that partition is asked no more */
+    const takeAway = async (path: string): Promise<MemberProcess> => {
+      const owner = await ownerOf(hosts, asked, WIDE, path)
       asked.delete(owner)
       return owner
     }
 
-    await more()
-    const killed = await takeAway(TENANTS[0])
+    await senders.more(BETWEEN)
+    const killed = await takeAway(wide.pathOfAll)
     await killed.kill()
     await allGoOn()
     asked.add(await hosts.start())
     await hosts.settled(3)
-    await more()
+    await senders.more(BETWEEN)
 
-    const halted = await takeAway(TENANTS[1])
-    const late = lanes.find(({ tenant }) => tenant === TENANTS[1]) ?? expect.fail('no lane')
+    const [, late = expect.fail('no lane')] = wide.lanes
+    const halted = await takeAway(pathOf(late))
     const begun = await Promise.all(Array.from({ length: LATE }, (_, n) => beginPost(hosts, halted, late, n)))
     // what was asked later was answered
-    await ownerOf(hosts, new Set([halted]), late.tenant)
+    await ownerOf(hosts, new Set([halted]), WIDE, pathOf(late))
     halted.halt()
     for (const { finish } of begun) finish()
     await allGoOn()
-    await more()
+    await senders.more(BETWEEN)
     halted.goOn()
     asked.add(halted)
     // Holds FENCE-1
     expect(await Promise.all(begun.map(({ answer }) => answer))).toEqual(begun.map(() => 503))
-    await more()
+    await senders.more(BETWEEN)
 
-    const ended = await takeAway(TENANTS[2])
+    const ended = await takeAway('/')
     expect(await ended.terminate()).toBe(0)
-    await more()
+    await senders.more(BETWEEN)
+    await senders.end()
     over.abort()
-    await Promise.all(sending)
 
     const [rest] = asked
     const url = rest?.url ?? ''
@@ -120,6 +115,9 @@ describeWithPostgres('hosts of a cluster that come and go', (startServer) => {
       const found = await alarms.list({ source: lane.resource })
       expect(found.alarms.map(({ type, count }) => [type, count])).toEqual([['SEEN', 1]])
     }
+    // some is handed to other partitions after it was acknowledged
+    await expect.poll(() => wide.problems(), { timeout: 30_000 }).toEqual([])
+    expect((await Promise.all(readers.map((reader) => reader.problems()))).flat()).toEqual([])
     for (const { tenant, task, begun } of waits) {
       const { inspection } = hosts.clientOf(url, tenant).rules
       const stateOf = async () => (await inspection.node(task, 'silence')).mostLikelyState?.state
@@ -172,15 +170,21 @@ async function beginPost(hosts: ClusterProcesses, host: MemberProcess, { tenant,
   return { answer, finish: () => void posting.end(body.slice(5)) }
 }
 
+/** What whoever has the partition of the resource answers. */
+function pathOf({ resource }: Lane): string {
+  return `/resources/${resource}/current`
+}
+
 /** Who answers without asking another. */
 async function ownerOf(
   hosts: ClusterProcesses,
   asked: ReadonlySet<MemberProcess>,
   tenant: string,
+  path: string,
 ): Promise<MemberProcess> {
   for (;;) {
     for (const host of asked) {
-      const answer = await fetch(`${host.url}/`, { headers: hosts.headersOf(tenant) })
+      const answer = await fetch(host.url + path, { headers: hosts.headersOf(tenant) })
       await answer.text()
       if (answer.ok && !answer.headers.has('reflexarc-owner')) return host
     }

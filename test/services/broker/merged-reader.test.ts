@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { Feed } from '../../../src/kernel/feed.ts'
 import type { BrokerMessage, FollowedPart } from '../../../src/services/broker/contract.ts'
+import { followed } from '../../../src/services/broker/partitions/broker-partition.ts'
 import { MergedReader } from '../../../src/services/broker/partitions/merged-reader.ts'
 
 /** A partition elsewhere, that says what it is told to. */
@@ -36,12 +37,17 @@ class Elsewhere {
 
 const messageOf = (n: number): BrokerMessage => ({ n, timestamp: 0 })
 const told = (n: number): FollowedPart => ({ resource: 'far', message: messageOf(n) })
+/** A partition of this process. */
+const near = (feed: Feed<BrokerMessage>) => (signal: AbortSignal) => {
+  const streams = { firehose: feed.read.bind(feed), subscribe: () => feed.read() }
+  return followed(streams, { channel: 'events' }, signal)
+}
 
 // Holds MERGED-1
 it('tells what each partition tells, and what was dropped there', async () => {
   const feed = new Feed<BrokerMessage>()
   const far = new Elsewhere()
-  const reader = new MergedReader({ own: feed.read(), others: [far.open], isBack: false })
+  const reader = new MergedReader({ parts: [near(feed), far.open], isGap: false })
   far.say({ here: true })
   await reader.ready
   feed.publish('near', messageOf(1))
@@ -51,11 +57,37 @@ it('tells what each partition tells, and what was dropped there', async () => {
   expect([reader.takeDropped(), reader.takeDropped()]).toEqual([3, 0])
 })
 
+it('says where its reader is in all of them, also in those that told nothing', async () => {
+  const [one, two] = [new Elsewhere(), new Elsewhere()]
+  const reader = new MergedReader({ parts: [one.open, two.open], isGap: false })
+  one.say({ here: true, place: { position: 4, count: 0 } })
+  two.say({ here: true, place: { position: 9, count: 2, partition: 1 } })
+  await reader.ready
+  const others = [{ position: 9, count: 2, partition: 1 }]
+  expect(reader.passed).toEqual({ number: 0, place: { position: 4, count: 0, others } })
+  one.say({ resource: 'far', message: messageOf(1), place: { position: 4, count: 1 } })
+  expect((await reader.next()).value?.place).toEqual({ position: 4, count: 1, others })
+  // no log has it
+  two.say(told(2))
+  expect((await reader.next()).value?.place).toEqual({ position: 4, count: 1, others })
+  two.say({ resource: 'far', message: messageOf(3), place: { position: 12, count: 1, partition: 1 } })
+  expect((await reader.next()).value?.place?.others).toEqual([{ position: 12, count: 1, partition: 1 }])
+})
+
+it('is a gap when one of them has no longer what came since, and knows no place without that of each', async () => {
+  const [one, two] = [new Elsewhere(), new Elsewhere()]
+  const reader = new MergedReader({ parts: [one.open, two.open], isGap: false })
+  one.say({ here: true, place: { position: 4, count: 0 } })
+  two.say({ here: true, missed: true })
+  await reader.ready
+  expect([reader.missed, reader.passed]).toEqual([true, { number: 0, place: undefined }])
+})
+
 // Holds MERGED-1
 it('ends after what was told when one of them ends, and lets the others go', async () => {
   const feed = new Feed<BrokerMessage>()
   const [one, two] = [new Elsewhere(), new Elsewhere()]
-  const reader = new MergedReader({ own: feed.read(), others: [one.open, two.open], isBack: true })
+  const reader = new MergedReader({ parts: [near(feed), one.open, two.open], isGap: true })
   for (const far of [one, two]) far.say({ here: true })
   await reader.ready
   expect(reader.missed).toBe(true)
@@ -70,14 +102,14 @@ it('ends after what was told when one of them ends, and lets the others go', asy
 it('is refused when a partition is nowhere, or ends before it is there', async () => {
   const ended = new Elsewhere()
   ended.end()
-  const reader = new MergedReader({ others: [ended.open], isBack: false })
+  const reader = new MergedReader({ parts: [ended.open], isGap: false })
   await expect(reader.ready).rejects.toMatchObject({ code: 'FENCED' })
   expect(await reader.next()).toEqual({ done: true, value: undefined })
 })
 
 it('takes no more from a partition than its reader does, but for a bounded rest', async () => {
   const far = new Elsewhere()
-  const reader = new MergedReader({ others: [far.open], isBack: false })
+  const reader = new MergedReader({ parts: [far.open], isGap: false })
   far.say({ here: true }, ...Array.from({ length: 1_000 }, (_, n) => told(n)))
   await reader.ready
   const { value } = await reader.next()

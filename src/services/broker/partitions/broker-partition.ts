@@ -1,4 +1,5 @@
 /** The broker of one partition of a tenant: what it asks of those of the others, and what it answers. */
+import type { LogPlace } from '../../../kernel/feed.ts'
 import { partitionOf, type Partition } from '../../../partitions/partition.ts'
 import type { BrokerQuestion, FollowedPart, FollowedStream, StreamApi, Subscription } from '../contract.ts'
 import type { Post } from '../posting/arrival.ts'
@@ -53,10 +54,16 @@ export function isOfOthers({ arrivals, bulk, store }: Post, { number, count }: P
 /** Streams of a tenant with several partitions: of a resource from the partition that has it, of all from all of them. */
 export function streamsOfAll(tenant: string, streams: StreamApi, partition: BrokerPartition): StreamApi {
   const { number, count } = partition
-  const at = (other: number, asked: FollowedStream) => (signal: AbortSignal) =>
-    partition.follow(tenant, other, asked, signal)
-  const isBack = ({ after, since }: Subscription): boolean => after !== undefined || since !== undefined
-  const ended = (reader: MergedReader, { signal }: Subscription): MergedReader => {
+  const merged = (numbers: readonly number[], asked: FollowedStream, options: Subscription): MergedReader => {
+    const { signal, after, since, ...own } = options
+    const places = numbers.map((one) => placeIn(since, one))
+    const parts = numbers.map((one, at) => (ending: AbortSignal) => {
+      const place = places[at]
+      const from = { ...asked, ...(place !== undefined && { since: place }) }
+      return one === number ? followed(streams, from, ending, own) : partition.follow(tenant, one, from, ending)
+    })
+    const isBack = after !== undefined || since !== undefined
+    const reader = new MergedReader({ parts, isGap: isBack && places.includes(undefined) })
     const end = (): void => void reader.return()
     if (signal.aborted) end()
     else signal.addEventListener('abort', end, { once: true })
@@ -67,32 +74,38 @@ export function streamsOfAll(tenant: string, streams: StreamApi, partition: Brok
       // commands are those of the first partition
       const home = channel === 'commands' ? 0 : partitionOf(resource, count)
       if (home === number) return streams.subscribe(resource, channel, options)
-      const others = [at(home, { channel, resource })]
-      return ended(new MergedReader({ others, isBack: isBack(options) }), options)
+      return merged([home], { channel, resource }, options)
     },
     firehose(options) {
-      const { signal, most, overflow } = options
-      const own = streams.firehose({ signal, ...(most !== undefined && { most }), ...(overflow && { overflow }) })
-      const others = Array.from({ length: count }, (_, other) => other)
-        .filter((other) => other !== number)
-        .map((other) => at(other, { channel: 'events' }))
-      return ended(new MergedReader({ own, others, isBack: isBack(options) }), options)
+      return merged([...Array(count).keys()], { channel: 'events' }, options)
     },
   }
 }
 
-/** What another partition is told of this one's. */
+/** Of what was seen last in all partitions, what was in this one. */
+function placeIn(seen: LogPlace | undefined, partition: number): LogPlace | undefined {
+  if (seen === undefined) return undefined
+  const { others = [], ...first } = seen
+  return [first, ...others].find((one) => (one.partition ?? 0) === partition)
+}
+
+/** What a partition tells one that merges. `options`: of the reader there. */
 export async function* followed(
   streams: StreamApi,
-  { resource, channel }: FollowedStream,
+  { resource, channel, since }: FollowedStream,
   signal: AbortSignal,
+  options: Pick<Subscription, 'most' | 'overflow'> = {},
 ): AsyncGenerator<FollowedPart> {
-  const reader =
-    resource === undefined ? streams.firehose({ signal }) : streams.subscribe(resource, channel, { signal })
-  yield { here: true }
-  for await (const { topic, value } of reader) {
+  const asked = { ...options, signal, ...(since !== undefined && { since }) }
+  const reader = resource === undefined ? streams.firehose(asked) : streams.subscribe(resource, channel, asked)
+  const joined = reader.passed?.place
+  await reader.ready
+  const { missed } = reader
+  const place = since === undefined || missed ? (joined ?? reader.passed?.place) : since
+  yield { here: true, ...(place !== undefined && { place }), ...(missed && { missed }) }
+  for await (const told of reader) {
     const dropped = reader.takeDropped()
     if (dropped > 0) yield { dropped }
-    yield { resource: topic, message: value }
+    yield { resource: told.topic, message: told.value, ...(told.place !== undefined && { place: told.place }) }
   }
 }

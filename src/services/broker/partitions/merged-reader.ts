@@ -1,22 +1,23 @@
 /**
  * One stream of what several partitions of a tenant tell: messages of each come in their order, those of different ones as
- * they arrive. It ends as soon as one of them does, because that partition has moved; whoever reads comes back.
+ * they arrive. It ends as soon as one of them does, because that partition has moved; whoever reads comes back, and says
+ * where it was in each of them.
  *
  * MERGED-1 nothing that a partition tells after `ready` is missed: it comes, or the stream ends, or it is counted as dropped
+ * MERGED-2 whoever comes back with the place of a message is told each stored one of all partitions that it had not seen
+ *   at that place, once, or that it is a gap
  */
 import { AppError, messageOf } from '../../../kernel/errors.ts'
-import type { FeedReader } from '../../../kernel/feed.ts'
+import type { FeedReader, LogPlace, Passed } from '../../../kernel/feed.ts'
 import type { BrokerMessage, FollowedPart, StreamedMessage } from '../contract.ts'
 
 type Next = IteratorResult<StreamedMessage, undefined>
 
 export interface MergedSources {
-  /** of the partition that merges, joined already; absent: nothing of it */
-  readonly own?: FeedReader<BrokerMessage>
-  /** of the others, which end with the signal; each says first that it is there */
-  readonly others: readonly ((signal: AbortSignal) => AsyncIterable<FollowedPart>)[]
-  /** whether its reader comes back, which is a gap: no partition knows what it saw of the others */
-  readonly isBack: boolean
+  /** of each partition, which end with the signal; each says first that it is there */
+  readonly parts: readonly ((signal: AbortSignal) => AsyncIterable<FollowedPart>)[]
+  /** its reader comes back, and where it was in one of the partitions is not known */
+  readonly isGap: boolean
 }
 
 /** messages that may wait; beyond them partitions wait, and drop what is too much */
@@ -24,8 +25,9 @@ const MAX_WAITING = 256
 
 export class MergedReader implements FeedReader<BrokerMessage> {
   readonly ready: Promise<void>
-  readonly missed: boolean
-  readonly #own: FeedReader<BrokerMessage> | undefined
+  /** where the reader is in each of the parts; undefined: not known */
+  readonly #places: (LogPlace | undefined)[]
+  #missed: boolean
   readonly #ending = new AbortController()
   readonly #waiting: StreamedMessage[] = []
   #asked: ((next: Next) => void) | undefined
@@ -33,17 +35,25 @@ export class MergedReader implements FeedReader<BrokerMessage> {
   #full: (() => void)[] = []
   #dropped = 0
 
-  constructor({ own, others, isBack }: MergedSources) {
-    this.missed = isBack
-    this.#own = own
-    if (own !== undefined) void this.#pump(messagesOf(own))
-    this.ready = Promise.all(others.map((open) => this.#follow(open))).then(() => undefined)
+  constructor({ parts, isGap }: MergedSources) {
+    this.#missed = isGap
+    this.#places = parts.map(() => undefined)
+    this.ready = this.#begin(parts)
     // the first read finds the end
     this.ready.catch(() => undefined)
   }
 
+  get missed(): boolean {
+    return this.#missed
+  }
+
+  get passed(): Passed | undefined {
+    if (this.#waiting.length > 0 || this.#ending.signal.aborted) return undefined
+    return { number: 0, place: this.#place }
+  }
+
   takeDropped(): number {
-    const count = this.#dropped + (this.#own?.takeDropped() ?? 0)
+    const count = this.#dropped
     this.#dropped = 0
     return count
   }
@@ -67,26 +77,50 @@ export class MergedReader implements FeedReader<BrokerMessage> {
     return this
   }
 
+  /** Of all parts together; undefined when it is not known of one of them. */
+  get #place(): LogPlace | undefined {
+    const places: LogPlace[] = []
+    for (const place of this.#places) {
+      if (place === undefined) return undefined
+      places.push(place)
+    }
+    const [first, ...others] = places
+    return first && (others.length === 0 ? first : { ...first, others })
+  }
+
+  /** Takes nothing before all are there: what comes first would not know where it is in the others. */
+  async #begin(parts: MergedSources['parts']): Promise<void> {
+    const begun = await Promise.all(parts.map((open, at) => this.#join(open, at)))
+    for (const [at, part] of begun.entries()) void this.#pump(part, at)
+  }
+
   /** Resolves when the partition has said that it is there. */
-  async #follow(open: (signal: AbortSignal) => AsyncIterable<FollowedPart>): Promise<void> {
+  async #join(
+    open: (signal: AbortSignal) => AsyncIterable<FollowedPart>,
+    at: number,
+  ): Promise<AsyncIterator<FollowedPart>> {
     const parts = open(this.#ending.signal)[Symbol.asyncIterator]()
     try {
       const first = await parts.next()
       if (first.done === true) throw new AppError('FENCED', 'a partition moves at the moment; ask again in a second')
+      if ('here' in first.value) {
+        this.#places[at] = first.value.place
+        if (first.value.missed === true) this.#missed = true
+      }
     } catch (error) {
       this.#end()
       throw error instanceof AppError ? error : new AppError('FENCED', messageOf(error))
     }
-    void this.#pump({ [Symbol.asyncIterator]: () => parts })
+    return parts
   }
 
   /** Never rejects: whatever ends one of them ends all. */
-  async #pump(parts: AsyncIterable<FollowedPart>): Promise<void> {
+  async #pump(parts: AsyncIterator<FollowedPart>, at: number): Promise<void> {
     try {
-      for await (const part of parts) {
+      for await (const part of { [Symbol.asyncIterator]: () => parts }) {
         if (this.#ending.signal.aborted) break
         if ('dropped' in part) this.#dropped += part.dropped
-        else if ('message' in part) await this.#take(part)
+        else if ('message' in part) await this.#take(part, at)
       }
     } catch {
       // its host is gone
@@ -94,8 +128,13 @@ export class MergedReader implements FeedReader<BrokerMessage> {
     this.#end()
   }
 
-  #take({ resource, message }: Extract<FollowedPart, { message: unknown }>): Promise<void> | undefined {
-    const told = { number: 0, topic: resource, value: message }
+  #take(
+    { resource, message, place }: Extract<FollowedPart, { message: unknown }>,
+    at: number,
+  ): Promise<void> | undefined {
+    // what no log has leaves its reader where it was
+    if (place !== undefined) this.#places[at] = place
+    const told = { number: 0, topic: resource, value: message, place: this.#place }
     if (this.#asked !== undefined) {
       this.#asked({ done: false, value: told })
       this.#asked = undefined
@@ -108,13 +147,8 @@ export class MergedReader implements FeedReader<BrokerMessage> {
   #end(): void {
     if (this.#ending.signal.aborted) return
     this.#ending.abort()
-    void this.#own?.return?.()
     for (const go of this.#full.splice(0)) go()
     this.#asked?.({ done: true, value: undefined })
     this.#asked = undefined
   }
-}
-
-async function* messagesOf(reader: FeedReader<BrokerMessage>): AsyncGenerator<FollowedPart> {
-  for await (const { topic, value } of reader) yield { resource: topic, message: value }
 }

@@ -1,5 +1,5 @@
 /** What goes over the wire for a message: made once, however many read it. */
-import type { Passed } from '../../../../kernel/feed.ts'
+import type { LogPlace, Passed } from '../../../../kernel/feed.ts'
 import type { BrokerMessage, StreamedMessage, Subscription } from '../../contract.ts'
 
 /** Bytes of one message in each form. */
@@ -14,6 +14,8 @@ export interface Frame {
 }
 
 const NUMBER = /^\d{1,15}$/
+/** partitions that one id may name */
+const MAX_PLACES = 64
 
 export class Frames {
   readonly #made = new WeakMap<StreamedMessage, Partial<Record<keyof Frame, Buffer>>>()
@@ -43,14 +45,9 @@ export class Frames {
   seenBy(id: string): Pick<Subscription, 'after' | 'since'> | undefined {
     const [life, number = '', store, ...place] = id.split('.')
     const isOwn = life === this.#life && NUMBER.test(number)
-    const isPlace = this.#store !== undefined && store === this.#store && place.every((one) => NUMBER.test(one))
-    const [position, count, partition] = place.map(Number)
-    const since = isPlace && position !== undefined && count !== undefined && place.length <= 3
-    if (!isOwn && !since) return undefined
-    return {
-      ...(isOwn && { after: Number(number) }),
-      ...(since && { since: { position, count, ...(partition !== undefined && { partition }) } }),
-    }
+    const since = this.#store !== undefined && store === this.#store ? readPlace(place) : undefined
+    if (!isOwn && since === undefined) return undefined
+    return { ...(isOwn && { after: Number(number) }), ...(since !== undefined && { since }) }
   }
 
   /** The sign of life of server-sent events: who comes back with its id has missed nothing up to then. */
@@ -71,8 +68,7 @@ export class Frames {
     // what comes from the log has no number here
     const own = number === 0 ? '-.0' : `${this.#life}.${number}`
     if (place === undefined || this.#store === undefined) return own
-    const at = `${own}.${this.#store}.${place.position}.${place.count}`
-    return place.partition === undefined ? at : `${at}.${place.partition}`
+    return `${own}.${this.#store}.${textOf(place)}`
   }
 
   #write(message: StreamedMessage, form: keyof Frame): string {
@@ -92,4 +88,23 @@ export class Frames {
         return `id: ${this.#idOf(message)}\ndata: ${text}\n\n`
     }
   }
+}
+
+/** A partition has three numbers, and the only one of a tenant two. */
+function textOf({ position, count, partition, others = [] }: LogPlace): string {
+  const own = `${position}.${count}`
+  if (partition === undefined && others.length === 0) return own
+  return [`${own}.${partition ?? 0}`, ...others.map(textOf)].join('.')
+}
+
+function readPlace(texts: readonly string[]): LogPlace | undefined {
+  if (texts.length > 3 * MAX_PLACES || !texts.every((one) => NUMBER.test(one))) return undefined
+  const places: LogPlace[] = []
+  for (let at = 0; at < texts.length; at += 3) {
+    const [position, count, partition] = texts.slice(at, at + 3).map(Number)
+    if (position === undefined || count === undefined) return undefined
+    places.push({ position, count, ...(partition !== undefined && { partition }) })
+  }
+  const [first, ...others] = places
+  return first && (others.length === 0 ? first : { ...first, others })
 }

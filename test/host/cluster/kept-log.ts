@@ -1,0 +1,50 @@
+/** The inputs of tasks as the database of a cluster took them, with those that hosts have trimmed since. */
+import { Client } from 'pg'
+import { INPUT_LOG, messagesOf, type Input } from '../../../src/services/rules/durable/input.ts'
+import type { Message } from '../../../src/core/task/origin.ts'
+
+/** Once there is a schema: from here on the database keeps a copy of each entry. */
+export function keepLog(url: string): Promise<void> {
+  return asked(url, async (client) => {
+    await client.query(`
+      create table reflexarc.kept (like reflexarc.log_entries);
+      create function reflexarc.keep() returns trigger language plpgsql as
+        $$ begin insert into reflexarc.kept select new.*; return new; end $$;
+      create trigger keep after insert on reflexarc.log_entries for each row
+        when (new.log = '${INPUT_LOG}') execute function reflexarc.keep()`)
+  })
+}
+
+export interface KeptMessage {
+  readonly message: Message
+  /** epoch ms at which it was taken */
+  readonly at: number
+}
+
+/** By partition of the tenant, in the order of its log: the messages of broker data that its tasks were given. */
+export function keptMessages(url: string, tenant: string): Promise<ReadonlyMap<number, readonly KeptMessage[]>> {
+  return asked(url, async (client) => {
+    const { rows } = await client.query<{ partition: string; body: string }>(
+      'select partition, body from reflexarc.kept where tenant = $1 order by partition, position',
+      [tenant],
+    )
+    const found = new Map<number, KeptMessage[]>()
+    for (const { partition, body } of rows) {
+      const input = JSON.parse(body) as Input
+      if (input.k !== 'data' || input.c !== undefined) continue
+      const messages = messagesOf(input.m).map((message) => ({ message, at: input.at }))
+      found.set(Number(partition), [...(found.get(Number(partition)) ?? []), ...messages])
+    }
+    return found
+  })
+}
+
+async function asked<R>(url: string, work: (client: Client) => Promise<R>): Promise<R> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
