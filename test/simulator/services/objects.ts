@@ -9,6 +9,9 @@ import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 const FOLDERS = ['photos', 'plans'] as const
 const NAMES = ['first', 'second', 'deep/third'] as const
 const BUCKET = '/storage/v1/bucket'
+/** routes, joined: a slash before a star would be taken for a comment */
+const OBJECTS = [BUCKET, ':bucket', '*'].join('/')
+const CONTENTS = ['/reflexarc-ws-:bucket', '*'].join('/')
 /** days for which an address is signed: no clock of a run is set by as much */
 const EXPIRY = 'expiry_days=7'
 
@@ -18,13 +21,7 @@ export const objects: SimulatedService = {
   drawnApart: true,
   cast: 0.12,
   needs: ['objects'],
-  asks: [
-    `GET ${BUCKET}/:bucket/*`,
-    `PUT ${BUCKET}/:bucket/*`,
-    `DELETE ${BUCKET}/:bucket/*`,
-    'GET /reflexarc-ws-:bucket/*',
-    'PUT /reflexarc-ws-:bucket/*',
-  ],
+  asks: [`GET ${OBJECTS}`, `PUT ${OBJECTS}`, `DELETE ${OBJECTS}`, `GET ${CONTENTS}`, `PUT ${CONTENTS}`],
   operations: {
     put: { weight: 5, draw: (chance, n) => ({ folder: chance.of(FOLDERS), name: chance.of(NAMES), n }) },
     putAtOnce: { weight: 2, draw: (chance, n) => ({ folder: chance.of(FOLDERS), n }) },
