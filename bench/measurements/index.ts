@@ -12,6 +12,7 @@ import { hostBatch, hostCreate, hostList, hostRestart, hostStart } from './host.
 import { http } from './http.ts'
 import { fleet, memory } from './memory.ts'
 import { cluster } from './cluster.ts'
+import { handing } from './handing.ts'
 import { spread } from './spread.ts'
 import { takeover } from './takeover.ts'
 import { objects } from './objects.ts'
@@ -63,6 +64,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     models,
     objects,
     cluster,
+    handing,
     spread,
     takeover,
     hostCreate,

@@ -8,6 +8,7 @@ import { postgresBinaries, startPostgres, type PostgresServer } from '../../test
 import type { Connection } from './host/connection.ts'
 import { withFolder } from './host/folder.ts'
 import { startHostProcess, type HostProcess } from './host/host-process.ts'
+import { notOwner } from './handing.ts'
 import { cpuOfServer } from './server-cpu.ts'
 
 /** `forwarded`: asked is the host that has not the tenant */
@@ -74,7 +75,7 @@ class Subject {
     const [connection] = await first.connect(1)
     const task = { task: { name: 'count', type: 'reactive', resource: 'boiler-0' }, sensors: [SENSOR] }
     await connection?.expect(201, 'POST', '/api/tasks', JSON.stringify(task))
-    const asked = subject === 'forwarded' ? await notOwner(first, await this.#host('two', subject)) : first
+    const asked = subject === 'forwarded' ? await notOwner([first, await this.#host('two', subject)]) : first
     this.#connections = await asked.connect(CONNECTIONS)
   }
 
@@ -115,23 +116,6 @@ class Subject {
     for (const host of this.#hosts) ms += (await host.figures()).cpu
     return ms * 1_000
   }
-}
-
-/** Slots move in the first second; then one of the two hands on what the other has. */
-async function notOwner(first: HostProcess, second: HostProcess): Promise<HostProcess> {
-  for (;;) {
-    for (const host of [first, second]) {
-      const [connection] = await host.connect(1)
-      const before = await forwarded(connection)
-      await connection?.expect(200, 'GET', '/')
-      if ((await forwarded(connection)) > before) return host
-    }
-  }
-}
-
-async function forwarded(connection: Connection | undefined): Promise<number> {
-  const text = (await connection?.expect(200, 'GET', '/metrics')) ?? ''
-  return Number(/thing="cluster-forwarded"\} (\d+)/.exec(text)?.[1] ?? 0)
 }
 
 async function post(connections: readonly Connection[], count: number): Promise<void> {

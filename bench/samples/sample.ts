@@ -22,6 +22,7 @@ import type { HostListSample } from './host/list.ts'
 import type { HostRestartSample } from './host/restart.ts'
 import type { HostStartSample } from './host/start.ts'
 import type { ClusterSample, ClusterSubject } from './cluster.ts'
+import type { HandingSample, HandingSubject } from './handing.ts'
 import type { SpreadSample } from './spread.ts'
 import type { TakeoverSample, TakeoverSubject } from './takeover.ts'
 import type { ObjectsSample, ObjectsSubject } from './objects.ts'
@@ -67,6 +68,7 @@ export type SampleRequest =
   | { kind: 'models'; subject: ModelsSubject }
   | { kind: 'objects'; subject: ObjectsSubject }
   | { kind: 'cluster'; subject: ClusterSubject }
+  | { kind: 'handing'; subject: HandingSubject }
   | { kind: 'spread'; hosts: number }
   | { kind: 'takeover'; subject: TakeoverSubject }
   | { kind: 'hostCreate'; connections: number; measureMs: number }
@@ -112,6 +114,7 @@ export interface Samples {
   models: ModelsSample
   objects: ObjectsSample
   cluster: ClusterSample
+  handing: HandingSample
   spread: SpreadSample
   takeover: TakeoverSample
   hostCreate: HostCreateSample
@@ -174,6 +177,8 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
       return (await import('./objects.ts')).objectsSample(request.subject)
     case 'cluster':
       return (await import('./cluster.ts')).clusterSample(request.subject)
+    case 'handing':
+      return (await import('./handing.ts')).handingSample(request.subject)
     case 'spread':
       return (await import('./spread.ts')).spreadSample(request.hosts)
     case 'takeover':

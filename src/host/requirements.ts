@@ -23,7 +23,7 @@ export function requirePackages(
     ...ALWAYS,
     ...(store.startsWith('postgres') ? ['pg'] : []),
     ...(mqtt === undefined ? [] : ['mqtt-packet']),
-    ...(cluster === undefined ? [] : ['@fastify/reply-from']),
+    ...(cluster === undefined ? [] : ['@fastify/reply-from', 'undici']),
   ]
   const missing = needed.filter((name) => !isThere(name, find))
   if (missing.length === 0) return

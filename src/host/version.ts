@@ -8,8 +8,14 @@ interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>
 }
 
-/** The package.json above this file, wherever the build has put it. */
+let known: Manifest | undefined
+
+/** The package.json above this file, wherever the build has put it: read once. */
 export function ownManifest(): Manifest {
+  return (known ??= readManifest())
+}
+
+function readManifest(): Manifest {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     const path = join(folder, 'package.json')
     if (existsSync(path)) return JSON.parse(readFileSync(path, 'utf8')) as Manifest

@@ -46,7 +46,7 @@ export class Specs {
   know<D extends Document>(spec: CollectionSpec<D>): KnownSpec {
     const before = this.#known.get(spec.name)
     if (before?.spec === spec) return before.known
-    const known = readSpec(spec)
+    const known = readOnce(spec)
     if (before !== undefined && shapeOf(before.known) !== shapeOf(known)) {
       throw new AppError(
         'VALIDATION',
@@ -56,6 +56,17 @@ export class Specs {
     this.#known.set(spec.name, { spec, known })
     return known
   }
+}
+
+/** Specifications stay what they are, and every medium that a process opens is given the same ones. */
+const readBefore = new WeakMap<object, KnownSpec>()
+
+function readOnce(spec: CollectionSpec<never>): KnownSpec {
+  const before = readBefore.get(spec)
+  if (before !== undefined) return before
+  const known = readSpec(spec)
+  readBefore.set(spec, known)
+  return known
 }
 
 function readSpec(spec: CollectionSpec<never>): KnownSpec {

@@ -153,8 +153,20 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'calls are given up in an outage while refusals are on their way',
     file: `${RULES}/tenant-runner.ts`,
-    find: 'if (engine.openCalls === 0 || nextAt > now)',
-    replace: 'if (this.#queue.size > 0 || engine.openCalls === 0 || nextAt > now)',
+    find: 'if (nextAt > now) return false',
+    replace: 'if (this.#queue.size > 0 || nextAt > now) return false',
+  },
+  {
+    name: 'a call that is tried again while the store stands still is over at once',
+    file: `${RULES}/deterministic-engine.ts`,
+    find: 'limit - timeoutMs === began ? without(limit, timeoutMs) : limit',
+    replace: 'limit',
+  },
+  {
+    name: 'who looks at a task ends its calls before an outage is left out',
+    file: `${RULES}/tenant-runner.ts`,
+    find: "if (this.#queue.has('still')) return true",
+    replace: '',
   },
   {
     name: 'a store that speaks soon after it was asked stood still no longer than that',

@@ -33,7 +33,12 @@ export function parsePlainJson(text: string): unknown {
 
 /** A deep, frozen copy of plain JSON (see jsonProblem). */
 export function frozenCopy<T>(value: T): T {
-  return freezeDeep(structuredClone(value))
+  // A copy of an array or an object has the fields of its original, each of them copied.
+  if (Array.isArray(value)) return Object.freeze(value.map((item: unknown) => frozenCopy(item))) as T
+  if (!isPlainObject(value)) return value
+  const copy: Record<string, unknown> = {}
+  for (const key of Object.keys(value)) copy[key] = frozenCopy(value[key])
+  return Object.freeze(copy) as T
 }
 
 function firstProblem(items: readonly unknown[], depth: number): string | undefined {
@@ -42,14 +47,6 @@ function firstProblem(items: readonly unknown[], depth: number): string | undefi
     if (problem !== undefined) return problem
   }
   return undefined
-}
-
-function freezeDeep<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) {
-    for (const item of Object.values(value)) freezeDeep(item)
-    Object.freeze(value)
-  }
-  return value
 }
 
 function kindOf(value: unknown): string {

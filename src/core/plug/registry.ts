@@ -3,13 +3,7 @@ import { AppError } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 import type { Plug, PlugKind, PlugRegistry, ResolvedPlug } from './plug.ts'
 import { shown } from './problem.ts'
-import { compareVersions, isVersion, majorOf, parseVersionRange, type VersionRange } from './version-range.ts'
-
-/** One version of a plug, and which others it stands for. */
-interface Version {
-  readonly plug: Plug
-  readonly range: VersionRange | undefined
-}
+import { compareVersions, isVersion, majorOf, parseVersionRange } from './version-range.ts'
 
 /**
  * The plugs that rules may name. Without a version, or with `latest`, the newest by number counts:
@@ -18,7 +12,7 @@ interface Version {
  * Throws `PLUG` that names every plug given twice in the same version and every value that is no plug.
  */
 export function createRegistry(plugs: readonly Plug[]): PlugRegistry {
-  const byKind: Record<PlugKind, Map<string, Version[]>> = { sensor: new Map(), actuator: new Map() }
+  const byKind: Record<PlugKind, Map<string, Plug[]>> = { sensor: new Map(), actuator: new Map() }
   const problems: string[] = []
   plugs.forEach((plug, index) => {
     if (!isPlug(plug)) {
@@ -27,13 +21,13 @@ export function createRegistry(plugs: readonly Plug[]): PlugRegistry {
     }
     const versions = byKind[plug.kind].get(plug.name) ?? []
     byKind[plug.kind].set(plug.name, versions)
-    if (versions.some((known) => known.plug.version === plug.version))
+    if (versions.some(({ version }) => version === plug.version))
       problems.push(`the ${plug.kind} ${plug.name} ${plug.version} is given twice; keep one or raise its version`)
-    else versions.push({ plug, range: parseVersionRange(plug.compatible ?? '') })
+    else versions.push(plug)
   })
   if (problems.length > 0) throw new AppError('PLUG', problems.join('\n'))
   for (const versions of [...byKind.sensor.values(), ...byKind.actuator.values()])
-    versions.sort((a, b) => compareVersions(b.plug.version, a.plug.version))
+    if (versions.length > 1) versions.sort((a, b) => compareVersions(b.version, a.version))
   const all = Object.freeze([...plugs])
   const resolve = (kind: PlugKind, name: string, version?: string): ResolvedPlug | undefined =>
     resolved(byKind[kind].get(name) ?? [], version)
@@ -60,17 +54,17 @@ export function followPlugs(source: () => readonly Plug[]): PlugRegistry {
 }
 
 /** `versions`: the newest first. */
-function resolved(versions: readonly Version[], wanted: string | undefined): ResolvedPlug | undefined {
-  const first = (by: ResolvedPlug['by'], fits: (version: Version) => boolean): ResolvedPlug | undefined => {
-    const found = versions.find(fits)
-    return found && { plug: found.plug, by }
+function resolved(versions: readonly Plug[], wanted: string | undefined): ResolvedPlug | undefined {
+  const first = (by: ResolvedPlug['by'], fits: (plug: Plug) => boolean): ResolvedPlug | undefined => {
+    const plug = versions.find(fits)
+    return plug && { plug, by }
   }
   if (wanted === undefined || wanted === 'latest') return first('newest', () => true)
   if (!isVersion(wanted)) return undefined
   return (
-    first('version', ({ plug }) => plug.version === wanted) ??
-    first('compatible', ({ range }) => range?.(wanted) === true) ??
-    first('major', ({ plug }) => majorOf(plug.version) === majorOf(wanted))
+    first('version', ({ version }) => version === wanted) ??
+    first('compatible', ({ compatible = '' }) => parseVersionRange(compatible)?.(wanted) === true) ??
+    first('major', ({ version }) => majorOf(version) === majorOf(wanted))
   )
 }
 

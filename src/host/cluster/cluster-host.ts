@@ -115,6 +115,7 @@ export class ClusterHost {
     gauges.watchQueue('cluster-slots', () => this.#placement?.owned ?? 0)
     gauges.watchQueue('cluster-tenants', () => this.tenants.size)
     gauges.watchTotal('cluster-forwarded', () => this.routing.forwarded)
+    gauges.watchTotal('cluster-refused', () => this.routing.refused)
   }
 
   /** Where others reach this host; undefined: it has not joined. */
@@ -135,8 +136,7 @@ export class ClusterHost {
   /** The other hosts can ask this one who it is, and whose requests they hand on is known. */
   introduce(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => {
-      const { headers, method, raw } = request
-      const hop = this.#hops.read(headers[HOP_HEADER], method, raw.url ?? '')
+      const hop = this.#hops.of(request.raw)
       if (hop === undefined) return done()
       reply.header(HOST_HEADER, this.id)
       if (hop.address !== undefined) Object.defineProperty(request, 'ip', { value: hop.address })

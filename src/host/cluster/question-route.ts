@@ -54,6 +54,15 @@ function digestOf(body: string | Uint8Array): string {
 
 /** Nobody listens there: nothing was asked. */
 export function isRefusedConnection(error: unknown): boolean {
-  const cause: unknown = error instanceof Error ? error.cause : undefined
-  return typeof cause === 'object' && cause !== null && 'code' in cause && cause.code === 'ECONNREFUSED'
+  return codeOf(error instanceof Error ? error.cause : undefined) === 'ECONNREFUSED'
+}
+
+/** No connection was made: nothing was asked. */
+export function isUnasked(error: unknown): boolean {
+  const code = codeOf(error)
+  return code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT'
+}
+
+function codeOf(error: unknown): unknown {
+  return typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
 }

@@ -5,9 +5,10 @@
  * ROUTING-1 a request is handed on twice at most: the second time when its tenant moved meanwhile
  * ROUTING-2 nobody waits for a host that is gone: what waits for its answer is refused as soon as it counts as gone, and
  *   streams of it end, so that their readers come back
- * ROUTING-3 what only reads, and has no answer yet from a host that is gone, is asked of the next one
+ * ROUTING-3 what only reads, and has no answer yet from a host that is gone, is asked of the next one; so is all that
+ *   was held whole and that no host was asked, because it took no connection
  */
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { FastifyReplyFromHooks } from '@fastify/reply-from'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { OpenTenants } from '../../cluster/open-tenants.ts'
@@ -18,6 +19,8 @@ import { NDJSON_MEDIA_TYPE } from '../../web/media-types.ts'
 import type { Access } from '../hosted-service.ts'
 import { HOP_HEADER, type Hop, type Hops } from './hop.ts'
 import type { PartitionCalls } from './partition-calls.ts'
+import { isUnasked } from './question-route.ts'
+import { isRead, SmallRequests } from './small-requests.ts'
 import { openTunnel } from './tunnel.ts'
 
 /** Tells a client which host has its tenant, so that it can ask that one the next time. */
@@ -33,6 +36,8 @@ const WAIT_MS = 10_000
 const MAX_HOPS = 2
 /** requests that wait so at once; beyond them they are refused */
 const MAX_LOST = 5_000
+/** requests and streams that one host has to answer for this one; beyond them they are refused */
+const MAX_ASKED = 20_000
 
 /** What this host has open of a tenant. */
 interface OpenedHere {
@@ -50,6 +55,8 @@ export interface RoutingOptions {
   readonly elapsed: () => number
   /** ms until the answer to a request must begin */
   readonly requestMs: number
+  /** requests and streams that one host may have to answer for this one at once */
+  readonly maxAsked?: number
   /** the partition of the tenant that the request is for, by its name (`partitionName`) */
   readonly partitionOf: (tenant: string, request: FastifyRequest) => string
   /** whose a request is that needs no credentials; undefined: it is answered by whoever is asked */
@@ -66,6 +73,8 @@ interface Routed {
   readonly done: (error?: Error) => void
   /** ms of the machine */
   readonly since: number
+  /** as far as it was read, which is whole; absent: nobody has read any of it */
+  readonly body?: Buffer
 }
 
 export class RequestRouting {
@@ -74,7 +83,11 @@ export class RequestRouting {
   readonly #asked = new Map<string, Set<() => void>>()
   /** what waits until its tenant is at a host */
   readonly #lost: Routed[] = []
+  /** bodies that were read before it was known that they are for this host */
+  readonly #bodies = new WeakMap<FastifyRequest, Buffer>()
+  #small: SmallRequests | undefined
   #forwarded = 0
+  #refused = 0
 
   constructor(options: RoutingOptions) {
     this.#options = options
@@ -85,22 +98,30 @@ export class RequestRouting {
     return this.#forwarded
   }
 
+  /** requests that were refused because a host had too many to answer, since the start */
+  get refused(): number {
+    return this.#refused
+  }
+
   /** After whatever lets requests in, which says whose they are. */
   async addTo(app: FastifyInstance): Promise<void> {
     const { requestMs } = this.#options
-    // Only in a cluster: the package is not everybody's.
-    const { default: replyFrom } = await import('@fastify/reply-from')
-    await app.register(replyFrom, {
-      disableRequestLogging: true,
-      disableCache: true,
-      undici: {
-        connections: CONNECTIONS,
-        connect: { timeout: CONNECT_MS },
-        // the host that answers keeps the limit; this is for one that does not
-        headersTimeout: requestMs + CONNECT_MS,
-        // streams last as long as their readers like
-        bodyTimeout: 0,
-      },
+    // Only in a cluster: the packages are not everybody's.
+    const [{ default: replyFrom }, { Agent }] = await Promise.all([import('@fastify/reply-from'), import('undici')])
+    const agent = new Agent({
+      connections: CONNECTIONS,
+      connect: { timeout: CONNECT_MS },
+      // the host that answers keeps the limit; this is for one that does not
+      headersTimeout: requestMs + CONNECT_MS,
+      // streams last as long as their readers like
+      bodyTimeout: 0,
+    })
+    this.#small = new SmallRequests(agent)
+    await app.register(replyFrom, { disableRequestLogging: true, disableCache: true, undici: agent })
+    app.addHook('onClose', () => agent.destroy())
+    app.addHook('preParsing', (request, _reply, payload, done) => {
+      const body = this.#bodies.get(request)
+      done(null, body === undefined ? payload : Readable.from([body]))
     })
     for (const asked of this.#options.partitions) await asked.addTo(app)
     app.addHook('onRequest', (request, reply, done) => {
@@ -146,7 +167,7 @@ export class RequestRouting {
     const { tenant, access, request, reply, done } = one
     const { tenants } = this.#options
     const place = this.#options.place(tenant)
-    const { count, ...marked } = this.#hopOf(request)
+    const { count, ...marked }: Hop = this.#options.hops.of(request.raw) ?? { count: 0, term: 0 }
     const slot = slotOf(tenant)
     // whoever handed it on may have taken it for another's: a webscript has an id before its tenant is known everywhere
     const term = marked.slot === slot ? marked.term : 0
@@ -161,6 +182,14 @@ export class RequestRouting {
     else if (!(request.raw.url ?? '').startsWith('/')) {
       reply.header(OWNER_HEADER, place.url)
       done(new AppError('ELSEWHERE', `the host at ${place.url} has tenant ${tenant}; ask for a path, or ask that one`))
+    } else if ((this.#asked.get(place.url)?.size ?? 0) >= (this.#options.maxAsked ?? MAX_ASKED)) {
+      this.#refused += 1
+      done(
+        new AppError(
+          'FENCED',
+          `the host that has the tenant, ${place.url}, has too much to answer for this one; ask again in a second, or ask that one`,
+        ),
+      )
     } else this.#forward(place.url, { count: count + 1, term: place.term, slot }, one)
   }
 
@@ -172,7 +201,8 @@ export class RequestRouting {
   }
 
   /** Here, as soon as the tenant is open. */
-  async #goOn({ tenant, reply, done }: Routed): Promise<void> {
+  async #goOn({ tenant, request, reply, body, done }: Routed): Promise<void> {
+    if (body !== undefined && body.length > 0) this.#bodies.set(request, body)
     try {
       const opened = await this.#options.tenants.opened(tenant)
       opened.hold(reply)
@@ -182,42 +212,59 @@ export class RequestRouting {
     done()
   }
 
-  #hopOf({ headers, method, raw }: FastifyRequest): Hop {
-    return this.#options.hops.read(headers[HOP_HEADER], method, raw.url ?? '') ?? { count: 0, term: 0 }
+  #forward(owner: string, next: Hop, one: Routed): void {
+    const { request, reply, body } = one
+    const small = this.#small
+    if (body !== undefined || small === undefined || !small.takes(request)) return this.#ask(owner, next, one)
+    small.read(request, reply, (whole) => {
+      // it took too long meanwhile
+      if (!reply.sent) this.#ask(owner, next, { ...one, body: whole })
+    })
   }
 
-  #forward(owner: string, next: Hop, one: Routed): void {
-    const { request, reply } = one
-    const { method } = request
-    const isRead = method === 'GET' || method === 'HEAD'
-    // behind the address, never in its place: what is asked may begin with two slashes
-    const target = new URL(owner + (request.raw.url ?? ''))
+  #ask(owner: string, next: Hop, one: Routed): void {
+    const { request, reply, body } = one
+    const { method, raw, headers } = request
     this.#forwarded += 1
-    // as it comes: nobody has read it
-    if (!isRead) request.body = request.raw
     reply.header(OWNER_HEADER, owner)
     const mark = { ...next, address: request.ip }
-    const hop = this.#options.hops.sign(method, target.pathname + target.search, mark)
     let isOver = false
     let drop: () => void = () => undefined
-    const refuse = (): void => {
+    const refuse = (error?: unknown): void => {
       if (isOver) return
       isOver = true
       drop()
-      if (reply.sent || reply.raw.headersSent) reply.raw.destroy()
       // reading twice is reading once
-      else if (!isRead || request.headers.upgrade !== undefined || !this.#waits(one)) reply.send(unanswered(owner))
+      const mayRepeat = headers.upgrade === undefined && (isRead(method) || (body !== undefined && isUnasked(error)))
+      if (reply.sent || reply.raw.headersSent) reply.raw.destroy()
+      else if (!mayRepeat || !this.#waits(one)) reply.send(unanswered(owner))
     }
-    if (request.headers.upgrade !== undefined) {
-      const headers = { ...request.headers, [HOP_HEADER]: hop }
-      this.#endWith(owner, reply, openTunnel(target, headers, reply, refuse))
+    if (body !== undefined && this.#small !== undefined) {
+      drop = this.#endWith(owner, reply, refuse)
+      const hop = this.#options.hops.sign(method, raw.url ?? '', mark)
+      const stream = (answer: Readable): void => sendStream(reply, answer)
+      this.#small.ask(owner, request, body, hop, {
+        reply,
+        isOver: () => isOver || reply.sent || reply.raw.destroyed,
+        stream,
+        failed: refuse,
+      })
       return
     }
+    // behind the address, never in its place: what is asked may begin with two slashes
+    const target = new URL(owner + (raw.url ?? ''))
+    const hop = this.#options.hops.sign(method, target.pathname + target.search, mark)
+    if (headers.upgrade !== undefined) {
+      this.#endWith(owner, reply, openTunnel(target, { ...headers, [HOP_HEADER]: hop }, reply, refuse))
+      return
+    }
+    // as it comes: nobody has read it
+    if (!isRead(method)) request.body = raw
     drop = this.#endWith(owner, reply, refuse)
     const hooks: FastifyReplyFromHooks = {
       // addresses in answers, and signatures, are those of the host that the client knows
-      rewriteRequestHeaders: ({ headers: { host } }, headers) => ({
-        ...headers,
+      rewriteRequestHeaders: ({ headers: { host } }, given) => ({
+        ...given,
         ...(host !== undefined && { host }),
         [HOP_HEADER]: hop,
       }),
@@ -226,12 +273,9 @@ export class RequestRouting {
         const { stream } = answer as unknown as { stream: Readable }
         // it came when another was asked already
         if (isOver) return void stream.destroy()
-        // a reader of lines sees nothing before the first one otherwise
-        if (String(reply.getHeader('content-type')) === NDJSON_MEDIA_TYPE)
-          reply.raw.once('pipe', () => reply.raw.flushHeaders())
-        reply.send(stream)
+        sendStream(reply, stream)
       },
-      onError: refuse,
+      onError: (_reply, { error }) => refuse(error),
     }
     reply.from(target.href, hooks)
   }
@@ -248,6 +292,13 @@ export class RequestRouting {
     reply.raw.once('close', forget)
     return forget
   }
+}
+
+function sendStream(reply: FastifyReply, stream: Readable): void {
+  // a reader of lines sees nothing before the first one otherwise
+  if (String(reply.getHeader('content-type')) === NDJSON_MEDIA_TYPE)
+    reply.raw.once('pipe', () => reply.raw.flushHeaders())
+  reply.send(stream)
 }
 
 function notAnywhere(tenant: string): AppError {

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { expect, it } from 'vitest'
 import { Hops } from '../../../src/host/cluster/hop.ts'
 
@@ -12,6 +13,13 @@ it('tells how often a request was handed on, for which term of which slot, and f
   ]) {
     expect(hops.read(hops.sign('POST', '/a?b', hop), 'POST', '/a?b')).toEqual(hop)
   }
+})
+
+it('is signed with HMAC and SHA-256, as hosts of all versions do', () => {
+  const mark = hops.sign('POST', '/a?b=ü', { count: 1, term: 7 })
+  const key = createHmac('sha256', 'secret of all hosts').update('reflexarc-hop').digest()
+  const text = `${mark.slice(0, mark.lastIndexOf('.'))}\nPOST\n/a?b=ü`
+  expect(mark.split('.').at(-1)).toBe(createHmac('sha256', key).update(text).digest('base64url'))
 })
 
 it('is good for one method and address, for a moment, as it was signed', () => {

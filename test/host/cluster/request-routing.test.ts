@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { connect, type AddressInfo } from 'node:net'
 import websocket from '@fastify/websocket'
 import { fastify, type FastifyInstance } from 'fastify'
 import { afterEach, expect, it } from 'vitest'
@@ -25,7 +25,7 @@ interface ModelHost {
 }
 
 /** A host that has its tenant as soon as its place says so. */
-async function hostAt(place: Place, tenant = 'acme'): Promise<ModelHost> {
+async function hostAt(place: Place, tenant = 'acme', maxAsked = 100): Promise<ModelHost> {
   const app = fastify()
   await app.register(websocket)
   const here = { hold: () => undefined }
@@ -35,6 +35,7 @@ async function hostAt(place: Place, tenant = 'acme'): Promise<ModelHost> {
     hops,
     elapsed: () => 0,
     requestMs: 30_000,
+    maxAsked,
     partitionOf: (tenant) => tenant,
     partitions: [],
     tenantOfPublic: () => undefined,
@@ -153,6 +154,86 @@ it.each([
   clearInterval(looking)
   expect([answer.status, await answer.json()]).toEqual([200, { at: second.url }])
   expect(first.routing.forwarded).toBe(2)
+})
+
+// Holds ROUTING-3
+it.each([
+  ['another host', async () => (await hostAt({ kind: 'here', term: 2 })).url],
+  ['itself', async () => undefined],
+])('ROUTING-3: what no host was asked, because it took no connection, goes to %s', async (_, next) => {
+  const url = await next()
+  const first = await hostAt({ kind: 'elsewhere', term: 1, url: 'http://127.0.0.1:1' })
+  const answering = post(first)
+  await expect.poll(() => first.routing.forwarded).toBe(1)
+  first.place = url === undefined ? { kind: 'here', term: 2 } : { kind: 'elsewhere', term: 2, url }
+  // when its connection was refused is not known
+  const looking = setInterval(() => first.routing.looked(new Set(url === undefined ? [] : [url])), 5)
+  const answer = await answering
+  clearInterval(looking)
+  expect([answer.status, await answer.json()]).toEqual([200, { at: url ?? first.url, body: { a: 1 } }])
+})
+
+it('hands bytes back as they came, by a stream when there are many', async () => {
+  const bodies = [Buffer.alloc(0), Buffer.from([0, 128, 255, 195, 40]), Buffer.alloc(200_000, 254)]
+  let next = Buffer.alloc(0)
+  const url = await halted((response) => {
+    response.writeHead(201, { 'content-length': next.length, 'x-own': 'one', 'set-cookie': ['a=1', 'b=2'] }).end(next)
+  })
+  const host = await hostAt({ kind: 'elsewhere', term: 1, url })
+  for (const body of bodies) {
+    next = body
+    for (const method of ['POST', 'GET', 'HEAD']) {
+      const answer = await fetch(host.url, { method, ...(method === 'POST' && { body: '{}' }) })
+      const { status, headers } = answer
+      const said = [status, headers.get('content-length'), headers.get('x-own'), headers.getSetCookie()]
+      expect(said).toEqual([201, String(body.length), 'one', ['a=1', 'b=2']])
+      const given = Buffer.from(await answer.arrayBuffer())
+      expect(given.equals(method === 'HEAD' ? Buffer.alloc(0) : body)).toBe(true)
+    }
+  }
+})
+
+// Holds SMALL-2
+it.each(['GET', 'POST'])('SMALL-2: a %s with half an answer has none', async (method) => {
+  const url = await halted((response) => {
+    response.writeHead(200, { 'content-length': 10 })
+    response.write('half', () => response.destroy())
+  })
+  const first = await hostAt({ kind: 'elsewhere', term: 1, url })
+  const answering = fetch(first.url, { method })
+  await expect.poll(() => first.routing.forwarded).toBe(1)
+  const second = await hostAt({ kind: 'here', term: 2 })
+  first.place = { kind: 'elsewhere', term: 2, url: second.url }
+  // when the answer broke off is not known
+  const looking = setInterval(() => first.routing.looked(new Set([url, second.url])), 5)
+  const answer = await answering
+  clearInterval(looking)
+  expect([answer.status, await answer.text()]).toEqual(
+    method === 'GET' ? [200, JSON.stringify({ at: second.url })] : [503, expect.stringContaining('it is not known')],
+  )
+})
+
+it('refuses what a host that has too much to answer would have to, and counts it', async () => {
+  const url = await halted(() => undefined)
+  const host = await hostAt({ kind: 'elsewhere', term: 1, url }, 'acme', 1)
+  const answering = post(host)
+  await expect.poll(() => host.routing.forwarded).toBe(1)
+  const answer = await post(host)
+  expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('too much to answer')])
+  expect([host.routing.forwarded, host.routing.refused]).toEqual([1, 1])
+  host.routing.end()
+  await answering
+})
+
+it('a client that goes before its body is whole leaves nothing behind', async () => {
+  const second = await hostAt({ kind: 'here', term: 1 })
+  const first = await hostAt({ kind: 'elsewhere', term: 1, url: second.url })
+  const socket = connect(Number(new URL(first.url).port), '127.0.0.1')
+  socket.write('POST / HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\ncontent-length: 7\r\n\r\n{"a"')
+  socket.end()
+  await once(socket.resume(), 'close')
+  expect((await post(first)).status).toBe(200)
+  expect(first.routing.forwarded).toBe(1)
 })
 
 // Holds ROUTING-2

@@ -120,7 +120,7 @@ class Objects implements ServiceModel {
     // the keys of a store in memory are others at each start
     if (outcome.answer?.status === 403 && life !== this.#world.life) return
     this.#placed(folder, outcome)
-    folder.told(`a put of ${name}`, outcome, (state) => ({ ...state, [name]: n }))
+    folder.told(`a put of ${name}`, outcome, (state) => inOrder({ ...state, [name]: n }))
   }
 
   async #copy(folder: Folder, name: string, { source, isMove }: Pick<Given, 'source' | 'isMove'>): Promise<void> {
@@ -132,7 +132,7 @@ class Objects implements ServiceModel {
     folder.told(`a copy of ${source} to ${name}`, outcome, (state) => {
       const { [source]: content, ...others } = state
       if (content === undefined) return undefined
-      return { ...(isMove ? others : state), [name]: content }
+      return inOrder({ ...(isMove ? others : state), [name]: content })
     })
   }
 
@@ -201,6 +201,11 @@ class Objects implements ServiceModel {
   #find(text: string): void {
     this.#world.find('objects are as the model says', text)
   }
+}
+
+/** Equal folders are equal texts. */
+function inOrder(state: State): State {
+  return Object.fromEntries(NAMES.flatMap((name) => (state[name] === undefined ? [] : [[name, state[name]]])))
 }
 
 function contentOf(n: number): string {

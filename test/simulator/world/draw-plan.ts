@@ -1,51 +1,86 @@
-/** Draws what a run does from its seed: operations by their weights, and faults among them. */
+/**
+ * Draws what a run does from its seed: operations by their weights, and faults among them. Each run has a character of
+ * its own: what is rare in most of them is common in some, so that rare things meet each other there.
+ */
 import { SIMULATED } from '../services/index.ts'
 import { Chance } from './chance.ts'
+import { drawFault, type FaultKind, FAULT_KINDS, manners, plugs } from './draw-fault.ts'
 import { SERVED, SERVED_WHERE_NEEDED } from './host-life.ts'
-import type { Cast, Fault, Operation, Plan, Step } from './plan.ts'
+import type { Cast, Operation, Plan, Step } from './plan.ts'
 import { TENANTS } from './world.ts'
 
 /** operations of a run: shorter ones cost less, and find far less of what was put back (`--mutants`) */
 const OPERATIONS = [10, 80] as const
-const HOUR_MS = 3_600_000
-/** what a power cut takes back of series: the log has all of it */
-const LOST_MS = [10, 1000, 30_000, 100_000]
-/** also longer than the time limit of a call */
-const OUTAGES_MS = [10, 500, 3000, 20_000, 90_000]
+/** ms between two operations, in the mean: crowded runs, and such with long pauses */
+const GAPS_MS = [5, 50, 500, 5000]
+/** the same where each pause is another one, about as long as calls, outages and what passes between looks of the host */
+const LONG_GAPS_MS = [10, 300, 3000, 8000, 15_000, 30_000]
+/** ms after a fault until another one that follows from it */
+const FOLLOWS_MS = [0, 5, 300, 3000, 12_000, 25_000]
+/** by which of them an operation is more or less frequent in a run than its weight says */
+const FACTORS = [0, 0.3, 1, 1, 3, 10]
+
+const TOGETHER = SIMULATED.filter(({ drawnApart }) => drawnApart !== true)
+const APART = SIMULATED.filter(({ drawnApart }) => drawnApart === true)
+
+/** What is so in all of a run. */
+interface Character {
+  /** ms between operations, in the mean; one of them is drawn for each */
+  readonly gapsMs: readonly number[]
+  readonly operations: number
+  /** probability that a fault comes with an operation, and that another one follows a fault */
+  readonly faulty: number
+  readonly followed: number
+  /** those that come, by how often they do */
+  readonly kinds: readonly (readonly [weight: number, FaultKind])[]
+}
 
 /** `only`: services whose operations are drawn; default: some. */
 export function drawPlan(seed: string, only?: readonly string[]): Plan {
   const chance = new Chance(`plan ${seed}`)
   const cast = drawCast(seed, chance, only)
-  const operations = SIMULATED.flatMap(({ name, operations }) =>
-    cast.services.includes(name)
-      ? Object.entries(operations).map(([own, { weight, draw }]) => [weight, { name: `${name}.${own}`, draw }] as const)
-      : [],
-  )
-  // some runs are crowded, some have long pauses; some have few faults, some many, and most have few kinds of them
-  const gap = chance.of([5, 50, 500, 5000])
-  const faulty = chance.of([0, 0.03, 0.1, 0.25])
-  const count = chance.between(...OPERATIONS)
-  const kinds = FAULTS.filter(() => chance.is(0.35))
+  const operations = drawOperations(chance, cast)
+  const { gapsMs, operations: count, faulty, followed, kinds } = drawCharacter(chance)
   const steps: Step[] = []
   let at = 1000
   for (const fault of [manners, plugs]) if (faulty > 0 && chance.is(0.5)) steps.push({ at, ...fault(chance) })
   for (let n = 0; n < count; n++) {
-    at += chance.is(0.3) ? 0 : chance.below(gap * 2)
+    at += chance.is(0.3) ? 0 : chance.below(chance.of(gapsMs) * 2)
     const { name, draw } = chance.weighted(operations)
     const one: Operation = { at, do: name, tenant: chance.of(cast.tenants), with: draw(chance, n) }
     steps.push(one)
     // just after an operation: most of what goes wrong does so in the middle of one
-    if (kinds.length > 0 && chance.is(faulty)) {
-      const turns = chance.of([0, chance.below(20), chance.below(60), chance.below(200)])
-      steps.push({ at, ...chance.of(kinds)(chance), turns })
+    if (kinds.length === 0 || !chance.is(faulty)) continue
+    const turns = chance.of([0, chance.below(20), chance.below(60), chance.below(200)])
+    steps.push({ at, ...drawFault(chance, kinds), turns })
+    while (chance.is(followed)) {
+      at += chance.of(FOLLOWS_MS)
+      steps.push({ at, ...drawFault(chance, kinds), turns: chance.below(20) })
     }
   }
   return { seed, cast, steps }
 }
 
-const TOGETHER = SIMULATED.filter(({ drawnApart }) => drawnApart !== true)
-const APART = SIMULATED.filter(({ drawnApart }) => drawnApart === true)
+function drawCharacter(chance: Chance): Character {
+  const isLong = chance.is(0.25)
+  return {
+    gapsMs: isLong ? LONG_GAPS_MS : [chance.of(GAPS_MS)],
+    operations: isLong ? chance.between(5, 40) : chance.between(...OPERATIONS),
+    // some runs have few faults, some many, and most have few kinds of them
+    faulty: chance.of(isLong ? [0.1, 0.25, 0.5] : [0, 0.03, 0.1, 0.25]),
+    followed: chance.of([0, 0, 0.3, 0.6]),
+    kinds: FAULT_KINDS.flatMap((kind) => (chance.is(0.35) ? [[chance.of([1, 1, 4]), kind] as const] : [])),
+  }
+}
+
+/** Those of the services of a run, each more or less frequent than in other runs. */
+function drawOperations(chance: Chance, { services }: Cast) {
+  const all = SIMULATED.filter(({ name }) => services.includes(name)).flatMap(({ name, operations }) =>
+    Object.entries(operations).map(([own, { weight, draw }]) => [weight, { name: `${name}.${own}`, draw }] as const),
+  )
+  const some = all.map(([weight, one]) => [weight * chance.of(FACTORS), one] as const)
+  return some.every(([weight]) => weight === 0) ? all : some
+}
 
 /** A few services of a tenant, or of both. */
 function drawCast(seed: string, chance: Chance, only: readonly string[] | undefined): Cast {
@@ -68,37 +103,3 @@ function drawCast(seed: string, chance: Chance, only: readonly string[] | undefi
   const serves = chance.is(0.9) ? SERVED.filter((name) => needed.includes(name)) : SERVED
   return { tenants, services, variants, serves: [...serves, ...besides] }
 }
-
-function manners(chance: Chance): Fault {
-  const own = {
-    writeMs: chance.of([0, 1, 20, 200, 1000]),
-    readMs: chance.of([0, 1, 10, 100]),
-    refused: chance.of([0, 0, 0.01, 0.1]),
-    unread: chance.of([0, 0, 0.01, 0.1]),
-  }
-  return { fault: 'manners', manners: own }
-}
-
-function plugs(chance: Chance): Fault {
-  return {
-    fault: 'plugs',
-    fails: chance.of([0, 0.1, 0.5]),
-    hangs: chance.of([0, 0.1, 0.3]),
-    slowMs: chance.of([0, 10, 500, 3000, 15_000]),
-    late: chance.of([0, 0.5, 1]),
-  }
-}
-
-const FAULTS: readonly ((chance: Chance) => Fault)[] = [
-  (chance) => ({ fault: 'crash', downMs: chance.of([1, 100, 3000, 60_000]) }),
-  (chance) => ({ fault: 'crash', downMs: chance.of([1, 100]) }),
-  (chance) => ({ fault: 'power', seriesMs: chance.of(LOST_MS), downMs: chance.of([1, 100, 3000]) }),
-  (chance) => ({ fault: 'restart', downMs: chance.of([1, 1000, 60_000]) }),
-  (chance) => ({ fault: 'trouble', kind: 'away', ms: chance.of(OUTAGES_MS) }),
-  (chance) => ({ fault: 'trouble', kind: 'stuck', ms: chance.of(OUTAGES_MS) }),
-  (chance) => ({ fault: 'trouble', kind: 'full', ms: chance.of(OUTAGES_MS) }),
-  manners,
-  (chance) => ({ fault: 'clock', ms: chance.of([500, 5000, HOUR_MS, HOUR_MS]) }),
-  (chance) => ({ fault: 'clock', ms: chance.of([-500, -5000, -HOUR_MS, -HOUR_MS]) }),
-  plugs,
-]

@@ -4,7 +4,6 @@
  * is the medium in memory; what the contract of storage promises it keeps.
  */
 import { AppError } from '../../../src/kernel/errors.ts'
-import type { Json } from '../../../src/kernel/json.ts'
 import type {
   Blobs,
   Collection,
@@ -316,7 +315,7 @@ export class Medium {
       })
     return {
       append: (batch) => {
-        const copy = JSON.parse(JSON.stringify(batch)) as typeof batch
+        const copy = copyOf(batch)
         return written((series) => series.append(copy))
       },
       remove: (what) => written((series) => series.remove(what)),
@@ -333,7 +332,17 @@ export class Medium {
 
 /** Media copy on the way in: what changes afterwards is not written. */
 function copied(write: Write): Write {
-  if (write.kind === 'append') return { ...write, bodies: JSON.parse(JSON.stringify(write.bodies)) as Json[] }
-  if (write.kind === 'put') return { ...write, value: JSON.parse(JSON.stringify(write.value)) as Document }
+  if (write.kind === 'append') return { ...write, bodies: copyOf(write.bodies) }
+  if (write.kind === 'put') return { ...write, value: copyOf(write.value) }
   return write
+}
+
+/** Of plain JSON, as it is when it comes back from its text: without members that are undefined, and without minus zero. */
+function copyOf<T>(value: T): T {
+  if (typeof value === 'number') return (value + 0) as T
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map((item: unknown) => copyOf(item)) as T
+  const copy: Record<string, unknown> = {}
+  for (const [key, item] of Object.entries(value)) if (item !== undefined) copy[key] = copyOf(item as unknown)
+  return copy as T
 }

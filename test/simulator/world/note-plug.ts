@@ -76,15 +76,20 @@ export class NoteBook {
       this.#failures.set(note.effect, failures + 1)
       this.#tell(`note ${note.effect} of message ${note.n} ${draw < fails ? 'fails' : 'hangs'}`)
       if (draw >= fails) return this.#hang(entry)
+      await this.#work(slowMs)
       entry.hasFailed = true
       throw new AppError('PLUG_FAILED', 'the world outside says no')
     }
-    if (slowMs > 0 && this.#chance.is(0.5)) {
-      const ms = this.#chance.between(1, slowMs)
-      await new Promise<void>((resolve) => void this.#loop.after(ms, resolve))
-    }
+    await this.#work(slowMs)
     entry.doneAt = this.#loop.elapsed
     this.#tell(`note ${note.effect} of message ${note.n} was called at ${entry.at.toFixed(3)} and is done`)
+  }
+
+  /** Takes its time, or none. */
+  async #work(slowMs: number): Promise<void> {
+    if (slowMs === 0 || !this.#chance.is(0.5)) return
+    const ms = this.#chance.between(1, slowMs)
+    await new Promise<void>((resolve) => void this.#loop.after(ms, resolve))
   }
 
   /** Never answers, or too late: what it says then is another answer to a call that was made again. */

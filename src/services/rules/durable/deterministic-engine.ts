@@ -82,6 +82,9 @@ interface Staged {
   isOver: boolean
 }
 
+/** Gives the new limit of a call, epoch ms, of the old one and the time that the call may take. */
+type MoveLimit = (limit: number, timeoutMs: number) => number
+
 /** Runs of a rule are told apart by their number; chance needs no other source. */
 const SEED = 1
 
@@ -99,6 +102,8 @@ export class DeterministicEngine {
   readonly #staged = new Map<string, Staged>()
   /** the task that is being restored, which is no change of it */
   #restoring: string | undefined
+  /** tasks that began a call at this moment, while time is left out */
+  #begun: Set<string> | undefined
 
   constructor(parts: EngineSettings, hooks: EngineHooks, start: number) {
     this.#clock = new VirtualClock(start)
@@ -229,20 +234,29 @@ export class DeterministicEngine {
 
   #jump({ at, since = at }: Extract<Input, { k: 'jump' }>): void {
     const from = this.now
-    this.#moveLimits((limit, timeoutMs) =>
+    this.#moveLimits(this.#staged.keys(), (limit, timeoutMs) =>
       Math.max(limitAfter(limit, from, at), limitWithout(limit, timeoutMs, since, at)),
     )
     this.#clock.jumpTo(at)
   }
 
+  /** Calls that begin in the time that is left out, as one that is tried again, have all of theirs after it. */
   #leaveOut({ since, at }: Extract<Input, { k: 'still' }>): void {
-    if (since < at) this.#moveLimits((limit, timeoutMs) => limitWithout(limit, timeoutMs, since, at))
+    const without: MoveLimit = (limit, timeoutMs) => limitWithout(limit, timeoutMs, since, at)
+    if (since < at) this.#moveLimits(this.#staged.keys(), without)
+    for (let next = this.nextAt; next !== undefined && next < at; next = this.nextAt) {
+      const begun = (this.#begun = new Set<string>())
+      this.#clock.advanceTo(next)
+      this.#begun = undefined
+      const began = this.now
+      this.#moveLimits(begun, (limit, timeoutMs) => (limit - timeoutMs === began ? without(limit, timeoutMs) : limit))
+    }
     this.#clock.advanceTo(at)
   }
 
   /** A task whose limits are others is another one: its stored state would end its calls. */
-  #moveLimits(move: (limit: number, timeoutMs: number) => number): void {
-    for (const id of this.#staged.keys()) {
+  #moveLimits(tasks: Iterable<string>, move: MoveLimit): void {
+    for (const id of tasks) {
       if (this.engine.tasks.get(id)?.moveLimits(move) === true) this.#hooks.touched(id)
     }
   }
@@ -339,6 +353,7 @@ export class DeterministicEngine {
   }
 
   #opened(id: string, execution: Execution): void {
+    this.#begun?.add(id)
     if (execution.phase === 'called')
       this.ledger.called(id, this.#effect(id, execution), execution, this.now, this.#restoring === id)
     this.#hooks.opened(laterKind(execution))

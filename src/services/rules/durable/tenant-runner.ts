@@ -342,22 +342,26 @@ export class TenantRunner {
     if (since === undefined || this.#queue.size > 0 || this.#isClosed) return
     const now = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now)
     this.#standstill.counted(now)
-    if (this.deterministic.engine.openCalls === 0) return
+    const { engine, nextAt = Number.POSITIVE_INFINITY } = this.deterministic
+    // what is due meanwhile may begin calls
+    if (engine.openCalls === 0 && nextAt > now) return
     // so long a time is not made up for moment by moment: calls would be tried again in all of it
     const isLong = now - Math.max(since, this.deterministic.now) > SLEPT_MS || this.#hasSlept(now)
     const leftOut: Input = { k: isLong ? 'jump' : 'still', at: now, since }
     void this.#queue.add([leftOut]).catch(() => this.#standstill.lost(since))
   }
 
-  /** Whether time, which would end calls, waits for the store to say something (STILL-2). */
+  /** Whether time, which would begin calls or end them, waits for the store to say something (STILL-2). */
   #waitsForStore(now: number): boolean {
     const { engine, nextAt = Number.POSITIVE_INFINITY, now: reached } = this.deterministic
-    if (engine.openCalls === 0 || nextAt > now) return false
+    if (nextAt > now) return false
     if (this.#standstill.since !== undefined) {
       // it has, and what is to be left out of their time is not stored yet
       this.#spareCalls()
       return true
     }
+    if (this.#queue.has('still')) return true
+    if (engine.openCalls === 0) return false
     if (!this.#standstill.isQuiet(now)) return false
     // what is on its way asks as well
     if (this.#queue.size === 0 && now >= this.#standstill.askAgainAt) this.#askStore(Math.max(reached, nextAt - 1), now)

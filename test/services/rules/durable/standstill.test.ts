@@ -208,6 +208,47 @@ describe('while the store stands still', () => {
     await life.close()
   })
 
+  it('a call that failed meanwhile is tried again after it, and has all of its time then', async () => {
+    const ground = new Ground()
+    const life = ground.open()
+    const retryConfig = { maxRetries: 1, minBackoff: 'PT1S', maxBackoff: 'PT1S' }
+    const [send] = SENDS.actuators ?? []
+    const source: Rule = { ...SENDS, actuators: send === undefined ? [] : [{ ...send, retryConfig }] }
+    await life.begin(runnableOf('a', source, { resource: 'boiler' }))
+    await life.send('boiler', { level: 12 })
+    await life.rest()
+    ground.standStill()
+    const [call = ''] = ground.outside.open
+    ground.outside.answer(call, 'refused')
+    await pass(life, LIMIT + 5000)
+    expect(ground.outside.calls).toHaveLength(1)
+    ground.goOn()
+    await life.rest()
+    await life.to(2 * LIMIT + 4999)
+    expect([ground.outside.calls.length, ground.outside.open.length]).toEqual([2, 1])
+    await life.to(2 * LIMIT + 5000)
+    expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
+    await life.close()
+  })
+
+  it('nobody who looks at a task ends its calls before what is left out of their time is durable', async () => {
+    const ground = new Ground()
+    const life = await begun(ground)
+    await life.send('boiler', { level: 12 })
+    await life.rest()
+    ground.standStill()
+    await pass(life, LIMIT + 5000)
+    ground.goOn()
+    ground.standStill()
+    await pass(life, LIMIT + 5000)
+    expect(life.look('a')).toMatchObject({ info: { status: 'running' } })
+    expect(ground.outside.open).toHaveLength(1)
+    ground.goOn()
+    await life.rest()
+    expect(ground.outside.open).toHaveLength(1)
+    await life.close()
+  })
+
   it('what was left out is left out as well when the log is played again', async () => {
     const ground = new Ground()
     const life = await begun(ground)
