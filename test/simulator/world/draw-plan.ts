@@ -5,7 +5,7 @@
 import { SIMULATED } from '../services/index.ts'
 import { Chance } from './chance.ts'
 import { badPlugs, CALL_FAULTS, drawFault, type FaultKind, FAULT_KINDS, manners, plugs } from './draw-fault.ts'
-import { SERVED } from './host-life.ts'
+import { SERVED, SERVED_WHERE_NEEDED } from './host-life.ts'
 import type { Cast, Operation, Plan, Step } from './plan.ts'
 import { TENANTS } from './world.ts'
 
@@ -133,6 +133,7 @@ function drawCast(seed: string, chance: Chance, only: readonly string[] | undefi
     ),
   )
   const needed = SIMULATED.flatMap(({ name, needs = SERVED }) => (services.includes(name) ? needs : []))
-  const serves = SERVED.filter((name) => needed.includes(name))
-  return { tenants, services, variants, ...(chance.is(0.9) && { serves }) }
+  const besides = SERVED_WHERE_NEEDED.filter((name) => needed.includes(name))
+  const serves = chance.is(0.9) ? SERVED.filter((name) => needed.includes(name)) : SERVED
+  return { tenants, services, variants, serves: [...serves, ...besides] }
 }

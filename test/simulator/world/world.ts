@@ -459,7 +459,7 @@ export class World {
 }
 
 function hasNoRoute({ status, body }: Answer): boolean {
-  return status === 404 && JSON.stringify(body).includes('There is nothing at ')
+  return status === 404 && /There is nothing at [A-Z]+ [/]/.test(JSON.stringify(body))
 }
 
 function isSlow({ writeMs, refused, unread = 0 }: Manners): boolean {
