@@ -28,12 +28,13 @@ async function measure(sections: readonly Section[], options: Options): Promise<
   const origin = originOf(ROOT)
   await runRounds(sections, options.rounds, progress)
   if (options.json) {
-    const lines = sections.map(({ name, title, lines: all, rows }) => {
+    const lines = sections.map(({ name, title, lines: all, rows, conclusions }) => {
       const [head, ...body] = rows()
       return {
         name,
         title,
         table: { head, rows: body },
+        conclusions: conclusions(),
         lines: all.map((line) => {
           const { failure } = line
           return {

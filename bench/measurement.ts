@@ -55,6 +55,14 @@ export interface Section {
   readonly lines: readonly Line<unknown>[]
   /** the head of the table, then a row per line */
   rows(): readonly Row[]
+  /** what follows from all lines together */
+  conclusions(): readonly Table[]
+}
+
+export interface Table {
+  readonly title: string
+  /** the first is the head */
+  readonly rows: readonly Row[]
 }
 
 export interface Measurement {
@@ -72,6 +80,8 @@ interface Definition<Kind extends SampleKind> {
   head: Row
   /** the cells of a line after its title; `all` to compare with others */
   cells(line: Line<Samples[Kind]>, all: readonly Line<Samples[Kind]>[]): Row
+  /** asked only when no line failed */
+  conclusions?(lines: readonly Line<Samples[Kind]>[]): readonly Table[]
 }
 
 export function measurement<Kind extends SampleKind>(definition: Definition<Kind>): Measurement {
@@ -89,6 +99,8 @@ export function measurement<Kind extends SampleKind>(definition: Definition<Kind
           head,
           ...lines.map((line) => [line.title, ...(line.failure === undefined ? cells(line, lines) : ['FAILED'])]),
         ],
+        conclusions: () =>
+          lines.every(({ failure }) => failure === undefined) ? (definition.conclusions?.(lines) ?? []) : [],
       }
     },
   }

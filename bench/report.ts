@@ -3,7 +3,10 @@ import type { Row, Section } from './measurement.ts'
 
 /** The tables as text, one after the other. */
 export function report(sections: readonly Section[]): string {
-  return sections.map((one) => table(one.title, one.rows())).join('\n')
+  return sections
+    .flatMap((one) => [{ title: one.title, rows: one.rows() }, ...one.conclusions()])
+    .map(({ title, rows }) => table(title, rows))
+    .join('\n')
 }
 
 /** One line per failure, empty when there is none. */

@@ -44,6 +44,7 @@ export const cells: Measurement = {
       costUnit: 'ns/message',
       lines: book.lines,
       rows: () => rowsOf(chosen),
+      conclusions: () => [],
     }
   },
 }

@@ -1,14 +1,23 @@
-/** What a message costs when hosts and load become more in proportion. */
+/** What a message costs when hosts and load become more in proportion, and how many a second up to eight hosts take by that. */
+import { availableParallelism } from 'node:os'
+import { capacityTables } from '../cluster/capacity.ts'
+import { costsOf, sumOf, type ClusterCosts } from '../cluster/costs.ts'
+import { simulateCluster } from '../cluster/simulation.ts'
 import { digits, median, percent, rate } from '../figures.ts'
-import { measurement } from '../measurement.ts'
-import type { SpreadSample } from '../samples/spread.ts'
+import { measurement, type Row, type Table } from '../measurement.ts'
+import type { SpreadLoad, SpreadSample } from '../samples/spread.ts'
 
 const HOSTS: readonly number[] = [1, 2, 4]
+const WAYS: Readonly<Record<SpreadLoad['way'], string>> = {
+  owner: 'to the owner',
+  blind: 'to any host',
+  handed: 'all handed on',
+}
 
 export const spread = measurement<'spread'>({
   name: 'spread',
   title:
-    'Clusters of 1, 2 and 4 hosts on one machine: 250 messages a second over HTTP for each, sent to who has the tenant',
+    'Clusters of 1, 2 and 4 hosts and a PostgreSQL on one machine: 128 messages under way over HTTP for each host, sent to the owner',
   lines: () =>
     HOSTS.map((hosts) => ({
       name: String(hosts),
@@ -16,18 +25,85 @@ export const spread = measurement<'spread'>({
       request: { kind: 'spread', hosts },
       maxRounds: 3,
     })),
-  cost: ({ hosts, server }) => hosts + server,
+  cost: (sample) => hostsCost(fullLoad(sample)) + serverCost(fullLoad(sample)),
   costUnit: 'us CPU',
   head: ['hosts', 'us of CPU of hosts a message', 'us of CPU of PostgreSQL', 'both, of one host', 'messages a second'],
   cells({ samples }, all) {
-    const of = (key: keyof SpreadSample): number => median(samples.map((sample) => sample[key]))
-    const one = all[0]?.samples.map(({ hosts, server }) => hosts + server) ?? []
-    const both = of('hosts') + of('server')
+    const of = (some: readonly SpreadSample[], cost: (load: SpreadLoad) => number): number =>
+      median(some.map((sample) => cost(fullLoad(sample))))
+    const both = (some: readonly SpreadSample[]): number => of(some, (load) => hostsCost(load) + serverCost(load))
     return [
-      digits(of('hosts')),
-      digits(of('server')),
-      one.length > 0 ? percent(both, median(one)) : '',
-      rate(of('perSecond')),
+      digits(of(samples, hostsCost)),
+      digits(of(samples, serverCost)),
+      percent(both(samples), both(all[0]?.samples ?? [])),
+      rate(of(samples, perSecond)),
     ]
   },
+  conclusions(lines) {
+    const samples = lines.flatMap((line) => line.samples)
+    const flushMs = median(samples.map((sample) => sample.flushMs))
+    const costs = costsOf(samples)
+    return [loadTable(samples, costs, flushMs), ...capacityTables(costs, flushMs)]
+  },
 })
+
+const hostsCost = ({ hosts, messages }: SpreadLoad): number => sumOf(hosts) / messages
+const serverCost = ({ server, messages }: SpreadLoad): number => server / messages
+const perSecond = ({ messages, seconds }: SpreadLoad): number => messages / seconds
+const transactions = (load: SpreadLoad): number => load.transactions / load.messages
+
+/** The one that leaves hosts no time. */
+function fullLoad({ loads }: SpreadSample): SpreadLoad {
+  const [first] = loads
+  if (first === undefined) throw new Error('a sample has loads')
+  return first
+}
+
+/** Each load, beside what the simulation says of it: whether that can be believed. */
+function loadTable(samples: readonly SpreadSample[], costs: ClusterCosts, flushMs: number): Table {
+  const cores = availableParallelism()
+  const rows = HOSTS.flatMap((hosts) => {
+    const same = samples.filter((sample) => sample.hosts === hosts)
+    return (same[0]?.loads ?? []).map(({ way, window }, place): Row => {
+      const loads = same.flatMap((sample) => sample.loads[place] ?? [])
+      const of = (figure: (load: SpreadLoad) => number): number => median(loads.map(figure))
+      const simulated =
+        way === 'handed'
+          ? undefined
+          : simulateCluster({
+              hosts,
+              knowsOwner: way === 'owner',
+              window,
+              costs,
+              machines: { kind: 'shared', cores },
+              networkMs: 0,
+              flushMs,
+              seed: 1,
+            })
+      return [
+        `${hosts}, ${WAYS[way]}, ${window}`,
+        digits(of(hostsCost)),
+        way === 'handed' ? digits(of((load) => (load.hosts[0] ?? 0) / load.messages)) : '-',
+        digits(of(serverCost)),
+        digits(of(transactions)),
+        simulated === undefined ? '-' : digits(simulated.transactionsPerMessage),
+        rate(of(perSecond)),
+        simulated === undefined ? '-' : rate(simulated.perSecond),
+      ]
+    })
+  })
+  const head = [
+    'hosts, way, messages under way for each',
+    'us of hosts',
+    'of who hands on',
+    'PostgreSQL',
+    'transactions a message',
+    'simulated',
+    'messages a second',
+    'simulated',
+  ]
+  return {
+    title: `All loads, beside the simulation of all on the ${cores} cores of this machine`,
+    rows: [head, ...rows],
+  }
+}

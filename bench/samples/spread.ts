@@ -1,27 +1,54 @@
-/** One sample: what a message costs hosts and PostgreSQL when the load rises with the number of hosts. */
+/** One sample: what messages cost each host of a cluster, and PostgreSQL, under several loads and ways of sending. */
+import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import { scheduler } from 'node:timers/promises'
+import pg from 'pg'
 import { ClusterProcesses, type MemberProcess } from '../../test/host/cluster/cluster-processes.ts'
-import { postgresBinaries, startPostgres } from '../../test/support/start-postgres.ts'
+import { postgresBinaries, startPostgres, type PostgresServer } from '../../test/support/start-postgres.ts'
+import { median } from '../figures.ts'
 import { Connection } from './host/connection.ts'
 import { cpuOf, cpuOfServer } from './server-cpu.ts'
 
-export interface SpreadSample {
-  /** CPU time of all hosts a message, us */
-  readonly hosts: number
-  /** CPU time of the PostgreSQL a message, us */
+/** `owner`: to the host that has the tenant; `blind`: to any host in turn; `handed`: all to one host, which has none of it */
+export type SendingWay = 'owner' | 'blind' | 'handed'
+
+/** CPU times in us */
+export interface SpreadLoad {
+  readonly way: SendingWay
+  /** messages that are under way at once, for each host */
+  readonly window: number
+  readonly messages: number
+  readonly seconds: number
+  /** transactions that were begun to write */
+  readonly transactions: number
+  /** in the order of their start; `handed`: the first hands on, the last has the tenants */
+  readonly hosts: readonly number[]
   readonly server: number
-  /** messages that were acknowledged a second */
-  readonly perSecond: number
+  readonly sender: number
+}
+
+export interface SpreadSample {
+  readonly hosts: number
+  readonly loads: readonly SpreadLoad[]
+  /** us of CPU a second while nothing is sent: of a host, and of PostgreSQL for all hosts */
+  readonly idle: { readonly host: number; readonly server: number }
+  /** ms in which the disk takes a page: the median of many */
+  readonly flushMs: number
 }
 
 /** for each host */
 const TENANTS = 4
-const CONNECTIONS = 8
-/** messages a second that are sent for each host: as many as all of them can take on a small machine */
-const RATE = 250
-const SECONDS = 8
-const WARM_SECONDS = 3
+const CANDIDATES = 14
+const RESOURCES = 16
+/** the largest first: hosts are warm after it */
+const WINDOWS = [128, 32, 4]
+/** before the first load of a way of sending, and before the others */
+const COLD_MS = 4_000
+const WARM_MS = 1_000
+const LOAD_MS = 3_000
+const IDLE_MS = 2_000
 
 const RULE = {
   name: 'counted',
@@ -29,70 +56,175 @@ const RULE = {
   taskDefaults: { type: 'reactive' as const },
 }
 
-/** Whoever sends knows the owner. */
+/** A tenant with its place among the hosts. */
+interface Placed {
+  readonly authorization: string
+  readonly owner: number
+}
+
 export async function spreadSample(count: number): Promise<SpreadSample> {
   const binaries = postgresBinaries()
   if (binaries === undefined) throw new Error('no PostgreSQL 15 or later is installed')
   const server = await startPostgres(binaries)
   const cluster = new ClusterProcesses(server.url)
-  const open: Connection[] = []
+  const client = new pg.Client({ connectionString: server.url })
   try {
-    const tenants = Array.from({ length: TENANTS * count }, (_, n) => `tenant-${n}`)
-    await cluster.addKeys(tenants)
+    const names = Array.from({ length: CANDIDATES * count }, (_, n) => `tenant-${n}`)
+    await cluster.addKeys(names)
     const hosts: MemberProcess[] = []
     while (hosts.length < count) hosts.push(await cluster.start())
     await cluster.settled(count)
-    for (const tenant of tenants) {
-      const url = await makeTask(cluster, hosts, tenant)
-      const { authorization } = cluster.headersOf(tenant)
-      const made = await Promise.all(
-        Array.from({ length: CONNECTIONS / TENANTS }, () => Connection.open(Number(new URL(url).port), authorization)),
-      )
-      open.push(...made)
+    await client.connect()
+    const tenants = await placed(cluster, hosts, names)
+    const deployment = new Deployment(hosts, server, client)
+    const { hosts: idle, server: idleServer, seconds } = await deployment.spent(() => scheduler.wait(IDLE_MS))
+    const loads: SpreadLoad[] = []
+    for (const way of waysOf(count)) {
+      for (const window of WINDOWS) loads.push(await deployment.load(way, window, tenants))
     }
-    await paced(open, RATE * count, WARM_SECONDS)
-    const pids = hosts.map(({ pid }) => pid)
-    const before = { hosts: cpuOf(pids), server: cpuOfServer(server) }
-    const began = performance.now()
-    const sent = await paced(open, RATE * count, SECONDS)
-    const seconds = (performance.now() - began) / 1_000
-    return {
-      hosts: (cpuOf(pids) - before.hosts) / sent,
-      server: (cpuOfServer(server) - before.server) / sent,
-      perSecond: sent / seconds,
-    }
+    const host = idle.reduce((sum, us) => sum + us, 0) / count / seconds
+    return { hosts: count, loads, idle: { host, server: idleServer / seconds }, flushMs: flushMs() }
   } finally {
-    for (const one of open) one.close()
+    await client.end()
     await cluster.end()
     await server.stop()
   }
 }
 
-/** Gives the address of the host that has the tenant. */
-async function makeTask(cluster: ClusterProcesses, [asked]: readonly MemberProcess[], tenant: string): Promise<string> {
-  const url = asked?.url ?? ''
-  const { rules } = cluster.clientOf(url, tenant)
-  await rules.templates.create(RULE)
-  await rules.tasks.create({ template: 'counted', name: 'count', resource: 'boiler-0' })
-  const answer = await fetch(`${url}/`, { headers: cluster.headersOf(tenant) })
-  await answer.text()
-  return answer.headers.get('reflexarc-owner') ?? url
+function waysOf(hosts: number): readonly SendingWay[] {
+  if (hosts === 1) return ['owner']
+  return hosts === 2 ? ['owner', 'blind', 'handed'] : ['owner', 'blind']
 }
 
-/** Sends so many a second over all connections, each waiting for its answers; gives how many. */
-async function paced(connections: readonly Connection[], rate: number, seconds: number): Promise<number> {
-  const began = performance.now()
-  const all = rate * seconds
-  let sent = 0
-  const send = async (connection: Connection): Promise<void> => {
-    while (sent < all) {
-      const n = sent
-      sent += 1
-      const early = began + (n * 1_000) / rate - performance.now()
-      if (early > 0) await scheduler.wait(early)
-      await connection.expect(200, 'POST', '/resources/boiler-0/events', `{"temperature":${n % 100}}`)
+/** As many tenants for each host, with a task for each of their resources. */
+async function placed(
+  cluster: ClusterProcesses,
+  hosts: readonly MemberProcess[],
+  names: readonly string[],
+): Promise<readonly Placed[]> {
+  const url = hosts[0]?.url ?? ''
+  const found: Placed[] = []
+  for (const name of names) {
+    const headers = cluster.headersOf(name)
+    const answer = await fetch(`${url}/`, { headers })
+    await answer.text()
+    const owner = hosts.findIndex((host) => host.url === (answer.headers.get('reflexarc-owner') ?? url))
+    if (found.filter((one) => one.owner === owner).length === TENANTS) continue
+    const { rules } = cluster.clientOf(url, name)
+    await rules.templates.create(RULE)
+    for (let n = 0; n < RESOURCES; n += 1) {
+      await rules.tasks.create({ template: 'counted', name: `count-${n}`, resource: `boiler-${n}` })
+    }
+    found.push({ authorization: headers.authorization, owner })
+  }
+  if (found.length < TENANTS * hosts.length) throw new Error('too few tenants fell to one of the hosts')
+  return found
+}
+
+interface Spent {
+  readonly hosts: readonly number[]
+  readonly server: number
+  readonly sender: number
+  readonly transactions: number
+  readonly seconds: number
+}
+
+class Deployment {
+  readonly #hosts: readonly MemberProcess[]
+  readonly #server: PostgresServer
+  readonly #client: pg.Client
+
+  constructor(hosts: readonly MemberProcess[], server: PostgresServer, client: pg.Client) {
+    this.#hosts = hosts
+    this.#server = server
+    this.#client = client
+  }
+
+  async load(way: SendingWay, window: number, tenants: readonly Placed[]): Promise<SpreadLoad> {
+    const connections = await this.#connections(way, window, tenants)
+    try {
+      await send(connections, window === WINDOWS[0] ? COLD_MS : WARM_MS)
+      let messages = 0
+      const spent = await this.spent(async () => {
+        messages = await send(connections, LOAD_MS)
+      })
+      return { way, window, messages, ...spent }
+    } finally {
+      for (const one of connections) one.close()
     }
   }
-  await Promise.all(connections.map(send))
+
+  /** What all of it took while that went on. */
+  async spent(work: () => Promise<unknown>): Promise<Spent> {
+    const before = await this.#clocks()
+    await work()
+    const after = await this.#clocks()
+    return {
+      hosts: after.hosts.map((us, place) => us - (before.hosts[place] ?? 0)),
+      server: after.server - before.server,
+      sender: after.sender - before.sender,
+      transactions: after.transactions - before.transactions,
+      seconds: (after.now - before.now) / 1_000,
+    }
+  }
+
+  async #clocks() {
+    // each lane counts what it begins
+    const { rows } = await this.#client.query<{ sum: string }>('select sum(batch) from reflexarc.lanes')
+    const { user, system } = process.cpuUsage()
+    return {
+      hosts: this.#hosts.map(({ pid }) => cpuOf([pid])),
+      server: cpuOfServer(this.#server),
+      sender: user + system,
+      transactions: Number(rows[0]?.sum ?? 0),
+      now: performance.now(),
+    }
+  }
+
+  #connections(way: SendingWay, window: number, tenants: readonly Placed[]): Promise<readonly Connection[]> {
+    const last = this.#hosts.length - 1
+    const sent = way === 'handed' ? tenants.filter(({ owner }) => owner === last) : tenants
+    const open = Array.from({ length: window * (way === 'handed' ? 1 : this.#hosts.length) }, (_, n) => {
+      const tenant = sent[n % sent.length]
+      if (tenant === undefined) throw new Error('there are tenants')
+      // each tenant is sent to all hosts alike
+      const asked = { owner: tenant.owner, blind: Math.floor(n / sent.length) % this.#hosts.length, handed: 0 }[way]
+      return Connection.open(Number(new URL(this.#hosts[asked]?.url ?? '').port), tenant.authorization)
+    })
+    return Promise.all(open)
+  }
+}
+
+/** One message after the other on each connection; gives how many were answered. */
+async function send(connections: readonly Connection[], ms: number): Promise<number> {
+  const end = performance.now() + ms
+  let sent = 0
+  await Promise.all(
+    connections.map(async (connection, place) => {
+      while (performance.now() < end) {
+        sent += 1
+        const resource = (place + sent) % RESOURCES
+        await connection.expect(200, 'POST', `/resources/boiler-${resource}/events`, `{"temperature":${sent % 100}}`)
+      }
+    }),
+  )
   return sent
+}
+
+function flushMs(): number {
+  const folder = mkdtempSync(join(tmpdir(), 'flush-'))
+  const file = openSync(join(folder, 'pages'), 'w')
+  try {
+    const page = Buffer.alloc(8_192, 1)
+    const took = Array.from({ length: 200 }, () => {
+      writeSync(file, page)
+      const since = performance.now()
+      fdatasyncSync(file)
+      return performance.now() - since
+    })
+    return median(took)
+  } finally {
+    closeSync(file)
+    rmSync(folder, { recursive: true })
+  }
 }

@@ -7,9 +7,11 @@ import { postgresBinaries, startPostgres } from '../../test/support/start-postgr
 export type TakeoverSubject = 'killed' | 'halted'
 
 export interface TakeoverSample {
-  /** ms until a message to each of its tenants was acknowledged: of half of them, and of all */
+  /** ms until a task of each of its tenants has taken a message: of half of them, and of all */
   readonly half: number
   readonly all: number
+  /** that it had */
+  readonly tasks: number
 }
 
 const HOSTS = 3
@@ -35,34 +37,34 @@ export async function takeoverSample(subject: TakeoverSubject): Promise<Takeover
     const lost = await hosts.start()
     for (let n = 2; n < HOSTS; n += 1) await hosts.start()
     await hosts.settled(HOSTS)
-    const post = async (tenant: string, resource: string): Promise<Response> => {
+    const post = async (tenant: string, path: string, body: object): Promise<{ owner: string; text: string }> => {
       const headers = { ...hosts.headersOf(tenant), 'content-type': 'application/json' }
-      const answer = await fetch(`${asked.url}/resources/${resource}/events`, {
-        method: 'POST',
-        headers,
-        body: '{"n":1}',
-      })
-      await answer.text()
-      return answer
+      const answer = await fetch(`${asked.url}${path}`, { method: 'POST', headers, body: JSON.stringify(body) })
+      return { owner: answer.headers.get('reflexarc-owner') ?? asked.url, text: await answer.text() }
     }
+    const taken = JSON.stringify({ taken: true })
+    const last = { resource: `boiler-${TASKS - 1}`, data: { parameterName: 'n', value: 1 } }
+    const isTaken = async (tenant: string): Promise<boolean> => (await post(tenant, '/api/data', last)).text === taken
     const theirs: string[] = []
     for (const tenant of tenants) {
       await makeTasks(hosts, asked, tenant)
       // half of the tasks are ahead of what is stored of them
-      for (let n = 0; n < TASKS; n += 2) await post(tenant, `boiler-${n}`)
-      if ((await post(tenant, 'boiler-0')).headers.get('reflexarc-owner') === lost.url) theirs.push(tenant)
+      for (let n = 0; n < TASKS; n += 2) await post(tenant, `/resources/boiler-${n}/events`, { n: 1 })
+      const { owner, text } = await post(tenant, '/api/data', last)
+      if (text !== taken) throw new Error(`a task of ${tenant} did not take a message: ${text}`)
+      if (owner === lost.url) theirs.push(tenant)
     }
     const since = performance.now()
     if (subject === 'killed') void lost.kill()
     else lost.halt()
     const took = await Promise.all(
       theirs.map(async (tenant) => {
-        while (!(await post(tenant, 'boiler-0')).ok) await scheduler.wait(10)
+        while (!(await isTaken(tenant))) await scheduler.wait(10)
         return performance.now() - since
       }),
     )
     took.sort((a, b) => a - b)
-    return { half: took[Math.floor(took.length / 2)] ?? 0, all: took.at(-1) ?? 0 }
+    return { half: took[Math.floor(took.length / 2)] ?? 0, all: took.at(-1) ?? 0, tasks: theirs.length * TASKS }
   } finally {
     await hosts.end()
     await server.stop()

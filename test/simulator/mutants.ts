@@ -264,4 +264,16 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'moment > changed &&',
     replace: '',
   },
+  {
+    name: 'content that was replaced stays',
+    file: 'src/services/objects/object-writer.ts',
+    find: ': [loose.letting(table, before.value.content)]),',
+    replace: ': []),',
+  },
+  {
+    name: 'a content that became an object stays claimed',
+    file: 'src/services/objects/object-writer.ts',
+    find: 'return this.#commit(table, { record, expect, cause, writes: async () => [ending] })',
+    replace: 'void ending\n      return this.#commit(table, { record, expect, cause, writes: async () => [] })',
+  },
 ]

@@ -13,6 +13,7 @@
  *   `x == null`, `typeof x`, `!x`, `??` and `?.` ask whether it is there.
  */
 import { AppError, messageOf, validationError, type Issue } from '../../kernel/errors.ts'
+import { LruCache } from '../../kernel/lru-cache.ts'
 import type { LogicPath } from '../logic/run.ts'
 import { ExpressionCompiler } from './compile.ts'
 import { placeIn, parseSource } from './parse.ts'
@@ -40,6 +41,11 @@ export interface ExpressionOptions {
 /** Longer expressions are refused, characters. */
 export const MAX_EXPRESSION = 10_000
 
+/** Expressions that are kept compiled: the tasks of a template have the same ones, and each is compiled at several places. */
+const KEPT = 500
+/** Longer ones are not kept, characters. */
+const MAX_KEPT = 1_000
+
 /** More problems than this say nothing new. */
 const MAX_PROBLEMS = 20
 
@@ -52,7 +58,7 @@ export function compileExpression(
   text: string,
   { chance: hasChance = false }: ExpressionOptions = {},
 ): CompiledExpression {
-  const { code, uses } = compiled(text, hasChance)
+  const { code, uses } = compiledBefore(text, hasChance)
   return {
     uses,
     evaluate(lookup, now, chance) {
@@ -68,7 +74,25 @@ export function compileExpression(
   }
 }
 
-function compiled(text: string, hasChance: boolean): { code: Code; uses: readonly LogicPath[] } {
+interface Compiled {
+  readonly code: Code
+  readonly uses: readonly LogicPath[]
+}
+
+/** What is compiled keeps nothing of an evaluation: whoever has the same text may share it. */
+const kept = { withChance: new LruCache<string, Compiled>(KEPT), without: new LruCache<string, Compiled>(KEPT) }
+
+function compiledBefore(text: string, hasChance: boolean): Compiled {
+  if (text.length > MAX_KEPT) return compiled(text, hasChance)
+  const known = hasChance ? kept.withChance : kept.without
+  const before = known.get(text)
+  if (before !== undefined) return before
+  const made = compiled(text, hasChance)
+  known.set(text, made)
+  return made
+}
+
+function compiled(text: string, hasChance: boolean): Compiled {
   if (text.trim() === '') throw refused(text, [problem('it is empty', 'write one such as temperature > 25')])
   if (text.length > MAX_EXPRESSION) {
     const message = `it has ${text.length} characters, at most ${MAX_EXPRESSION} are read`

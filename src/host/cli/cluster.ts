@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import type { DefineCommand } from './command.ts'
 import type { ClusterFlags, ClusterOrder } from './run-cluster.ts'
 
-/** `reflexarc cluster [drain <host> | partitions <tenant> <count>]`: the hosts that share a PostgreSQL. */
+/** `reflexarc cluster [drain <host> | partitions <tenant> <count>]`: the hosts that share a PostgreSQL, and their tenants. */
 export const defineCluster: DefineCommand = (program, start) => {
   const withOptions = (command: Command): Command =>
     command
@@ -16,10 +16,12 @@ export const defineCluster: DefineCommand = (program, start) => {
       return runCluster(order, flags, process.env, terminal)
     })
   const cluster = withOptions(program.command('cluster'))
+    .option('--tenant <name>', 'show the partitions of this tenant alone')
     .summary('show the hosts of a cluster, drain one, or spread a tenant')
     .description(
       'The hosts that share a PostgreSQL (serve --cluster): their addresses, versions and slots, and when each was there\n' +
-        'last. It reads the database, so it works whichever hosts answer.',
+        'last. Then the partitions of tenants: where each is, how far stored states of its tasks are behind its messages, and\n' +
+        'how many of other partitions it has not taken. It reads the database, so it works whichever hosts answer.',
     )
     .helpCommand(false)
     .action((flags: ClusterFlags) => run(flags))

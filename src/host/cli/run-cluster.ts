@@ -1,4 +1,4 @@
-/** What `cluster` does: it reads what the hosts of a cluster say in their store. */
+/** What `cluster` does: it reads what the hosts of a cluster say in their store, and how far their tenants are. */
 import { orderDrain, viewCluster, type ClusterView, type HostView } from '../../cluster/cluster-view.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Storage } from '../../storage/contract.ts'
@@ -6,6 +6,7 @@ import { openMemoryBlobs } from '../../storage/memory/memory-objects.ts'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
 import { OPTIONS, storeOf, type Environment } from '../config.ts'
 import { raisePartitions, type RaisedPartitions } from '../cluster/raise-partitions.ts'
+import { viewPartitions, type TenantsView } from '../cluster/view-partitions.ts'
 import { tableLines } from './report/table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -13,7 +14,12 @@ import type { Terminal } from './terminal.ts'
 export interface ClusterFlags {
   store?: string
   json?: boolean
+  /** the one that is shown; absent: the first ones */
+  tenant?: string
 }
+
+/** What `cluster` shows. */
+type WholeView = ClusterView & TenantsView
 
 /** What is asked of a cluster; absent: what there is. */
 export type ClusterOrder =
@@ -24,7 +30,7 @@ export type ClusterOrder =
 /** `USAGE`, `NOT_FOUND`, `STORE`; for partitions `WRONG_STATUS` and `CONFLICT` besides. */
 export async function runCluster(
   order: ClusterOrder | undefined,
-  { store: given, json = false }: ClusterFlags,
+  { store: given, json = false, tenant }: ClusterFlags,
   env: Environment,
   terminal: Pick<Terminal, 'out'>,
 ): Promise<0> {
@@ -35,7 +41,7 @@ export async function runCluster(
   const { openPostgres } = await import('../../storage/postgres/open.ts')
   const storage = await openPostgres({ url: choice.url, blobs: openMemoryBlobs() })
   try {
-    const told = await carriedOut(order, storage)
+    const told = await carriedOut(order, storage, tenant)
     terminal.out(`${json ? JSON.stringify(told) : textOf(told)}\n`)
     return 0
   } finally {
@@ -43,18 +49,22 @@ export async function runCluster(
   }
 }
 
-function carriedOut(
+async function carriedOut(
   order: ClusterOrder | undefined,
   storage: Storage,
-): Promise<ClusterView | HostView | RaisedPartitions> {
+  tenant: string | undefined,
+): Promise<WholeView | HostView | RaisedPartitions> {
   const store = storage.tenant(HOST_TENANT)
-  if (order === undefined) return viewCluster(store)
+  if (order === undefined) {
+    const view = await viewCluster(store)
+    return { ...view, ...(await viewPartitions(storage, view, tenant)) }
+  }
   if ('drain' in order) return orderDrain(store, order.drain)
   return raisePartitions(storage, order.tenant, Number(order.partitions))
 }
 
-function textOf(told: ClusterView | HostView | RaisedPartitions): string {
-  if ('hosts' in told) return tableOf(told)
+function textOf(told: WholeView | HostView | RaisedPartitions): string {
+  if ('hosts' in told) return [...hostLines(told), ...tenantLines(told)].join('\n')
   if ('url' in told) return `${told.url} gives away what it has; "reflexarc cluster" shows how far it is`
   const { tenant, before, count } = told
   return before === count
@@ -62,8 +72,8 @@ function textOf(told: ClusterView | HostView | RaisedPartitions): string {
     : `${tenant} has ${count} partitions now, and had ${before}; tasks that are made from now on are spread over them`
 }
 
-function tableOf({ hosts, free }: ClusterView): string {
-  if (hosts.length === 0) return 'no host of a cluster has this store'
+function hostLines({ hosts, free }: ClusterView): readonly string[] {
+  if (hosts.length === 0) return ['no host of a cluster has this store']
   const rows = hosts.map(({ id, url, version, replay, state, slots, seenAgo }) => [
     id,
     url,
@@ -71,8 +81,29 @@ function tableOf({ hosts, free }: ClusterView): string {
     String(replay),
     state,
     String(slots),
-    `${(seenAgo / 1000).toFixed(1)} s ago`,
+    `${secondsOf(seenAgo)} ago`,
   ])
   const table = tableLines([['id', 'address', 'version', 'replay', 'state', 'slots', 'seen'], ...rows], new Set([3, 5]))
-  return [...table, ...(free === 0 ? [] : [`${free} slots are at no host`])].join('\n')
+  return [...table, ...(free === 0 ? [] : [`${free} slots are at no host`])]
+}
+
+function tenantLines({ tenants, moreTenants }: TenantsView): readonly string[] {
+  if (tenants.length === 0) return []
+  const rows = tenants.flatMap(({ tenant, partitions }) =>
+    partitions.map(({ number, host, behind, handed }) => [
+      tenant,
+      String(number),
+      host ?? 'none',
+      String(behind.messages),
+      secondsOf(behind.ms),
+      String(handed),
+    ]),
+  )
+  const head = ['tenant', 'partition', 'host', 'behind', 'for', 'handed']
+  const more = `${moreTenants} tenants more; --tenant shows one of them`
+  return ['', ...tableLines([head, ...rows], new Set([1, 3, 4, 5])), ...(moreTenants === 0 ? [] : [more])]
+}
+
+function secondsOf(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
 }

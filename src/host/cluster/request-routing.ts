@@ -73,7 +73,7 @@ interface Routed {
   readonly done: (error?: Error) => void
   /** ms of the machine */
   readonly since: number
-  /** as far as it was read, which is whole; absent: nobody has read any of it */
+  /** whole; absent: nobody has read any of it */
   readonly body?: Buffer
 }
 

@@ -26,8 +26,9 @@ interface Asking {
   readonly reply: FastifyReply
   /** Nobody waits for the answer any more. */
   isOver(): boolean
-  /** It has an answer by a stream, or none. */
+  /** The answer is large, or does not tell its length: its head is in the reply, and its body comes. */
   stream(body: Readable): void
+  /** There is no answer, or not all of one that was to be held. Not told when nobody waits. */
   failed(error: Error): void
 }
 
@@ -87,7 +88,7 @@ class SmallAnswer implements Dispatcher.DispatchHandler {
   readonly #isHead: boolean
   readonly #pieces: Buffer[] = []
   #status = 0
-  #headers: Record<string, string | string[] | undefined> = {}
+  #headers: Record<string, string | string[]> = {}
   #stream: Readable | undefined
 
   constructor(asking: Asking, isHead: boolean) {
@@ -99,18 +100,14 @@ class SmallAnswer implements Dispatcher.DispatchHandler {
     if (this.#asking.isOver()) controller.abort(new Error('nobody waits for it'))
   }
 
-  onResponseStart(
-    controller: Dispatcher.DispatchController,
-    status: number,
-    headers: Record<string, string | string[] | undefined>,
-  ): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     // only says that there will be an answer
     if (status < 200) return
     if (this.#asking.isOver()) return controller.abort(new Error('nobody waits for it'))
     this.#status = status
-    this.#headers = headers
+    this.#headers = headersOf(controller.rawHeaders)
     const hasNone = this.#isHead || status === 204 || status === 304
-    if (hasNone || Number(headers['content-length'] ?? Number.NaN) <= MAX_BYTES) return
+    if (hasNone || Number(this.#headers['content-length'] ?? Number.NaN) <= MAX_BYTES) return
     const stream = new Readable({
       read: () => controller.resume(),
       destroy: (error, done) => {
@@ -141,17 +138,30 @@ class SmallAnswer implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (this.#stream === undefined) this.#asking.failed(error)
-    else this.#stream.destroy(error)
+    if (this.#stream !== undefined) this.#stream.destroy(error)
+    else if (!this.#asking.isOver()) this.#asking.failed(error)
   }
 
   #putHead(): void {
     const { reply } = this.#asking
     reply.code(this.#status)
-    for (const name of Object.keys(this.#headers)) {
-      if (!DROPPED.has(name)) reply.header(name, this.#headers[name])
-    }
+    for (const name of Object.keys(this.#headers)) reply.header(name, this.#headers[name])
   }
+}
+
+/** Byte by byte, as servers of Node write them; parsed ones were taken for UTF-8. Only HTTP/2, which is not spoken here, gives no list. */
+function headersOf(raw: Dispatcher.DispatchController['rawHeaders']): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {}
+  if (!Array.isArray(raw)) return headers
+  for (let at = 0; at < raw.length; at += 2) {
+    const name = String(raw[at]).toLowerCase()
+    if (DROPPED.has(name)) continue
+    const value = raw[at + 1]
+    const text = Buffer.isBuffer(value) ? value.toString('latin1') : String(value)
+    const before = headers[name]
+    headers[name] = before === undefined ? text : [before, text].flat()
+  }
+  return headers
 }
 
 export function isRead(method: string): boolean {

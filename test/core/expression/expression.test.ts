@@ -349,4 +349,20 @@ describe('an expression', () => {
       runs(500),
     )
   })
+
+  it('is compiled once for all who have the same text, and a value belongs to whoever asked for it', () => {
+    const [one, other] = [compileExpression('[1, [temperature]]'), compileExpression('[1, [temperature]]')]
+    expect(other.uses).toBe(one.uses)
+    const value = one.evaluate(() => 20, 0) as unknown[]
+    value.push('changed')
+    expect([one.evaluate(() => 21, 0), other.evaluate(() => 22, 0)]).toEqual([
+      [1, [21]],
+      [1, [22]],
+    ])
+  })
+
+  it('draws chance only where it is compiled with it, whichever came first', () => {
+    expect(() => compileExpression('Math.random() + 1', { chance: true })).not.toThrow()
+    expect(() => compileExpression('Math.random() + 1')).toThrow('chance')
+  })
 })

@@ -5,12 +5,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { scheduler } from 'node:timers/promises'
-import { viewCluster } from '../../../src/cluster/cluster-view.ts'
+import { orderDrain, viewCluster } from '../../../src/cluster/cluster-view.ts'
 import { SLOTS } from '../../../src/cluster/slots.ts'
 import { createClient, type Client } from '../../../src/client.ts'
 import { ApiKeys, KEY_RECORDS } from '../../../src/host/auth/api-keys.ts'
 import { HOST_TENANT } from '../../../src/host/auth/host-tenant.ts'
 import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
+import type { Store } from '../../../src/storage/contract.ts'
 import { openPostgres } from '../../../src/storage/postgres/open.ts'
 import { builtCode } from '../../support/built-code.ts'
 import { addressOf } from '../host-process.ts'
@@ -53,16 +54,34 @@ export class ClusterProcesses {
   }
 
   /** Resolves when so many hosts have their even shares: nothing moves any more until one comes or goes. */
-  async settled(count: number): Promise<void> {
-    const storage = await openPostgres({ url: this.#store, blobs: openMemoryBlobs() })
+  settled(count: number): Promise<void> {
     const most = Math.ceil(SLOTS / count)
-    try {
+    return this.#withStore(async (store) => {
       const isSettled = async (): Promise<boolean> => {
-        const { hosts } = await viewCluster(storage.tenant(HOST_TENANT))
+        const { hosts } = await viewCluster(store)
         const shares = hosts.flatMap(({ state, slots }) => (state === 'live' ? [slots] : []))
         return shares.length === count && Math.min(...shares) >= SLOTS - most * (count - 1)
       }
       while (!(await isSettled())) await scheduler.wait(100)
+    })
+  }
+
+  /** As `reflexarc cluster drain`; resolves when the host has nothing left. */
+  drain(url: string): Promise<void> {
+    return this.#withStore(async (store) => {
+      await orderDrain(store, url)
+      const isEmpty = async (): Promise<boolean> => {
+        const { hosts } = await viewCluster(store)
+        return hosts.every((host) => host.url !== url || host.slots === 0)
+      }
+      while (!(await isEmpty())) await scheduler.wait(100)
+    })
+  }
+
+  async #withStore(work: (store: Store) => Promise<void>): Promise<void> {
+    const storage = await openPostgres({ url: this.#store, blobs: openMemoryBlobs() })
+    try {
+      await work(storage.tenant(HOST_TENANT))
     } finally {
       await storage.close()
     }

@@ -311,6 +311,10 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     expect((await ask(hosts[1], theirs, '/resources/pump/messages')).ok).toBe(true)
     await runCluster(undefined, { store: server.url }, {}, terminal)
     expect(lines.at(-1)).toMatch(/^id +address .*\bdraining +0 /s)
+    expect(lines.at(-1)).toMatch(/^tenant +partition +host +behind +for +handed$/m)
+    await runCluster(undefined, { store: server.url, json: true, tenant: mine }, {}, terminal)
+    const partition: unknown = expect.objectContaining({ number: 0, host: hosts[0].url, handed: 0 })
+    expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ tenants: [{ tenant: mine, partitions: [partition] }] })
   })
 
   it('what cannot be a host of this cluster says why', async () => {

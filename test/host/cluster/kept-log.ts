@@ -32,8 +32,9 @@ export function keptMessages(url: string, tenant: string): Promise<ReadonlyMap<n
     for (const { partition, body } of rows) {
       const input = JSON.parse(body) as Input
       if (input.k !== 'data' || input.c !== undefined) continue
-      const messages = messagesOf(input.m).map((message) => ({ message, at: input.at }))
-      found.set(Number(partition), [...(found.get(Number(partition)) ?? []), ...messages])
+      const log = found.get(Number(partition)) ?? []
+      for (const message of messagesOf(input.m)) log.push({ message, at: input.at })
+      found.set(Number(partition), log)
     }
     return found
   })

@@ -71,13 +71,14 @@ export class Senders {
     this.#sending.catch(() => undefined)
   }
 
-  /** Resolves when so many more were acknowledged; rejects when a message was refused. */
-  async more(count: number): Promise<void> {
+  /** Resolves when so many more were acknowledged, or when nobody waits any more; rejects when a message was refused. */
+  async more(count: number, enough?: AbortSignal): Promise<void> {
     const wanted = this.#acknowledged + count
     let look: () => void = () => undefined
     const acknowledged = new Promise<void>((resolve) => {
       look = () => void (this.#acknowledged >= wanted && resolve())
       this.#waiting.add(look)
+      enough?.addEventListener('abort', () => resolve())
     })
     await Promise.race([acknowledged, this.#sending])
     this.#waiting.delete(look)

@@ -1,25 +1,25 @@
 /**
- * `npm run test:cluster -- --minutes 30 [--seed 1]`: hosts of a cluster and a PostgreSQL with a synchronous standby, to
- * which everything happens again and again while messages stream in: hosts are killed, halted, cut off, told to stop and
- * started, with clocks that are wrong, and the database falls and fails over. In the end it is as if one host had been
- * there all the time: each task has seen each acknowledged message once, each cool-down has held, and each stream, which
- * its reader has followed from host to host, has each message once, in order, without a gap.
+ * `npm run test:cluster -- --minutes 30 [--seed 1] [--only 'stood still'] [--json]`: hosts of a cluster and a PostgreSQL with a synchronous
+ * standby, to which everything happens again and again (faults.ts) while messages stream in for tenants of one partition
+ * and for one of several. In the end it is as if one host had been there all the time: a table says what held. Ends with 1
+ * when something did not; with `--json` the verdict is one line on stdout, and the progress goes to stderr.
  */
 import { scheduler } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Template } from '../../../src/index.ts'
+import { messageOf } from '../../../src/kernel/errors.ts'
 import { OLDEST_MAJOR, postgresBinaries } from '../../support/start-postgres.ts'
-import { ClusterProcesses, type MemberProcess } from './cluster-processes.ts'
-import { post, seen, type Lane } from './lanes.ts'
+import { ClusterProcesses } from './cluster-processes.ts'
+import { FaultyCluster } from './faults.ts'
+import { seen, Senders, type Lane } from './lanes.ts'
 import { LaneReader } from './lane-reader.ts'
 import { PostgresPair } from './postgres-pair.ts'
+import { Verdict } from './verdict.ts'
+import { WIDE, WideTenant } from './wide-tenant.ts'
 
-const TENANTS = Array.from({ length: 8 }, (_, n) => `tenant-${n}`)
-const HOSTS = 3
-/** ms by which clocks of hosts are wrong at most: more is refused */
-const MAX_SKEW = 700
-/** ms within which everything goes on after a fault */
-const PATIENCE = 60_000
+const TENANTS = Array.from({ length: 6 }, (_, n) => `tenant-${n}`)
+/** ms within which everything goes on after a fault, and what was handed on arrives in the end */
+const PATIENCE = 90_000
 
 const COUNTED: Template = {
   name: 'counted',
@@ -32,116 +32,30 @@ const COUNTED: Template = {
   taskDefaults: { type: 'reactive' },
 }
 
-const say = (text: string): void => void process.stdout.write(`${new Date().toISOString()} ${text}\n`)
+type Say = (text: string) => void
 
-interface Member {
-  readonly process: MemberProcess
-  readonly way: Awaited<ReturnType<PostgresPair['way']>>
-}
-
-class LongRun {
-  readonly #random: () => number
-  readonly #pair: PostgresPair
-  readonly #hosts: ClusterProcesses
-  readonly #members: Member[] = []
-  readonly #asked = new Set<MemberProcess>()
-  readonly counts = new Map<string, number>()
-
-  constructor(seed: number, pair: PostgresPair, hosts: ClusterProcesses) {
-    this.#random = randomFrom(seed)
-    this.#pair = pair
-    this.#hosts = hosts
-  }
-
-  get asked(): ReadonlySet<MemberProcess> {
-    return this.#asked
-  }
-
-  async join(): Promise<void> {
-    const way = await this.#pair.way()
-    const skew = Math.round((this.#random() * 2 - 1) * MAX_SKEW)
-    const process = await this.#hosts.start({ store: way.url, skew })
-    this.#members.push({ process, way })
-    this.#asked.add(process)
-  }
-
-  /** Something, drawn, and what makes it good again. */
-  async fault(): Promise<string> {
-    const faults = [
-      () => this.#lose('killed', (member) => member.process.kill()),
-      () => this.#lose('told to stop', async (member) => void (await member.process.terminate())),
-      () => this.#halt(),
-      () => this.#cutOff(),
-      () => this.#rollingRestart(),
-      () => this.#pair.fall().then(() => 'the database fell, and came back'),
-      () => this.#pair.failOver().then(() => 'the database failed over'),
-    ]
-    const what = (await faults[Math.floor(this.#random() * faults.length)]?.()) ?? ''
-    this.counts.set(what, (this.counts.get(what) ?? 0) + 1)
-    return what
-  }
-
-  async #lose(what: string, end: (member: Member) => Promise<void>): Promise<string> {
-    const member = this.#draw()
-    this.#members.splice(this.#members.indexOf(member), 1)
-    this.#asked.delete(member.process)
-    await end(member)
-    member.way.close()
-    await this.join()
-    return `a host was ${what}, and another started`
-  }
-
-  async #halt(): Promise<string> {
-    const { process } = this.#draw()
-    this.#asked.delete(process)
-    process.halt()
-    await scheduler.wait(this.#random() * 8_000)
-    process.goOn()
-    this.#asked.add(process)
-    return 'a host stood still'
-  }
-
-  async #cutOff(): Promise<string> {
-    const { way } = this.#draw()
-    way.cut()
-    await scheduler.wait(this.#random() * 6_000)
-    way.mend()
-    return 'a host was cut off from the database'
-  }
-
-  async #rollingRestart(): Promise<string> {
-    for (const member of this.#members.slice()) {
-      this.#asked.delete(member.process)
-      await member.process.terminate()
-      this.#members.splice(this.#members.indexOf(member), 1)
-      member.way.close()
-      await this.join()
-    }
-    return 'all hosts were started anew, one after the other'
-  }
-
-  #draw(): Member {
-    const member = this.#members[Math.floor(this.#random() * this.#members.length)]
-    if (member === undefined) throw new Error('no host is there')
-    return member
-  }
-}
-
-/** Numbers from 0 to 1, the same for a seed (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state)
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits
-    return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296
-  }
+/** What messages are sent for, and how it is looked at. */
+interface Load {
+  readonly lanes: readonly Lane[]
+  readonly wide: WideTenant
+  readonly senders: Senders
+  readonly readers: readonly LaneReader[]
+  /** Nothing more is sent. */
+  end(): Promise<void>
 }
 
 async function main(): Promise<number> {
-  const { values } = parseArgs({ options: { minutes: { type: 'string', default: '30' }, seed: { type: 'string' } } })
+  const options = {
+    minutes: { type: 'string', default: '30' },
+    seed: { type: 'string' },
+    only: { type: 'string', default: '' },
+    json: { type: 'boolean' },
+  } as const
+  const { values } = parseArgs({ options })
   const minutes = Number(values.minutes)
   const seed = Number(values.seed ?? Date.now() % 1_000_000)
+  const progress = values.json === true ? process.stderr : process.stdout
+  const say: Say = (text) => void progress.write(`${new Date().toISOString()} ${text}\n`)
   if (!(minutes > 0) || !Number.isInteger(seed)) {
     say('give the time as --minutes 30, and a whole number as --seed, if at all')
     return 2
@@ -154,89 +68,121 @@ async function main(): Promise<number> {
   say(`${minutes} minutes, seed ${seed}`)
   const pair = await PostgresPair.start(binaries)
   const hosts = new ClusterProcesses(pair.url)
+  const verdict = new Verdict({ minutes, seed })
   try {
-    return await run(new LongRun(seed, pair, hosts), hosts, minutes * 60_000)
+    await hosts.addKeys([...TENANTS, WIDE])
+    const cluster = await FaultyCluster.start({ seed, only: values.only }, pair, hosts)
+    const load = await begin(pair.url, hosts, cluster)
+    await disturb(cluster, load, { until: Date.now() + minutes * 60_000, verdict, say })
+    say('nothing happens any more; what was sent is compared with one host')
+    await judge(hosts, cluster, load, verdict)
   } finally {
     await hosts.end()
     await pair.stop()
   }
+  process.stdout.write(`${values.json === true ? JSON.stringify(verdict.asJson) : verdict.asText}\n`)
+  return verdict.isGood ? 0 : 1
 }
 
-async function run(long: LongRun, hosts: ClusterProcesses, ms: number): Promise<number> {
-  await hosts.addKeys(TENANTS)
-  for (let n = 0; n < HOSTS; n += 1) await long.join()
-  const lanes = await Promise.all(TENANTS.map((tenant) => makeLane(hosts, long, tenant)))
+async function begin(url: string, hosts: ClusterProcesses, { asked }: FaultyCluster): Promise<Load> {
+  const [first] = asked
+  const lanes = await Promise.all(
+    TENANTS.map(async (tenant): Promise<Lane> => {
+      const { rules } = hosts.clientOf(first?.url ?? '', tenant)
+      await rules.templates.create(COUNTED)
+      const resource = `${tenant}-boiler`
+      const { ID } = await rules.tasks.create({ template: 'counted', name: resource, resource })
+      return { tenant, resource, task: ID, sent: 0 }
+    }),
+  )
+  const wide = await WideTenant.make(url, hosts, asked)
+  const all = [...lanes, ...wide.lanes]
   const over = new AbortController()
-  const readers = lanes.map((lane) => new LaneReader(hosts, long.asked, lane, over.signal))
-  const failures: Error[] = []
-  const sending = lanes.map(async (lane) => {
-    while (!over.signal.aborted) {
-      await post(hosts, long.asked, lane)
-      lane.sent += 1
-    }
-  })
-  for (const one of sending) one.catch((error: Error) => void failures.push(error))
-  const until = Date.now() + ms
-  try {
-    for (let n = 1; Date.now() < until && failures.length === 0; n += 1) {
-      const what = await long.fault()
-      const took = await goesOn(lanes)
-      say(`${n}: ${what}; all go on after ${took} ms, ${lanes.reduce((sum, { sent }) => sum + sent, 0)} messages`)
-    }
-    const [failure] = failures
-    if (failure !== undefined) throw failure
-  } finally {
+  const readers = all.map((lane) => new LaneReader(hosts, asked, lane, over.signal))
+  const senders = new Senders(hosts, asked, all)
+  const end = async (): Promise<void> => {
+    await senders.end()
     over.abort()
   }
-  await Promise.all(sending)
-  return verify(hosts, long, lanes, readers)
+  return { lanes, wide, senders, readers, end }
 }
 
-/** ms until a message of each that was sent from here on was acknowledged. */
-async function goesOn(lanes: readonly Lane[]): Promise<number> {
-  const since = Date.now()
-  const before = lanes.map(({ sent }) => sent)
-  // the one that is under way may have been acknowledged before
-  while (lanes.some(({ sent }, n) => sent < (before[n] ?? 0) + 2)) {
-    if (Date.now() - since > PATIENCE) {
-      const still = lanes.filter(({ sent }, n) => sent < (before[n] ?? 0) + 2).map(({ resource }) => resource)
-      throw new Error(`nothing goes on for ${still.join(', ')}`)
+/** Faults, until the time is over or something does not go on. */
+async function disturb(
+  cluster: FaultyCluster,
+  { lanes, wide, senders }: Load,
+  { until, verdict, say }: { readonly until: number; readonly verdict: Verdict; readonly say: Say },
+): Promise<void> {
+  const all = [...lanes, ...wide.lanes]
+  const total = () => all.reduce((sum, { sent }) => sum + sent, 0)
+  for (let n = 1; Date.now() < until; n += 1) {
+    const what = await cluster.fault()
+    const since = Date.now()
+    const before = all.map(({ sent }) => sent)
+    // the one that is under way may have been acknowledged before
+    const still = () => all.filter(({ sent }, at) => sent < (before[at] ?? 0) + 2).map(({ resource }) => resource)
+    let last = ''
+    while (still().length > 0 && Date.now() - since < PATIENCE) {
+      last = still().join()
+      await senders.more(1, AbortSignal.timeout(1_000))
     }
-    await scheduler.wait(20)
+    const took = Date.now() - since
+    verdict.happened(what, took)
+    const goOn = still().length === 0 ? `all go on (${last || 'at once'})` : `${still().join()} do not go on`
+    say(`${n}: ${what}; ${goOn} after ${took} ms, ${total()} messages`)
+    if (still().length > 0)
+      return verdict.check('everything goes on after each fault', [`${still().join()} after: ${what}`])
   }
-  return Date.now() - since
+  verdict.check('everything goes on after each fault', [])
 }
 
-async function makeLane(hosts: ClusterProcesses, { asked }: LongRun, tenant: string): Promise<Lane> {
-  const [first] = asked
-  const { rules } = hosts.clientOf(first?.url ?? '', tenant)
-  await rules.templates.create(COUNTED)
-  const resource = `${tenant}-boiler`
-  const { ID } = await rules.tasks.create({ template: 'counted', name: resource, resource })
-  return { tenant, resource, task: ID, sent: 0 }
-}
-
-async function verify(
+async function judge(
   hosts: ClusterProcesses,
-  { asked, counts }: LongRun,
-  lanes: readonly Lane[],
-  readers: readonly LaneReader[],
-): Promise<number> {
-  const wrong: string[] = []
-  for (const lane of lanes) {
-    const count = await seen(hosts, asked, lane)
-    if (count !== lane.sent) wrong.push(`${lane.resource}: ${lane.sent} were acknowledged, its task has seen ${count}`)
+  { asked, late }: FaultyCluster,
+  { lanes, wide, readers, end }: Load,
+  verdict: Verdict,
+): Promise<void> {
+  const ended = await withinPatience(end())
+  verdict.check('what was sent is acknowledged', ended ? [] : [`not within ${PATIENCE} ms`])
+  verdict.messages = [...lanes, ...wide.lanes].reduce((sum, { sent }) => sum + sent, 0)
+  verdict.late = late
+  await verdict.checking('each message is in the state of its task once', async () => {
+    const counts = await Promise.all(lanes.map((lane) => seen(hosts, asked, lane)))
+    return lanes.flatMap(({ resource, sent }, n) => {
+      return counts[n] === sent ? [] : [`${resource}: ${sent} were acknowledged, its task has seen ${counts[n]}`]
+    })
+  })
+  await verdict.checking('cool-downs have held', async () => {
     const [first] = asked
-    const { alarms } = await hosts.clientOf(first?.url ?? '', lane.tenant).alarms.list({ source: lane.resource })
-    const told = alarms.map(({ type, count: times }) => `${type} ${times}`).join()
-    if (told !== 'SEEN 1') wrong.push(`${lane.resource}: its cool-down did not hold, alarms are ${told}`)
-  }
-  for (const reader of readers) wrong.push(...(await reader.problems()))
-  for (const [what, count] of counts) say(`${count} times ${what}`)
-  for (const one of wrong) say(`WRONG: ${one}`)
-  const all = lanes.reduce((sum, { sent }) => sum + sent, 0)
-  say(wrong.length === 0 ? `${all} messages, all is as with one host` : `${wrong.length} things are wrong`)
-  return wrong.length === 0 ? 0 : 1
+    const told = await Promise.all(
+      lanes.map(async ({ tenant, resource }) => {
+        const { alarms } = await hosts.clientOf(first?.url ?? '', tenant).alarms.list({ source: resource })
+        return `${resource}: ${alarms.map(({ type, count }) => `${type} ${count}`).join()}`
+      }),
+    )
+    return told.filter((one) => !one.endsWith(': SEEN 1'))
+  })
+  await verdict.checking('a tenant of several partitions is as one host that was fed with its log', async () => {
+    const until = Date.now() + PATIENCE
+    for (;;) {
+      const problems = await wide.problems()
+      if (problems.length === 0 || Date.now() > until) return problems
+      await scheduler.wait(500)
+    }
+  })
+  await verdict.checking('streams have each message once, in order, without a gap', async () => {
+    return (await Promise.all(readers.map((reader) => reader.problems()))).flat()
+  })
 }
 
-process.exitCode = await main()
+/** False when it takes too long. Rejects as it does. */
+function withinPatience(work: Promise<void>): Promise<boolean> {
+  return Promise.race([work.then(() => true), scheduler.wait(PATIENCE).then(() => false)])
+}
+
+const code = await main().catch((error: unknown) => {
+  process.stderr.write(`the run could not be finished: ${messageOf(error)}\n`)
+  return 1
+})
+// what never came to its end is still tried
+process.exit(code)

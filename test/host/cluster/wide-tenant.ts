@@ -105,8 +105,10 @@ export class WideTenant {
     for (const { resource, sent } of this.lanes) {
       const log = logs.get(partitionOf(resource, PARTITIONS)) ?? []
       const numbers = log.flatMap(({ message }) => (message.resource === resource ? [Number(message['n'])] : []))
-      const isWhole = numbers.length === sent && numbers.every((number, n) => number === n)
-      if (!isWhole) problems.push(`${resource}: ${sent} were acknowledged, the log has ${numbers.join()}`)
+      const wrong = numbers.findIndex((number, n) => number !== n)
+      if (wrong >= 0) problems.push(`${resource}: message ${numbers[wrong]} came as number ${wrong}`)
+      if (numbers.length !== sent)
+        problems.push(`${resource}: ${sent} were acknowledged, the log has ${numbers.length}`)
     }
     const alarms = new Map<string, number>()
     for (const task of this.#tasks) {

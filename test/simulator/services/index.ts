@@ -5,6 +5,7 @@ import { broker } from './broker.ts'
 import { commands } from './commands.ts'
 import { converters } from './converters.ts'
 import { keys } from './keys.ts'
+import { objects } from './objects.ts'
 import { resources } from './resources.ts'
 import { rules } from './rules.ts'
 import { streams } from './streams.ts'
@@ -26,4 +27,5 @@ export const SIMULATED: readonly SimulatedService[] = [
   converters,
   storedQueries,
   keys,
+  objects,
 ]

@@ -70,21 +70,36 @@ function verifyRepeats(world: World, notes: readonly Note[]): void {
   }
 }
 
+/** A call, as it was begun last. */
+interface LastCall {
+  readonly note: Note
+  /** ms of its time that it may have had in lives of the host that died before it was begun in this one */
+  readonly hadBefore: number
+}
+
 /**
  * A call that did not fail is made again only when it had all of its time, but for what the store was in trouble. One
  * that was under way when the host died has what was left of its time in the next life.
  */
 function verifyLimits(world: World, notes: readonly Note[]): void {
-  const last = new Map<string, { readonly note: Note; readonly hasRest: boolean }>()
+  const last = new Map<string, LastCall>()
   for (const note of notes) {
-    const { note: before, hasRest = false } = last.get(note.effect) ?? {}
-    const isOfLife = before?.life === note.life
-    last.set(note.effect, { note, hasRest: before !== undefined && !isOfLife && before.hasFailed !== true })
-    if (before === undefined || !isOfLife || hasRest || before.hasFailed) continue
-    const had = world.countedWithin(before.at, note.at, NOTE_LIMIT_MS)
-    if (had < NOTE_LIMIT_MS - UNNOTICED_MS)
-      world.find('a call has its time', `effect ${note.effect}, called at ${before.at}, was called again at ${note.at}`)
+    const before = last.get(note.effect)
+    const isCarried = before !== undefined && before.note.life !== note.life && before.note.hasFailed !== true
+    const hadBefore = isCarried ? before.hadBefore + timeUntilDeath(world, before.note) : 0
+    last.set(note.effect, { note, hadBefore })
+    if (before === undefined || before.note.life !== note.life || before.note.hasFailed === true) continue
+    const had = before.hadBefore + world.countedWithin(before.note.at, note.at, NOTE_LIMIT_MS)
+    if (had < NOTE_LIMIT_MS - UNNOTICED_MS) {
+      const text = `effect ${note.effect}, called at ${before.note.at}, was called again at ${note.at}, after ${had} ms of its time`
+      world.find('a call has its time', text)
+    }
   }
+}
+
+/** As much as may have counted: trouble of the store did not, if that was written before the host died. */
+function timeUntilDeath(world: World, { at, life }: Note): number {
+  return world.leaptWithin(at, world.notes.endOf(life)) + world.notes.endOf(life) - at
 }
 
 function verifyOrder(world: World, task: NotingTask, notes: readonly Note[], certain: readonly SentMessage[]): void {

@@ -47,3 +47,19 @@ export const FAULT_KINDS: readonly FaultKind[] = [
   (chance) => ({ fault: 'clock', ms: chance.of([-500, -5000, -HOUR_MS, -HOUR_MS]) }),
   plugs,
 ]
+
+/** Calls stay open, or fail after a while. */
+export function badPlugs(chance: Chance): Fault {
+  const hangs = chance.of([0.3, 0.6, 0.9])
+  return { fault: 'plugs', fails: chance.of([0, 1 - hangs]), hangs, slowMs: chance.of([500, 3000, 15_000]), late: 0 }
+}
+
+/** What decides about calls under way. */
+export const CALL_FAULTS: readonly FaultKind[] = [
+  (chance) => ({ fault: 'crash', downMs: chance.of([1, 100, 3000]) }),
+  (chance) => ({ fault: 'clock', ms: chance.of([5000, HOUR_MS, HOUR_MS]) }),
+  (chance) => ({ fault: 'clock', ms: chance.of([-5000, -HOUR_MS]) }),
+  (chance) => ({ fault: 'trouble', kind: 'stuck', ms: chance.of([3000, 20_000, 40_000, 90_000]) }),
+  (chance) => ({ fault: 'trouble', kind: 'away', ms: chance.of([3000, 20_000, 90_000]) }),
+  badPlugs,
+]

@@ -4,8 +4,8 @@
  */
 import { SIMULATED } from '../services/index.ts'
 import { Chance } from './chance.ts'
-import { drawFault, type FaultKind, FAULT_KINDS, manners, plugs } from './draw-fault.ts'
-import { SERVED } from './host-life.ts'
+import { badPlugs, CALL_FAULTS, drawFault, type FaultKind, FAULT_KINDS, manners, plugs } from './draw-fault.ts'
+import { SERVED, SERVED_WHERE_NEEDED } from './host-life.ts'
 import type { Cast, Operation, Plan, Step } from './plan.ts'
 import { TENANTS } from './world.ts'
 
@@ -23,6 +23,13 @@ const FACTORS = [0, 0.3, 1, 1, 3, 10]
 const TOGETHER = SIMULATED.filter(({ drawnApart }) => drawnApart !== true)
 const APART = SIMULATED.filter(({ drawnApart }) => drawnApart === true)
 
+/**
+ * Probability that a run is about calls under way and nothing else: what becomes of them depends on what comes in which
+ * order within the seconds of their limits, and in other runs most of what happens has nothing to do with them.
+ */
+const ABOUT_CALLS = 0.15
+const CALLS_GAPS_MS = [10, 300, 1000, 3000, 8000]
+
 /** What is so in all of a run. */
 interface Character {
   /** ms between operations, in the mean; one of them is drawn for each */
@@ -38,12 +45,16 @@ interface Character {
 /** `only`: services whose operations are drawn; default: some. */
 export function drawPlan(seed: string, only?: readonly string[]): Plan {
   const chance = new Chance(`plan ${seed}`)
-  const cast = drawCast(seed, chance, only)
+  const isAboutCalls = only === undefined && new Chance(`about ${seed}`).is(ABOUT_CALLS)
+  const cast = isAboutCalls ? castOfCalls(chance) : drawCast(seed, chance, only)
   const operations = drawOperations(chance, cast)
-  const { gapsMs, operations: count, faulty, followed, kinds } = drawCharacter(chance)
+  const character = isAboutCalls ? characterOfCalls(chance) : drawCharacter(chance)
+  const { gapsMs, operations: count, faulty, followed, kinds } = character
   const steps: Step[] = []
   let at = 1000
-  for (const fault of [manners, plugs]) if (faulty > 0 && chance.is(0.5)) steps.push({ at, ...fault(chance) })
+  if (isAboutCalls) steps.push({ at, ...badPlugs(chance) })
+  for (const fault of [manners, plugs])
+    if (faulty > 0 && chance.is(isAboutCalls ? 0.1 : 0.5)) steps.push({ at, ...fault(chance) })
   for (let n = 0; n < count; n++) {
     at += chance.is(0.3) ? 0 : chance.below(chance.of(gapsMs) * 2)
     const { name, draw } = chance.weighted(operations)
@@ -73,6 +84,29 @@ function drawCharacter(chance: Chance): Character {
   }
 }
 
+/** Two resources at least have tasks whose calls are under way: what one does must not end those of the other. */
+function castOfCalls(chance: Chance): Cast {
+  const services = ['messages', 'tasks']
+  const others = ['count pump', 'count boiler', 'metadata pump'].filter(() => chance.is(0.3))
+  const needed = SIMULATED.flatMap(({ name, needs = SERVED }) => (services.includes(name) ? needs : []))
+  return {
+    tenants: [chance.of(TENANTS)],
+    services,
+    variants: { tasks: ['note pump', 'note boiler', ...others] },
+    serves: SERVED.filter((name) => needed.includes(name)),
+  }
+}
+
+function characterOfCalls(chance: Chance): Character {
+  return {
+    gapsMs: CALLS_GAPS_MS,
+    operations: chance.between(5, 25),
+    faulty: chance.of([0.25, 0.5]),
+    followed: chance.of([0, 0.3]),
+    kinds: CALL_FAULTS.map((kind) => [chance.of([0, 1, 1, 4]), kind]),
+  }
+}
+
 /** Those of the services of a run, each more or less frequent than in other runs. */
 function drawOperations(chance: Chance, { services }: Cast) {
   const all = SIMULATED.filter(({ name }) => services.includes(name)).flatMap(({ name, operations }) =>
@@ -99,6 +133,7 @@ function drawCast(seed: string, chance: Chance, only: readonly string[] | undefi
     ),
   )
   const needed = SIMULATED.flatMap(({ name, needs = SERVED }) => (services.includes(name) ? needs : []))
-  const serves = SERVED.filter((name) => needed.includes(name))
-  return { tenants, services, variants, ...(chance.is(0.9) && { serves }) }
+  const besides = SERVED_WHERE_NEEDED.filter((name) => needed.includes(name))
+  const serves = chance.is(0.9) ? SERVED.filter((name) => needed.includes(name)) : SERVED
+  return { tenants, services, variants, serves: [...serves, ...besides] }
 }

@@ -15,6 +15,9 @@ import type { ToldWords } from './told-words.ts'
 /** What is served. Functions and webscripts run in processes of their own, which no simulated clock governs. */
 export const SERVED: readonly string[] = ['broker', 'rules', 'resources', 'alarms', 'queries', 'converter']
 
+/** What is served besides where operations of a run need it. */
+export const SERVED_WHERE_NEEDED: readonly string[] = ['objects']
+
 export interface Answer {
   readonly status: number
   readonly body: unknown

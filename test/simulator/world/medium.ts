@@ -5,6 +5,7 @@
  */
 import { AppError } from '../../../src/kernel/errors.ts'
 import type {
+  Blobs,
   Collection,
   Committed,
   Document,
@@ -52,8 +53,8 @@ export interface MediumCounts {
 
 /** A write that is not done. */
 interface Pending {
-  /** does it for good, at once */
-  apply(): void
+  /** does it for good, whatever else happens */
+  apply(): Promise<unknown>
 }
 
 interface SeriesWrite {
@@ -107,6 +108,11 @@ export class Medium {
     return this.#trouble
   }
 
+  /** Paths of the blobs that a tenant has, on the disk. */
+  blobsOf(tenant: string): readonly string[] {
+    return [...(this.#disk.objects.get(tenant)?.keys() ?? [])]
+  }
+
   begin(trouble: Trouble): void {
     this.#trouble = trouble
   }
@@ -131,13 +137,15 @@ export class Medium {
   async crash(): Promise<void> {
     this.#life++
     this.#held = []
+    const applied: Promise<unknown>[] = []
     for (const { open } of this.#lanes.values()) {
       const kept = this.#chance.between(0, open.length)
-      for (const one of open.slice(0, kept)) one.apply()
+      for (const one of open.slice(0, kept)) applied.push(one.apply())
       this.counts.keptUnanswered += kept
       this.counts.lost += open.length - kept
     }
     this.#lanes.clear()
+    await Promise.all(applied)
     await this.#inner?.close()
     this.#inner = undefined
   }
@@ -187,7 +195,7 @@ export class Medium {
   #write<T>(life: number, lane: string, write: () => Promise<T>): Promise<T> {
     if (life !== this.#life) return new Promise(() => undefined)
     const before = this.#lanes.get(lane) ?? { done: NOTHING, answered: NOTHING, open: [] }
-    const one: Pending = { apply: () => void write().catch(() => undefined) }
+    const one: Pending = { apply: () => write().catch(() => undefined) }
     before.open.push(one)
     const done = before.done.then(async () => {
       await this.#wait(life, this.manners.writeMs)
@@ -239,7 +247,7 @@ export class Medium {
       collection: (spec) => this.#collection(life, inner.collection(spec), commit),
       log: (name) => this.#log(life, tenant, inner.log(name), commit),
       series: this.#series(life, tenant, inner.series),
-      blobs: inner.blobs,
+      blobs: this.#blobs(life, tenant, inner.blobs),
       commit,
       now: () => this.#read(life, () => inner.now()),
     }
@@ -276,6 +284,24 @@ export class Medium {
       bounds: (partition) => this.#read(life, () => inner.bounds(partition)),
       partitions: () => this.#read(life, () => inner.partitions()),
       trim: (partition, upTo) => this.#write(life, tenant, () => inner.trim(partition, upTo)),
+    }
+  }
+
+  /** Contents come whole before they are on their way: what breaks off while it comes was never asked for. */
+  #blobs(life: number, tenant: string, inner: Blobs): Blobs {
+    const lane = `${tenant} blobs`
+    return {
+      put: async (path, content, options) => {
+        const pieces: Uint8Array[] = []
+        if (content instanceof Uint8Array) pieces.push(content)
+        else for await (const piece of content) pieces.push(new Uint8Array(piece))
+        return this.#write(life, lane, () => inner.put(path, Buffer.concat(pieces), options))
+      },
+      info: (path) => this.#read(life, () => inner.info(path)),
+      get: (path, range) => this.#read(life, () => inner.get(path, range)),
+      copy: (source, target) => this.#write(life, lane, () => inner.copy(source, target)),
+      list: (query) => this.#read(life, () => inner.list(query)),
+      delete: (path) => this.#write(life, lane, () => inner.delete(path)),
     }
   }
 

@@ -317,11 +317,16 @@ export class World {
    * again before the limit, so that nobody may have met it.
    */
   countedWithin(from: number, to: number, limitMs: number): number {
-    const leapt = this.#leaps.reduce((sum, { at, ms }) => sum + (at >= from && at <= to ? ms : 0), 0)
+    const leapt = this.leaptWithin(from, to)
     const troubled = this.#troubles
       .filter((one) => one.to >= from + limitMs - leapt)
       .reduce((sum, one) => sum + Math.max(0, Math.min(to, one.to) - Math.max(from, one.from)), 0)
     return to - from - troubled + leapt
+  }
+
+  /** ms of that time by which the wall clock was set forward, where that was little: they count for limits. */
+  leaptWithin(from: number, to: number): number {
+    return this.#leaps.reduce((sum, { at, ms }) => sum + (at >= from && at <= to ? ms : 0), 0)
   }
 
   /** Faults end; what is under way comes to its end. */
@@ -459,7 +464,7 @@ export class World {
 }
 
 function hasNoRoute({ status, body }: Answer): boolean {
-  return status === 404 && JSON.stringify(body).includes('There is nothing at ')
+  return status === 404 && /There is nothing at [A-Z]+ [/]/.test(JSON.stringify(body))
 }
 
 function isSlow({ writeMs, refused, unread = 0 }: Manners): boolean {

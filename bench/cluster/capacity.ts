@@ -1,0 +1,96 @@
+/** How many messages a second clusters of up to eight hosts take by the simulation, and what has no time left then. */
+import { digits, percent, rate } from '../figures.ts'
+import type { Row, Table } from '../measurement.ts'
+import type { ClusterCosts } from './costs.ts'
+import { simulateCluster, type SimulatedCluster, type Throughput } from './simulation.ts'
+
+const HOSTS = [1, 2, 3, 4, 5, 6, 7, 8]
+const DATABASE_CORES = [2, 4, 8, 16]
+/** of the database in the table of all numbers of hosts */
+const CORES = 8
+/** messages that are under way at once, for each host */
+const WINDOW = 128
+const NETWORK_MS = 0.1
+const SEED = 1
+
+/** `flushMs`: in which the disk of the database takes what is flushed */
+export function capacityTables(costs: ClusterCosts, flushMs: number): readonly Table[] {
+  const ask = (hosts: number, knowsOwner: boolean, cores: number): Throughput => {
+    const machines: SimulatedCluster['machines'] = { kind: 'apart', cores }
+    return simulateCluster({
+      hosts,
+      knowsOwner,
+      window: WINDOW,
+      costs,
+      machines,
+      networkMs: NETWORK_MS,
+      flushMs,
+      seed: SEED,
+    })
+  }
+  return [costTable(costs), hostsTable(ask, flushMs), databaseTable(ask)]
+}
+
+type Ask = (hosts: number, knowsOwner: boolean, cores: number) => Throughput
+
+function costTable({ host, server, handing, handed, sender, upkeep }: ClusterCosts): Table {
+  return {
+    title: 'What it costs, by the lines through all loads above; us of CPU',
+    rows: [
+      ['', 'for each message', 'for each transaction', 'a second, for each host'],
+      ['host', digits(host.message), digits(host.transaction), digits(upkeep.host)],
+      ['PostgreSQL', digits(server.message), digits(server.transaction), digits(upkeep.server)],
+      ['a host that hands a message on', digits(handing), '', ''],
+      ['the owner, more for such a message', digits(handed), '', ''],
+      ['sender', digits(sender), '', ''],
+    ],
+  }
+}
+
+function hostsTable(ask: Ask, flushMs: number): Table {
+  const one = ask(1, true, CORES).perSecond
+  const cells = (found: Throughput): Row => [
+    rate(found.perSecond),
+    times(found.perSecond / one),
+    busiest(found),
+    digits(found.busy.database * CORES),
+  ]
+  const columns = ['of one host', 'busiest', 'cores of the database at work']
+  return {
+    title:
+      `Simulated: hosts with a core each, a database with ${CORES} and a disk that flushes in ${digits(flushMs)} ms, ` +
+      `${WINDOW} messages under way for each host, ${NETWORK_MS} ms from one machine to another`,
+    rows: [
+      ['hosts', 'sender knows the owner, a second', ...columns, 'any host takes', ...columns],
+      ...HOSTS.map((hosts) => [String(hosts), ...cells(ask(hosts, true, CORES)), ...cells(ask(hosts, false, CORES))]),
+    ],
+  }
+}
+
+function databaseTable(ask: Ask): Table {
+  const row = (cores: number): Row => {
+    const cells = [true, false].flatMap((knowsOwner) => {
+      const all = HOSTS.map((hosts) => ask(hosts, knowsOwner, cores))
+      const first = all.findIndex(({ busy }) => Math.max(busy.database, busy.disk) > busy.hosts)
+      const times8 = (all.at(-1)?.perSecond ?? 0) / ask(1, true, cores).perSecond
+      return [times(times8), first < 0 ? 'none' : String(HOSTS[first])]
+    })
+    return [String(cores), ...cells]
+  }
+  return {
+    title:
+      'Simulated: eight hosts beside one, and from how many hosts on the database or its disk is busier than they are',
+    rows: [
+      ['cores of the database', 'sender knows the owner', 'database from', 'any host takes', 'database from'],
+      ...DATABASE_CORES.map(row),
+    ],
+  }
+}
+
+const times = (ratio: number): string => `x ${ratio.toFixed(2)}`
+
+function busiest({ busy }: Throughput): string {
+  const parts = Object.entries(busy).toSorted(([, a], [, b]) => b - a)
+  const [name, share] = parts[0] ?? ['', 0]
+  return `${name} ${percent(share, 1)}`
+}

@@ -1,0 +1,213 @@
+/**
+ * A cluster in virtual time: so many hosts and one database, and clients that send the next message as soon as the one
+ * before is answered. Fed with what messages cost, it gives how many a second it takes and what has no time left.
+ *
+ * A host does one thing at a time. It has two lanes, for states and for series (src/storage/postgres/lane.ts), each of
+ * which commits one transaction at a time in two journeys to the database; what comes meanwhile goes into the next one. A
+ * message is answered when it is stored; what its task takes of it and its samples are stored after that. Left out: locks
+ * and upkeep of tables that grow, tenants of uneven load, networks that are full.
+ */
+import { VirtualClock } from '../../src/core/simulate/virtual-clock.ts'
+import { nextSeed, randomOf } from '../../src/kernel/random.ts'
+import type { ClusterCosts } from './costs.ts'
+import { Cores, Disk, Thread } from './processors.ts'
+
+export interface SimulatedCluster {
+  readonly hosts: number
+  /** false: messages go to any host, whoever has their tenant */
+  readonly knowsOwner: boolean
+  /** messages that are under way at once, for each host */
+  readonly window: number
+  readonly costs: ClusterCosts
+  /**
+   * `apart`: each host has a core of its own, the database so many, and clients cost nothing; `shared`: all of them have
+   * the same cores
+   */
+  readonly machines: { readonly kind: 'apart' | 'shared'; readonly cores: number }
+  /** ms from one machine to another */
+  readonly networkMs: number
+  /** ms in which the disk of the database takes what is flushed */
+  readonly flushMs: number
+  readonly seed: number
+}
+
+export interface Throughput {
+  /** messages that were answered a second */
+  readonly perSecond: number
+  readonly transactionsPerMessage: number
+  /** shares of their time that hosts, the cores of the database and its disk had work */
+  readonly busy: { readonly hosts: number; readonly database: number; readonly disk: number }
+}
+
+const WARM_MS = 300
+const MEASURED_MS = 1_000
+const UPKEEP_MS = 50
+
+export function simulateCluster(cluster: SimulatedCluster): Throughput {
+  const run = new ClusterRun(cluster)
+  run.begin()
+  const before = run.totals(WARM_MS)
+  const after = run.totals(WARM_MS + MEASURED_MS)
+  const messages = after.messages - before.messages
+  const share = (key: 'hosts' | 'database' | 'disk', capacity: number): number =>
+    (after[key] - before[key]) / (MEASURED_MS * 1_000 * capacity)
+  return {
+    perSecond: (messages * 1_000) / MEASURED_MS,
+    transactionsPerMessage: (after.transactions - before.transactions) / messages,
+    busy: {
+      hosts: share('hosts', cluster.hosts),
+      database: share('database', cluster.machines.cores),
+      disk: share('disk', 1),
+    },
+  }
+}
+
+/** A connection of a host to the database on which it commits, with what waits for its next transaction. */
+interface SimulatedLane {
+  waiting: (() => void)[]
+  commits: boolean
+}
+
+interface SimulatedHost {
+  readonly thread: Thread
+  readonly state: SimulatedLane
+  readonly series: SimulatedLane
+}
+
+/** A message is stored, then what its task takes of it, and its samples. */
+const TIMES_STORED = 3
+
+class ClusterRun {
+  readonly #cluster: SimulatedCluster
+  readonly #clock = new VirtualClock()
+  readonly #hosts: readonly SimulatedHost[]
+  readonly #server: Cores
+  readonly #sender: Cores
+  readonly #disk: Disk
+  readonly #costs: ClusterCosts
+  #seed: number
+  #messages = 0
+  #transactions = 0
+  #database = 0
+
+  constructor(cluster: SimulatedCluster) {
+    const { hosts, machines, flushMs, costs, seed } = cluster
+    this.#cluster = cluster
+    this.#costs = costs
+    this.#seed = seed
+    this.#server = new Cores(this.#clock, machines.cores)
+    const isShared = machines.kind === 'shared'
+    this.#sender = isShared ? this.#server : new Cores(this.#clock, Number.POSITIVE_INFINITY)
+    this.#disk = new Disk(this.#clock, flushMs)
+    this.#hosts = Array.from({ length: hosts }, () => {
+      const cores = isShared ? this.#server : new Cores(this.#clock, 1)
+      const lane = (): SimulatedLane => ({ waiting: [], commits: false })
+      return { thread: new Thread(cores), state: lane(), series: lane() }
+    })
+  }
+
+  begin(): void {
+    for (const host of this.#hosts) {
+      this.#upkeep(host)
+      for (let n = 0; n < this.#cluster.window; n += 1) this.#send(host)
+    }
+  }
+
+  totals(at: number) {
+    this.#clock.advanceTo(at)
+    const hosts = this.#hosts.reduce((sum, { thread }) => sum + thread.spent, 0)
+    const [messages, transactions, database] = [this.#messages, this.#transactions, this.#database]
+    return { messages, transactions, hosts, database, disk: this.#disk.spent }
+  }
+
+  /** One message after the other. `asked`: where a client sends that knows the owner */
+  #send(asked: SimulatedHost): void {
+    const { knowsOwner, machines } = this.#cluster
+    const { sender, handing, handed } = this.#costs
+    const [taker, owner] = knowsOwner ? [asked, asked] : [this.#anyHost(), this.#anyHost()]
+    const again = (): void => {
+      this.#messages += 1
+      this.#send(asked)
+    }
+    const answered = (): void => this.#travel(again)
+    this.#sender.run(machines.kind === 'shared' ? this.#drawn(sender) : 0, () => {
+      this.#travel(() => {
+        if (taker === owner) return this.#take(owner, 0, answered)
+        const half = this.#drawn(handing) / 2
+        const handBack = (): void => this.#travel(() => taker.thread.run(half, answered))
+        taker.thread.run(half, () => this.#travel(() => this.#take(owner, this.#drawn(handed), handBack)))
+      })
+    })
+  }
+
+  #take(host: SimulatedHost, handed: number, answer: () => void): void {
+    const half = (this.#drawn(this.#costs.host.message) + handed) / 2
+    host.thread.run(half, () => {
+      this.#store(host, host.state, () => {
+        host.thread.run(half, answer)
+        for (const lane of [host.state, host.series]) this.#store(host, lane, () => undefined)
+      })
+    })
+  }
+
+  #store({ thread }: SimulatedHost, lane: SimulatedLane, done: () => void): void {
+    lane.waiting.push(done)
+    if (lane.commits) return
+    lane.commits = true
+    // with what comes in the same turn of the loop
+    thread.run(0, () => this.#commit(thread, lane))
+  }
+
+  #commit(thread: Thread, lane: SimulatedLane): void {
+    const batch = lane.waiting
+    lane.waiting = []
+    this.#transactions += 1
+    const { host, server } = this.#costs
+    const journey = (this.#drawn(server.transaction) + (batch.length * server.message) / TIMES_STORED) / 2
+    const third = this.#drawn(host.transaction) / 3
+    const ask = (answered: () => void): void =>
+      thread.run(third, () => this.#travel(() => this.#atDatabase(journey, answered)))
+    const end = (): void => {
+      for (const done of batch) done()
+      lane.commits = lane.waiting.length > 0
+      if (lane.commits) this.#commit(thread, lane)
+    }
+    const write = (): void => ask(() => this.#disk.flush(() => this.#travel(() => thread.run(third, end))))
+    ask(() => this.#travel(write))
+  }
+
+  #atDatabase(us: number, done: () => void): void {
+    this.#database += us
+    this.#server.run(us, done)
+  }
+
+  #upkeep(host: SimulatedHost): void {
+    const { upkeep } = this.#costs
+    const part = UPKEEP_MS / 1_000
+    host.thread.run(upkeep.host * part, () => undefined)
+    this.#atDatabase(upkeep.server * part, () => undefined)
+    this.#clock.schedule(() => this.#upkeep(host), UPKEEP_MS)
+  }
+
+  #travel(done: () => void): void {
+    const { networkMs } = this.#cluster
+    if (networkMs === 0) done()
+    else this.#clock.schedule(done, networkMs)
+  }
+
+  #anyHost(): SimulatedHost {
+    const host = this.#hosts[Math.floor(this.#random() * this.#hosts.length)]
+    if (host === undefined) throw new Error('a cluster has hosts')
+    return host
+  }
+
+  /** Work that takes so long on average: exponentially distributed. */
+  #drawn(us: number): number {
+    return -Math.log(1 - this.#random()) * us
+  }
+
+  #random(): number {
+    this.#seed = nextSeed(this.#seed)
+    return randomOf(this.#seed)
+  }
+}

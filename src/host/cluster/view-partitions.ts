@@ -1,0 +1,107 @@
+/**
+ * Where the partitions of tenants are, and how far their tasks are behind what was acknowledged: read from the store of a
+ * cluster, whether its hosts answer or not.
+ */
+import { SLOT_TABLE, SLOT_TABLES } from '../../cluster/cluster-records.ts'
+import type { ClusterView } from '../../cluster/cluster-view.ts'
+import { slotOf } from '../../cluster/slots.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { partitionName } from '../../partitions/partition.ts'
+import { partitionStore } from '../../partitions/partition-store.ts'
+import { INPUT_LOG, messagesOf, PARTITION, type Input } from '../../services/rules/durable/input.ts'
+import { MARK_ID, MARKS } from '../../services/rules/durable/records.ts'
+import { RELAY_CURSORS, RELAY_LOG } from '../../services/rules/relay/relay-records.ts'
+import type { Storage, Store } from '../../storage/contract.ts'
+import { HOST_TENANT } from '../auth/host-tenant.ts'
+import { readCount } from './partition-counts.ts'
+
+/** tenants that are shown, unless one is named */
+const MAX_TENANTS = 100
+/** tenants that are read at once */
+const AT_ONCE = 4
+/** inputs that are looked into; those after them count as a message each */
+const LOOKED_INTO = 1_000
+
+export interface PartitionView {
+  readonly number: number
+  /** address of the host that has it; null: none that is there */
+  readonly host: string | null
+  /** messages of its log that stored states of its tasks do not reflect yet, which whoever takes it over plays again */
+  readonly behind: {
+    readonly messages: number
+    /** since the oldest of them was taken; 0: there is none */
+    readonly ms: number
+  }
+  /** messages of other partitions that were handed to it, and that its tasks have not taken yet */
+  readonly handed: number
+}
+
+export interface TenantView {
+  readonly tenant: string
+  readonly partitions: readonly PartitionView[]
+}
+
+export interface TenantsView {
+  /** by name */
+  readonly tenants: readonly TenantView[]
+  /** tenants that are not shown */
+  readonly moreTenants: number
+}
+
+/** Of one tenant, or of the first ones. `NOT_FOUND` when there is no such tenant. */
+export async function viewPartitions(
+  storage: Storage,
+  { hosts }: Pick<ClusterView, 'hosts'>,
+  tenant?: string,
+): Promise<TenantsView> {
+  const all = (await storage.tenants()).filter((one) => !one.startsWith('_'))
+  if (tenant !== undefined && !all.includes(tenant)) {
+    throw new AppError('NOT_FOUND', `the store has no tenant ${JSON.stringify(tenant.slice(0, 100))}`)
+  }
+  const shown = tenant === undefined ? all.toSorted().slice(0, MAX_TENANTS) : [tenant]
+  const table = await storage.tenant(HOST_TENANT).collection(SLOT_TABLES).get(SLOT_TABLE)
+  const there = new Map(hosts.flatMap(({ id, url, state }) => (state === 'gone' ? [] : [[id, url] as const])))
+  const hostOf = (name: string): string | null => there.get(table?.value.owners[slotOf(name)] ?? '') ?? null
+  const views = new Map<string, TenantView>()
+  const waiting = [...shown]
+  const viewNext = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      views.set(next, await viewTenant(storage.tenant(next), next, hostOf))
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, viewNext))
+  return { tenants: shown.flatMap((one) => views.get(one) ?? []), moreTenants: all.length - shown.length }
+}
+
+async function viewTenant(store: Store, tenant: string, hostOf: (name: string) => string | null): Promise<TenantView> {
+  const [count, { ms: now }] = await Promise.all([readCount(store), store.now()])
+  const partitions: PartitionView[] = []
+  for (let number = 0; number < count; number += 1) {
+    const [behind, handed] = await Promise.all([behindOf(partitionStore(store, number), now), handedTo(store, number)])
+    partitions.push({ number, host: hostOf(partitionName(tenant, number)), behind, handed })
+  }
+  return { tenant, partitions }
+}
+
+async function behindOf(store: Store, now: number): Promise<PartitionView['behind']> {
+  const log = store.log(INPUT_LOG)
+  // before the log, which only becomes longer
+  const after = (await store.collection(MARKS).get(MARK_ID))?.value.position ?? 0
+  const [entries, { last }] = await Promise.all([log.read(PARTITION, after, LOOKED_INTO), log.bounds(PARTITION)])
+  const inputs = entries.map(({ body }) => body as unknown as Input)
+  const data = inputs.flatMap((input) =>
+    input.k === 'data' ? [{ at: input.at, count: messagesOf(input.m).length }] : [],
+  )
+  const rest = Math.max(0, last - (entries.at(-1)?.position ?? last))
+  const messages = data.reduce((sum, { count }) => sum + count, rest)
+  const [oldest] = data
+  const at = oldest?.at ?? (rest > 0 ? inputs.at(-1)?.at : undefined)
+  // hosts have clocks of their own
+  return { messages, ms: at === undefined ? 0 : Math.max(0, now - at) }
+}
+
+async function handedTo(store: Store, number: number): Promise<number> {
+  const cursor = await store.collection(RELAY_CURSORS).get(String(number))
+  const { last } = await store.log(RELAY_LOG).bounds(number)
+  return Math.max(0, last - (cursor?.value.position ?? 0))
+}

@@ -1,0 +1,95 @@
+/** Throughput of simulated clusters, where it can be said without a simulation. */
+import { describe, expect, it } from 'vitest'
+import type { ClusterCosts } from '../../../bench/cluster/costs.ts'
+import { simulateCluster, type SimulatedCluster } from '../../../bench/cluster/simulation.ts'
+
+const NOTHING: ClusterCosts = {
+  host: { message: 0, transaction: 0 },
+  handing: 0,
+  handed: 0,
+  server: { message: 0, transaction: 0 },
+  sender: 0,
+  upkeep: { host: 0, server: 0 },
+}
+
+function simulate(costs: Partial<ClusterCosts>, more: Partial<SimulatedCluster> = {}) {
+  return simulateCluster({
+    hosts: 1,
+    knowsOwner: true,
+    window: 16,
+    costs: { ...NOTHING, ...costs },
+    machines: { kind: 'apart', cores: 4 },
+    networkMs: 0,
+    flushMs: 0.01,
+    seed: 1,
+    ...more,
+  })
+}
+
+/** within five percent: work takes random times */
+const near = (wanted: number, found: number): boolean => Math.abs(found / wanted - 1) < 0.05
+
+describe('a simulated cluster', () => {
+  it('of a host that alone has work takes as many messages as that has time for', () => {
+    const { perSecond, busy } = simulate({ host: { message: 500, transaction: 0 } })
+    expect([near(2_000, perSecond), near(1, busy.hosts)], `${perSecond}`).toEqual([true, true])
+  })
+
+  it('of more hosts takes as many times more while nothing else has work', () => {
+    const host = { message: 500, transaction: 0 }
+    const { perSecond } = simulate({ host }, { hosts: 4 })
+    expect(near(8_000, perSecond), `${perSecond}`).toBe(true)
+  })
+
+  it('takes what the cores of the database have time for, however many hosts there are', () => {
+    const server = { message: 1_000, transaction: 0 }
+    for (const cores of [1, 2]) {
+      const { perSecond, busy } = simulate({ server }, { hosts: 6, window: 4, machines: { kind: 'apart', cores } })
+      expect([near(1_000 * cores, perSecond), near(1, busy.database)], `${perSecond}`).toEqual([true, true])
+    }
+  })
+
+  it('costs hosts what is handed on: all but the share that comes to its owner', () => {
+    const costs = { host: { message: 200, transaction: 0 }, handing: 100, handed: 50 }
+    const { perSecond, busy } = simulate(costs, { hosts: 4, knowsOwner: false, window: 64 })
+    const each = 200 + (3 / 4) * (100 + 50)
+    expect([busy.hosts > 0.9, near((4 * busy.hosts * 1e6) / each, perSecond)], `${perSecond}`).toEqual([true, true])
+  })
+
+  it('has a transaction of more messages when more are under way', () => {
+    const costs = { host: { message: 20, transaction: 100 }, server: { message: 10, transaction: 500 } }
+    const shares = [1, 8, 64].map((window) => simulate(costs, { window }).transactionsPerMessage)
+    // a message alone is stored in three
+    expect(shares[0]).toBeCloseTo(3, 1)
+    expect(shares).toEqual(shares.toSorted((a, b) => b - a))
+    expect(shares[2]).toBeLessThan(0.2)
+  })
+
+  it('with one message under way has the next one wait for what the task takes of the one before', () => {
+    const { perSecond, transactionsPerMessage } = simulate({}, { window: 1, networkMs: 1, flushMs: 4 })
+    // two transactions, each of two journeys to the database and back, and a flush
+    expect(near(1_000 / (2 * (4 + 4)), perSecond), `${perSecond}`).toBe(true)
+    expect(transactionsPerMessage).toBeCloseTo(3, 1)
+  })
+
+  it('on cores that all share takes what they have time for together', () => {
+    const costs = { host: { message: 100, transaction: 0 }, server: { message: 60, transaction: 0 }, sender: 40 }
+    for (const hosts of [2, 4]) {
+      const { perSecond } = simulate(costs, { hosts, machines: { kind: 'shared', cores: 2 } })
+      expect(near(2 * 5_000, perSecond), `${perSecond}`).toBe(true)
+    }
+  })
+
+  it('takes fewer messages while hosts look after themselves', () => {
+    const host = { message: 500, transaction: 0 }
+    const { perSecond } = simulate({ host, upkeep: { host: 250_000, server: 0 } })
+    expect(near(1_500, perSecond), `${perSecond}`).toBe(true)
+  })
+
+  it('comes to the same from the same seed', () => {
+    const costs = { host: { message: 100, transaction: 50 }, server: { message: 60, transaction: 100 }, handing: 80 }
+    const run = (seed: number) => simulate(costs, { hosts: 3, knowsOwner: false, seed })
+    expect(run(7)).toEqual(run(7))
+    expect(run(8)).not.toEqual(run(7))
+  })
+})

@@ -1,0 +1,221 @@
+/** Objects that clients put, fetch, copy, move, list and delete, by signed addresses and by the API. */
+import { createHash } from 'node:crypto'
+import type { JsonObject } from '../../../src/kernel/json.ts'
+import type { Question } from '../world/host-life.ts'
+import { TENANTS, type Outcome, type World } from '../world/world.ts'
+import { KnownThing, isNoAnswer } from './known-thing.ts'
+import type { ServiceModel, SimulatedService } from './simulated-service.ts'
+
+const FOLDERS = ['photos', 'plans'] as const
+const NAMES = ['first', 'second', 'deep/third'] as const
+const BUCKET = '/storage/v1/bucket'
+/** routes, joined: a slash before a star would be taken for a comment */
+const OBJECTS = [BUCKET, ':bucket', '*'].join('/')
+const CONTENTS = ['/reflexarc-ws-:bucket', '*'].join('/')
+/** days for which an address is signed: no clock of a run is set by as much */
+const EXPIRY = 'expiry_days=7'
+
+export const objects: SimulatedService = {
+  name: 'objects',
+  onlyWhenDrawn: true,
+  drawnApart: true,
+  cast: 0.12,
+  needs: ['objects'],
+  asks: [`GET ${OBJECTS}`, `PUT ${OBJECTS}`, `DELETE ${OBJECTS}`, `GET ${CONTENTS}`, `PUT ${CONTENTS}`],
+  operations: {
+    put: { weight: 5, draw: (chance, n) => ({ folder: chance.of(FOLDERS), name: chance.of(NAMES), n }) },
+    putAtOnce: { weight: 2, draw: (chance, n) => ({ folder: chance.of(FOLDERS), n }) },
+    fetch: { weight: 2, draw: (chance) => ({ folder: chance.of(FOLDERS), name: chance.of(NAMES) }) },
+    copy: {
+      weight: 3,
+      draw: (chance) => ({
+        folder: chance.of(FOLDERS),
+        source: chance.of(NAMES),
+        name: chance.of(NAMES),
+        isMove: chance.is(0.5),
+      }),
+    },
+    remove: { weight: 2, draw: (chance) => ({ folder: chance.of(FOLDERS), name: chance.of(NAMES) }) },
+    clear: { weight: 1, draw: (chance) => ({ folder: chance.of(FOLDERS) }) },
+    list: { weight: 2, draw: (chance) => ({ folder: chance.of(FOLDERS) }) },
+    trespass: { weight: 1, draw: (chance) => ({ folder: chance.of(FOLDERS) }) },
+  },
+  model: (world) => new Objects(world),
+}
+
+/** Of a folder: which content each of its objects has. */
+type State = Readonly<Partial<Record<string, number>>>
+
+type Folder = KnownThing<State>
+
+/** A part of a request that was signed. */
+type Signed = Pick<Question, 'url' | 'headers'>
+
+interface Given {
+  readonly folder: string
+  readonly name: string
+  readonly source: string
+  readonly isMove: boolean
+  readonly n: number
+}
+
+class Objects implements ServiceModel {
+  readonly #world: World
+  readonly #folders = new Map<string, Folder>()
+  /** by tenant: contents that were perhaps placed and may have become no object */
+  readonly #doubtful = new Map<string, number>()
+
+  constructor(world: World) {
+    this.#world = world
+  }
+
+  act(operation: string, tenant: string, given: JsonObject): void {
+    const { folder: at, name, n, ...more } = given as unknown as Given
+    const folder = this.#folder(tenant, at)
+    folder.work(async () => {
+      if (operation === 'put') await this.#put(folder, name, n)
+      else if (operation === 'putAtOnce')
+        await Promise.all(NAMES.map((one, place) => this.#put(folder, one, n + place / NAMES.length)))
+      else if (operation === 'fetch') await this.#fetch(folder, name)
+      else if (operation === 'copy') await this.#copy(folder, name, more)
+      else if (operation === 'remove') await this.#remove(folder, name)
+      else if (operation === 'clear') await this.#clear(folder)
+      else if (operation === 'list') await this.#list(folder)
+      else await this.#trespass(folder)
+    })
+  }
+
+  async verify(tenant: string): Promise<void> {
+    let records = 0
+    for (const at of FOLDERS) {
+      const folder = this.#folder(tenant, at)
+      folder.rest()
+      await this.#list(folder)
+      if (folder.state === undefined) folder.find('nobody says what is in it')
+      const there = Object.keys(folder.state ?? {})
+      for (const name of there) await this.#fetch(folder, name)
+      records += there.length
+    }
+    const contents = this.#world.medium.blobsOf(tenant).length
+    const most = records + (this.#doubtful.get(tenant) ?? 0)
+    if (contents < records || contents > most)
+      this.#find(`${tenant} has ${contents} contents for ${records} objects; at most ${most} would be right`)
+  }
+
+  #folder(tenant: string, name: string): Folder {
+    const key = `${tenant} ${name}`
+    const named = { oracle: 'objects are as the model says', tenant, name }
+    const folder = this.#folders.get(key) ?? new KnownThing<State>(this.#world, named, {})
+    this.#folders.set(key, folder)
+    return folder
+  }
+
+  async #put(folder: Folder, name: string, n: number): Promise<void> {
+    const { life } = this.#world
+    const signed = await this.#signed(folder, name, 'PUT')
+    if (signed === undefined) return
+    const { tenant } = folder
+    const headers = { ...signed.headers, 'content-type': 'text/plain' }
+    const outcome = await this.#world.ask({ ...signed, method: 'PUT', tenant, headers, body: contentOf(n) })
+    // the keys of a store in memory are others at each start
+    if (outcome.answer?.status === 403 && life !== this.#world.life) return
+    this.#placed(folder, outcome)
+    folder.told(`a put of ${name}`, outcome, (state) => inOrder({ ...state, [name]: n }))
+  }
+
+  async #copy(folder: Folder, name: string, { source, isMove }: Pick<Given, 'source' | 'isMove'>): Promise<void> {
+    const { tenant, name: at } = folder
+    const from = encodeURIComponent(`${at}/${source}`)
+    const url = `${BUCKET}/assets/${at}/${name}?source=${from}&move=${isMove}`
+    const outcome = await this.#world.ask({ method: 'PUT', url, tenant })
+    if (!isMove) this.#placed(folder, outcome)
+    folder.told(`a copy of ${source} to ${name}`, outcome, (state) => {
+      const { [source]: content, ...others } = state
+      if (content === undefined) return undefined
+      return inOrder({ ...(isMove ? others : state), [name]: content })
+    })
+  }
+
+  async #remove(folder: Folder, name: string): Promise<void> {
+    const url = `${BUCKET}/assets/${folder.name}/${name}`
+    await folder.ask(`a removal of ${name}`, { method: 'DELETE', url }, (state) => {
+      const { [name]: content, ...others } = state
+      return content === undefined ? undefined : others
+    })
+  }
+
+  async #clear(folder: Folder): Promise<void> {
+    const url = `${BUCKET}/assets/${folder.name}/?recursive=true`
+    await folder.ask('a removal of all', { method: 'DELETE', url }, () => ({}))
+  }
+
+  async #list(folder: Folder): Promise<void> {
+    const { tenant, name } = folder
+    const url = `${BUCKET}/assets/${name}/?recursive=true`
+    const { kind, answer } = await this.#world.ask({ method: 'GET', url, tenant })
+    if (kind !== 'answered') return
+    const { objects: listed } = answer.body as { objects: readonly { name: string; etag: string; size: number }[] }
+    const seen = listed.map((one) => `${one.name} ${one.etag} ${one.size}`).join()
+    folder.see(seen, (state) => listedAs(name, state) === seen)
+  }
+
+  async #fetch(folder: Folder, name: string): Promise<void> {
+    const { life } = this.#world
+    const signed = await this.#signed(folder, name, 'GET')
+    if (signed === undefined) return
+    const outcome = await this.#world.ask({ ...signed, method: 'GET', tenant: folder.tenant })
+    const { kind, answer } = outcome
+    if (answer?.status === 404) return folder.see(`without ${name}`, (state) => state[name] === undefined)
+    if (kind === 'answered') {
+      const isIt = (state: State): boolean => state[name] !== undefined && contentOf(state[name]) === answer.body
+      return folder.see(`${name} with ${JSON.stringify(answer.body)}`, isIt)
+    }
+    if (kind === 'refused' && !isNoAnswer(outcome) && life === this.#world.life)
+      folder.find(`${name} could not be fetched: ${JSON.stringify(answer)}`)
+  }
+
+  /** By the name of its bucket, a tenant reaches no other one. */
+  async #trespass({ tenant, name }: Folder): Promise<void> {
+    const other = TENANTS.find((one) => one !== tenant)
+    const url = `${BUCKET}/reflexarc-ws-assets-${other}/${name}/`
+    const { kind, answer } = await this.#world.ask({ method: 'GET', url, tenant })
+    if (kind === 'answered') this.#find(`${tenant} reached ${url}: ${JSON.stringify(answer.body)}`)
+  }
+
+  /** What a request of that method asks then, or undefined. */
+  async #signed({ tenant, name: at }: Folder, name: string, method: 'GET' | 'PUT'): Promise<Signed | undefined> {
+    const url = `${BUCKET}/assets/${at}/${name}?sign=${method}&${EXPIRY}`
+    const { kind, answer } = await this.#world.ask({ method: 'GET', url, tenant })
+    if (kind !== 'answered') return undefined
+    const { _links: links } = answer.body as { _links: Record<string, { href: string }> }
+    const { host, pathname, search } = new URL(links[method === 'GET' ? 'get_object' : 'put_object']?.href ?? '')
+    return { url: pathname + search, headers: { host } }
+  }
+
+  /** What was asked for placed a content; unless it was answered, nobody knows whether one is left. */
+  #placed({ tenant }: Folder, outcome: Outcome): void {
+    if (outcome.kind === 'answered') return
+    this.#doubtful.set(tenant, (this.#doubtful.get(tenant) ?? 0) + 1)
+  }
+
+  #find(text: string): void {
+    this.#world.find('objects are as the model says', text)
+  }
+}
+
+/** Equal folders are equal texts. */
+function inOrder(state: State): State {
+  return Object.fromEntries(NAMES.flatMap((name) => (state[name] === undefined ? [] : [[name, state[name]]])))
+}
+
+function contentOf(n: number): string {
+  return `content ${n}`
+}
+
+function listedAs(folder: string, state: State): string {
+  const lines = Object.entries(state).map(([name, n = 0]) => {
+    const content = contentOf(n)
+    return `${folder}/${name} ${createHash('md5').update(content).digest('hex')} ${content.length}`
+  })
+  return lines.toSorted().join()
+}
