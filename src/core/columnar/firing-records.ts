@@ -104,22 +104,17 @@ export class FiringRecord implements EventRecord, NumberedMessage {
 
 /** What the firings of a record share, each called by its place in the list. */
 class FiredByRow implements FiredTogether {
+  readonly time: number
+  readonly at: number
   readonly input: InputSummary | undefined
   readonly #record: FiringRecord
 
   constructor(record: FiringRecord, why: boolean) {
-    const { time, told } = record
+    const { time, told, part } = record
     this.#record = record
+    this.time = time
+    this.at = part === undefined ? time : part.at
     this.input = why && told !== undefined ? inputOf(told.message, time) : undefined
-  }
-
-  get time(): number {
-    return this.#record.time
-  }
-
-  get at(): number {
-    const { part, time } = this.#record
-    return part?.at ?? time
   }
 
   taskOf(): FiringTask {

@@ -86,8 +86,12 @@ export class PartsBatch implements EventBatch {
 
   firings(): readonly Firing[] {
     const { types, why } = this.#wanted
-    if ((types & FIRED) === 0) return []
-    return this.#parts.flatMap((part) => (part.type === 'record' ? part.firings(why) : firingsOf(part, why)))
+    const firings: Firing[] = []
+    if ((types & FIRED) === 0) return firings
+    for (const part of this.#parts) {
+      for (const firing of part.type === 'record' ? part.firings(why) : firingsOf(part, why)) firings.push(firing)
+    }
+    return firings
   }
 
   #made(): readonly EngineEvent[] {
