@@ -14,7 +14,7 @@ import type { Timers } from '../timers.ts'
 import { partitionName } from '../../partitions/partition.ts'
 import type { Hops } from './hop.ts'
 import { isPartitionQuestion, type PartitionQuestion } from './partition-questions.ts'
-import { addQuestionRoute, askHost, isRefusedConnection } from './question-route.ts'
+import { addQuestionRoute, askHost, isUnasked } from './question-route.ts'
 
 const PATH = '/cluster/partitions'
 /** ms for which a partition that no host has is waited for */
@@ -140,7 +140,7 @@ export class PartitionCalls {
       if (answer.ok) return (await answer.json()) as Answer
       throw new AppError('FENCED', `it answered ${answer.status}`)
     } catch (error) {
-      if (isRefusedConnection(error)) return { isElsewhere: true }
+      if (isUnasked(error)) return { isElsewhere: true }
       const text = `the host that has it, ${url}, did not answer (${messageOf(error)}): it is not known whether it did what was asked`
       return { error: { code: 'FENCED', message: text, issues: [] } }
     } finally {

@@ -14,7 +14,7 @@ import { NDJSON_MEDIA_TYPE } from '../../web/media-types.ts'
 import { untilClosed } from '../../web/send-stream.ts'
 import type { Timers } from '../timers.ts'
 import type { Hops } from './hop.ts'
-import { addQuestionRoute, askHost, isRefusedConnection } from './question-route.ts'
+import { addQuestionRoute, askHost, isUnasked } from './question-route.ts'
 
 const PATH = '/cluster/streams'
 /** ms for which a partition that no host has is waited for */
@@ -115,7 +115,7 @@ export class PartitionStreams {
       yield* jsonLines(answer) as AsyncIterable<FollowedPart>
       return true
     } catch (error) {
-      if (isRefusedConnection(error)) return false
+      if (isUnasked(error)) return false
       throw error
     } finally {
       end.abort()

@@ -25,10 +25,9 @@ export async function addQuestionRoute(
     scope.addContentTypeParser(TYPE, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
     // who asks is known by the signature
     const options = { config: { access: 'public' as const }, schema: { hide: true }, bodyLimit: MAX_BYTES }
-    scope.post(path, options, async ({ headers, body, raw }, reply) => {
+    scope.post(path, options, async ({ body, raw }, reply) => {
       const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
-      const hop = hops.read(headers[HOP_HEADER], 'POST', raw.url ?? '')
-      if (hop === undefined || !(raw.url ?? '').endsWith(`=${digestOf(bytes)}`)) {
+      if (hops.of(raw) === undefined || !(raw.url ?? '').endsWith(`=${digestOf(bytes)}`)) {
         throw new AppError('FORBIDDEN', 'only hosts of the cluster ask here')
       }
       return answer(JSON.parse(bytes.toString('utf8')), reply)
@@ -52,14 +51,9 @@ function digestOf(body: string | Uint8Array): string {
   return createHash('sha256').update(body).digest('base64url')
 }
 
-/** Nobody listens there: nothing was asked. */
-export function isRefusedConnection(error: unknown): boolean {
-  return codeOf(error instanceof Error ? error.cause : undefined) === 'ECONNREFUSED'
-}
-
-/** No connection was made: nothing was asked. */
+/** No connection was made: nothing was asked. `error`: of an undici client, or of `fetch`, which has that as its cause. */
 export function isUnasked(error: unknown): boolean {
-  const code = codeOf(error)
+  const code = codeOf(error) ?? codeOf(error instanceof Error ? error.cause : undefined)
   return code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT'
 }
 

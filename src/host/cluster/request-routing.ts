@@ -20,7 +20,7 @@ import type { Access } from '../hosted-service.ts'
 import { HOP_HEADER, type Hop, type Hops } from './hop.ts'
 import type { PartitionCalls } from './partition-calls.ts'
 import { isUnasked } from './question-route.ts'
-import { isRead, SmallRequests } from './small-requests.ts'
+import { isGetOrHead, SmallRequests } from './small-requests.ts'
 import { openTunnel } from './tunnel.ts'
 
 /** Tells a client which host has its tenant, so that it can ask that one the next time. */
@@ -235,7 +235,8 @@ export class RequestRouting {
       isOver = true
       drop()
       // reading twice is reading once
-      const mayRepeat = headers.upgrade === undefined && (isRead(method) || (body !== undefined && isUnasked(error)))
+      const mayRepeat =
+        headers.upgrade === undefined && (isGetOrHead(method) || (body !== undefined && isUnasked(error)))
       if (reply.sent || reply.raw.headersSent) reply.raw.destroy()
       else if (!mayRepeat || !this.#waits(one)) reply.send(unanswered(owner))
     }
@@ -259,7 +260,7 @@ export class RequestRouting {
       return
     }
     // as it comes: nobody has read it
-    if (!isRead(method)) request.body = raw
+    if (!isGetOrHead(method)) request.body = raw
     drop = this.#endWith(owner, reply, refuse)
     const hooks: FastifyReplyFromHooks = {
       // addresses in answers, and signatures, are those of the host that the client knows

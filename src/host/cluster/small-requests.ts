@@ -46,7 +46,7 @@ export class SmallRequests {
     if (upgrade !== undefined || headers['transfer-encoding'] !== undefined) return false
     if (!USUAL_CONNECTION.has(connection.toLowerCase()) || routeOptions.config.takesStream === true) return false
     const bytes = Number(length)
-    if (isRead(method)) return bytes === 0
+    if (isGetOrHead(method)) return bytes === 0
     return bytes <= MAX_BYTES && this.#held + bytes <= MAX_HELD
   }
 
@@ -164,6 +164,6 @@ function headersOf(raw: Dispatcher.DispatchController['rawHeaders']): Record<str
   return headers
 }
 
-export function isRead(method: string): boolean {
+export function isGetOrHead(method: string): boolean {
   return method === 'GET' || method === 'HEAD'
 }

@@ -107,6 +107,22 @@ it('is refused when a partition is nowhere, or ends before it is there', async (
   expect(await reader.next()).toEqual({ done: true, value: undefined })
 })
 
+it('lets go of partitions that it has joined when another is nowhere', async () => {
+  let isLetGo = false
+  const joined = async function* (): AsyncGenerator<FollowedPart> {
+    try {
+      yield { here: true }
+      yield told(1)
+    } finally {
+      isLetGo = true
+    }
+  }
+  const nowhere = async function* (): AsyncGenerator<FollowedPart> {}
+  const reader = new MergedReader({ parts: [joined, nowhere], isGap: false })
+  await expect(reader.ready).rejects.toMatchObject({ code: 'FENCED' })
+  await expect.poll(() => isLetGo).toBe(true)
+})
+
 it('takes no more from a partition than its reader does, but for a bounded rest', async () => {
   const far = new Elsewhere()
   const reader = new MergedReader({ parts: [far.open], isGap: false })

@@ -90,8 +90,12 @@ export class MergedReader implements FeedReader<BrokerMessage> {
 
   /** Takes nothing before all are there: what comes first would not know where it is in the others. */
   async #begin(parts: MergedSources['parts']): Promise<void> {
-    const begun = await Promise.all(parts.map((open, at) => this.#join(open, at)))
-    for (const [at, part] of begun.entries()) void this.#pump(part, at)
+    const joined = await Promise.allSettled(parts.map((open, at) => this.#join(open, at)))
+    for (const [at, one] of joined.entries()) {
+      // also where another could not be joined: that one is told to end, and lets go
+      if (one.status === 'fulfilled') void this.#pump(one.value, at)
+    }
+    for (const one of joined) if (one.status === 'rejected') throw one.reason
   }
 
   /** Resolves when the partition has said that it is there. */
