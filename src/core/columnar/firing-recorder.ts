@@ -7,7 +7,7 @@ import { HELD } from '../engine/event-filter.ts'
 import type { ExecutorHost } from '../engine/executor.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
-import type { FiringMessage, FiringTask } from './firing-events.ts'
+import type { FiringTask } from './firing-events.ts'
 import { FiringRecord, LateFirings, type FiringPart } from './firing-records.ts'
 import type { EpochRecords, EpochSource, RecordEpoch } from './row-code.ts'
 import { blockAt, COUNT, FIRED as FIRED_AT, TIME } from './row-layout.ts'
@@ -160,34 +160,31 @@ export class FiringRecorder implements EpochRecords {
 
   /** `after`: state bits as far as they are known. */
   #record(row: number, message: Message, list: readonly Fires[], part: FiringPart | undefined, after: number): true {
-    const { nums } = this.#rows
-    const d = this.#rows.at(row)
-    const told = this.#hasWhy ? this.#told(row, message, after) : undefined
+    const rows = this.#rows
+    const { nums } = rows
+    const d = rows.at(row)
+    const number = nums[d + COUNT] as number
+    const time = nums[d + TIME] as number
     const of = this.#tasks.ofRow(row)
-    const record = new FiringRecord(of, nums[d + COUNT] as number, nums[d + TIME] as number, list, part, told)
-    this.#host.events.recordFirings(record)
+    const { events } = this.#host
+    if (this.#hasWhy) {
+      const before = rows.before(row)
+      const sinceAt = this.#keepSince(row)
+      events.recordFirings(new FiringRecord(of, number, time, list, part, message, before, after, this.#since, sinceAt))
+    } else events.recordFirings(new FiringRecord(of, number, time, list, part))
     return true
   }
 
-  /** What the whys of a row's last message need. */
-  #told(row: number, message: Message, after: number): FiringMessage {
-    const rows = this.#rows
-    const { layout, nums } = rows
+  /** Keeps since when each node of a row had its state before its last message. Gives from which place on. */
+  #keepSince(row: number): number {
+    const { layout, nums } = this.#rows
     const { nodes } = layout
-    const first = rows.at(row) + layout.since
+    const first = this.#rows.at(row) + layout.since
     const sinceAt = this.#sinceAt + nodes > this.#since.length ? this.#renewSince(nodes) : this.#sinceAt
     const since = this.#since
     for (let n = 0; n < nodes; n++) since[sinceAt + n] = nums[first + n] as number
     this.#sinceAt = sinceAt + nodes
-    return {
-      number: rows.count(row),
-      time: rows.time(row),
-      message,
-      before: rows.before(row),
-      after,
-      since,
-      sinceAt,
-    }
+    return sinceAt
   }
 
   #renewSince(nodes: number): number {

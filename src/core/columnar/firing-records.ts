@@ -6,15 +6,8 @@ import type { EventBatch, EventRecord, LateRecord } from '../engine/event-batch.
 import { FIRED, HELD } from '../engine/event-filter.ts'
 import type { EngineEvent, EventType, InputSummary } from '../engine/events.ts'
 import type { Firing } from '../engine/firing.ts'
-import {
-  firedEvent,
-  heldEvent,
-  inputOf,
-  whyOf,
-  type FiringMessage,
-  type FiringTask,
-  type NumberedMessage,
-} from './firing-events.ts'
+import type { Message } from '../task/origin.ts'
+import { firedEvent, heldEvent, inputOf, whyOf, type FiringMessage, type FiringTask } from './firing-events.ts'
 import { RowFiring, type FiredTogether } from './row-firings.ts'
 import type { Fires } from './row-store.ts'
 import type { StateWhy } from './row-texts.ts'
@@ -32,34 +25,57 @@ export interface FiringPart {
   readonly untils: readonly number[] | undefined
 }
 
-/** What follows from a sensor's answer in a message of a row: what a list says. */
-export class FiringRecord implements EventRecord, NumberedMessage {
+/** Of whys that nobody wants. */
+const NOTHING_KNOWN: readonly number[] = []
+
+/** What follows from a sensor's answer in a message of a row: what a list says. What whys need stands in the record itself. */
+export class FiringRecord implements EventRecord, Omit<FiringMessage, 'message'> {
   readonly of: FiringTask
   readonly number: number
   readonly time: number
   readonly list: readonly Fires[]
   readonly part: FiringPart | undefined
-  readonly told: FiringMessage | undefined
+  readonly message: Message | undefined
+  readonly before: number
+  readonly after: number
+  readonly since: ArrayLike<number>
+  readonly sinceAt: number
 
-  /** `number`, `time`: of the message. `part`: undefined when all of the list fires. `told`: what whys need, undefined when nobody wants them. */
+  /**
+   * `number`, `time`: of the message. `part`: undefined when all of the list fires. `message` and what comes after it: what
+   * whys need; left out when nobody wants them.
+   */
   constructor(
     of: FiringTask,
     number: number,
     time: number,
     list: readonly Fires[],
     part: FiringPart | undefined,
-    told: FiringMessage | undefined,
+    message?: Message,
+    before = 0,
+    after = 0,
+    since: ArrayLike<number> = NOTHING_KNOWN,
+    sinceAt = 0,
   ) {
     this.of = of
     this.number = number
     this.time = time
     this.list = list
     this.part = part
-    this.told = told
+    this.message = message
+    this.before = before
+    this.after = after
+    this.since = since
+    this.sinceAt = sinceAt
   }
 
   get type(): 'record' {
     return 'record'
+  }
+
+  /** undefined: nobody wants whys */
+  get told(): FiringMessage | undefined {
+    return this.message === undefined ? undefined : (this as FiringMessage)
   }
 
   count(types: number): number {
@@ -104,17 +120,25 @@ export class FiringRecord implements EventRecord, NumberedMessage {
 
 /** What the firings of a record share, each called by its place in the list. */
 class FiredByRow implements FiredTogether {
-  readonly time: number
-  readonly at: number
   readonly input: InputSummary | undefined
   readonly #record: FiringRecord
+  /** what their whys say of states, of sensors that others fire: these fire with each message, all of them */
+  readonly #said: readonly StateWhy[] | undefined
 
   constructor(record: FiringRecord, why: boolean) {
-    const { time, told, part } = record
+    const { of, time, list, message, before, after } = record
     this.#record = record
-    this.time = time
-    this.at = part === undefined ? time : part.at
-    this.input = why && told !== undefined ? inputOf(told.message, time) : undefined
+    this.input = why && message !== undefined ? inputOf(message, time) : undefined
+    this.#said = list === of.texts.inner && this.input !== undefined ? of.texts.innerSaid(before, after) : undefined
+  }
+
+  get time(): number {
+    return this.#record.time
+  }
+
+  get at(): number {
+    const { time, part } = this.#record
+    return part === undefined ? time : part.at
   }
 
   taskOf(): FiringTask {
@@ -126,7 +150,7 @@ class FiredByRow implements FiredTogether {
   }
 
   toldOf(): FiringMessage {
-    return this.#record.told as FiringMessage // whoever asks has its input
+    return this.#record as FiringMessage // whoever asks has its input
   }
 
   firesOf(i: number): Fires {
@@ -145,8 +169,9 @@ class FiredByRow implements FiredTogether {
   }
 
   saidOf(i: number): StateWhy {
-    const { of } = this.#record
-    const { before, after } = this.toldOf()
+    const known = this.#said
+    if (known !== undefined) return known[i] as StateWhy
+    const { of, before, after } = this.#record
     return of.texts.said(this.firesOf(i), before, after)
   }
 }
@@ -162,7 +187,7 @@ export class LateFirings implements LateRecord {
 
   make(): EventRecord {
     this.isOpen = false
-    return new FiringRecord(this.of as FiringTask, this.number, this.time, this.list, undefined, undefined)
+    return new FiringRecord(this.of as FiringTask, this.number, this.time, this.list, undefined)
   }
 
   batch(): EventBatch {
@@ -211,6 +236,6 @@ class FiringBatch implements EventBatch {
   }
 
   #record(): FiringRecord {
-    return new FiringRecord(this.#of, this.#number, this.#time, this.#list, undefined, undefined)
+    return new FiringRecord(this.#of, this.#number, this.#time, this.#list, undefined)
   }
 }

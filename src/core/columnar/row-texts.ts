@@ -71,6 +71,9 @@ export class RowTexts {
   readonly inner: readonly Fires[]
   /** by position: how many of them there are of sensors before */
   readonly innerBefore: readonly number[]
+  /** by state bits after a message, then by those before it: what whys of `inner` say */
+  #innerSaid = new Map<number, Map<number, readonly StateWhy[]>>()
+  #innerSaidSize = 0
   readonly #paths: WhyPaths
   readonly #rows: RowStore
   readonly #model: TaskModel
@@ -115,6 +118,11 @@ export class RowTexts {
   /** What whys say that hangs on states alone, when sensors up to the one of the firing are known: the same object for the same states. */
   said(fires: Fires, before: number, after: number): StateWhy {
     const text = this.triggers[fires.trigger] as TriggerText
+    const { sensor, all } = text
+    if (sensor !== undefined && all !== undefined) {
+      const known = all[ownKey(sensor, fires, before, after)]
+      return known ?? this.#saidOf(text, fires, before, after)
+    }
     const { bits, last } = text
     const isSame = last.fires === fires && last.before === (before & bits) && last.after === (after & bits)
     if (isSame) return last.said as StateWhy // together with the others
@@ -126,16 +134,24 @@ export class RowTexts {
     return said
   }
 
+  /** The same of all `inner`, once their sensors are known. The same list for the same states. */
+  innerSaid(before: number, after: number): readonly StateWhy[] {
+    const known = this.#innerSaid.get(after)?.get(before)
+    if (known !== undefined) return known
+    const made = this.inner.map((fires) => this.said(fires, before, after))
+    if (++this.#innerSaidSize > MAX_SAID) {
+      this.#innerSaid = new Map()
+      this.#innerSaidSize = 1
+    }
+    const said = this.#innerSaid.get(after) ?? new Map<number, readonly StateWhy[]>()
+    this.#innerSaid.set(after, said.set(before, made))
+    return made
+  }
+
   #saidOf(text: TriggerText, fires: Fires, before: number, after: number): StateWhy {
     const { position } = fires
     const { sensor, sensors, all } = text
-    let key = (fires.from + 1) * SAID_STATES + fires.to + 1
-    if (sensor !== undefined) key = (before >> sensor.shift) & sensor.mask
-    key = key * MATCHES + placeOfMatch(fires.matched)
-    for (const one of sensors) {
-      const { shift, mask } = one
-      key = key * (mask + 2) + (one.position > position ? 0 : ((after >> shift) & mask) + 1)
-    }
+    const key = sensor === undefined ? gateKey(sensors, fires, after) : ownKey(sensor, fires, before, after)
     const known = all?.[key]
     if (known !== undefined) return known
     const made = {
@@ -240,6 +256,21 @@ class WhyPaths {
       return { source: source.label, destination: destination.label, time }
     }))
   }
+}
+
+/** Of what is said of a sensor that fires, behind which there is nothing else. */
+function ownKey({ shift, mask }: SensorText, { matched }: Fires, before: number, after: number): number {
+  const old = (before >> shift) & mask
+  return (old * MATCHES + placeOfMatch(matched)) * (mask + 1) + ((after >> shift) & mask)
+}
+
+/** The same of a gate, by the sensors behind it that are known. */
+function gateKey(sensors: readonly SensorText[], { from, to, matched, position }: Fires, after: number): number {
+  let key = ((from + 1) * SAID_STATES + to + 1) * MATCHES + placeOfMatch(matched)
+  for (const { shift, mask, position: own } of sensors) {
+    key = key * (mask + 2) + (own > position ? 0 : ((after >> shift) & mask) + 1)
+  }
+  return key
 }
 
 function placeOfMatch(matched: WhyTrigger['matched']): number {

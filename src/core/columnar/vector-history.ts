@@ -4,6 +4,7 @@ import type { FiringHistory } from './firing-history.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
 import type { MessageHistory } from './row-code.ts'
 import { FIRST, type VectorPast } from './vector-past.ts'
+import type { VectorSince } from './vector-since.ts'
 
 /** How far the newest message has got. */
 export interface Reached {
@@ -14,8 +15,6 @@ export interface Reached {
   readonly acting: number | undefined
   readonly answers: readonly KeptAnswer[] | undefined
 }
-
-const ALL_NODES = -1
 
 export class VectorHistory {
   readonly #history: MessageHistory
@@ -39,14 +38,24 @@ export class VectorHistory {
   }
 
   /** Gives each row the last of its messages that it does not know yet. */
-  settle(past: VectorPast, messages: readonly (Message | undefined)[], firings: FiringHistory, at: Reached): void {
+  settle(
+    past: VectorPast,
+    messages: readonly (Message | undefined)[],
+    firings: FiringHistory,
+    nodesSince: VectorSince,
+    at: Reached,
+  ): void {
     const history = this.#history
+    const allNodes = 2 ** past.nodes - 1
     for (const [i, row] of this.#rows.entries()) {
       const last = i < at.reached ? at.newest : at.newest - 1
       const first = Math.max(FIRST, last - history.kept + 1)
       if (first > last) continue
       let before = past.statesAt(i, first - 1)
-      const since = past.since(i, first, ALL_NODES)
+      // Nothing else asks since when nodes had their states, and to find that is what costs most.
+      const asksSince = this.#inner || (firings.last[i] as number) >= first
+      const since = asksSince ? past.sinceFirst(i) : []
+      if (asksSince) nodesSince.set(i, first - 1, since, 0, allNodes)
       for (let place = first; place <= last; place++) {
         const number = past.numberOf(i, place)
         const after = past.statesAt(i, place)
@@ -57,7 +66,7 @@ export class VectorHistory {
           for (let n = 0; n < since.length; n++) history.nums[own + n] = since[n] as number
         }
         if (fires && (place < at.newest || i !== at.acting)) history.answered(row, number, this.#answerOf(place, i, at))
-        past.goOn(since, before, after, place)
+        if (asksSince) past.goOn(since, before, after, place)
         before = after
       }
     }

@@ -28,6 +28,11 @@ export class VectorPast {
     this.#ints = new Int32Array(this.#nums.buffer)
   }
 
+  /** sensors and gates */
+  get nodes(): number {
+    return this.#store.layout.nodes
+  }
+
   /** Number of the message at a place among those of the row at place `i`. */
   numberOf(i: number, place: number): number {
     return (this.#nums[this.#at(i) + COUNT] ?? 0) + place - (FIRST - 1)
@@ -41,11 +46,9 @@ export class VectorPast {
   /** Since when each node had its state before the message at a place; of those that are asked, as bits. */
   since(i: number, place: number, asked: number): number[] {
     const { changes, lastChange, limits, values } = this.#from
-    const { nodes, since } = this.#store.layout
+    const { nodes } = this
     const { bits } = this.#store.shape
-    const at = this.#at(i)
-    const found: number[] = []
-    for (let n = 0; n < nodes; n++) found.push(this.#nums[at + since + n] as number)
+    const found = this.sinceFirst(i)
     let left = asked
     for (let from = place - 1; left !== 0 && from >= FIRST - 1; from--) {
       if (from >= FIRST) from = lastChange(limits, i, values, from, FIRST, left, changes)
@@ -56,7 +59,16 @@ export class VectorPast {
     return found
   }
 
-  /** The same for the next message, by state bits before and after the one at a place. */
+  /** The same as the row at place `i` itself had it at the beginning, before the message that came before the first. */
+  sinceFirst(i: number): number[] {
+    const { nodes, since } = this.#store.layout
+    const at = this.#at(i)
+    const found: number[] = []
+    for (let n = 0; n < nodes; n++) found.push(this.#nums[at + since + n] as number)
+    return found
+  }
+
+  /** The same as `since` for the next message, by state bits before and after the one at a place. */
   goOn(since: number[], before: number, after: number, place: number): void {
     const { bits } = this.#store.shape
     const time = this.timeOf(place)

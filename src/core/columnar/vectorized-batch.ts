@@ -502,7 +502,7 @@ export class VectorizedBatch {
   /** While the rows' own numbers are still the old ones. */
   #settleHistory(kept: VectorHistory, reached: number): void {
     const at = { reached, newest: this.#newest, acting: this.#at?.place, answers: this.#calls.answers }
-    kept.settle(new VectorPast(this.#source(), this.#store), this.#messages, this.#history, at)
+    kept.settle(new VectorPast(this.#source(), this.#store), this.#messages, this.#history, this.#since, at)
   }
 
   /** `last`: the newest message that the row at place `i` has got. */
