@@ -59,18 +59,28 @@ export class FrameServer {
     })
     // who asks is known by the signature; nothing of it is to be answered in time
     const config = { access: 'public' as const, takesStream: true }
-    app.get(FRAMES_PATH, { config, schema: { hide: true } }, (request, reply) => this.#open(app, request, reply))
+    app.get(FRAMES_PATH, {
+      config,
+      schema: { hide: true },
+      exposeHeadRoute: false,
+      // before its handler, which a package for WebSockets may have wrapped
+      onRequest: (request, reply, done) => {
+        const refusal = this.#open(app, request, reply)
+        if (refusal !== undefined) done(refusal)
+      },
+      handler: async () => undefined,
+    })
   }
 
-  #open(app: FastifyInstance, { raw, query, headers }: FastifyRequest, reply: FastifyReply): void {
+  #open(app: FastifyInstance, { raw, query, headers }: FastifyRequest, reply: FastifyReply): AppError | undefined {
     const { nonce } = query as { readonly nonce?: unknown }
     if (this.#hops.of(raw) === undefined || !isNonce(nonce))
-      throw new AppError('FORBIDDEN', 'only hosts of the cluster ask here')
+      return new AppError('FORBIDDEN', 'only hosts of the cluster ask here')
     // without a listener Node goes on reading requests from the socket
     if (headers.upgrade !== PROTOCOL || app.server.listenerCount('upgrade') === 0)
-      throw new AppError('NOT_FOUND', `frames are spoken here by an upgrade to ${PROTOCOL}`)
+      return new AppError('NOT_FOUND', `frames are spoken here by an upgrade to ${PROTOCOL}`)
     if (this.#isLeaving || this.#links.size >= MAX_LINKS)
-      throw new AppError('FENCED', 'this host takes no more connections of other hosts; hand on without frames')
+      return new AppError('FENCED', 'this host takes no more connections of other hosts; hand on without frames')
     const { socket } = raw
     const own = newNonce()
     reply.hijack()
@@ -81,6 +91,7 @@ export class FrameServer {
       this.#links.delete(link),
     )
     this.#links.add(link)
+    return undefined
   }
 }
 
