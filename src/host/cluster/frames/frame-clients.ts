@@ -10,7 +10,7 @@ import { request as askSecurely } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Hop, Hops } from '../hop.ts'
 import { HOP_HEADER } from '../hop.ts'
-import type { ReadFrame } from './batch.ts'
+import type { ReadFrame } from './frame-batch.ts'
 import { frameKeys, newNonce, isNonce, type FrameKeys } from './frame-keys.ts'
 import {
   ANSWER,

@@ -2,7 +2,7 @@
 import type { Duplex } from 'node:stream'
 import { machineTimers } from '../../../machine/timers.ts'
 import type { Signer } from '../signer.ts'
-import { BatchReader, BatchWriter, frameSize, MAX_BATCH, type Frame, type ReadFrame } from './batch.ts'
+import { BatchReader, BatchWriter, frameSize, MAX_BATCH, type Frame, type ReadFrame } from './frame-batch.ts'
 
 /** bytes that wait until the other host takes them; from there on nothing should be added */
 const MANY = 1_048_576

@@ -12,7 +12,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '../../../kernel/errors.ts'
 import { machineTimers } from '../../../machine/timers.ts'
 import type { Hops } from '../hop.ts'
-import type { ReadFrame } from './batch.ts'
+import type { ReadFrame } from './frame-batch.ts'
 import {
   ANSWER,
   ASK,

@@ -4,7 +4,7 @@ import { createServer as createHttp, request as askHttp, type IncomingMessage } 
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { expect, it } from 'vitest'
-import type { ReadFrame } from '../../../../src/host/cluster/frames/batch.ts'
+import type { ReadFrame } from '../../../../src/host/cluster/frames/frame-batch.ts'
 import { frameKeys } from '../../../../src/host/cluster/frames/frame-keys.ts'
 import {
   ASK,

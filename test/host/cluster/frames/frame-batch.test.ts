@@ -7,7 +7,7 @@ import {
   MAX_BATCH,
   type Frame,
   type ReadFrame,
-} from '../../../../src/host/cluster/frames/batch.ts'
+} from '../../../../src/host/cluster/frames/frame-batch.ts'
 import { Signer } from '../../../../src/host/cluster/signer.ts'
 
 const signer = new Signer(Buffer.from('the key of one connection'))
@@ -33,8 +33,8 @@ function plain({ kind, number, head, body }: Frame): unknown {
   return { kind, number, head, body: Buffer.from(body as string, 'latin1').toString('hex') }
 }
 
-// Holds BATCH-1
-it('BATCH-1: frames are read as they were written, wherever their bytes are split', () => {
+// Holds FRAMEBATCH-1
+it('FRAMEBATCH-1: frames are read as they were written, wherever their bytes are split', () => {
   fc.assert(
     fc.property(
       fc.array(fc.array(anyFrame, { maxLength: 4 }), { maxLength: 4 }),
@@ -52,8 +52,8 @@ it('BATCH-1: frames are read as they were written, wherever their bytes are spli
   )
 })
 
-// Holds BATCH-2
-it('BATCH-2: no byte of a batch can be another', () => {
+// Holds FRAMEBATCH-2
+it('FRAMEBATCH-2: no byte of a batch can be another', () => {
   const frame = fc.array(anyFrame, { minLength: 1, maxLength: 2 })
   fc.assert(
     fc.property(frame, fc.nat(), fc.integer({ min: 1, max: 255 }), (frames, place, change) => {
@@ -69,12 +69,12 @@ it('BATCH-2: no byte of a batch can be another', () => {
   )
 })
 
-// Holds BATCH-2
+// Holds FRAMEBATCH-2
 it.each<[string, (batches: readonly Buffer[]) => readonly (Buffer | undefined)[]]>([
   ['is there twice', ([first]) => [first, first]],
   ['is missing', ([, second]) => [second]],
   ['is of another key', () => [written([[]], new BatchWriter(new Signer(Buffer.from('another'))))]],
-])('BATCH-2: a batch that %s is refused', (_, sent) => {
+])('FRAMEBATCH-2: a batch that %s is refused', (_, sent) => {
   const writer = new BatchWriter(signer)
   const batches = [written([[]], writer), written([[]], writer)]
   const reader = new BatchReader(signer)
@@ -83,20 +83,20 @@ it.each<[string, (batches: readonly Buffer[]) => readonly (Buffer | undefined)[]
   }).toThrow('a batch of frames is not signed by a host of the cluster for this place')
 })
 
-// Holds BATCH-2
+// Holds FRAMEBATCH-2
 it.each([
   ['a frame has no whole head', Buffer.alloc(12)],
   ['a frame ends behind its batch', Buffer.from('00000100010000000000000000', 'hex')],
   ['a frame ends behind its batch', Buffer.from('00000009010000000000000001', 'hex')],
-])('BATCH-2: %s', (sentence, frames) => {
+])('FRAMEBATCH-2: %s', (sentence, frames) => {
   const head = Buffer.alloc(20)
   head.writeUInt32BE(frames.length)
   signer.sign(Buffer.alloc(8), frames).copy(head, 4, 0, 16)
   expect(() => new BatchReader(signer).read(Buffer.concat([head, frames]))).toThrow(sentence)
 })
 
-// Holds BATCH-3
-it('BATCH-3: a batch that would be too long is refused by its head', () => {
+// Holds FRAMEBATCH-3
+it('FRAMEBATCH-3: a batch that would be too long is refused by its head', () => {
   const head = Buffer.alloc(20)
   head.writeUInt32BE(MAX_BATCH + 1)
   expect(() => new BatchReader(signer).read(head)).toThrow('at most 1048576 are read')

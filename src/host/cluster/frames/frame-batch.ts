@@ -5,10 +5,10 @@
  * Bytes of a batch: 4 length of the frames, 16 signature, frames. Of a frame: 4 length of what follows, 1 kind, 4 number
  * of the request, 4 length of its head, head in UTF-8, body.
  *
- * BATCH-1 what is read is what was written, wherever the bytes were split on their way
- * BATCH-2 whatever no host of the cluster has written to this one, in this place, is refused with a sentence, before
+ * FRAMEBATCH-1 what is read is what was written, wherever the bytes were split on their way
+ * FRAMEBATCH-2 whatever no host of the cluster has written to this one, in this place, is refused with a sentence, before
  *   anything of its batch is used
- * BATCH-3 no more is held than one batch, whose length is bounded
+ * FRAMEBATCH-3 no more is held than one batch, whose length is bounded
  */
 import { timingSafeEqual } from 'node:crypto'
 import type { Signer } from '../signer.ts'
