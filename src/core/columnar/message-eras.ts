@@ -85,7 +85,8 @@ export interface Known {
 
 /** Of a source whose earlier messages nobody wants. */
 export function firstEra(fields: Fields): Era {
-  return { fields, from: Number.NEGATIVE_INFINITY, kept: undefined, previous: undefined }
+  // Below each number, and as small as they are: one that is not would cost every era a box.
+  return { fields, from: -1, kept: undefined, previous: undefined }
 }
 
 /** The era of an indexed row whose next message goes another way than those with its usual fields. */
