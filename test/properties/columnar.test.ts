@@ -344,8 +344,14 @@ class Run {
   /** rows that took a message by themselves in which a sensor failed */
   byThemselves = 0
 
-  /** `more`: somebody listens to all tasks; or to one; or there are no rows. `kept`: events of each task; 0: none */
-  constructor(more: 'nobody' | 'somebody' | 'to one' | 'no rows', generates: boolean, hearsRare = true, kept = 0) {
+  /** `more`: somebody listens to all tasks; or to one; or there are no rows. `kept`: events of each task; 0: none. `fullStates`: of the engine */
+  constructor(
+    more: 'nobody' | 'somebody' | 'to one' | 'no rows',
+    generates: boolean,
+    hearsRare = true,
+    kept = 0,
+    fullStates = 10_000,
+  ) {
     // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the same that the library does
     const generate = (parameters: readonly string[], body: string) => new Function(...parameters, body) as () => unknown
     this.engine = new CoreEngine({
@@ -353,6 +359,7 @@ class Run {
       scheduler: this.clock,
       ids: () => 'unused',
       seed: 7,
+      fullStates,
       ...(generates && { generate }),
       // an executor that can hold answers back has no rows
       ...(more === 'no rows' && { latency: () => 0 }),
@@ -524,7 +531,8 @@ describe('listening changes nothing', () => {
   ])('%s', async (_, looksAlways, generates) => {
     await fc.assert(
       fc.asyncProperty(cases, async (given) => {
-        const quiet = new Run('nobody', generates)
+        // Holds FULLSTATE-1, PACKWORK-1: without generated code, no state is kept as it is from one piece of work to the next.
+        const quiet = new Run('nobody', generates, true, 0, generates ? 10_000 : 0)
         const calls = await play(quiet, given, looksAlways)
         attached += quiet.attached
         waited += quiet.waited

@@ -66,6 +66,8 @@ export interface EngineOptions {
    * ones; default 1,000 each. When more come, the oldest message or call that waits is dropped, counted, and said in the log
    */
   readonly maxWaiting?: number
+  /** tasks whose full state is at hand, default 10,000: of others that have heard messages it is packed until it is needed */
+  readonly fullStates?: number
 }
 
 export interface Engine {

@@ -12,6 +12,7 @@ import { createRegistry } from '../plug/registry.ts'
 import type { Ports } from '../ports.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 import { StatePacker } from '../task/packed-state.ts'
+import { WorkPacker } from '../task/packed-work.ts'
 import type { CarriedOver } from '../task/carry-over.ts'
 import type { Explanation } from '../task/explain.ts'
 import type { Lost } from '../task/lost.ts'
@@ -33,6 +34,7 @@ import { EventHistory, type TaskHistory } from './event-history.ts'
 import { EventSubscriptions } from './event-subscriptions.ts'
 import type { EventFilter } from './event-filter.ts'
 import { guarded } from './event-stream.ts'
+import { FullStates } from './full-states.ts'
 import type { FiredEvent } from './events.ts'
 import { LiveTask, type TaskHost } from './live-task.ts'
 import { isOne, messagesByTask } from './messages.ts'
@@ -58,8 +60,8 @@ export class CoreEngine implements Engine {
   readonly #timers: TimerQueue
   readonly #clocks = new Clocks()
   readonly #executor: Executor
-  /** the present, epoch ms */
-  #latest = Number.NEGATIVE_INFINITY
+  /** the present, epoch ms; in an array, where a new number makes no object */
+  readonly #latest = Float64Array.of(Number.NEGATIVE_INFINITY)
   readonly #scheduler: SchedulerLike
   /** of a simulation: replies that are held back */
   readonly delays: Delays
@@ -68,6 +70,7 @@ export class CoreEngine implements Engine {
   readonly #tasks = new Map<string, LiveTask>()
   readonly #host: TaskHost
   readonly #waiting = new WaitingWork()
+  readonly #fullStates: FullStates
   #busy = false
   /** what is wanted of all tasks needs none of them to take its messages on its full state */
   #isShort = true
@@ -103,6 +106,7 @@ export class CoreEngine implements Engine {
     this.#preparer = preparer
     this.#limits = limitsOf(options)
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
+    this.#fullStates = new FullStates(options.fullStates)
     const { onRare, journal, timed } = options
     this.#executor = newExecutor({
       globalSettings: options.globalSettings ?? {},
@@ -142,6 +146,8 @@ export class CoreEngine implements Engine {
       kept: this.kept,
       later: new WeakSet(),
       packer: new StatePacker(),
+      workPacker: new WorkPacker(),
+      fullStates: this.#fullStates,
       ended: (task) => {
         this.#timers.forget(task)
         this.#router.remove(task)
@@ -355,7 +361,10 @@ export class CoreEngine implements Engine {
       return isDone && !this.#events.isWaiting ? true : this.#goOn(message, taken)
     } finally {
       this.#busy = false
-      if (taken !== ACCEPTED) this.#armAfter(taken)
+      if (taken !== ACCEPTED) {
+        this.#armAfter(taken)
+        this.#fullStates.settle()
+      }
     }
   }
 
@@ -531,6 +540,7 @@ export class CoreEngine implements Engine {
     } finally {
       this.#busy = false
       this.#timers.arm()
+      this.#fullStates.settle()
     }
   }
 
@@ -555,9 +565,9 @@ export class CoreEngine implements Engine {
   /** The scheduler's time, which never goes back, whatever the machine's clock does. */
   #now(): number {
     const now = this.#scheduler.now()
-    const latest = this.#latest
+    const latest = this.#latest[0] as number
     if (now <= latest) return latest
-    this.#latest = now
+    this.#latest[0] = now
     return now
   }
 

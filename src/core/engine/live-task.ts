@@ -14,6 +14,7 @@ import type { Input, LaneInput, TimerKind } from '../task/input.ts'
 import { withoutRepeats } from '../task/invocation.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import type { PackedState, StatePacker } from '../task/packed-state.ts'
+import type { WorkPacker } from '../task/packed-work.ts'
 import { restoreState } from '../task/restore.ts'
 import type { TaskModel } from '../task/run.ts'
 import { RestingState } from '../task/resting-state.ts'
@@ -25,6 +26,7 @@ import { TaskState } from '../task/task-state.ts'
 import type { NodeView, SavedTask, Task, TaskInfo } from './api.ts'
 import type { Outcome } from './call-plug.ts'
 import type { ExecutedTask, Executor, MessageListener, TaskExecutor } from './executor.ts'
+import type { FullStates } from './full-states.ts'
 import type { Reply } from './journal.ts'
 import type { Prepared } from './prepared.ts'
 import { noNode, noSensor, notPossible, requirePushed } from './refusals.ts'
@@ -44,6 +46,9 @@ export interface TaskHost extends SharedHooks, LaneHost {
   ended(task: LiveTask): void
   /** of saved states */
   readonly packer: StatePacker
+  /** of states at hand */
+  readonly workPacker: WorkPacker
+  readonly fullStates: FullStates
   report(what: string, error: unknown): void
 }
 
@@ -245,8 +250,24 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   }
 
   after(): void {
+    this.#host.fullStates.add(this)
     if (this.#state?.status !== 'running') this.#host.ended(this)
     this.#host.journal?.touched(this)
+  }
+
+  /** Its state was packed, and is not any more. */
+  unpacked(): void {
+    this.#host.fullStates.add(this)
+  }
+
+  pack(): boolean {
+    const lane = this.#lane
+    if (lane === undefined) return true
+    const { model, state } = lane
+    const isOpen = !state.isFree || state.inFlight.size > 0 || state.groups.length > 0
+    if (isOpen || this.#executor?.hasOpenCall === true) return false
+    this.#host.workPacker.pack(model, state, this)
+    return true
   }
 
   /** Nobody waits for the calls that are open. */
@@ -267,6 +288,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   /** No more timers and calls; nothing is reported. */
   abandon(): void {
     this.#isGone = true
+    this.#host.fullStates.delete(this)
     this.#executor?.drop()
     this.#host.timers.forget(this)
     const lane = this.#lane
@@ -389,6 +411,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   }
 
   #forgetLane(): void {
+    this.#host.fullStates.delete(this)
     this.#lane = undefined
     this.#state = undefined
     this.#hooks = undefined

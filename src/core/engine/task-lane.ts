@@ -160,7 +160,7 @@ export class TaskLane implements TaskRun {
   /** As that of the task. A timer that is put off asks again when its time comes. */
   moveLimits(move: (limit: number, timeoutMs: number) => number): boolean {
     let hasMoved = false
-    for (const execution of this.state.work?.inFlight ?? []) {
+    for (const execution of this.state.open) {
       if (execution.phase !== 'called' || execution.wakeAt === Number.POSITIVE_INFINITY) continue
       const limit = move(execution.wakeAt, execution.node.call.timeoutMs)
       hasMoved ||= limit !== execution.wakeAt
@@ -229,19 +229,19 @@ export class TaskLane implements TaskRun {
 
   /** What is in flight under that number. */
   execution(id: number): Execution | undefined {
-    for (const execution of this.state.work?.inFlight ?? []) if (execution.id === id) return execution
+    for (const execution of this.state.open) if (execution.id === id) return execution
     return undefined
   }
 
   /** Nothing of it is wanted any more: calls are given up. */
   abandon(): void {
     this.forgetWaiting()
-    for (const execution of this.state.work?.inFlight ?? []) this.sink.cancelled(execution)
+    for (const execution of this.state.open) this.sink.cancelled(execution)
   }
 
   /** Nobody waits for the calls that are open; what they give is taken all the same. */
   giveUp(): void {
-    for (const execution of this.state.work?.inFlight ?? []) this.sink.closed(execution)
+    for (const execution of this.state.open) this.sink.closed(execution)
     this.#ahead?.giveUp()
   }
 

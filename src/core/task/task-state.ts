@@ -33,6 +33,15 @@ export interface Work extends NodeStates {
   readonly effectQueues: EffectQueues
 }
 
+/** The same in a smaller form. */
+export interface SmallWork {
+  readonly streams: Work['streams']
+  /** A new one, as it was. */
+  unpack(): Work
+  /** It was unpacked to stay so. */
+  unpacked(): void
+}
+
 type Nodes = Pick<Graph, 'sensors' | 'gates' | 'actuators'>
 
 /** Lists that are empty for most tasks are replaced when they change, so that the empty one is shared. */
@@ -80,6 +89,8 @@ export class TaskState implements Work {
   readonly #graph: Nodes
   readonly #resourceCount: number
   #work: Work | null = null
+  /** in place of `#work` */
+  #small: SmallWork | null = null
 
   /** Of a task that never ran. */
   constructor(graph: Nodes, resourceCount: number) {
@@ -89,12 +100,23 @@ export class TaskState implements Work {
 
   /** Null while all of it is as in a task that never ran. */
   get work(): Work | null {
-    return this.#work
+    return this.#small === null ? this.#work : this.#made()
   }
 
   /** To read from: what there is, or what would be made, which is not kept. */
   shown(): Work {
-    return this.#work ?? freshWork(this.#graph, this.#resourceCount)
+    return this.#work ?? this.#small?.unpack() ?? freshWork(this.#graph, this.#resourceCount)
+  }
+
+  /** What is in flight, without a look at a state that is kept small: there it is nothing. */
+  get open(): Iterable<Execution> {
+    return this.#work?.inFlight ?? NONE
+  }
+
+  /** Keeps in a smaller form what a task with work needs, until it is asked for. Nothing of it is in flight. */
+  shrink(small: SmallWork): void {
+    this.#small = small
+    this.#work = null
   }
 
   get sensors(): readonly SensorState[] {
@@ -114,7 +136,7 @@ export class TaskState implements Work {
   }
 
   get streams(): (Stream | null)[] {
-    return this.#made().streams
+    return this.#small?.streams ?? this.#made().streams
   }
 
   get inFlight(): InFlight<Execution> {
@@ -154,6 +176,7 @@ export class TaskState implements Work {
   forgetNodes(): void {
     this.#work?.inFlight.clear()
     this.#work = null
+    this.#small = null
     this.nextTickAt = Number.POSITIVE_INFINITY
     this.clocksBegan = NO_CLOCKS
     this.groups = NONE
@@ -165,7 +188,16 @@ export class TaskState implements Work {
   }
 
   #made(): Work {
-    return (this.#work ??= freshWork(this.#graph, this.#resourceCount))
+    return this.#work ?? this.#make()
+  }
+
+  #make(): Work {
+    const small = this.#small
+    const work = small?.unpack() ?? freshWork(this.#graph, this.#resourceCount)
+    this.#work = work
+    this.#small = null
+    small?.unpacked()
+    return work
   }
 }
 

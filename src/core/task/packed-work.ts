@@ -1,0 +1,85 @@
+/**
+ * What a task with work needs, kept small while nothing of it is in flight: its nodes as a saved state has them, packed.
+ * Counters and times of the task itself, and its last messages, stay what they are.
+ *
+ * PACKWORK-1 what is unpacked is what was packed, in every field that anybody reads.
+ */
+import { JsonPacker, unpack, type PackedJson } from '../../kernel/packed-json.ts'
+import { restoreState } from './restore.ts'
+import type { Sink, TaskModel } from './run.ts'
+import { saveState } from './save.ts'
+import type { SavedState } from './saved.ts'
+import { TaskState, type SmallWork, type Work } from './task-state.ts'
+
+type SavedWork = Pick<SavedState, 'origins' | 'links' | 'sensors' | 'gates' | 'actuators'>
+
+/** Numbers that are places in lists, few and small: those are shared with the form. */
+const PLACES = ['origin', 'via', 'earlier', 'trigger', 'place']
+/** What a saved state has besides. */
+const NO_COUNTERS: Omit<SavedState, keyof SavedWork> = {
+  status: 'running',
+  run: 0,
+  inputs: 0,
+  effects: 0,
+  invocations: 0,
+  executions: 0,
+  startTime: 0,
+  lastExecutionTime: 0,
+  finishedTime: 0,
+  seed: 0,
+  streams: {},
+}
+/** Timers were asked for when the state was made. */
+const NO_SINK: Sink = {
+  event: null,
+  detail: null,
+  rare: null,
+  counts: null,
+  why: false,
+  timer: () => undefined,
+  cancelled: () => undefined,
+}
+
+/** Told when its work was unpacked to stay so. */
+interface WorkOwner {
+  unpacked(): void
+}
+
+class PackedWork implements SmallWork {
+  /** The last messages stay themselves: who compares them finds the same, and to read them needs no unpacking. */
+  readonly streams: Work['streams']
+  readonly #model: TaskModel
+  readonly #packed: PackedJson
+  readonly #owner: WorkOwner
+
+  constructor(model: TaskModel, packed: PackedJson, streams: Work['streams'], owner: WorkOwner) {
+    this.streams = streams
+    this.#model = model
+    this.#packed = packed
+    this.#owner = owner
+  }
+
+  unpack(): Work {
+    const model = this.#model
+    const state = new TaskState(model.graph, model.resources.length)
+    const saved = { ...NO_COUNTERS, ...(unpack(this.#packed) as SavedWork) }
+    restoreState({ model, state, sink: NO_SINK, now: 0, at: 0 }, saved)
+    return { ...state.shown(), streams: this.streams }
+  }
+
+  unpacked(): void {
+    this.#owner.unpacked()
+  }
+}
+
+/** Packs what the tasks of an engine have of work. */
+export class WorkPacker {
+  readonly #packer = new JsonPacker(PLACES)
+
+  /** Of a state with nothing in flight. One that is not plain JSON stays as it is. */
+  pack(model: TaskModel, state: TaskState, owner: WorkOwner): void {
+    const { origins, links, sensors, gates, actuators } = saveState(model, state)
+    const packed = this.#packer.pack({ origins, links, sensors, gates, actuators }, model.resources)
+    if (packed !== undefined) state.shrink(new PackedWork(model, packed, state.streams, owner))
+  }
+}

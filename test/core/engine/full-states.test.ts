@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { FullStates } from '../../../src/core/engine/full-states.ts'
+
+function tasks(open: ReadonlySet<string> = new Set()) {
+  const packed: string[] = []
+  const task = (name: string) => ({
+    pack(): boolean {
+      if (!open.has(name)) packed.push(name)
+      return !open.has(name)
+    },
+  })
+  return { packed, task }
+}
+
+describe('the full states of an engine', () => {
+  it('are packed when they are too many, those that came first before others', () => {
+    const { packed, task } = tasks()
+    const states = new FullStates(2)
+    for (const name of ['a', 'b', 'c', 'd']) {
+      states.add(task(name))
+      states.settle()
+    }
+    expect(packed).toEqual(['a', 'b'])
+  })
+
+  it('are left alone while they are few, and when their task is gone', () => {
+    const { packed, task } = tasks()
+    const states = new FullStates(1)
+    const gone = task('gone')
+    for (const one of [gone, task('stays')]) states.add(one)
+    states.delete(gone)
+    states.settle()
+    expect(packed).toEqual([])
+  })
+
+  it('are asked again later when something is open in them', () => {
+    const open = new Set(['a'])
+    const { packed, task } = tasks(open)
+    const states = new FullStates(1)
+    for (const name of ['a', 'b', 'c']) states.add(task(name))
+    states.settle()
+    expect(packed).toEqual(['b'])
+    open.clear()
+    states.settle()
+    expect(packed).toEqual(['b', 'c'])
+    states.add(task('d'))
+    states.settle()
+    expect(packed).toEqual(['b', 'c', 'a'])
+  })
+
+  it('are looked at a few at a time, however many are too many', () => {
+    const { packed, task } = tasks()
+    const states = new FullStates(0)
+    for (const name of ['a', 'b', 'c', 'd', 'e']) states.add(task(name))
+    states.settle()
+    expect(packed).toEqual(['a', 'b'])
+  })
+})
