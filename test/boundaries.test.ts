@@ -27,6 +27,7 @@ const ASK_THE_MACHINE: Readonly<Record<string, string>> = {
   'src/host/auth/': 'secrets and salts, which nobody may foresee',
   'src/host/data-folder.ts': 'the key of the tokens, which nobody may foresee',
   'src/host/led-header.ts': 'the name of a header, which nobody may foresee',
+  'src/host/cluster/frames/frame-keys.ts': 'numbers of which keys are made, which nobody may foresee',
   'src/host/make-functions.ts': 'secrets of tenants, and processes that keep their own time',
   'src/host/make-models.ts': 'models run by processes that keep their own time, and ids of their uploads',
   'src/host/own-folder.ts': 'a folder for files of processes, which nobody else has',

@@ -85,7 +85,8 @@ export interface Known {
 
 /** Of a source whose earlier messages nobody wants. */
 export function firstEra(fields: Fields): Era {
-  return { fields, from: Number.NEGATIVE_INFINITY, kept: undefined, previous: undefined }
+  // Less than the number of any message. -Infinity, which is no integer, would make `from` a double in every era.
+  return { fields, from: -1, kept: undefined, previous: undefined }
 }
 
 /** The era of an indexed row whose next message goes another way than those with its usual fields. */
@@ -99,8 +100,9 @@ export function oddEra(own: Era): OddEra {
 }
 
 /** The era after a message with other fields, which is the next one. `last`: the one before it. */
-export function nextEra(era: Era, last: Message, time: number, index: number, fields: Fields): Era {
+export function nextEra(era: Era, last: Message, time: number, number: number, fields: Fields): Era {
   const { fields: before, kept } = era
+  const index = unboxed(number)
   let older = kept
   if (kept !== undefined) {
     const isCovered = kept.older === undefined && (fields.covers(kept.fields) || before.covers(kept.fields))
@@ -109,6 +111,12 @@ export function nextEra(era: Era, last: Message, time: number, index: number, fi
   const own = fields.covers(before) ? older : { message: last, fields: before, time, index, older }
   era.previous = undefined
   return { fields, from: index + 1, kept: own, previous: era }
+}
+
+/** The same number. A sum of doubles is a double, which costs the object that keeps it a box: what fits in 32 bits needs none. */
+function unboxed(number: number): number {
+  const whole = number | 0
+  return whole === number ? whole : number
 }
 
 /** Those that have a field which none of the newer ones has. */

@@ -60,8 +60,8 @@ export class CoreEngine implements Engine {
   readonly #timers: TimerQueue
   readonly #clocks = new Clocks()
   readonly #executor: Executor
-  /** the present, epoch ms */
-  #latest = Number.NEGATIVE_INFINITY
+  /** the present, epoch ms; in an array, where a new number makes no object */
+  readonly #latest = Float64Array.of(Number.NEGATIVE_INFINITY)
   readonly #scheduler: SchedulerLike
   /** of a simulation: replies that are held back */
   readonly delays: Delays
@@ -565,9 +565,9 @@ export class CoreEngine implements Engine {
   /** The scheduler's time, which never goes back, whatever the machine's clock does. */
   #now(): number {
     const now = this.#scheduler.now()
-    const latest = this.#latest
+    const latest = this.#latest[0] as number
     if (now <= latest) return latest
-    this.#latest = now
+    this.#latest[0] = now
     return now
   }
 

@@ -30,19 +30,22 @@ class VirtualAction<T> extends Subscription implements SchedulerAction<T> {
 }
 
 export class VirtualClock implements SchedulerLike {
-  #now: number
+  // In arrays, where a new number makes no object.
+  readonly #now: Float64Array
   #order = 0
+  /** No action is due before it, live or not; most messages of a simulation come earlier. */
+  readonly #earliest = Float64Array.of(Number.POSITIVE_INFINITY)
   readonly #due = new Heap<{ at: number; order: number; action: VirtualAction<unknown> }>(
     (a, b) => a.at < b.at || (a.at === b.at && a.order < b.order),
   )
 
   /** `now`: epoch ms at which the clock stands first. */
   constructor(now = 0) {
-    this.#now = now
+    this.#now = Float64Array.of(now)
   }
 
   now(): number {
-    return this.#now
+    return this.#now[0] as number
   }
 
   schedule<T>(work: (this: SchedulerAction<T>, state?: T) => void, delay = 0, state?: T): Subscription {
@@ -50,33 +53,39 @@ export class VirtualClock implements SchedulerLike {
   }
 
   enqueue(action: VirtualAction<unknown>, delay: number): void {
-    action.at = this.#now + Math.max(0, delay)
+    action.at = (this.#now[0] as number) + Math.max(0, delay)
     action.order = ++this.#order
     this.#due.push({ at: action.at, order: action.order, action })
+    if (action.at < (this.#earliest[0] as number)) this.#earliest[0] = action.at
   }
 
   /** Time of the next live action, undefined when nothing waits. */
   nextAt(): number | undefined {
     for (let top = this.#due.peek(); top; top = this.#due.peek()) {
-      if (!top.action.closed && top.order === top.action.order) return top.at
+      if (!top.action.closed && top.order === top.action.order) return (this.#earliest[0] = top.at)
       this.#due.pop()
     }
+    this.#earliest[0] = Number.POSITIVE_INFINITY
     return undefined
   }
 
   /** Goes to `time` at once: what was due before runs late, at that time. Never goes back. */
   jumpTo(time: number): void {
-    this.#now = Math.max(this.#now, time)
+    this.#now[0] = Math.max(this.#now[0] as number, time)
     this.advanceTo(time)
   }
 
   /** Runs everything due up to and including `time`, each at its own time; ends at `time`. Never goes back. */
   advanceTo(time: number): void {
+    if (time < (this.#earliest[0] as number)) {
+      if (time > (this.#now[0] as number)) this.#now[0] = time
+      return
+    }
     for (let at = this.nextAt(); at !== undefined && at <= time; at = this.nextAt()) {
       const entry = this.#due.pop()
-      this.#now = Math.max(this.#now, at)
+      this.#now[0] = Math.max(this.#now[0] as number, at)
       entry?.action.run()
     }
-    this.#now = Math.max(this.#now, time)
+    this.#now[0] = Math.max(this.#now[0] as number, time)
   }
 }

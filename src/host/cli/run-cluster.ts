@@ -6,7 +6,7 @@ import { openMemoryBlobs } from '../../storage/memory/memory-objects.ts'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
 import { OPTIONS, storeOf, type Environment } from '../config.ts'
 import { raisePartitions, type RaisedPartitions } from '../cluster/raise-partitions.ts'
-import { viewPartitions, type TenantsView } from '../cluster/view-partitions.ts'
+import { viewPartitions, type ClusterPartitions } from '../cluster/view-partitions.ts'
 import { tableLines } from './report/table.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -19,7 +19,7 @@ export interface ClusterFlags {
 }
 
 /** What `cluster` shows. */
-type WholeView = ClusterView & TenantsView
+type WholeView = ClusterView & ClusterPartitions
 
 /** What is asked of a cluster; absent: what there is. */
 export type ClusterOrder =
@@ -87,7 +87,7 @@ function hostLines({ hosts, free }: ClusterView): readonly string[] {
   return [...table, ...(free === 0 ? [] : [`${free} slots are at no host`])]
 }
 
-function tenantLines({ tenants, moreTenants }: TenantsView): readonly string[] {
+function tenantLines({ tenants, moreTenants }: ClusterPartitions): readonly string[] {
   if (tenants.length === 0) return []
   const rows = tenants.flatMap(({ tenant, partitions }) =>
     partitions.map(({ number, host, behind, handed }) => [

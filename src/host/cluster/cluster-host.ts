@@ -115,6 +115,7 @@ export class ClusterHost {
     gauges.watchQueue('cluster-slots', () => this.#placement?.owned ?? 0)
     gauges.watchQueue('cluster-tenants', () => this.tenants.size)
     gauges.watchTotal('cluster-forwarded', () => this.routing.forwarded)
+    gauges.watchTotal('cluster-framed', () => this.routing.framed)
     gauges.watchTotal('cluster-refused', () => this.routing.refused)
   }
 

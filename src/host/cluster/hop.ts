@@ -4,8 +4,9 @@
  * is its own waits until it does. It tells who the client is, whose wrong credentials count as its own. It is signed with
  * a key that only the hosts have, for one method and address, and good for a moment.
  */
-import { createHmac, hash, timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
+import { Signer } from './signer.ts'
 
 export const HOP_HEADER = 'reflexarc-hop'
 
@@ -22,21 +23,15 @@ export interface Hop {
   readonly address?: string | undefined
 }
 
-/** bytes that SHA-256 takes at once */
-const BLOCK = 64
-
 export class Hops {
-  readonly #inner: Buffer
-  readonly #outer: Buffer
+  readonly #signer: Signer
   readonly #now: () => number
   /** those that were read already */
   readonly #read = new WeakMap<IncomingMessage, Hop>()
 
   /** `secret`: what all hosts know. `now`: epoch ms */
   constructor(secret: Uint8Array, now: () => number) {
-    const key = createHmac('sha256', secret).update(HOP_HEADER).digest()
-    this.#inner = padded(key, 0x36)
-    this.#outer = padded(key, 0x5c)
+    this.#signer = new Signer(createHmac('sha256', secret).update(HOP_HEADER).digest())
     this.#now = now
   }
 
@@ -45,12 +40,22 @@ export class Hops {
     return `${head}.${this.#signature(head, method, url).toString('base64url')}`
   }
 
+  /** Of a request that came over a connection between hosts, all of which is signed. */
+  mark(raw: IncomingMessage, hop: Hop): void {
+    this.#read.set(raw, hop)
+  }
+
+  /** A key that only hosts of the cluster know. `purpose`: begins with a letter, so that it is no mark */
+  keyFor(purpose: string): Uint8Array {
+    return this.#signer.sign(Buffer.from(purpose))
+  }
+
   /** Of a request; read once. */
   of(raw: IncomingMessage): Hop | undefined {
-    const { headers, method = '', url = '' } = raw
-    if (headers[HOP_HEADER] === undefined) return undefined
     const known = this.#read.get(raw)
     if (known !== undefined) return known
+    const { headers, method = '', url = '' } = raw
+    if (headers[HOP_HEADER] === undefined) return undefined
     const hop = this.read(headers[HOP_HEADER], method, url)
     if (hop !== undefined) this.#read.set(raw, hop)
     return hop
@@ -73,16 +78,7 @@ export class Hops {
     }
   }
 
-  /** HMAC with SHA-256, of two digests: an `Hmac` of Node costs ten times as much, most of it for its key. */
   #signature(head: string, method: string, url: string): Buffer {
-    const text = Buffer.from(`${head}\n${method}\n${url}`)
-    const inner = hash('sha256', Buffer.concat([this.#inner, text]), 'buffer')
-    return hash('sha256', Buffer.concat([this.#outer, inner]), 'buffer')
+    return this.#signer.sign(Buffer.from(`${head}\n${method}\n${url}`))
   }
-}
-
-function padded(key: Uint8Array, pad: number): Buffer {
-  const block = Buffer.alloc(BLOCK, pad)
-  for (const [at, byte] of key.entries()) block[at] = byte ^ pad
-  return block
 }

@@ -83,7 +83,8 @@ export async function makeCluster(
     open: (name, holder, lost) => {
       const { tenant, number } = readPartitionName(name)
       const others = {
-        ask: (at: number, question: PartitionQuestion) => host.partitions.ask(tenant, at, question),
+        ask: (at: number, question: PartitionQuestion, ending: AbortSignal) =>
+          host.partitions.ask(tenant, at, question, ending),
         follow: (at: number, asked: FollowedStream, signal: AbortSignal) =>
           host.streams.follow(tenant, at, asked, signal),
         handed: (at: number) => host.partitions.handed(tenant, at),

@@ -6,6 +6,8 @@
  *   has the id of its effect, also when that is not known
  * PARTCALLS-2 no question is taken from whoever is no host of the cluster, nor with another body than it was signed for
  * PARTCALLS-3 nobody waits for the answer of a host that is gone
+ * PARTCALLS-4 a partition that is given away waits for no other that no host has: several that are given away at once
+ *   would wait for each other. Only calls of plugs do, whose outcomes are those of tasks
  */
 import type { FastifyInstance } from 'fastify'
 import type { Place } from '../../cluster/placement.ts'
@@ -53,8 +55,11 @@ export class PartitionCalls {
     this.#options = options
   }
 
-  /** What it gives there. Rejects as it does there; `FENCED` when no host has the partition, or the one that has it is gone. */
-  async ask(tenant: string, number: number, question: PartitionQuestion): Promise<unknown> {
+  /**
+   * What it gives there. Rejects as it does there; `FENCED` when no host has the partition, or the one that has it is
+   * gone. `ending`: whoever asks is given away.
+   */
+  async ask(tenant: string, number: number, question: PartitionQuestion, ending?: AbortSignal): Promise<unknown> {
     const { place, timers, requestMs } = this.#options
     const name = partitionName(tenant, number)
     const since = timers.elapsed()
@@ -66,7 +71,7 @@ export class PartitionCalls {
       let answer: Answer = { isElsewhere: true }
       if (at.kind === 'here') answer = await this.#askHere(name, question)
       else if (at.kind === 'elsewhere') answer = await this.#askAt(at.url, name, at.term, question)
-      const isOver = timers.elapsed() - since > patience
+      const isOver = timers.elapsed() - since > patience || (ending?.aborted === true && !isCallOfPlug(question))
       if ('error' in answer) {
         const { code, message, issues } = answer.error
         if (isOver || !mayRepeat || code !== 'FENCED') throw new AppError(code, message, { issues })
@@ -149,6 +154,10 @@ export class PartitionCalls {
       if (asked.size === 0 && this.#asked.get(url) === asked) this.#asked.delete(url)
     }
   }
+}
+
+function isCallOfPlug(question: PartitionQuestion): boolean {
+  return question.of === 'plugs' || (question.of === 'service' && question.method === 'call')
 }
 
 function told(error: unknown): Extract<Answer, { error: unknown }>['error'] {

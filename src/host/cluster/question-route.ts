@@ -51,10 +51,13 @@ function digestOf(body: string | Uint8Array): string {
   return createHash('sha256').update(body).digest('base64url')
 }
 
-/** No connection was made: nothing was asked. `error`: of an undici client, or of `fetch`, which has that as its cause. */
+/**
+ * No connection was made, or nothing was taken of it: nothing was asked. `error`: of an undici client, of a connection for
+ * frames, or of `fetch`, which has that as its cause.
+ */
 export function isUnasked(error: unknown): boolean {
   const code = codeOf(error) ?? codeOf(error instanceof Error ? error.cause : undefined)
-  return code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT'
+  return code === 'ECONNREFUSED' || code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'UNTAKEN'
 }
 
 function codeOf(error: unknown): unknown {

@@ -17,6 +17,8 @@ import { slotOf } from '../../cluster/slots.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { NDJSON_MEDIA_TYPE } from '../../web/media-types.ts'
 import type { Access } from '../hosted-service.ts'
+import { FrameClients } from './frames/frame-clients.ts'
+import { FrameServer } from './frames/frame-server.ts'
 import { HOP_HEADER, type Hop, type Hops } from './hop.ts'
 import type { PartitionCalls } from './partition-calls.ts'
 import { isUnasked } from './question-route.ts'
@@ -85,17 +87,24 @@ export class RequestRouting {
   readonly #lost: Routed[] = []
   /** bodies that were read before it was known that they are for this host */
   readonly #bodies = new WeakMap<FastifyRequest, Buffer>()
+  readonly #frames: FrameClients
   #small: SmallRequests | undefined
   #forwarded = 0
   #refused = 0
 
   constructor(options: RoutingOptions) {
     this.#options = options
+    this.#frames = new FrameClients(options)
   }
 
   /** requests that other hosts were asked to answer, since the start */
   get forwarded(): number {
     return this.#forwarded
+  }
+
+  /** those of them that went in frames */
+  get framed(): number {
+    return this.#small?.framed ?? 0
   }
 
   /** requests that were refused because a host had too many to answer, since the start */
@@ -105,7 +114,7 @@ export class RequestRouting {
 
   /** After whatever lets requests in, which says whose they are. */
   async addTo(app: FastifyInstance): Promise<void> {
-    const { requestMs } = this.#options
+    const { requestMs, hops } = this.#options
     // Only in a cluster: the packages are not everybody's.
     const [{ default: replyFrom }, { Agent }] = await Promise.all([import('@fastify/reply-from'), import('undici')])
     const agent = new Agent({
@@ -116,9 +125,13 @@ export class RequestRouting {
       // streams last as long as their readers like
       bodyTimeout: 0,
     })
-    this.#small = new SmallRequests(agent)
+    this.#small = new SmallRequests({ agent, frames: this.#frames, hops })
+    new FrameServer(hops).addTo(app)
     await app.register(replyFrom, { disableRequestLogging: true, disableCache: true, undici: agent })
-    app.addHook('onClose', () => agent.destroy())
+    app.addHook('onClose', () => {
+      this.#frames.end()
+      return agent.destroy()
+    })
     app.addHook('preParsing', (request, _reply, payload, done) => {
       const body = this.#bodies.get(request)
       done(null, body === undefined ? payload : Readable.from([body]))
@@ -149,6 +162,7 @@ export class RequestRouting {
   /** After each look: what waits for hosts that are gone is refused, and what waits for a host may have one now. */
   looked(live: ReadonlySet<string>): void {
     for (const url of this.#asked.keys()) if (!live.has(url)) this.#endAt(url)
+    this.#frames.looked(live)
     for (const one of this.#lost.splice(0)) this.#route(one)
   }
 
@@ -242,9 +256,8 @@ export class RequestRouting {
     }
     if (body !== undefined && this.#small !== undefined) {
       drop = this.#endWith(owner, reply, refuse)
-      const hop = this.#options.hops.sign(method, raw.url ?? '', mark)
       const stream = (answer: Readable): void => sendStream(reply, answer)
-      this.#small.ask(owner, request, body, hop, {
+      this.#small.ask(owner, request, body, mark, {
         reply,
         isOver: () => isOver || reply.sent || reply.raw.destroyed,
         stream,

@@ -1,6 +1,7 @@
 /**
- * Requests that are small enough to be held whole while they are handed to another host, with answers that are: each is one
- * write, and a request whose connection is refused can be asked again. Nearly all are small; what is not goes by streams.
+ * Requests that are small enough to be held whole while they are handed to another host, with answers that are. They go in
+ * frames over a connection that is kept (frames/), as soon as there is one; else each by itself over HTTP, and then one
+ * whose connection is refused can be asked again. Nearly all are small; what is not goes by streams.
  *
  * SMALL-1 a body is held only while all of them together have room; whoever comes then goes by streams, which wait
  * SMALL-2 nothing of an answer is sent before it is known to be whole, unless it goes by a stream
@@ -9,10 +10,12 @@ import type { OutgoingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Agent, Dispatcher } from 'undici'
-import { HOP_HEADER } from './hop.ts'
+import type { FrameClients, FramedAsking } from './frames/frame-clients.ts'
+import { type AnswerHead, type HeaderValue, MAX_BODY } from './frames/frame-kinds.ts'
+import { HOP_HEADER, type Hop, type Hops } from './hop.ts'
 
 /** bytes of a body, and of an answer */
-const MAX_BYTES = 65_536
+const MAX_BYTES = MAX_BODY
 /** bytes of all bodies that are held */
 const MAX_HELD = 64 * 1_048_576
 
@@ -32,12 +35,24 @@ interface Asking {
   failed(error: Error): void
 }
 
-export class SmallRequests {
-  readonly #agent: Agent
-  #held = 0
+export interface SmallRequestsOptions {
+  readonly agent: Agent
+  readonly frames: Pick<FrameClients, 'to'>
+  readonly hops: Hops
+}
 
-  constructor(agent: Agent) {
-    this.#agent = agent
+export class SmallRequests {
+  readonly #options: SmallRequestsOptions
+  #held = 0
+  #framed = 0
+
+  constructor(options: SmallRequestsOptions) {
+    this.#options = options
+  }
+
+  /** requests that went in frames, since the start */
+  get framed(): number {
+    return this.#framed
   }
 
   /** Whether it can be held, by what its head says. */
@@ -66,20 +81,107 @@ export class SmallRequests {
     })
   }
 
-  /** `origin`: address of the host. `hop`: what says who hands on. */
-  ask(origin: string, { raw, method }: FastifyRequest, body: Buffer, hop: string, asking: Asking): void {
-    const headers: string[] = [HOP_HEADER, hop]
+  /** `origin`: address of the host. `mark`: says who hands on */
+  ask(origin: string, request: FastifyRequest, body: Buffer, mark: Hop, asking: Asking): void {
+    if (this.#askInFrame(origin, request, body, mark, asking)) return
+    const { raw, method } = request
+    const url = raw.url ?? '/'
+    const headers: string[] = [HOP_HEADER, this.#options.hops.sign(method, url, mark)]
     const { rawHeaders } = raw
     for (let at = 0; at < rawHeaders.length; at += 2) {
       const name = rawHeaders[at] ?? ''
       if (!DROPPED.has(name.toLowerCase())) headers.push(name, rawHeaders[at + 1] ?? '')
     }
-    const asked = { origin, path: raw.url ?? '/', method, headers }
-    this.#agent.dispatch(
-      { ...asked, body: body.length === 0 ? null : body },
+    this.#options.agent.dispatch(
+      { origin, path: url, method, headers, body: body.length === 0 ? null : body },
       new SmallAnswer(asking, method === 'HEAD'),
     )
   }
+
+  #askInFrame(origin: string, { raw, method }: FastifyRequest, body: Buffer, mark: Hop, asking: Asking): boolean {
+    const link = this.#options.frames.to(origin)
+    const headers = link && onceEach(raw)
+    if (link === undefined || headers === undefined) return false
+    const answer = new FramedAnswer(asking, (bytes) => number !== undefined && link.more(number, bytes))
+    const number = link.ask({ method, url: raw.url ?? '/', headers }, mark, body, answer)
+    if (number === undefined) return false
+    this.#framed += 1
+    asking.reply.raw.once('close', () => link.drop(number))
+    return true
+  }
+}
+
+/** Headers that go on, by name; undefined: one of them is there more than once. */
+function onceEach({ rawHeaders }: FastifyRequest['raw']): Readonly<Record<string, string>> | undefined {
+  const headers: Record<string, string> = {}
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = (rawHeaders[at] ?? '').toLowerCase()
+    if (DROPPED.has(name)) continue
+    if (headers[name] !== undefined) return undefined
+    headers[name] = rawHeaders[at + 1] ?? ''
+  }
+  return headers
+}
+
+/** The answer to a request that went in a frame. */
+class FramedAnswer implements FramedAsking {
+  readonly #asking: Asking
+  readonly #more: (bytes: number) => void
+  #stream: Readable | undefined
+  /** bytes that came and that the reader has no room for */
+  #unread = 0
+
+  constructor(asking: Asking, more: (bytes: number) => void) {
+    this.#asking = asking
+    this.#more = more
+  }
+
+  whole([status, headers]: AnswerHead, body: Buffer): void {
+    if (!this.#asking.isOver()) sendWhole(this.#asking.reply, status, headers, body.toString('latin1'))
+  }
+
+  begun([status, headers]: AnswerHead): void {
+    if (this.#asking.isOver()) return
+    const { reply } = this.#asking
+    reply.code(status)
+    for (const name of Object.keys(headers)) if (!DROPPED.has(name)) reply.header(name, headers[name])
+    this.#stream = new Readable({
+      read: () => {
+        if (this.#unread > 0) this.#more(this.#unread)
+        this.#unread = 0
+      },
+    })
+    this.#asking.stream(this.#stream)
+  }
+
+  piece(bytes: Buffer): void {
+    if (this.#stream?.push(bytes) === true) this.#more(bytes.length)
+    else this.#unread += bytes.length
+  }
+
+  ended(): void {
+    this.#stream?.push(null)
+  }
+
+  failed(error: Error): void {
+    if (this.#stream !== undefined) this.#stream.destroy(error)
+    else if (!this.#asking.isOver()) this.#asking.failed(error)
+  }
+}
+
+/** `body`: each character is a byte; a text goes out with its head at once. */
+function sendWhole(
+  reply: FastifyReply,
+  status: number,
+  given: Readonly<Record<string, HeaderValue | undefined>>,
+  body: string,
+): void {
+  reply.hijack()
+  const { raw } = reply
+  const headers = reply.getHeaders()
+  for (const name of Object.keys(given)) if (!DROPPED.has(name)) headers[name] = given[name] as string
+  raw.writeHead(status, headers as OutgoingHttpHeaders)
+  raw.end(body, 'latin1')
 }
 
 /** An answer on its way back. */
@@ -128,13 +230,8 @@ class SmallAnswer implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     if (this.#stream !== undefined) return void this.#stream.push(null)
     if (this.#asking.isOver()) return
-    this.#putHead()
-    const { reply } = this.#asking
-    reply.hijack()
-    const { raw } = reply
-    raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders)
-    // a text goes out with its head at once; each of these characters is a byte
-    raw.end(this.#pieces.map((piece) => piece.toString('latin1')).join(''), 'latin1')
+    const body = this.#pieces.map((piece) => piece.toString('latin1')).join('')
+    sendWhole(this.#asking.reply, this.#status, this.#headers, body)
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {

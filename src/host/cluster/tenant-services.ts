@@ -24,6 +24,12 @@ export function fenceOf(number: number): string {
 /** ms for requests that are under way when the tenant goes to another host */
 const PATIENCE = 4_000
 
+/** Asks other partitions of the tenant. */
+interface OtherPartitions extends Pick<HostedPartition, 'follow' | 'handed'> {
+  /** `ending`: this partition is given away. */
+  ask(partition: number, question: PartitionQuestion, ending: AbortSignal): Promise<unknown>
+}
+
 export interface TenantServicesOptions {
   readonly table: ServiceTable
   /** as for a host that has all tenants */
@@ -31,8 +37,7 @@ export interface TenantServicesOptions {
   readonly tenant: string
   /** of the tenant's partitions, from 0 */
   readonly number: number
-  /** asks other partitions of the tenant */
-  readonly others: Pick<HostedPartition, 'ask' | 'follow' | 'handed'>
+  readonly others: OtherPartitions
   readonly holder: FenceHolder
   readonly gauges: GaugesOfTenant
   readonly timers: Timers
@@ -122,7 +127,7 @@ export class TenantServices {
       tenant,
       number,
       count,
-      ask: (at, question) => others.ask(at, question),
+      ask: (at, question) => others.ask(at, question, this.#closing.signal),
       follow: (at, asked, signal) => others.follow(at, asked, signal),
       handed: (at) => others.handed(at),
       ports: (own) => this.#first?.ports(own) ?? own,

@@ -41,7 +41,7 @@ export interface TenantView {
   readonly partitions: readonly PartitionView[]
 }
 
-export interface TenantsView {
+export interface ClusterPartitions {
   /** by name */
   readonly tenants: readonly TenantView[]
   /** tenants that are not shown */
@@ -53,7 +53,7 @@ export async function viewPartitions(
   storage: Storage,
   { hosts }: Pick<ClusterView, 'hosts'>,
   tenant?: string,
-): Promise<TenantsView> {
+): Promise<ClusterPartitions> {
   const all = (await storage.tenants()).filter((one) => !one.startsWith('_'))
   if (tenant !== undefined && !all.includes(tenant)) {
     throw new AppError('NOT_FOUND', `the store has no tenant ${JSON.stringify(tenant.slice(0, 100))}`)

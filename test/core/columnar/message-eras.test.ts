@@ -252,6 +252,16 @@ describe('an era', () => {
     expect(keptSince(eraOf(said(...many)), -1).map(({ index }) => index)).toEqual([996, 997])
   })
 
+  it('counts messages beyond what 32 bits hold', () => {
+    const fields = new FieldsTable(undefined)
+    const [one, other] = [fields.of({ resource: 'r', a: 1 }), fields.of({ resource: 'r', b: 1 })]
+    if (one === undefined || other === undefined) throw new Error('a list of fields is missing')
+    for (const index of [2 ** 31 - 1, 2 ** 31, 2 ** 40]) {
+      const era = nextEra(firstEra(one), { resource: 'r', a: 1 }, 0, index, other)
+      expect([era.kept?.index, era.from]).toEqual([index, index + 1])
+    }
+  })
+
   it('gives what was carried until its time is over', () => {
     const era = eraOf(said({ a: 1 }, { b: 2 }, { b: 3 }))
     expect(carriedValue(era, 'a', 500, 1000, -1, null)).toBe(1)

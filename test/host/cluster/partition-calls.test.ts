@@ -93,6 +93,21 @@ it('what waits for a host that stands still is refused as soon as that counts as
   await expect(answer).rejects.toMatchObject({ code: 'FENCED' })
 })
 
+// Holds PARTCALLS-4
+it('a partition that is given away does not wait for another that no host has, but for what plugs have called', async () => {
+  const { url, asked } = await hostAt([HERE])
+  const nobody: Place = { kind: 'nobody', term: 1 }
+  const ending = AbortSignal.abort()
+  const { calls } = await hostAt([nobody, { kind: 'elsewhere', term: 1, url }])
+  await expect(calls.ask('acme', 0, QUESTION, ending)).rejects.toMatchObject({ code: 'FENCED' })
+  // the one that another host has is asked once more, as ever
+  expect(await calls.ask('acme', 0, QUESTION, ending)).toBe(7)
+  const call: PartitionQuestion = { of: 'service', service: 'functions', method: 'call', args: ['double', '1', {}, {}] }
+  const other = await hostAt([nobody, { kind: 'elsewhere', term: 1, url }])
+  expect(await other.calls.ask('acme', 0, call, ending)).toBe(7)
+  expect(asked).toEqual([QUESTION, call])
+})
+
 // Holds PARTCALLS-2
 it('a body that another was signed for is not taken', async () => {
   const { url, asked } = await hostAt([HERE])

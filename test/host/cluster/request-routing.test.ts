@@ -1,58 +1,10 @@
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { connect, type AddressInfo } from 'node:net'
-import websocket from '@fastify/websocket'
-import { fastify, type FastifyInstance } from 'fastify'
-import { afterEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import type { Place } from '../../../src/cluster/placement.ts'
 import { Hops, HOP_HEADER } from '../../../src/host/cluster/hop.ts'
-import { RequestRouting } from '../../../src/host/cluster/request-routing.ts'
-import { errorHandler } from '../../../src/host/errors.ts'
-import { plainErrorBody } from '../../../src/host/failure.ts'
-
-const hops = new Hops(Buffer.from('secret of all hosts'), () => 1_000)
-const ends: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  await Promise.all(ends.splice(0).map((end) => end()))
-})
-
-interface ModelHost {
-  readonly app: FastifyInstance
-  readonly routing: RequestRouting
-  readonly url: string
-  place: Place
-}
-
-/** A host that has its tenant as soon as its place says so. */
-async function hostAt(place: Place, tenant = 'acme', maxAsked = 100): Promise<ModelHost> {
-  const app = fastify()
-  await app.register(websocket)
-  const here = { hold: () => undefined }
-  const routing = new RequestRouting({
-    tenants: { get: () => undefined, opened: async () => here, has: () => true, isComplete: true },
-    place: () => host.place,
-    hops,
-    elapsed: () => 0,
-    requestMs: 30_000,
-    maxAsked,
-    partitionOf: (tenant) => tenant,
-    partitions: [],
-    tenantOfPublic: () => undefined,
-  })
-  app.setErrorHandler(errorHandler(plainErrorBody))
-  app.decorateRequest('tenant', '')
-  app.addHook('onRequest', async (request) => {
-    request.tenant = tenant
-  })
-  await routing.addTo(app)
-  app.post('/', async ({ body }) => ({ at: host.url, body }))
-  app.get('/', async () => ({ at: host.url }))
-  const url = await app.listen({ host: '127.0.0.1', port: 0 })
-  const host: ModelHost = { app, routing, url, place }
-  ends.push(() => app.close())
-  return host
-}
+import { atEnd, hostAt, hops, type ModelHost } from './model-host.ts'
 
 const post = (host: ModelHost, headers = {}): Promise<Response> =>
   fetch(`${host.url}/`, {
@@ -66,7 +18,7 @@ async function halted(answer: (response: ServerResponse) => void): Promise<strin
   const server = createServer((_request, response) => answer(response))
   const sockets = new WebSocketServer({ server })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  ends.push(async () => {
+  atEnd(async () => {
     for (const socket of sockets.clients) socket.terminate()
     server.closeAllConnections()
     await new Promise((resolve) => server.close(resolve))

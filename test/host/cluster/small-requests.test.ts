@@ -2,13 +2,19 @@ import { EventEmitter } from 'node:events'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Agent } from 'undici'
 import { expect, it } from 'vitest'
+import { Hops } from '../../../src/host/cluster/hop.ts'
 import { SmallRequests } from '../../../src/host/cluster/small-requests.ts'
 
+const options = {
+  agent: new Agent(),
+  frames: { to: () => undefined },
+  hops: new Hops(Buffer.from('secret of all hosts'), () => 1_000),
+}
 const requestOf = (method: string, headers: Readonly<Record<string, string>> = {}): FastifyRequest =>
   ({ method, headers, raw: new EventEmitter(), routeOptions: { config: {} } }) as unknown as FastifyRequest
 
 it('takes what has a short body or none, and nothing that it would have to hand on otherwise than whole', () => {
-  const small = new SmallRequests(new Agent())
+  const small = new SmallRequests(options)
   const taken = [
     requestOf('GET'),
     requestOf('DELETE', { connection: 'Keep-Alive' }),
@@ -29,7 +35,7 @@ it('takes what has a short body or none, and nothing that it would have to hand 
 
 // Holds SMALL-1
 it('SMALL-1: holds no more bodies than it has room for', () => {
-  const small = new SmallRequests(new Agent())
+  const small = new SmallRequests(options)
   const one = requestOf('POST', { 'content-length': '65536' })
   const replies: EventEmitter[] = []
   while (small.takes(one)) {

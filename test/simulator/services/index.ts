@@ -8,6 +8,7 @@ import { keys } from './keys.ts'
 import { objects } from './objects.ts'
 import { resources } from './resources.ts'
 import { rules } from './rules.ts'
+import { schedules } from './schedules.ts'
 import { streams } from './streams.ts'
 import { storedQueries } from './stored-queries.ts'
 import { templates } from './templates.ts'
@@ -28,4 +29,5 @@ export const SIMULATED: readonly SimulatedService[] = [
   storedQueries,
   keys,
   objects,
+  schedules,
 ]

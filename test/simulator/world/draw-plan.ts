@@ -3,6 +3,7 @@
  * its own: what is rare in most of them is common in some, so that rare things meet each other there.
  */
 import { SIMULATED } from '../services/index.ts'
+import type { SimulatedService } from '../services/simulated-service.ts'
 import { Chance } from './chance.ts'
 import { badPlugs, CALL_FAULTS, drawFault, type FaultKind, FAULT_KINDS, manners, plugs } from './draw-fault.ts'
 import { SERVED, SERVED_WHERE_NEEDED } from './host-life.ts'
@@ -30,6 +31,13 @@ const APART = SIMULATED.filter(({ drawnApart }) => drawnApart === true)
 const ABOUT_CALLS = 0.15
 const CALLS_GAPS_MS = [10, 300, 1000, 3000, 8000]
 
+/**
+ * Probability that a run of the others is about one service and one or two kinds of faults: what goes wrong with it
+ * wants one operation to meet one fault just then, which hardly comes about where everything may happen.
+ */
+const ABOUT_ONE = 0.35
+const ONE_KINDS = [1, 1, 2]
+
 /** What is so in all of a run. */
 interface Character {
   /** ms between operations, in the mean; one of them is drawn for each */
@@ -46,9 +54,11 @@ interface Character {
 export function drawPlan(seed: string, only?: readonly string[]): Plan {
   const chance = new Chance(`plan ${seed}`)
   const isAboutCalls = only === undefined && new Chance(`about ${seed}`).is(ABOUT_CALLS)
-  const cast = isAboutCalls ? castOfCalls(chance) : drawCast(seed, chance, only)
+  const isAboutOne = !isAboutCalls && only === undefined && new Chance(`one ${seed}`).is(ABOUT_ONE)
+  const among = isAboutOne ? withThoseTheyLiveOn([chance.of(SIMULATED)]) : only
+  const cast = isAboutCalls ? castOfCalls(chance) : drawCast(seed, chance, among)
   const operations = drawOperations(chance, cast)
-  const character = isAboutCalls ? characterOfCalls(chance) : drawCharacter(chance)
+  const character = isAboutCalls ? characterOfCalls(chance) : drawCharacter(chance, isAboutOne)
   const { gapsMs, operations: count, faulty, followed, kinds } = character
   const steps: Step[] = []
   let at = 1000
@@ -58,8 +68,8 @@ export function drawPlan(seed: string, only?: readonly string[]): Plan {
   for (let n = 0; n < count; n++) {
     at += chance.is(0.3) ? 0 : chance.below(chance.of(gapsMs) * 2)
     const { name, draw } = chance.weighted(operations)
-    const one: Operation = { at, do: name, tenant: chance.of(cast.tenants), with: draw(chance, n) }
-    steps.push(one)
+    const operation: Operation = { at, do: name, tenant: chance.of(cast.tenants), with: draw(chance, n) }
+    steps.push(operation)
     // just after an operation: most of what goes wrong does so in the middle of one
     if (kinds.length === 0 || !chance.is(faulty)) continue
     const turns = chance.of([0, chance.below(20), chance.below(60), chance.below(200)])
@@ -72,7 +82,8 @@ export function drawPlan(seed: string, only?: readonly string[]): Plan {
   return { seed, cast, steps }
 }
 
-function drawCharacter(chance: Chance): Character {
+/** `isAboutOne`: about one service and few kinds of faults. */
+function drawCharacter(chance: Chance, isAboutOne: boolean): Character {
   const isLong = chance.is(0.25)
   return {
     gapsMs: isLong ? LONG_GAPS_MS : [chance.of(GAPS_MS)],
@@ -80,13 +91,15 @@ function drawCharacter(chance: Chance): Character {
     // some runs have few faults, some many, and most have few kinds of them
     faulty: chance.of(isLong ? [0.1, 0.25, 0.5] : [0, 0.03, 0.1, 0.25]),
     followed: chance.of([0, 0, 0.3, 0.6]),
-    kinds: FAULT_KINDS.flatMap((kind) => (chance.is(0.35) ? [[chance.of([1, 1, 4]), kind] as const] : [])),
+    kinds: isAboutOne
+      ? Array.from({ length: chance.of(ONE_KINDS) }, () => [1, chance.of(FAULT_KINDS)] as const)
+      : FAULT_KINDS.flatMap((kind) => (chance.is(0.35) ? [[chance.of([1, 1, 4]), kind] as const] : [])),
   }
 }
 
 /** Two resources at least have tasks whose calls are under way: what one does must not end those of the other. */
 function castOfCalls(chance: Chance): Cast {
-  const services = ['messages', 'tasks']
+  const services = ['messages', 'tasks', ...(chance.is(0.3) ? ['schedules'] : [])]
   const others = ['count pump', 'count boiler', 'metadata pump'].filter(() => chance.is(0.3))
   const needed = SIMULATED.flatMap(({ name, needs = SERVED }) => (services.includes(name) ? needs : []))
   return {
@@ -126,7 +139,7 @@ function drawCast(seed: string, chance: Chance, only: readonly string[] | undefi
   const drawn = TOGETHER.filter(({ cast = 0.35 }) => chance.is(cast))
   const apart = APART.filter(({ name, cast = 0.35 }) => new Chance(`cast ${name} ${seed}`).is(cast))
   const chosen = [...(drawn.length > 0 ? drawn : [chance.of(TOGETHER)]), ...apart]
-  const services = only ?? [...new Set(chosen.flatMap(({ name, livesOn = [] }) => [name, ...livesOn]))]
+  const services = only ?? withThoseTheyLiveOn(chosen)
   const variants = Object.fromEntries(
     SIMULATED.flatMap(({ name, variants }) =>
       variants === undefined || !services.includes(name) ? [] : [[name, some(variants, 0.5)] as const],
@@ -136,4 +149,9 @@ function drawCast(seed: string, chance: Chance, only: readonly string[] | undefi
   const besides = SERVED_WHERE_NEEDED.filter((name) => needed.includes(name))
   const serves = chance.is(0.9) ? SERVED.filter((name) => needed.includes(name)) : SERVED
   return { tenants, services, variants, serves: [...serves, ...besides] }
+}
+
+/** Names of services, and of those without whose operations they have nothing to do. */
+function withThoseTheyLiveOn(services: readonly SimulatedService[]): readonly string[] {
+  return [...new Set(services.flatMap(({ name, livesOn = [] }) => [name, ...livesOn]))]
 }

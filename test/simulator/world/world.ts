@@ -32,7 +32,7 @@ export interface Finding {
 /** ms after which a client gives up; the host gives up earlier */
 const PATIENCE_MS = 45_000
 /** ms by which a clock that was set forward is taken for a machine that slept */
-const SLEPT_MS = 60_000
+export const SLEPT_MS = 60_000
 /** ms between two attempts to start a host that does not */
 const START_AGAIN_MS = 2_000
 /** ms within which a fault that waits for things to happen comes */
@@ -63,7 +63,7 @@ export class World {
   wasSlow = false
   /** when the store was in trouble */
   readonly #troubles: { readonly from: number; to: number }[] = []
-  /** by how much the wall clock was set forward, when that was little */
+  /** by how much the wall clock was set forward */
   readonly #leaps: { readonly at: number; readonly ms: number }[] = []
   /** what happened, a line each: equal for equal runs */
   readonly history: string[] = []
@@ -308,7 +308,7 @@ export class World {
     } else if (step.fault === 'manners') this.medium.manners = step.manners
     else if (step.fault === 'clock') {
       this.loop.stepWall(step.ms)
-      if (step.ms > 0 && step.ms < SLEPT_MS) this.#leaps.push({ at: this.now, ms: step.ms })
+      if (step.ms > 0) this.#leaps.push({ at: this.now, ms: step.ms })
     } else this.notes.behaviour = step
   }
 
@@ -326,7 +326,13 @@ export class World {
 
   /** ms of that time by which the wall clock was set forward, where that was little: they count for limits. */
   leaptWithin(from: number, to: number): number {
-    return this.#leaps.reduce((sum, { at, ms }) => sum + (at >= from && at <= to ? ms : 0), 0)
+    const counts = this.#leaps.filter(({ at, ms }) => at >= from && at <= to && ms < SLEPT_MS)
+    return counts.reduce((sum, { ms }) => sum + ms, 0)
+  }
+
+  /** ms by which the wall clock was set forward since then, each time. */
+  leapsSince(from: number): readonly number[] {
+    return this.#leaps.filter(({ at }) => at >= from).map(({ ms }) => ms)
   }
 
   /** Faults end; what is under way comes to its end. */

@@ -162,19 +162,17 @@ export class TenantReconciler {
 
   async #follow(): Promise<void> {
     const log = this.#dependencies.store.log(LOG)
+    this.#isBehind = false
     try {
-      while (this.#isBehind && !this.#isStopped) {
-        this.#isBehind = false
-        for (;;) {
-          const entries = await log.read(PARTITION, this.#position, PORTION)
-          const last = entries.at(-1)
-          if (last === undefined || this.#isStopped) break
-          await this.#take(
-            entries.map(({ body }) => notedChange(body)),
-            last.position,
-          )
-          await machineTimers.breathe()
-        }
+      while (!this.#isStopped) {
+        const entries = await log.read(PARTITION, this.#position, PORTION)
+        const last = entries.at(-1)
+        if (last === undefined || this.#isStopped) break
+        await this.#take(
+          entries.map(({ body }) => notedChange(body)),
+          last.position,
+        )
+        await machineTimers.breathe()
       }
     } catch (error) {
       this.#interrupted(error)

@@ -5,6 +5,7 @@
  * RELAYREADER-1 an entry is taken exactly once, and after those before it
  * RELAYREADER-2 what cannot be taken for its own sake is passed over and reported; for any other reason it is tried
  *   again at the next look
+ * RELAYREADER-3 once it is to stop it begins no other commit: the next host goes on from there
  */
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { Logger } from '../../../kernel/logger.ts'
@@ -83,7 +84,11 @@ export class RelayReader {
     const { store, number } = this.#options
     const place = (this.#place ??= await this.#stored())
     const window = await store.log(RELAY_LOG).read(number, place.position, WINDOW)
-    for (const group of groupsOf(window)) await this.#take(group)
+    for (const group of groupsOf(window)) {
+      // a window of many commits would hold up whoever takes the partition over
+      if (this.#isStopped) return false
+      await this.#take(group)
+    }
     const { position } = this.#place
     if (position - this.#trimmed > WORTH_TRIMMING) {
       await store.log(RELAY_LOG).trim(number, position)
@@ -110,7 +115,7 @@ export class RelayReader {
     } catch (error) {
       if (!isRefusal(error)) throw error
       if (group.length > 1) {
-        for (const one of group) await this.#take([one])
+        for (const one of group) if (!this.#isStopped) await this.#take([one])
         return
       }
       logger?.error(`tasks of ${tenant} do not take what was handed to them: ${messageOf(error)}`)

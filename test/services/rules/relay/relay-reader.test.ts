@@ -35,3 +35,32 @@ it('what cannot be taken for its own sake is passed over, and what cannot be for
   expect((await store.collection(RELAY_CURSORS).get('1'))?.value).toEqual({ position: 4 })
   await reader.stop()
 })
+
+// Holds RELAYREADER-3
+it('who stops it waits for the commit that is under way, and the next reader goes on from there', async () => {
+  const store = openMemory().tenant('acme')
+  await store.log(RELAY_LOG).append(
+    1,
+    // each is a commit of its own
+    ['a', 'b', 'c'].map((resource, n) => ({ to: n % 2 === 0 ? 'task' : 'home', data: { k: 'data', m: { resource } } })),
+  )
+  const taken: string[] = []
+  let stopping: Promise<void> | undefined
+  const receiveAll: DataIntake['receiveAll'] = async (_tenant, posts, writes) => {
+    stopping ??= reader.stop()
+    taken.push(...posts.flatMap(({ messages }) => messagesOf(messages).map(({ resource }) => resource)))
+    return (await store.commit(writes)).results
+  }
+  const tasks: DataIntake = { receiveAll, receive: () => expect.fail('none of them is of a channel') }
+  const options = { tenant: 'acme', store, number: 1, home: tasks, tasks }
+  const reader = new RelayReader(options)
+  reader.wake()
+  await reader.idle()
+  await stopping
+  expect(taken).toEqual(['a'])
+  const next = new RelayReader(options)
+  next.wake()
+  await next.idle()
+  expect(taken).toEqual(['a', 'b', 'c'])
+  await next.stop()
+})

@@ -1,0 +1,23 @@
+/** The keys of one connection: made of what only hosts of the cluster know and of a number of each end, used once. */
+import { randomBytes } from 'node:crypto'
+import type { Hops } from '../hop.ts'
+import { Signer } from '../signer.ts'
+
+export interface FrameKeys {
+  /** of who hands on */
+  readonly asking: Signer
+  readonly owner: Signer
+}
+
+export function newNonce(): string {
+  return randomBytes(16).toString('base64url')
+}
+
+export function isNonce(text: unknown): text is string {
+  return typeof text === 'string' && /^[\w-]{22}$/.test(text)
+}
+
+export function frameKeys(hops: Hops, askingNonce: string, ownerNonce: string): FrameKeys {
+  const keyOf = (end: string): Signer => new Signer(hops.keyFor(`frames of ${end}\n${askingNonce}\n${ownerNonce}`))
+  return { asking: keyOf('who asks'), owner: keyOf('who answers') }
+}

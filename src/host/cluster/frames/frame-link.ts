@@ -1,0 +1,104 @@
+/** One end of a connection between two hosts: what is sent in one turn of the loop goes out as one batch. */
+import type { Duplex } from 'node:stream'
+import { machineTimers } from '../../../machine/timers.ts'
+import type { Signer } from '../signer.ts'
+import { BatchReader, BatchWriter, frameSize, MAX_BATCH, type Frame, type ReadFrame } from './frame-batch.ts'
+
+/** bytes that wait until the other host takes them; from there on nothing should be added */
+const MANY = 1_048_576
+
+export interface LinkEvents {
+  /** Throws an Error for one that makes no sense: then the connection ends. */
+  frame(frame: ReadFrame): void
+  /** Once. Nothing comes any more. */
+  closed(error: Error): void
+}
+
+export class FrameLink {
+  readonly socket: Duplex
+  readonly #events: LinkEvents
+  readonly #writer: BatchWriter
+  readonly #reader: BatchReader
+  #waiting: Frame[] = []
+  #size = 0
+  #isPlanned = false
+  #isClosed = false
+  #error = new Error('the other host closed the connection')
+
+  constructor(socket: Duplex, own: Signer, others: Signer, events: LinkEvents) {
+    this.socket = socket
+    this.#events = events
+    this.#writer = new BatchWriter(own)
+    this.#reader = new BatchReader(others)
+    socket.on('data', (piece: Buffer) => this.#take(piece))
+    socket.on('error', (error: Error) => (this.#error = error))
+    // sockets of servers stay open to write otherwise
+    socket.once('end', () => socket.destroy())
+    socket.once('close', () => {
+      this.#isClosed = true
+      this.#waiting = []
+      events.closed(this.#error)
+    })
+  }
+
+  /** The other host does not take what it is sent as fast as it is. */
+  get isFull(): boolean {
+    return this.socket.writableLength + this.#size > MANY
+  }
+
+  /** The other host knows the secret. */
+  get isProven(): boolean {
+    return this.#reader.hasRead
+  }
+
+  send(kind: number, number: number, head = '', body: Uint8Array | string = ''): void {
+    if (this.#isClosed) return
+    const frame = { kind, number, head, body }
+    const size = frameSize(frame)
+    if (this.#size + size > MAX_BATCH) this.#flush()
+    this.#waiting.push(frame)
+    this.#size += size
+    if (this.#isPlanned) return
+    this.#isPlanned = true
+    machineTimers.soon(this.#flushPlanned)
+  }
+
+  /** A batch without frames, which shows that this host knows the secret. */
+  greet(): void {
+    this.socket.write(this.#writer.write([], 0))
+  }
+
+  /** When all is written that was sent: then the other host ends it too. */
+  close(): void {
+    this.#flush()
+    this.socket.end()
+  }
+
+  /** Now. */
+  cut(error: Error): void {
+    this.#error = error
+    this.socket.destroy()
+  }
+
+  readonly #flushPlanned = (): void => {
+    this.#isPlanned = false
+    this.#flush()
+  }
+
+  #flush(): void {
+    if (this.#waiting.length === 0 || this.#isClosed) return
+    const bytes = this.#writer.write(this.#waiting, this.#size)
+    this.#waiting = []
+    this.#size = 0
+    this.socket.write(bytes)
+  }
+
+  #take(piece: Buffer): void {
+    if (this.#isClosed) return
+    try {
+      for (const frame of this.#reader.read(piece)) this.#events.frame(frame)
+    } catch (error) {
+      this.cut(error as Error)
+    }
+  }
+}

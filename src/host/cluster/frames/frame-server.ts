@@ -1,0 +1,197 @@
+/**
+ * Answers what other hosts hand on in frames: each request goes to the server's own handler, as if it had come by itself.
+ *
+ * FRAMES-1 only hosts that know the secret are heard, and of what they send nothing that was changed on its way
+ * FRAMES-2 answers go out as they are there: a request that takes long holds back no other
+ * FRAMES-3 what one connection may have open and unread is bounded: beyond it the connection ends, or is not read on
+ * FRAMES-4 a request that came when the host stops is told to be untaken: nothing was done for it
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../../kernel/errors.ts'
+import { machineTimers } from '../../../machine/timers.ts'
+import type { Hops } from '../hop.ts'
+import type { ReadFrame } from './frame-batch.ts'
+import {
+  ANSWER,
+  ASK,
+  BEGIN,
+  BROKEN,
+  DROP,
+  END,
+  FRAMES_PATH,
+  LEAVING,
+  MAX_HEAD,
+  MAX_OPEN,
+  MORE,
+  NONCE_HEADER,
+  PIECE,
+  PROTOCOL,
+  UNTAKEN,
+  type AskHead,
+} from './frame-kinds.ts'
+import { frameKeys, isNonce, newNonce, type FrameKeys } from './frame-keys.ts'
+import { FrameLink } from './frame-link.ts'
+import { FramedRequest } from './framed-request.ts'
+import { FramedResponse, type AnswerEvents } from './framed-response.ts'
+
+/** connections of other hosts */
+const MAX_LINKS = 256
+/** ms in which the first batch must come, and a host that is told to go must */
+const SOON_MS = 2_000
+
+type Handler = FastifyInstance['routing']
+
+export class FrameServer {
+  readonly #hops: Hops
+  readonly #links = new Set<ServedLink>()
+  #isLeaving = false
+
+  constructor(hops: Hops) {
+    this.#hops = hops
+  }
+
+  addTo(app: FastifyInstance): void {
+    app.addHook('preClose', async () => {
+      this.#isLeaving = true
+      for (const link of this.#links) link.leave()
+    })
+    // who asks is known by the signature; nothing of it is to be answered in time
+    const config = { access: 'public' as const, takesStream: true }
+    app.get(FRAMES_PATH, {
+      config,
+      schema: { hide: true },
+      exposeHeadRoute: false,
+      // before its handler, which a package for WebSockets may have wrapped
+      onRequest: (request, reply, done) => {
+        const refusal = this.#open(app, request, reply)
+        if (refusal !== undefined) done(refusal)
+      },
+      handler: async () => undefined,
+    })
+  }
+
+  #open(app: FastifyInstance, { raw, query, headers }: FastifyRequest, reply: FastifyReply): AppError | undefined {
+    const { nonce } = query as { readonly nonce?: unknown }
+    if (this.#hops.of(raw) === undefined || !isNonce(nonce))
+      return new AppError('FORBIDDEN', 'only hosts of the cluster ask here')
+    // without a listener Node goes on reading requests from the socket
+    if (headers.upgrade !== PROTOCOL || app.server.listenerCount('upgrade') === 0)
+      return new AppError('NOT_FOUND', `frames are spoken here by an upgrade to ${PROTOCOL}`)
+    if (this.#isLeaving || this.#links.size >= MAX_LINKS)
+      return new AppError('FENCED', 'this host takes no more connections of other hosts; hand on without frames')
+    const { socket } = raw
+    const own = newNonce()
+    reply.hijack()
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: ${PROTOCOL}\r\n${NONCE_HEADER}: ${own}\r\n\r\n`,
+    )
+    const link = new ServedLink(socket, frameKeys(this.#hops, nonce, own), this.#hops, app.routing, () =>
+      this.#links.delete(link),
+    )
+    this.#links.add(link)
+    return undefined
+  }
+}
+
+/** What one host asks of this one. */
+class ServedLink {
+  readonly #hops: Hops
+  readonly #handle: Handler
+  readonly #socket: Socket
+  readonly #link: FrameLink
+  readonly #open = new Map<number, { readonly request: FramedRequest; readonly response: FramedResponse }>()
+  #isLeaving = false
+  readonly #callOff: () => void
+
+  constructor(socket: Socket, { asking, owner }: FrameKeys, hops: Hops, handle: Handler, gone: () => void) {
+    this.#hops = hops
+    this.#handle = handle
+    this.#socket = socket
+    socket.setNoDelay(true)
+    this.#link = new FrameLink(socket, owner, asking, {
+      frame: (frame) => this.#take(frame),
+      closed: () => {
+        this.#callOff()
+        gone()
+        for (const { request, response } of this.#open.values()) end(request, response)
+      },
+    })
+    const silent = new Error('a host opened a connection and said nothing')
+    this.#callOff = machineTimers.later(SOON_MS, () => this.#link.isProven || this.#link.cut(silent))
+  }
+
+  /** The other host goes as soon as it has all answers. */
+  leave(): void {
+    this.#isLeaving = true
+    this.#link.send(LEAVING, 0)
+    this.#goSoon()
+  }
+
+  #goSoon(): void {
+    if (!this.#isLeaving || this.#open.size > 0) return
+    const late = new Error('a host that was told to go is still there')
+    machineTimers.later(SOON_MS, () => this.#open.size === 0 && this.#link.cut(late))
+  }
+
+  #take({ kind, number, head, body }: ReadFrame): void {
+    if (kind === ASK) return this.#ask(number, head, body)
+    // what comes for an answer that has gone out is late, and no mistake
+    const open = this.#open.get(number)
+    if (kind === DROP) {
+      if (open !== undefined) end(open.request, open.response)
+    } else if (kind === MORE) open?.response.more(Number(head))
+    else throw new Error(`a host that hands on sends no frame of kind ${kind}`)
+  }
+
+  #ask(number: number, head: string, body: Buffer): void {
+    if (this.#isLeaving) return this.#link.send(UNTAKEN, number)
+    if (head.length > MAX_HEAD) throw new Error(`the head of a frame has more than ${MAX_HEAD} characters`)
+    if (this.#open.size >= MAX_OPEN) throw new Error(`more than ${MAX_OPEN} requests are open on one connection`)
+    if (this.#open.has(number)) throw new Error(`request ${number} is open already`)
+    const [method, url, headers, count, term, slot, address] = JSON.parse(head) as AskHead
+    const response = new FramedResponse(method, this.#eventsOf(number))
+    const request = new FramedRequest(method, url, headers as IncomingHttpHeaders, body, this.#socket, () =>
+      end(request, response),
+    )
+    this.#open.set(number, { request, response })
+    this.#hops.mark(request.asMessage, { count, term, slot, address })
+    this.#handle(request.asMessage, response.asResponse)
+  }
+
+  #eventsOf(number: number): AnswerEvents {
+    const link = this.#link
+    return {
+      whole: (status, headers, body) => {
+        link.send(ANSWER, number, JSON.stringify([status, headers]), body)
+        this.#answered(number)
+      },
+      begun: (status, headers) => link.send(BEGIN, number, JSON.stringify([status, headers])),
+      piece: (bytes) => link.send(PIECE, number, '', bytes),
+      ended: () => {
+        link.send(END, number)
+        this.#answered(number)
+      },
+      broken: () => {
+        link.send(BROKEN, number)
+        this.#answered(number)
+      },
+    }
+  }
+
+  #answered(number: number): void {
+    this.#open.delete(number)
+    this.#goSoon()
+    // who asks more than it reads is not read on until it has
+    if (!this.#link.isFull || this.#socket.isPaused()) return
+    this.#socket.pause()
+    this.#socket.once('drain', () => this.#socket.resume())
+  }
+}
+
+/** As when a client closes its connection. */
+function end(request: FramedRequest, response: FramedResponse): void {
+  request.destroy()
+  response.destroy()
+}

@@ -1,0 +1,64 @@
+/** A host of a cluster without services: it hands on, and answers what comes to it. */
+import websocket from '@fastify/websocket'
+import { fastify, type FastifyInstance } from 'fastify'
+import { afterEach } from 'vitest'
+import type { Place } from '../../../src/cluster/placement.ts'
+import { Hops } from '../../../src/host/cluster/hop.ts'
+import { RequestRouting } from '../../../src/host/cluster/request-routing.ts'
+import { errorHandler } from '../../../src/host/errors.ts'
+import { plainErrorBody } from '../../../src/host/failure.ts'
+
+export const hops = new Hops(Buffer.from('secret of all hosts'), () => 1_000)
+
+const ends: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  await Promise.all(ends.splice(0).map((end) => end()))
+})
+
+/** After the test, whether it failed or not. */
+export function atEnd(end: () => Promise<unknown>): void {
+  ends.push(end)
+}
+
+export interface ModelHost {
+  readonly app: FastifyInstance
+  readonly routing: RequestRouting
+  readonly url: string
+  place: Place
+}
+
+/** A host that has its tenant as soon as its place says so. */
+export async function hostAt(
+  place: Place,
+  tenant = 'acme',
+  maxAsked = 100,
+  more: (app: FastifyInstance) => void = () => undefined,
+): Promise<ModelHost> {
+  const app = fastify()
+  await app.register(websocket)
+  const here = { hold: () => undefined }
+  const routing = new RequestRouting({
+    tenants: { get: () => undefined, opened: async () => here, has: () => true, isComplete: true },
+    place: () => host.place,
+    hops,
+    elapsed: () => 0,
+    requestMs: 30_000,
+    maxAsked,
+    partitionOf: (name) => name,
+    partitions: [],
+    tenantOfPublic: () => undefined,
+  })
+  app.setErrorHandler(errorHandler(plainErrorBody))
+  app.decorateRequest('tenant', '')
+  app.addHook('onRequest', async (request) => {
+    request.tenant = tenant
+  })
+  await routing.addTo(app)
+  app.post('/', async ({ body }) => ({ at: host.url, body }))
+  app.get('/', async () => ({ at: host.url }))
+  more(app)
+  const url = await app.listen({ host: '127.0.0.1', port: 0 })
+  const host: ModelHost = { app, routing, url, place }
+  atEnd(() => app.close())
+  return host
+}
