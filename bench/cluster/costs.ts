@@ -14,7 +14,7 @@ export interface ClusterCosts {
   readonly host: SharedCost
   /** a host that hands a message on, in all */
   readonly handing: number
-  /** the owner, more than for a message that comes from a client */
+  /** the owner, more than for a message that comes from a client; below 0 when it costs less */
   readonly handed: number
   readonly server: SharedCost
   readonly sender: number
@@ -52,7 +52,7 @@ export function costsOf(samples: readonly SpreadSample[]): ClusterCosts {
     host,
     server,
     handing: sumOf(first) / messages,
-    handed: Math.max(0, sumOf(more) / messages),
+    handed: sumOf(more) / messages,
     sender: sumOf(direct.map(({ sender }) => sender)) / sumOf(direct.map((load) => load.messages)),
     upkeep,
   }

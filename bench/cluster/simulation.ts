@@ -135,13 +135,14 @@ class ClusterRun {
         if (taker === owner) return this.#take(owner, 0, answered)
         const half = this.#drawn(handing) / 2
         const handBack = (): void => this.#travel(() => taker.thread.run(half, answered))
-        taker.thread.run(half, () => this.#travel(() => this.#take(owner, this.#drawn(handed), handBack)))
+        taker.thread.run(half, () => this.#travel(() => this.#take(owner, handed, handBack)))
       })
     })
   }
 
-  #take(host: SimulatedHost, handed: number, answer: () => void): void {
-    const half = (this.#drawn(this.#costs.host.message) + handed) / 2
+  /** `more`: us that the message costs beside one that comes from a client */
+  #take(host: SimulatedHost, more: number, answer: () => void): void {
+    const half = this.#drawn(Math.max(0, this.#costs.host.message + more)) / 2
     host.thread.run(half, () => {
       this.#store(host, host.state, () => {
         host.thread.run(half, answer)

@@ -1,24 +1,13 @@
 /** What a message costs hosts of a cluster, beside one that is alone, which takes turns with them. */
 import { digits, median, percent, rate } from '../figures.ts'
 import { measurement } from '../measurement.ts'
-import type { ClusterSample, ClusterSubject, MessageCost } from '../samples/cluster.ts'
-
-const SUBJECTS: readonly { readonly subject: ClusterSubject; readonly title: string }[] = [
-  { subject: 'cluster', title: 'one host with --cluster' },
-  { subject: 'forwarded', title: 'two of them, asked is the one that hands on' },
-]
+import type { ClusterSample, MessageCost } from '../samples/cluster.ts'
 
 export const cluster = measurement<'cluster'>({
   name: 'cluster',
   title:
     'Clusters: messages over HTTP to a PostgreSQL on the same machine, 32 connections; us of CPU a message, beside a host that is alone and takes turns',
-  lines: () =>
-    SUBJECTS.map(({ subject, title }) => ({
-      name: subject,
-      title,
-      request: { kind: 'cluster', subject },
-      maxRounds: 5,
-    })),
+  lines: () => [{ name: 'cluster', title: 'one host with --cluster', request: { kind: 'cluster' }, maxRounds: 5 }],
   cost: ({ member }) => member.hosts,
   costUnit: 'us CPU',
   head: ['hosts', 'hosts', 'alone', 'share', 'PostgreSQL', 'alone', 'share', 'messages a second'],

@@ -1,6 +1,6 @@
 /**
- * One sample: what a message costs a host of a cluster, or two of them of which one hands on, and beside it a host that is
- * alone. Each has a PostgreSQL of its own; they take turns, so that a slow moment of the machine falls on both alike.
+ * One sample: what a message costs a host of a cluster, and beside it a host that is alone. Each has a PostgreSQL of its
+ * own; they take turns, so that a slow moment of the machine falls on both alike.
  */
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -8,15 +8,11 @@ import { postgresBinaries, startPostgres, type PostgresServer } from '../../test
 import type { Connection } from './host/connection.ts'
 import { withFolder } from './host/folder.ts'
 import { startHostProcess, type HostProcess } from './host/host-process.ts'
-import { notOwner } from './handing.ts'
 import { cpuOfServer } from './server-cpu.ts'
-
-/** `forwarded`: asked is the host that has not the tenant */
-export type ClusterSubject = 'cluster' | 'forwarded'
 
 /** CPU time a message, us */
 export interface MessageCost {
-  /** of all hosts */
+  /** of the host */
   readonly hosts: number
   /** of the PostgreSQL */
   readonly server: number
@@ -35,13 +31,13 @@ const TURNS = 6
 const WARM = 4
 const SENSOR = { label: 'seen', name: 'invokeCount', resource: '$' }
 
-export async function clusterSample(subject: ClusterSubject): Promise<ClusterSample> {
+export async function clusterSample(): Promise<ClusterSample> {
   const binaries = postgresBinaries()
   if (binaries === undefined) throw new Error('no PostgreSQL 15 or later is installed')
   return withFolder(async (folder) => {
     const subjects: Subject[] = []
     try {
-      for (const one of ['alone', subject] as const) {
+      for (const one of ['alone', 'cluster'] as const) {
         const made = new Subject(await startPostgres(binaries), join(folder, one))
         subjects.push(made)
         await made.start(one)
@@ -70,13 +66,12 @@ class Subject {
     this.#folder = folder
   }
 
-  async start(subject: ClusterSubject | 'alone'): Promise<void> {
+  async start(subject: 'alone' | 'cluster'): Promise<void> {
     const first = await this.#host('one', subject)
     const [connection] = await first.connect(1)
     const task = { task: { name: 'count', type: 'reactive', resource: 'boiler-0' }, sensors: [SENSOR] }
     await connection?.expect(201, 'POST', '/api/tasks', JSON.stringify(task))
-    const asked = subject === 'forwarded' ? await notOwner([first, await this.#host('two', subject)]) : first
-    this.#connections = await asked.connect(CONNECTIONS)
+    this.#connections = await first.connect(CONNECTIONS)
   }
 
   async turn(counts: boolean): Promise<void> {
@@ -103,7 +98,7 @@ class Subject {
     await this.#server.stop()
   }
 
-  async #host(name: string, subject: ClusterSubject | 'alone'): Promise<HostProcess> {
+  async #host(name: string, subject: 'alone' | 'cluster'): Promise<HostProcess> {
     const member = subject === 'alone' ? [] : ['--cluster', '--blobs', join(this.#folder, 'objects')]
     const host = await startHostProcess(join(this.#folder, name), ['--store', this.#server.url, ...member])
     this.#hosts.push(host)

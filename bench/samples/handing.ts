@@ -75,7 +75,7 @@ async function cpuOf(host: HostProcess): Promise<number> {
 }
 
 /** Slots move in the first second; then one of the hosts hands on what the other has. */
-export async function notOwner(hosts: readonly HostProcess[]): Promise<HostProcess> {
+async function notOwner(hosts: readonly HostProcess[]): Promise<HostProcess> {
   for (;;) {
     for (const host of hosts) {
       const [connection] = await host.connect(1)

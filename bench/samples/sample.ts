@@ -21,7 +21,7 @@ import type { HostCreateSample } from './host/create.ts'
 import type { HostListSample } from './host/list.ts'
 import type { HostRestartSample } from './host/restart.ts'
 import type { HostStartSample } from './host/start.ts'
-import type { ClusterSample, ClusterSubject } from './cluster.ts'
+import type { ClusterSample } from './cluster.ts'
 import type { HandingSample, HandingSubject } from './handing.ts'
 import type { SpreadSample } from './spread.ts'
 import type { TakeoverSample, TakeoverSubject } from './takeover.ts'
@@ -67,7 +67,7 @@ export type SampleRequest =
   | { kind: 'webscripts-deployed'; subject: WebscriptsDeployedSubject }
   | { kind: 'models'; subject: ModelsSubject }
   | { kind: 'objects'; subject: ObjectsSubject }
-  | { kind: 'cluster'; subject: ClusterSubject }
+  | { kind: 'cluster' }
   | { kind: 'handing'; subject: HandingSubject }
   | { kind: 'spread'; hosts: number }
   | { kind: 'takeover'; subject: TakeoverSubject }
@@ -176,7 +176,7 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
     case 'objects':
       return (await import('./objects.ts')).objectsSample(request.subject)
     case 'cluster':
-      return (await import('./cluster.ts')).clusterSample(request.subject)
+      return (await import('./cluster.ts')).clusterSample()
     case 'handing':
       return (await import('./handing.ts')).handingSample(request.subject)
     case 'spread':

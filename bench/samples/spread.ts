@@ -44,6 +44,11 @@ const CANDIDATES = 14
 const RESOURCES = 16
 /** the largest first: hosts are warm after it */
 const WINDOWS = [128, 32, 4]
+/**
+ * messages that are under way from one host to another when each of eight has 128 for itself and hands on those of the
+ * others: as many share a write as would there
+ */
+const HANDED_WINDOWS = [16]
 /** before the first load of a way of sending, and before the others */
 const COLD_MS = 4_000
 const WARM_MS = 1_000
@@ -80,7 +85,7 @@ export async function spreadSample(count: number): Promise<SpreadSample> {
     const { hosts: idle, server: idleServer, seconds } = await deployment.spent(() => scheduler.wait(IDLE_MS))
     const loads: SpreadLoad[] = []
     for (const way of waysOf(count)) {
-      for (const window of WINDOWS) loads.push(await deployment.load(way, window, tenants))
+      for (const window of windowsOf(way)) loads.push(await deployment.load(way, window, tenants))
     }
     const host = idle.reduce((sum, us) => sum + us, 0) / count / seconds
     return { hosts: count, loads, idle: { host, server: idleServer / seconds }, flushMs: flushMs() }
@@ -94,6 +99,10 @@ export async function spreadSample(count: number): Promise<SpreadSample> {
 function waysOf(hosts: number): readonly SendingWay[] {
   if (hosts === 1) return ['owner']
   return hosts === 2 ? ['owner', 'blind', 'handed'] : ['owner', 'blind']
+}
+
+function windowsOf(way: SendingWay): readonly number[] {
+  return way === 'handed' ? HANDED_WINDOWS : WINDOWS
 }
 
 /** As many tenants for each host, with a task for each of their resources. */
@@ -143,7 +152,7 @@ class Deployment {
   async load(way: SendingWay, window: number, tenants: readonly Placed[]): Promise<SpreadLoad> {
     const connections = await this.#connections(way, window, tenants)
     try {
-      await send(connections, window === WINDOWS[0] ? COLD_MS : WARM_MS)
+      await send(connections, window === windowsOf(way)[0] ? COLD_MS : WARM_MS)
       let messages = 0
       const spent = await this.spent(async () => {
         messages = await send(connections, LOAD_MS)

@@ -137,7 +137,15 @@ class FramedAnswer implements FramedAsking {
   }
 
   whole([status, headers]: AnswerHead, body: Buffer): void {
-    if (!this.#asking.isOver()) sendWhole(this.#asking.reply, status, headers, body.toString('latin1'))
+    const { reply } = this.#asking
+    if (this.#asking.isOver()) return
+    try {
+      sendWhole(reply, status, headers, body.toString('latin1'))
+    } catch (error) {
+      // an answer that HTTP cannot say is none, and what else is under way has nothing to do with it
+      reply.log.error({ err: error }, 'an answer of another host cannot be handed back')
+      reply.raw.destroy()
+    }
   }
 
   begun([status, headers]: AnswerHead): void {

@@ -14,9 +14,15 @@ const COSTS = {
 const SECONDS = 3
 
 /** A load of so many messages and transactions with these costs. */
-function loadOf(way: SpreadLoad['way'], hosts: number, messages: number, transactions: number): SpreadLoad {
+function loadOf(
+  way: SpreadLoad['way'],
+  hosts: number,
+  messages: number,
+  transactions: number,
+  handed = COSTS.handed,
+): SpreadLoad {
   const { host, server, upkeep } = COSTS
-  const work = host.message * messages + host.transaction * transactions + (way === 'handed' ? 20 * messages : 0)
+  const work = host.message * messages + host.transaction * transactions + (way === 'handed' ? handed * messages : 0)
   const idle = upkeep.host * SECONDS
   const others = Array.from({ length: hosts - 1 }, () => idle + (way === 'handed' ? COSTS.handing * messages : 0))
   return {
@@ -48,6 +54,11 @@ describe('costs of a cluster', () => {
   it('are found without upkeep, and apart for messages, transactions and handing on', () => {
     const found = costsOf(samples)
     expect(JSON.parse(JSON.stringify(found, rounded))).toEqual(COSTS)
+  })
+
+  it('tell what an owner saves when its messages come from another host', () => {
+    const cheaper = [samples[0], sampleOf(2, [loadOf('owner', 2, 8_000, 400), loadOf('handed', 2, 6_000, 300, -30)])]
+    expect(Math.round(costsOf(cheaper.filter((one) => one !== undefined)).handed)).toBe(-30)
   })
 
   it('want messages that were handed on', () => {

@@ -5,6 +5,7 @@ import { broker } from './broker.ts'
 import { commands } from './commands.ts'
 import { converters } from './converters.ts'
 import { keys } from './keys.ts'
+import { loops } from './loops.ts'
 import { objects } from './objects.ts'
 import { resources } from './resources.ts'
 import { rules } from './rules.ts'
@@ -30,4 +31,5 @@ export const SIMULATED: readonly SimulatedService[] = [
   keys,
   objects,
   schedules,
+  loops,
 ]

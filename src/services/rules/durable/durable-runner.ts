@@ -206,6 +206,7 @@ class Runner implements DurableRunner {
   }
 
   close(): Promise<void> {
+    if (this.#closing === undefined) for (const one of this.#open.values()) one.closing()
     this.#closing ??= this.#close()
     return this.#closing
   }

@@ -69,6 +69,7 @@ export class TenantRunner {
   #wokenAt = Number.NEGATIVE_INFINITY
   /** timers act, and no input was the reason */
   #isCatchingUp = false
+  #isClosing = false
   #isClosed = false
 
   private constructor(dependencies: TenantRunnerDependencies, recovery: Recovery) {
@@ -242,7 +243,13 @@ export class TenantRunner {
     this.#afterwards()
   }
 
+  /** From now on what a call asks for may be refused for its host's end alone: the next life makes it again. */
+  closing(): void {
+    this.#isClosing = true
+  }
+
   async close(): Promise<void> {
+    this.closing()
     await this.#queue.idle()
     this.#isClosed = true
     this.#resumedAll?.unsubscribe()
@@ -473,11 +480,17 @@ export class TenantRunner {
   }
 
   #answered(task: string, epoch: number, execution: number, call: number, reply: Reply): void {
+    if (this.#isOfTheEnd(reply)) return
     this.#takeAnswer({ k: 'answer', t: task, e: epoch, x: execution, c: call, o: plain(reply) })
   }
 
   #answeredAhead(task: string, epoch: number, input: number, node: string, outcome: Reply): void {
+    if (this.#isOfTheEnd(outcome)) return
     this.#takeAnswer({ k: 'ahead', t: task, e: epoch, i: input, n: node, o: plain(outcome) })
+  }
+
+  #isOfTheEnd(reply: Reply): boolean {
+    return this.#isClosing && 'ok' in reply && !reply.ok
   }
 
   #takeAnswer(input: Untimed<Extract<Input, { k: 'answer' | 'ahead' }>>): void {

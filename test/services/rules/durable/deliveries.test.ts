@@ -266,3 +266,30 @@ it('a call whose message is on its way when the clock is set forward has time le
   expect(await deliveriesOf(life)).toMatchObject([{ status: 'delivered', attempts: 1 }])
   await life.close()
 })
+
+describe('a call that fails while its host stops', () => {
+  it('is made again in the next life: what it asked may have been stopping too', async () => {
+    const ground = new Ground()
+    const { outside } = ground
+    outside.answersAtOnce = false
+    const task = taskOf(ruleOf())
+    const life = ground.open()
+    await life.begin(task)
+    await life.send('b', { level: 11 })
+    await life.rest()
+    const [call = ''] = outside.open
+    // something is on its way to the disk, for which the stop waits
+    const sent = life.send('b', { level: 1 })
+    const stopped = life.close()
+    outside.answer(call, 'the runner is closed')
+    await Promise.all([sent, stopped])
+
+    const next = ground.open({ at: 1 })
+    await next.runner.resume([task])
+    await next.rest()
+    expect(outside.calls).toEqual([call, call])
+    outside.answer(call)
+    await next.rest()
+    expect(await deliveriesOf(next)).toMatchObject([{ id: call, status: 'delivered' }])
+  })
+})
