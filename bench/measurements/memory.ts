@@ -1,4 +1,4 @@
-/** What running rules and idle tasks take in memory, and what their start takes in time. */
+/** What running rules and tasks of a fleet take in memory, and what their start takes in time. */
 import { digits, median, megabytes, rate } from '../figures.ts'
 import { measurement, type LinePlan } from '../measurement.ts'
 import { CLOSURE, PEER, subjectNamed } from '../subjects/index.ts'
@@ -39,11 +39,17 @@ export const memory = measurement<'memory'>({
 
 export const fleet = measurement<'fleet'>({
   name: 'fleet',
-  title: 'Fleet: idle tasks of one template, five nodes each',
+  title: 'Fleet: tasks of one template, five nodes each',
   lines: () =>
-    [100_000].map((tasks) => {
-      const title = `${tasks.toLocaleString('en')} tasks`
-      return { name: String(tasks), title, request: { kind: 'fleet', tasks }, maxRounds: 3 }
+    [
+      { tasks: 100_000, messages: 0 },
+      { tasks: 100_000, messages: 1 },
+      { tasks: 100_000, messages: 4 },
+      { tasks: 1_000_000, messages: 0 },
+    ].map(({ tasks, messages }) => {
+      const title = `${tasks.toLocaleString('en')} tasks, ${messages === 0 ? 'idle' : `${messages} messages each`}`
+      const request = { kind: 'fleet', tasks, messages } as const
+      return { name: messages === 0 ? `${tasks}` : `${tasks}-heard-${messages}`, title, request, maxRounds: 3 }
     }),
   cost: ({ tasks, cpuMs }) => (cpuMs * 1000) / tasks,
   costUnit: 'us/start',

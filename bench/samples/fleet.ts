@@ -1,15 +1,15 @@
-/** One sample: many idle tasks of one template. Needs `--expose-gc`. */
+/** One sample: many tasks of one template, idle or after a few messages. Needs `--expose-gc`. */
 import { builtins } from '../../plugins/index.ts'
 import { createEngine, type Template } from '../../src/index.ts'
 import { resourceNames, START_MS } from '../events.ts'
 import { clockScheduler } from '../subjects/clock-scheduler.ts'
 import { countPlug } from '../subjects/count-plug.ts'
-import { fiveNodes } from './five-nodes.ts'
+import { fiveNodes, readings } from './five-nodes.ts'
 import { cpuMs, heapUsed } from './spent.ts'
 
 export interface FleetSample {
   tasks: number
-  /** heap in use per task, bytes, after a full collection */
+  /** heap and typed arrays in use per task, bytes, after a full collection */
   heapPerTask: number
   /** CPU time of the main thread for all starts, ms */
   cpuMs: number
@@ -20,16 +20,18 @@ export interface FleetSample {
 
 const template: Template = { name: 'warm, damp and loaded', ...fiveNodes }
 
-export async function fleetSample(tasks: number): Promise<FleetSample> {
+/** `messages`: that each task hears before its memory is looked at. */
+export async function fleetSample(tasks: number, messages: number): Promise<FleetSample> {
   const resources = resourceNames(tasks)
   const plugs = [...builtins, countPlug().plug]
   const engine = createEngine({ plugs, scheduler: clockScheduler({ now: START_MS, stamp: 0 }), why: false })
-  const heapBefore = heapUsed()
+  const heapBefore = heapUsed() + process.memoryUsage().arrayBuffers
   const wallStart = performance.now()
   const cpuStart = cpuMs()
   for (const resource of resources) await engine.start(template, { resource })
   const spent = { cpuMs: cpuMs() - cpuStart, wallMs: performance.now() - wallStart }
-  const heapPerTask = (heapUsed() - heapBefore) / tasks
+  for (const reading of readings(resources, messages, 1000)) engine.receive(reading)
+  const heapPerTask = (heapUsed() + process.memoryUsage().arrayBuffers - heapBefore) / tasks
   if (engine.tasks.size !== tasks) throw new Error(`fleet: ${engine.tasks.size} tasks run, ${tasks} were started`)
   return { tasks, heapPerTask, ...spent, rss: process.memoryUsage.rss() }
 }

@@ -49,7 +49,7 @@ export type SampleRequest =
   | { kind: 'month'; way: MonthWay }
   | { kind: 'sweep'; way: SweepWay }
   | { kind: 'memory'; rules: number; what: MemoryKind }
-  | { kind: 'fleet'; tasks: number }
+  | { kind: 'fleet'; tasks: number; messages: number }
   | { kind: 'timers'; subject: string; load: TimersLoad; tasks: number }
   | { kind: 'schedules'; subject: string; expression: string }
   | { kind: 'expressions'; subject: ExpressionSubject; measureMs: number }
@@ -148,7 +148,7 @@ export async function takeSample(request: SampleRequest): Promise<Samples[Sample
     case 'memory':
       return (await import('./memory.ts')).memorySample(request.what, request.rules)
     case 'fleet':
-      return (await import('./fleet.ts')).fleetSample(request.tasks)
+      return (await import('./fleet.ts')).fleetSample(request.tasks, request.messages)
     case 'timers':
       return (await import('./timers.ts')).timersSample(request.subject, request.load, request.tasks)
     case 'schedules':
