@@ -133,7 +133,7 @@ async function runWaiting<Event>(
   }
 }
 
-/** messages of each of many rules before they count: the first ones are taken on full states, which cost fifty times more */
+/** messages of each of many rules before they count: the first ones are taken on full states, and make rows of tasks */
 const MET = 32
 const MOST_WARM_UPS = 10
 

@@ -12,9 +12,9 @@ const ALARMS = 'src/services/alarms'
 
 export const MUTANTS: readonly Mutant[] = [
   {
-    name: 'a call whose limit passed while nobody was there is given up',
+    name: 'time in which nobody was there counts for limits',
     file: 'src/core/task/execution.ts',
-    find: 'return wakeAt > from && wakeAt <= until ? until + (wakeAt - from) : wakeAt',
+    find: 'return wakeAt > from ? wakeAt + (until - from) : wakeAt',
     replace: 'return wakeAt',
   },
   {

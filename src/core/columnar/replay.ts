@@ -2,19 +2,9 @@
 import type { Outcome } from '../engine/call-plug.ts'
 import { nextCall } from '../task/execution.ts'
 import type { Message } from '../task/origin.ts'
-import type { Sink, TaskRun } from '../task/run.ts'
+import { SILENT, type Sink, type TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { step } from '../task/step.ts'
-
-export const SILENT: Sink = {
-  event: null,
-  detail: null,
-  rare: null,
-  counts: null,
-  why: false,
-  timer: () => undefined,
-  cancelled: () => undefined,
-}
 
 /** How far a message has got. */
 export interface Progress {

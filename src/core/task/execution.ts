@@ -191,11 +191,11 @@ export function armTimeout(run: TaskRun, execution: Execution, since = run.at): 
 }
 
 /**
- * When a call is given up whose limit passes while nobody is there, from and until epoch ms: what was left of its time
- * counts from then on. It may have had none yet, and would be given up without a try.
+ * When a call is given up, given that nobody was there from and until epoch ms: what was left of its time counts from then
+ * on. It may have had none yet, and would be given up without a try.
  */
 export function limitAfter(wakeAt: number, from: number, until: number): number {
-  return wakeAt > from && wakeAt <= until ? until + (wakeAt - from) : wakeAt
+  return wakeAt > from ? wakeAt + (until - from) : wakeAt
 }
 
 /**

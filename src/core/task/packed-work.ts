@@ -6,7 +6,7 @@
  */
 import { JsonPacker, unpack, type PackedJson } from '../../kernel/packed-json.ts'
 import { restoreState } from './restore.ts'
-import type { Sink, TaskModel } from './run.ts'
+import { SILENT, type TaskModel } from './run.ts'
 import { saveState } from './save.ts'
 import type { SavedState } from './saved.ts'
 import { TaskState, type SmallWork, type Work } from './task-state.ts'
@@ -29,17 +29,6 @@ const NO_COUNTERS: Omit<SavedState, keyof SavedWork> = {
   seed: 0,
   streams: {},
 }
-/** Timers were asked for when the state was made. */
-const NO_SINK: Sink = {
-  event: null,
-  detail: null,
-  rare: null,
-  counts: null,
-  why: false,
-  timer: () => undefined,
-  cancelled: () => undefined,
-}
-
 /** Told when its work was unpacked to stay so. */
 interface WorkOwner {
   unpacked(): void
@@ -63,7 +52,7 @@ class PackedWork implements SmallWork {
     const model = this.#model
     const state = new TaskState(model.graph, model.resources.length)
     const saved = { ...NO_COUNTERS, ...(unpack(this.#packed) as SavedWork) }
-    restoreState({ model, state, sink: NO_SINK, now: 0, at: 0 }, saved)
+    restoreState({ model, state, sink: SILENT, now: 0, at: 0 }, saved)
     return { ...state.shown(), streams: this.streams }
   }
 

@@ -61,6 +61,17 @@ export interface Sink {
   cancelled(execution: Execution): void
 }
 
+/** Nobody hears of it, and timers were asked for already. */
+export const SILENT: Sink = {
+  event: null,
+  detail: null,
+  rare: null,
+  counts: null,
+  why: false,
+  timer: () => undefined,
+  cancelled: () => undefined,
+}
+
 export interface TaskRun {
   readonly model: TaskModel
   readonly state: TaskState

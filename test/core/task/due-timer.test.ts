@@ -5,22 +5,13 @@ import { Preparer } from '../../../src/core/engine/prepare.ts'
 import { createRegistry } from '../../../src/core/plug/registry.ts'
 import { earliestDue } from '../../../src/core/task/due-timer.ts'
 import { begin } from '../../../src/core/task/execution.ts'
-import type { Sink, TaskRun } from '../../../src/core/task/run.ts'
+import { SILENT, type TaskRun } from '../../../src/core/task/run.ts'
 import type { Answer } from '../../../src/core/plug/result.ts'
 import type { Execution, Follow, SensorState } from '../../../src/core/task/state.ts'
 import { TaskState } from '../../../src/core/task/task-state.ts'
 import { on, rule } from '../../support/rule-writing.ts'
 import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
 
-const deaf: Sink = {
-  event: null,
-  detail: null,
-  rare: null,
-  counts: null,
-  why: false,
-  timer: () => undefined,
-  cancelled: () => undefined,
-}
 const ORIGIN = { kind: 'run', time: 0, node: 'a' } as const
 const ANSWER: Answer = {
   ok: true,
@@ -38,7 +29,7 @@ function task() {
   const prepared = new Preparer(createRegistry(new ScriptedPlugs().plugs)).prepare(parts)
   const model = buildModel('t', prepared, ['r'], 0, limitsOf({}), new Clocks())
   const state = new TaskState(model.graph, model.resources.length)
-  const run: TaskRun = { model, state, sink: deaf, now: 0, at: 0 }
+  const run: TaskRun = { model, state, sink: SILENT, now: 0, at: 0 }
   const { graph } = model
   const nodes = { a: graph.sensors[0], b: graph.sensors[1], c: graph.actuators[0] }
   const sensor = (slot: number): SensorState => state.sensors[slot] as SensorState

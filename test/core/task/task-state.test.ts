@@ -4,7 +4,7 @@ import { buildModel, limitsOf } from '../../../src/core/engine/model.ts'
 import { Preparer } from '../../../src/core/engine/prepare.ts'
 import { createRegistry } from '../../../src/core/plug/registry.ts'
 import { restoreState } from '../../../src/core/task/restore.ts'
-import type { Sink, TaskRun } from '../../../src/core/task/run.ts'
+import { SILENT, type TaskRun } from '../../../src/core/task/run.ts'
 import { saveState } from '../../../src/core/task/save.ts'
 import { step } from '../../../src/core/task/step.ts'
 import { TaskState } from '../../../src/core/task/task-state.ts'
@@ -19,20 +19,10 @@ const RULE = rule({
   task: { type: 'reactive' },
 })
 
-const deaf: Sink = {
-  event: null,
-  detail: null,
-  rare: null,
-  counts: null,
-  why: false,
-  timer: () => undefined,
-  cancelled: () => undefined,
-}
-
 function newRun(): TaskRun {
   const prepared = new Preparer(createRegistry(new ScriptedPlugs().plugs)).prepare(RULE)
   const model = buildModel('t', prepared, ['r'], 0, limitsOf({}), new Clocks())
-  return { model, state: new TaskState(model.graph, model.resources.length), sink: deaf, now: 0, at: 0 }
+  return { model, state: new TaskState(model.graph, model.resources.length), sink: SILENT, now: 0, at: 0 }
 }
 
 function started(): TaskRun {

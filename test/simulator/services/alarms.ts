@@ -6,6 +6,8 @@ import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 
 const SOURCES = ['roof', 'cellar'] as const
 const TYPES = ['HEAT', 'SMOKE'] as const
+/** seconds that a host has for a batch */
+const LOOKS = 200
 const SEVERITIES = ['CRITICAL', 'MAJOR', 'MINOR', 'WARNING'] as const
 
 export const alarms: SimulatedService = {
@@ -184,9 +186,11 @@ class Alarms implements ServiceModel {
       return
     }
     const { id } = (queued.answer.body as { entity: { id: string } }).entity
-    for (let tries = 0; tries < 200; tries++) {
+    for (let looks = 0; looks < LOOKS;) {
       await world.pause(1000)
       const looked = await world.ask({ method: 'GET', url: `/batch/${id}`, tenant })
+      // a host that is not there does nothing either
+      if (looked.answer !== undefined) looks++
       if (looked.kind !== 'answered') continue
       const { finishedTime, results = {} } = looked.answer.body as { finishedTime?: unknown; results?: unknown }
       if (finishedTime === undefined) continue

@@ -114,9 +114,11 @@ class Templates implements ServiceModel {
     if (queued.kind === 'unknown') known.leave()
     if (queued.kind !== 'answered') return
     const { id } = (queued.answer.body as { entity: { id: string } }).entity
-    for (let looks = 0; looks < LOOKS; looks++) {
+    for (let looks = 0; looks < LOOKS;) {
       await this.#world.pause(1000)
       const looked = await this.#world.ask({ method: 'GET', url: `/api/batch/${id}`, tenant })
+      // a host that is not there does nothing either
+      if (looked.answer !== undefined) looks++
       if (looked.kind !== 'answered') continue
       const { finishedTime, results } = looked.answer.body as { finishedTime?: string; results?: { failure: object } }
       if (finishedTime === undefined) continue

@@ -33,6 +33,8 @@ export interface Finding {
 const PATIENCE_MS = 45_000
 /** ms by which a clock that was set forward is taken for a machine that slept */
 export const SLEPT_MS = 60_000
+/** of the time that passes, what at least passes for a host whose wall clock is behind (HOSTCLOCK-2) */
+const SLOWEST = 0.9
 /** ms between two attempts to start a host that does not */
 const START_AGAIN_MS = 2_000
 /** ms within which a fault that waits for things to happen comes */
@@ -65,6 +67,8 @@ export class World {
   readonly #troubles: { readonly from: number; to: number }[] = []
   /** by how much the wall clock was set forward */
   readonly #leaps: { readonly at: number; readonly ms: number }[] = []
+  /** the wall clock was set back: the time of hosts passes slower from then on */
+  #isSlow = false
   /** what happened, a line each: equal for equal runs */
   readonly history: string[] = []
   readonly counts = {
@@ -309,6 +313,7 @@ export class World {
     else if (step.fault === 'clock') {
       this.loop.stepWall(step.ms)
       if (step.ms > 0) this.#leaps.push({ at: this.now, ms: step.ms })
+      else this.#isSlow = true
     } else this.notes.behaviour = step
   }
 
@@ -318,8 +323,9 @@ export class World {
    */
   countedWithin(from: number, to: number, limitMs: number): number {
     const leapt = this.leaptWithin(from, to)
+    const limit = from + (this.#isSlow ? limitMs / SLOWEST : limitMs) - leapt
     const troubled = this.#troubles
-      .filter((one) => one.to >= from + limitMs - leapt)
+      .filter((one) => one.to >= limit)
       .reduce((sum, one) => sum + Math.max(0, Math.min(to, one.to) - Math.max(from, one.from)), 0)
     return to - from - troubled + leapt
   }

@@ -137,6 +137,24 @@ describe.each(ENDS)('after a %s, when states are stored every %i ms,', (how, che
     await after.close()
   })
 
+  it('a call whose limit is still to come has all that was left of its time', async () => {
+    const ground = new Ground()
+    ground.outside.answersAtOnce = false
+    const task = taskOf(ruleOf({ timeout: 'PT60S' }))
+    const before = ground.open({ checkpointMs })
+    await before.begin(task)
+    await before.send('b', { level: 11 })
+    await before.to(1000)
+    await before[how]()
+    const after = ground.open({ at: 41_000, checkpointMs })
+    await after.runner.resume([task])
+    await after.to(99_000)
+    expect(await deliveriesOf(after)).toMatchObject([{ status: 'pending' }])
+    await after.to(101_001)
+    expect(await deliveriesOf(after)).toMatchObject([{ status: 'dead' }])
+    await after.close()
+  })
+
   it('a call that a change drops before its next attempt is dead for the reason of its last', async () => {
     const ground = new Ground()
     ground.outside.answersAtOnce = false
