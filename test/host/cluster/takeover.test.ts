@@ -72,7 +72,7 @@ describeWithPostgres('hosts of a cluster that come and go', (startServer) => {
 
     /** whoever has that partition is asked no more */
     const takeAway = async (path: string): Promise<MemberProcess> => {
-      const owner = await ownerOf(hosts, asked, WIDE, path)
+      const owner = await ownerOf(hosts, asked, path)
       asked.delete(owner)
       return owner
     }
@@ -86,10 +86,8 @@ describeWithPostgres('hosts of a cluster that come and go', (startServer) => {
     await senders.more(BETWEEN)
 
     const [, late = expect.fail('no lane')] = wide.lanes
-    const halted = await takeAway(pathOf(late))
-    const begun = await Promise.all(Array.from({ length: LATE }, (_, n) => beginPost(hosts, halted, late, n)))
-    // what was asked later was answered
-    await ownerOf(hosts, new Set([halted]), WIDE, pathOf(late))
+    const { owner: halted, begun } = await beginPosts(hosts, asked, late)
+    asked.delete(halted)
     halted.halt()
     for (const { finish } of begun) finish()
     await allGoOn()
@@ -147,7 +145,18 @@ async function beginWait(hosts: ClusterProcesses, host: MemberProcess, tenant: s
   return { tenant, task: ID, begun }
 }
 
-/** A message of which its host has all but the end of the body; `finish` sends that, and `answer` is the status. */
+/** Messages at whoever has the partition of the lane, and has it still when all of them have begun. */
+async function beginPosts(hosts: ClusterProcesses, asked: ReadonlySet<MemberProcess>, lane: Lane) {
+  for (;;) {
+    const owner = await ownerOf(hosts, asked, pathOf(lane))
+    const begun = await Promise.all(Array.from({ length: LATE }, (_, n) => beginPost(hosts, owner, lane, n)))
+    // what is asked later is answered
+    if (await hasPath(hosts, owner, pathOf(lane))) return { owner, begun }
+    for (const { giveUp } of begun) giveUp()
+  }
+}
+
+/** A message of which its host has all but the end of the body; `finish` sends that, and `answer` is the status, if there is one. */
 async function beginPost(hosts: ClusterProcesses, host: MemberProcess, { tenant, resource }: Lane, n: number) {
   const body = JSON.stringify({ late: n })
   const headers = {
@@ -157,17 +166,17 @@ async function beginPost(hosts: ClusterProcesses, host: MemberProcess, { tenant,
     expect: '100-continue',
   }
   const posting = request(`${host.url}/resources/${resource}/events`, { method: 'POST', headers })
-  const answer = new Promise<number | undefined>((resolve, reject) => {
+  const answer = new Promise<number | string | undefined>((resolve) => {
     posting.on('response', (response) => {
       response.resume()
       resolve(response.statusCode)
     })
-    posting.on('error', reject)
+    posting.on('error', (error) => resolve(error.message))
   })
   posting.flushHeaders()
   await new Promise((resolve) => posting.once('continue', resolve))
   posting.write(body.slice(0, 5))
-  return { answer, finish: () => void posting.end(body.slice(5)) }
+  return { answer, finish: () => void posting.end(body.slice(5)), giveUp: () => void posting.destroy() }
 }
 
 /** What whoever has the partition of the resource answers. */
@@ -175,18 +184,17 @@ function pathOf({ resource }: Lane): string {
   return `/resources/${resource}/current`
 }
 
-/** Who answers without asking another. */
+/** Who answers for the tenant with partitions without asking another. */
 async function ownerOf(
   hosts: ClusterProcesses,
   asked: ReadonlySet<MemberProcess>,
-  tenant: string,
   path: string,
 ): Promise<MemberProcess> {
-  for (;;) {
-    for (const host of asked) {
-      const answer = await fetch(host.url + path, { headers: hosts.headersOf(tenant) })
-      await answer.text()
-      if (answer.ok && !answer.headers.has('reflexarc-owner')) return host
-    }
-  }
+  for (;;) for (const host of asked) if (await hasPath(hosts, host, path)) return host
+}
+
+async function hasPath(hosts: ClusterProcesses, host: MemberProcess, path: string): Promise<boolean> {
+  const answer = await fetch(host.url + path, { headers: hosts.headersOf(WIDE) })
+  await answer.text()
+  return answer.ok && !answer.headers.has('reflexarc-owner')
 }
