@@ -131,9 +131,10 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     const { packer } = this.#host
     const { graph } = this.prepared
     const mayRest = !hasClocks(this.prepared) && this.types === 0
+    this.#rest = mayRest ? this.#restOf(saved) : undefined
+    if (this.#rest !== undefined) return
     const packed = mayRest ? packer.pack(saved, this.resolved, this.#host.now()) : undefined
-    const isKnown = packed !== undefined && packer.isKnown(graph, packed)
-    this.#rest = mayRest ? (this.#restOf(saved) ?? (isKnown ? packed : undefined)) : undefined
+    this.#rest = packed !== undefined && packer.isKnown(graph, packed) ? packed : undefined
     if (this.#rest !== undefined) return
     const model = makeModel()
     const lane = this.#open(model)
