@@ -11,6 +11,7 @@ const WRITTEN_MS = 5000
 const UNNOTICED_MS = 7000
 
 interface NotingTask {
+  readonly tenant: string
   readonly id: string
   readonly until: number
 }
@@ -23,10 +24,11 @@ export interface Inputs {
 
 export function verifyNotes(world: World, task: NotingTask, inputs: Inputs): void {
   const notes = world.notes.list.filter((note) => note.task === task.id)
+  const calls = callsOf(world, notes)
   verifyActs(world, task, notes, inputs)
-  if (!world.wasSlow) verifyRepeats(world, notes)
+  if (!world.wasSlow) verifyRepeats(world, calls)
   if (task.until < Infinity) return
-  verifyLimits(world, notes)
+  verifyLimits(world, task.tenant, calls)
   verifyOrder(world, task, notes, inputs.certain)
 }
 
@@ -53,53 +55,74 @@ function verifyActs(world: World, { id }: NotingTask, notes: readonly Note[], { 
 
 /**
  * What was done well is done again only when the host died just then, or when what it said was not durable within the
- * limit of the call. What was said after the call had been made again says nothing: that may be so in the life after the
- * one that began it, when little of its time was left.
+ * limit of the call. What was said when the time of the call may have been over says nothing: that may be soon in the life
+ * after the one that began it, when little of its time was left, or when the clock was set.
  */
-function verifyRepeats(world: World, notes: readonly Note[]): void {
+function verifyRepeats(world: World, calls: readonly Call[]): void {
   const done = new Map<string, Note>()
-  for (const [i, note] of notes.entries()) {
+  for (const { note, hadBefore } of calls) {
     const { effect, life, at, doneAt } = note
     const before = done.get(effect)
     if (before?.life === life && doneAt !== undefined)
       world.find('acts once', `effect ${effect} was done twice in one life of the host`)
     if (before !== undefined && world.notes.endOf(before.life) - (before.doneAt ?? Infinity) > WRITTEN_MS)
       world.find('acts once', `effect ${effect} was done long before the host died, and called again at ${at}`)
-    const again = notes.slice(i + 1).find((one) => one.effect === effect)
-    if (doneAt !== undefined && doneAt <= (again?.at ?? Infinity)) done.set(effect, note)
+    if (doneAt === undefined) continue
+    if (hadBefore + doneAt - at + world.leaptWithin(at, doneAt) < NOTE_LIMIT_MS) done.set(effect, note)
   }
 }
 
-/** A call, as it was begun last. */
-interface LastCall {
+interface Call {
   readonly note: Note
   /** ms of its time that it may have had in lives of the host that died before it was begun in this one */
   readonly hadBefore: number
+}
+
+function callsOf(world: World, notes: readonly Note[]): readonly Call[] {
+  const calls: Call[] = []
+  for (const note of notes) {
+    const before = calls.filter((one) => one.note.effect === note.effect)
+    const life = before.at(-1)?.note.life
+    const isCarried = life !== undefined && life !== note.life
+    const ofLife = isCarried ? before.filter((one) => one.note.life === life) : []
+    calls.push({ note, hadBefore: timeUntilDeath(world, ofLife) })
+  }
+  return calls
+}
+
+/**
+ * As much as may have counted of the call that goes on after a life: the last one, or one before it when it is not
+ * certain that the last was written. Trouble of the store did not count, if that was written before the host died.
+ */
+function timeUntilDeath(world: World, calls: readonly Call[]): number {
+  let most = 0
+  for (const { note, hadBefore } of calls.toReversed()) {
+    const end = world.notes.endOf(note.life)
+    const isWritten = world.wellWithin(note.at, end) >= WRITTEN_MS
+    const isOver = note.hasFailed === true && isWritten
+    if (!isOver) most = Math.max(most, hadBefore + world.leaptWithin(note.at, end) + end - note.at)
+    if (isWritten) break
+  }
+  return most
 }
 
 /**
  * A call that did not fail is made again only when it had all of its time, but for what the store was in trouble. One
  * that was under way when the host died has what was left of its time in the next life.
  */
-function verifyLimits(world: World, notes: readonly Note[]): void {
-  const last = new Map<string, LastCall>()
-  for (const note of notes) {
+function verifyLimits(world: World, tenant: string, calls: readonly Call[]): void {
+  const last = new Map<string, Call>()
+  for (const call of calls) {
+    const { note } = call
     const before = last.get(note.effect)
-    const isCarried = before !== undefined && before.note.life !== note.life && before.note.hasFailed !== true
-    const hadBefore = isCarried ? before.hadBefore + timeUntilDeath(world, before.note) : 0
-    last.set(note.effect, { note, hadBefore })
+    last.set(note.effect, call)
     if (before === undefined || before.note.life !== note.life || before.note.hasFailed === true) continue
-    const had = before.hadBefore + world.countedWithin(before.note.at, note.at, NOTE_LIMIT_MS)
+    const had = before.hadBefore + world.countedWithin(tenant, before.note.at, note.at, NOTE_LIMIT_MS)
     if (had < NOTE_LIMIT_MS - UNNOTICED_MS) {
       const text = `effect ${note.effect}, called at ${before.note.at}, was called again at ${note.at}, after ${had} ms of its time`
       world.find('a call has its time', text)
     }
   }
-}
-
-/** As much as may have counted: trouble of the store did not, if that was written before the host died. */
-function timeUntilDeath(world: World, { at, life }: Note): number {
-  return world.leaptWithin(at, world.notes.endOf(life)) + world.notes.endOf(life) - at
 }
 
 function verifyOrder(world: World, task: NotingTask, notes: readonly Note[], certain: readonly SentMessage[]): void {

@@ -16,6 +16,7 @@ import type {
   Store,
   Write,
 } from '../../../src/storage/contract.ts'
+import { INPUT_LOG } from '../../../src/services/rules/durable/input.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { SeriesData } from '../../../src/storage/memory/series-data.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
@@ -79,6 +80,7 @@ export class Medium {
   readonly #disk = new MemoryDisk()
   readonly #loop: VirtualLoop
   readonly #chance: Chance
+  readonly #met: (tenant: string) => void
   readonly counts: MediumCounts = {
     commits: 0,
     refusedWrites: 0,
@@ -99,9 +101,11 @@ export class Medium {
   /** counts the machines; one that died is not answered any more */
   #life = 0
 
-  constructor(loop: VirtualLoop, chance: Chance) {
+  /** `met`: an input of the rules of a tenant has met trouble. */
+  constructor(loop: VirtualLoop, chance: Chance, met: (tenant: string) => void) {
     this.#loop = loop
     this.#chance = chance
+    this.#met = met
   }
 
   get trouble(): Trouble | undefined {
@@ -241,6 +245,8 @@ export class Medium {
   #store(life: number, tenant: string, inner: Store): Store {
     const commit = (writes: readonly Write[]): Promise<Committed> => {
       const copies = writes.map(copied)
+      const isTroubled = this.#trouble !== undefined && life === this.#life
+      if (isTroubled && copies.some((one) => one.kind === 'append' && one.log === INPUT_LOG)) this.#met(tenant)
       return this.#write(life, tenant, () => inner.commit(copies))
     }
     return {

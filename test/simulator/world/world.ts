@@ -33,6 +33,8 @@ export interface Finding {
 const PATIENCE_MS = 45_000
 /** ms by which a clock that was set forward is taken for a machine that slept */
 export const SLEPT_MS = 60_000
+/** ms after a leap within which a host makes up for it */
+const MADE_UP_MS = 5_000
 /** of the time that passes, what at least passes for a host whose wall clock is behind (HOSTCLOCK-2) */
 const SLOWEST = 0.9
 /** ms between two attempts to start a host that does not */
@@ -63,10 +65,12 @@ export class World {
   readonly findings: Finding[] = []
   /** whether the medium ever took so long that time limits of calls can pass meanwhile */
   wasSlow = false
-  /** when the store was in trouble */
-  readonly #troubles: { readonly from: number; to: number }[] = []
-  /** by how much the wall clock was set forward */
-  readonly #leaps: { readonly at: number; readonly ms: number }[] = []
+  /** when the store was in trouble, and by tenant, when inputs of rules first met it */
+  readonly #troubles: { readonly from: number; to: number; readonly metAt: Map<string, number> }[] = []
+  /** by how much the wall clock was set forward, and how much of that hosts may have counted for limits of calls */
+  readonly #leaps: { readonly at: number; readonly ms: number; readonly counted: number }[] = []
+  /** ms by which hosts are ahead of the wall clock, at most */
+  #ahead = 0
   /** the wall clock was set back: the time of hosts passes slower from then on */
   #isSlow = false
   /** what happened, a line each: equal for equal runs */
@@ -111,7 +115,7 @@ export class World {
     this.loop = loop
     network.forget()
     this.#tenants = tenants
-    this.medium = new Medium(loop, new Chance(`medium ${seed}`))
+    this.medium = new Medium(loop, new Chance(`medium ${seed}`), (tenant) => this.#metTrouble(tenant))
     const { plug, book } = notePlug(loop, new Chance(`plugs ${seed}`), (line) => this.tell(line))
     this.notes = book
     this.#words = services.includes('keys') ? new ToldWords(loop) : undefined
@@ -312,28 +316,44 @@ export class World {
     } else if (step.fault === 'manners') this.medium.manners = step.manners
     else if (step.fault === 'clock') {
       this.loop.stepWall(step.ms)
-      if (step.ms > 0) this.#leaps.push({ at: this.now, ms: step.ms })
+      if (step.ms > 0) this.#leaps.push({ at: this.now, ms: step.ms, counted: this.#countedOf(step.ms) })
       else this.#isSlow = true
+      this.#ahead = Math.max(0, this.#ahead - step.ms)
     } else this.notes.behaviour = step
   }
 
   /**
-   * ms of that time that may count for the limit of a call: leaps do that are small, and the store was well, or well
-   * again before the limit, so that nobody may have met it.
+   * ms of that time that may count for the limit of a call: leaps do that are small, and the store was well, or nobody
+   * had noticed that it is not, or it was well again before the limit.
    */
-  countedWithin(from: number, to: number, limitMs: number): number {
+  countedWithin(tenant: string, from: number, to: number, limitMs: number): number {
     const leapt = this.leaptWithin(from, to)
     const limit = from + (this.#isSlow ? limitMs / SLOWEST : limitMs) - leapt
     const troubled = this.#troubles
       .filter((one) => one.to >= limit)
-      .reduce((sum, one) => sum + Math.max(0, Math.min(to, one.to) - Math.max(from, one.from)), 0)
+      .reduce((sum, one) => sum + common(from, to, one.metAt.get(tenant) ?? Infinity, one.to), 0)
     return to - from - troubled + leapt
   }
 
-  /** ms of that time by which the wall clock was set forward, where that was little: they count for limits. */
+  /** ms of that time in which the store was not in trouble. */
+  wellWithin(from: number, to: number): number {
+    return to - from - this.#troubles.reduce((sum, one) => sum + common(from, to, one.from, one.to), 0)
+  }
+
+  /**
+   * ms of that time by which the wall clock was set forward, where that may have been little: they count for limits. A
+   * host makes up for them soon afterwards, and what it begins then is begun as if that were earlier.
+   */
   leaptWithin(from: number, to: number): number {
-    const counts = this.#leaps.filter(({ at, ms }) => at >= from && at <= to && ms < SLEPT_MS)
-    return counts.reduce((sum, { ms }) => sum + ms, 0)
+    return this.#leaps
+      .filter(({ at }) => at >= from - MADE_UP_MS && at <= to)
+      .reduce((sum, { counted }) => sum + counted, 0)
+  }
+
+  /** A leap is as large for a host as it takes the clock beyond the time that the host has already. */
+  #countedOf(ms: number): number {
+    if (ms - this.#ahead >= SLEPT_MS) return 0
+    return Math.min(ms, SLEPT_MS)
   }
 
   /** ms by which the wall clock was set forward since then, each time. */
@@ -380,11 +400,19 @@ export class World {
   /** Instead of the one that is on. */
   #trouble(kind: Trouble, ms: number): void {
     const before = this.#troubles.at(-1)
+    const isLonger = before !== undefined && before.to > this.now
     if (before !== undefined) before.to = Math.min(before.to, this.now)
-    const one = { from: this.now, to: this.now + ms }
+    const metBefore = isLonger ? [...before.metAt.keys()] : []
+    const metAt = new Map(metBefore.map((tenant) => [tenant, this.now]))
+    const one = { from: this.now, to: this.now + ms, metAt }
     this.#troubles.push(one)
     this.medium.begin(kind)
     this.loop.after(ms, () => this.#troubles.at(-1) === one && this.medium.end(), 'world')
+  }
+
+  #metTrouble(tenant: string): void {
+    const trouble = this.#troubles.at(-1)
+    if (trouble !== undefined && !trouble.metAt.has(tenant)) trouble.metAt.set(tenant, this.now)
   }
 
   /** `seriesAt`: series are as they were then. */
@@ -486,4 +514,9 @@ function isSlow({ writeMs, refused, unread = 0 }: Manners): boolean {
 function short(body: unknown): string {
   const text = typeof body === 'string' ? body : (JSON.stringify(body) ?? '')
   return text.length > 600 ? `${text.slice(0, 600)}...` : text
+}
+
+/** ms that two stretches of time have in common. */
+function common(from: number, to: number, otherFrom: number, otherTo: number): number {
+  return Math.max(0, Math.min(to, otherTo) - Math.max(from, otherFrom))
 }

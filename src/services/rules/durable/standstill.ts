@@ -43,7 +43,9 @@ export class Standstill {
   sinceBefore(at: number, oldest: number): number | undefined {
     const silent = this.#wasSilent(at) ? this.#silentSince : Number.POSITIVE_INFINITY
     const since = Math.min(this.#since ?? Number.POSITIVE_INFINITY, oldest, silent)
-    return at - since > LATE_MS ? since : undefined
+    // a store that has not said yet whether it is there may not be: a limit may pass just then
+    const late = this.#askedAt === undefined ? LATE_MS : 0
+    return at - since > late ? since : undefined
   }
 
   /** Whether the store may stand still without anybody having noticed. */

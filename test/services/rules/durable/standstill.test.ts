@@ -208,6 +208,23 @@ describe('while the store stands still', () => {
     await life.close()
   })
 
+  it('a message that comes just after the store was asked ends no call', async () => {
+    const ground = new Ground()
+    const life = await begun(ground)
+    await life.send('boiler', { level: 12 })
+    await life.rest()
+    ground.standStill()
+    await pass(life, LIMIT + 100)
+    const sent = life.send('boiler', { level: 13 })
+    await turn()
+    await pass(life, LIMIT + 5000)
+    ground.goOn()
+    await sent
+    await life.rest()
+    expect([ground.outside.open.length, await statuses(life)]).toEqual([1, ['pending', 'pending']])
+    await life.close()
+  })
+
   it('a call that failed meanwhile is tried again after it, and has all of its time then', async () => {
     const ground = new Ground()
     const life = ground.open()
