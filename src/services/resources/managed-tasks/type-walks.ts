@@ -135,8 +135,8 @@ export class TypeWalks {
     const { documents, tenant, store, reconcile, rebind, now, later, slice = SLICE } = this.#dependencies
     try {
       while (!this.#isStopped) {
-        const { round } = walk
-        const { id, type, after, binds } = walk.record
+        const { round, record: before } = walk
+        const { id, type, after, binds } = before
         const ids = await documents.ofType(tenant, type, after, slice)
         const { writes, failures } = await reconcile(ids)
         if (binds === true) await rebind(ids)
@@ -164,7 +164,12 @@ export class TypeWalks {
         }
         if (isOver) this.#leave(walk)
         const ended = others.map((other) => this.#operations.putting(other, { ...walk.record, id: other }))
-        await store.commit([...writes, ...ended, this.#operations.putting(id, walk.record)])
+        try {
+          await store.commit([...writes, ...ended, this.#operations.putting(id, walk.record)])
+        } catch (error) {
+          this.#goBack(walk, round, before)
+          throw error
+        }
         this.#ending.delete(id)
         if (isOver) return
         if (isBusy) return void later(BUSY_MS, () => this.go())
@@ -186,15 +191,15 @@ export class TypeWalks {
     this.#walks.delete(record.type)
   }
 
-  #interrupted(walk: Walk, error: unknown): void {
+  /** A slice that is not stored is walked again: what could not be made in it is noted nowhere. */
+  #goBack(walk: Walk, round: number, before: WalkOperation): void {
+    if (walk.round === round) walk.record = before
+    this.#ending.delete(before.id)
+    if (!this.#walks.has(before.type)) this.#walks.set(before.type, walk)
+  }
+
+  #interrupted({ record }: Walk, error: unknown): void {
     if (this.#isStopped) return
-    const { finishedTime, ...record } = walk.record
-    if (finishedTime !== undefined) {
-      // its end did not reach the store
-      walk.record = record
-      this.#ending.delete(record.id)
-      if (!this.#walks.has(record.type)) this.#walks.set(record.type, walk)
-    }
     if (!isClosed(error)) {
       this.#dependencies.logger?.error(
         `operation ${record.id} over the resources of type ${record.type} was interrupted: ${messageOf(error)}; it goes on`,

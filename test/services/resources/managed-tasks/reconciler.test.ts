@@ -78,4 +78,24 @@ describe('the upkeep of managed tasks', () => {
     await world.upkeep.idle()
     expect(world.tasks.names).toEqual(world.wanted)
   })
+
+  it('walks a slice again whose end could not be stored', async () => {
+    const world = new World()
+    await world.upkeep.start()
+    await world.write('resource', 'r', { resourceTypeId: 'a' })
+    await world.write('resource', 's', { resourceTypeId: 'a' })
+    await world.write('resource', 'u', { resourceTypeId: 'a' })
+    await world.upkeep.idle()
+    world.tasks.missingTemplates.add('t')
+    world.refuses = (writes) =>
+      writes.some((one) => one.kind === 'put' && Number((one.value as { done?: number }).done) > 0)
+    await world.write('resourcetype', 'a', { templates: [{ templateName: 't' }] })
+    await world.upkeep.idle()
+    world.tasks.missingTemplates.clear()
+    world.refuses = () => false
+    world.ring()
+    await world.upkeep.idle()
+    expect(world.tasks.names).toEqual(world.wanted)
+    expect(world.tasks.names).toHaveLength(3)
+  })
 })

@@ -1,4 +1,5 @@
 /** Documents, their log and tasks that outlive the upkeep over them. */
+import { AppError } from '../../../../../src/kernel/errors.ts'
 import type { Json } from '../../../../../src/kernel/json.ts'
 import { CollectionsByTenant } from '../../../../../src/services/resources/collections.ts'
 import type { ResourceEntity } from '../../../../../src/services/resources/contract.ts'
@@ -8,10 +9,11 @@ import {
   type ManagedTaskReconciler,
 } from '../../../../../src/services/resources/managed-tasks/reconciler.ts'
 import { wantedTasks } from '../../../../../src/services/resources/managed-tasks/wanted-tasks.ts'
-import type { Storage } from '../../../../../src/storage/contract.ts'
+import type { Storage, Store, Write } from '../../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../../src/storage/memory/open-memory.ts'
 import { KeptTasks } from './kept-tasks.ts'
 import { Mortal } from '../../commands/support/mortal.ts'
+import { withCommit } from '../../../rules/durable/support/slow-store.ts'
 
 export const TENANT = 'acme'
 
@@ -21,6 +23,8 @@ export class World {
   readonly log: string[] = []
   readonly resources = new Map<string, ResourceEntity>()
   readonly types = new Map<string, ResourceEntity>()
+  /** whether the store refuses these writes of the upkeep */
+  refuses: (writes: readonly Write[]) => boolean = () => false
   readonly #books = new CollectionsByTenant(this.storage).of(TENANT)
   readonly #timers = new Set<() => void>()
   life = new Mortal()
@@ -83,7 +87,14 @@ export class World {
 
   #upkeep(): ManagedTaskReconciler {
     const { life } = this
-    const storage = life.over(this.storage)
+    const tenant = (id: string): Store => {
+      const store = this.storage.tenant(id)
+      return withCommit(store, async (writes) => {
+        if (this.refuses(writes)) throw new AppError('UNAVAILABLE', 'the store is away')
+        return store.commit(writes)
+      })
+    }
+    const storage = life.over({ ...this.storage, tenant })
     return createReconciler({
       storage,
       documents: storedDocuments(new CollectionsByTenant(storage)),
