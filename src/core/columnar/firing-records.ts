@@ -87,8 +87,15 @@ export class FiringRecord implements EventRecord, Omit<FiringMessage, 'message'>
 
   firings(why: boolean): readonly Firing[] {
     const { list, part } = this
-    const { from, to, untils } = part ?? { from: 0, to: list.length, untils: undefined }
     const together = new FiredByRow(this, why)
+    if (part === undefined) {
+      const { length } = list
+      // oxlint-disable-next-line unicorn/no-new-array -- as long as it will be: a list that grows is copied several times
+      const all = new Array<Firing>(length)
+      for (let i = 0; i < length; i++) all[i] = new RowFiring(together, i)
+      return all
+    }
+    const { from, to, untils } = part
     const firings: Firing[] = []
     for (let i = from; i < to; i++) {
       if (untils?.[i - from] === undefined) firings.push(new RowFiring(together, i))
@@ -169,8 +176,10 @@ class FiredByRow implements FiredTogether {
   }
 
   saidOf(i: number): StateWhy {
-    const known = this.#said
-    if (known !== undefined) return known[i] as StateWhy
+    return this.#said?.[i] ?? this.#find(i)
+  }
+
+  #find(i: number): StateWhy {
     const { of, before, after } = this.#record
     return of.texts.said(this.firesOf(i), before, after)
   }
