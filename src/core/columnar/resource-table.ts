@@ -15,6 +15,8 @@ const FIRST_SIZE = 32
 const SAMPLE = 128
 /** from one of them to the next, in a list that begins anew at its end: a prime */
 const STRIDE = 7919
+/** More characters than a text can have. Infinity would make each comparison one of doubles. */
+const LONGER_THAN_TEXTS = 2 ** 30
 /** characters that are looked at, from either end */
 const REACH = 12
 /** so many texts may do with two characters */
@@ -46,7 +48,9 @@ export class ResourceTable {
 
   set(text: string, number: number): void {
     if (this.#others.has(text) || !this.#put(text, number)) this.#others.set(interned(text), number)
-    if (ROOM * (this.#placed + this.#others.size) > this.#texts.length) this.#rearrange()
+    const texts = this.#placed + this.#others.size
+    // One alone stands in the only place, which takes no character to find.
+    if (texts > 1 && ROOM * texts > this.#texts.length) this.#rearrange()
   }
 
   delete(text: string): void {
@@ -116,7 +120,7 @@ class Places {
   /** `positions`: at most four, of characters, negative from the end; none: all texts have one place. `size`: a power of two. */
   constructor(positions: readonly number[], factor: number, size: number) {
     const reaches = positions.map((at) => (at < 0 ? -at : at + 1))
-    this.#reach = positions.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...reaches)
+    this.#reach = positions.length === 0 ? LONGER_THAN_TEXTS : Math.max(...reaches)
     this.#isShort = positions.length <= 2
     this.#mask = size - 1
     const [at0 = 0, at1 = at0, at2 = at1, at3 = at2] = positions
