@@ -41,6 +41,25 @@ export function stateSource({ states, otherwise }: SensorFormula, names: Formula
   )
 }
 
+/**
+ * Places of the numbers that say whether all are finite. One that is not makes no finite number of those that are added up,
+ * multiplied or divided of it, so that only these need a look.
+ */
+export function decidingNumbers(all: readonly RowFormula[]): readonly number[] {
+  return [...all.keys()].filter((place) => !all.some((other) => isLostWith(other, place)))
+}
+
+/** Whether a formula gives no finite number whenever the number at a place is none. */
+function isLostWith(formula: RowFormula, place: number): boolean {
+  if (typeof formula === 'boolean') return false
+  if ('number' in formula) return formula.number === place
+  if (!('op' in formula)) return false
+  const { op, of } = formula
+  if (op === '+' || op === '-' || op === '*') return of.some((one) => isLostWith(one, place))
+  const [dividend] = of
+  return (op === '/' || op === 'negative') && dividend !== undefined && isLostWith(dividend, place)
+}
+
 /** What formulas are worked out from. */
 export interface FormulaValues {
   /** a number where one is calculated with, else what is asked for */

@@ -46,7 +46,7 @@ import {
 import { NOTHING, type RowStore } from './row-store.ts'
 import type { ShapeSensor, BatchShape } from './batch-shape.ts'
 import type { SensorSteps } from './computed-sensors.ts'
-import { sourceOf, stateSource, type FormulaNames } from './formula-code.ts'
+import { decidingNumbers, sourceOf, stateSource, type FormulaNames } from './formula-code.ts'
 
 /**
  * Rows as generated code, for as long as the store has the room that it has. What does not change meanwhile is captured:
@@ -455,12 +455,15 @@ class SourceWriter {
       write(`((changed & ${mask << at}) !== 0 | 0)`, since + slot),
     )
     const ofGates = Array.from({ length: gates }, (_, g) => write(`(gates >> ${g} & 1)`, since + sensors.length + g))
+    const isGuessed = sensors.length >= GUESSED_SENSORS
     const gateBits = `const gates = gateBits[before & ${this.#keyMask}] ^ gateBits[after & ${this.#keyMask}]`
     return [
       'const changed = before ^ after',
       `const last = nums[d + ${TIME}]`,
+      ...(isGuessed ? ['if (changed !== 0) {'] : []),
       ...ofSensors,
       ...(gates > 0 ? [gateBits, ...ofGates] : []),
+      ...(isGuessed ? ['}'] : []),
     ]
   }
 
@@ -492,7 +495,9 @@ class SourceWriter {
     return [
       ...all.map((number, n) => `const n${n} = ${sourceOf(number, this.#names)}`),
       // a sum is zero only when each is finite
-      `if (${all.map((_, n) => `(n${n} - n${n})`).join(' + ')} !== 0) ${refuse}`,
+      `if (${decidingNumbers(all)
+        .map((n) => `(n${n} - n${n})`)
+        .join(' + ')} !== 0) ${refuse}`,
     ]
   }
 
@@ -534,6 +539,9 @@ class SourceWriter {
 
   readonly #limit = (constant: number): string => `nums[d + ${this.#layout.constants + constant}]`
 }
+
+/** Of so many, to write since when each has its state takes longer than to guess wrong whether one has changed. */
+const GUESSED_SENSORS = 8
 
 /** By the allowed ranges of one cut: below it is 1, equal 2, above 4. */
 const COMPARISONS: readonly (string | undefined)[] = [undefined, '<', '===', '<=', '>', '!==', '>=']
