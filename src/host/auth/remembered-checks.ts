@@ -64,9 +64,9 @@ export class RememberedChecks {
   }
 
   /**
-   * Checks once for all who come with the same credentials meanwhile, and remembers whom it found. `find` is told whether
-   * they were good when they were checked last, however long ago, and who it was, where that is remembered and may only
-   * have changed.
+   * Checks once for all who come with the same credentials meanwhile, and remembers whom it found; where it found nobody,
+   * once more for those who came while it looked. `find` is told whether they were good when they were checked last, however
+   * long ago, and who it was, where that is remembered and may only have changed.
    */
   async check(
     credentials: string,
@@ -74,7 +74,16 @@ export class RememberedChecks {
   ): Promise<CheckedCaller> {
     const digest = this.#digest(credentials)
     const known = this.#underWay.get(digest)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      try {
+        return await known
+      } catch (error) {
+        if (!isUnauthorized(error)) throw error
+        // it may have looked before the key was made; what is under way now has begun since
+        const since = this.#underWay.get(digest)
+        if (since !== undefined && since !== known) return since
+      }
+    }
     const before = this.#callers.get(digest)
     const isOutdated = before !== undefined && before.until <= this.#now()
     const checking = find(this.#good.has(digest), isOutdated ? undefined : before)
@@ -84,7 +93,7 @@ export class RememberedChecks {
       this.#remember(digest, caller)
       return caller
     } catch (error) {
-      if (error instanceof AppError && error.code === 'UNAUTHORIZED') this.#good.delete(digest)
+      if (isUnauthorized(error)) this.#good.delete(digest)
       throw error
     } finally {
       this.#underWay.delete(digest)
@@ -112,4 +121,8 @@ export class RememberedChecks {
 
 function isCurrent(caller: CheckedCaller): boolean {
   return caller.isCurrent?.() ?? true
+}
+
+function isUnauthorized(error: unknown): boolean {
+  return error instanceof AppError && error.code === 'UNAUTHORIZED'
 }

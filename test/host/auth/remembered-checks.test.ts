@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { AppError } from '../../../src/kernel/errors.ts'
 import { RememberedChecks } from '../../../src/host/auth/remembered-checks.ts'
 
 const caller = { tenant: 't', user: 'k', until: 100 }
@@ -26,6 +27,24 @@ describe('checks of credentials', () => {
     const found = await Promise.all([1, 2, 3].map(() => checks.check('k:s', find)))
     expect(found).toEqual([caller, caller, caller])
     expect(made).toBe(1)
+  })
+
+  it('that found nobody are made once more for all who came meanwhile: the key may have been made since', async () => {
+    const checks = new RememberedChecks(() => 0)
+    let isMade = false
+    let made = 0
+    const find = async () => {
+      made++
+      const found = isMade
+      await new Promise((resolve) => setImmediate(resolve))
+      if (!found) throw new AppError('UNAUTHORIZED', 'wrong')
+      return caller
+    }
+    const first = checks.check('k:s', find).catch((error: unknown) => error)
+    isMade = true
+    const found = await Promise.all([1, 2, 3].map(() => checks.check('k:s', find)))
+    expect(await first).toMatchObject({ code: 'UNAUTHORIZED' })
+    expect([found, made]).toEqual([[caller, caller, caller], 2])
   })
 
   it('that failed are made again', async () => {
