@@ -42,10 +42,10 @@ export function stateSource({ states, otherwise }: SensorFormula, names: Formula
 }
 
 /**
- * Places of the numbers that say whether all are finite. One that is not makes no finite number of those that are added up,
- * multiplied or divided of it, so that only these need a look.
+ * Places of the numbers that have to be checked to know that all are finite: whatever is a sum, a product or a quotient of
+ * a number that is not finite is not finite either, so that the number itself need not be checked.
  */
-export function decidingNumbers(all: readonly RowFormula[]): readonly number[] {
+export function numbersToCheck(all: readonly RowFormula[]): readonly number[] {
   return [...all.keys()].filter((place) => !all.some((other) => isLostWith(other, place)))
 }
 

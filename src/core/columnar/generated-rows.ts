@@ -46,7 +46,7 @@ import {
 import { NOTHING, type RowStore } from './row-store.ts'
 import type { ShapeSensor, BatchShape } from './batch-shape.ts'
 import type { SensorSteps } from './computed-sensors.ts'
-import { decidingNumbers, sourceOf, stateSource, type FormulaNames } from './formula-code.ts'
+import { numbersToCheck, sourceOf, stateSource, type FormulaNames } from './formula-code.ts'
 
 /**
  * Rows as generated code, for as long as the store has the room that it has. What does not change meanwhile is captured:
@@ -455,15 +455,15 @@ class SourceWriter {
       write(`((changed & ${mask << at}) !== 0 | 0)`, since + slot),
     )
     const ofGates = Array.from({ length: gates }, (_, g) => write(`(gates >> ${g} & 1)`, since + sensors.length + g))
-    const isGuessed = sensors.length >= GUESSED_SENSORS
+    const skipsUnchanged = sensors.length >= MANY_SENSORS
     const gateBits = `const gates = gateBits[before & ${this.#keyMask}] ^ gateBits[after & ${this.#keyMask}]`
     return [
       'const changed = before ^ after',
       `const last = nums[d + ${TIME}]`,
-      ...(isGuessed ? ['if (changed !== 0) {'] : []),
+      ...(skipsUnchanged ? ['if (changed !== 0) {'] : []),
       ...ofSensors,
       ...(gates > 0 ? [gateBits, ...ofGates] : []),
-      ...(isGuessed ? ['}'] : []),
+      ...(skipsUnchanged ? ['}'] : []),
     ]
   }
 
@@ -495,7 +495,7 @@ class SourceWriter {
     return [
       ...all.map((number, n) => `const n${n} = ${sourceOf(number, this.#names)}`),
       // a sum is zero only when each is finite
-      `if (${decidingNumbers(all)
+      `if (${numbersToCheck(all)
         .map((n) => `(n${n} - n${n})`)
         .join(' + ')} !== 0) ${refuse}`,
     ]
@@ -540,8 +540,8 @@ class SourceWriter {
   readonly #limit = (constant: number): string => `nums[d + ${this.#layout.constants + constant}]`
 }
 
-/** Of so many, to write since when each has its state takes longer than to guess wrong whether one has changed. */
-const GUESSED_SENSORS = 8
+/** From so many on, to write since when each has its state costs more than a branch that the processor predicted wrong. */
+const MANY_SENSORS = 8
 
 /** By the allowed ranges of one cut: below it is 1, equal 2, above 4. */
 const COMPARISONS: readonly (string | undefined)[] = [undefined, '<', '===', '<=', '>', '!==', '>=']

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { createEngine, definePlug, VirtualClock, type Message, type Rule } from '../../../src/index.ts'
 import { builtins } from '../../../plugins/index.ts'
-import { decidingNumbers, sourceOf } from '../../../src/core/columnar/formula-code.ts'
+import { numbersToCheck, sourceOf } from '../../../src/core/columnar/formula-code.ts'
 import type { RowFormula } from '../../../src/core/columnar/sensor-formula.ts'
 
 const SENSORS = 9
@@ -81,7 +81,7 @@ const formula = (place: number): fc.Arbitrary<RowFormula> => {
     .map(({ op: own, of }) => ({ op: own, of: own.length > 3 || own === 'abs' ? of.slice(0, 1) : of }))
 }
 
-test('when the numbers that decide are finite, all are', () => {
+test('when the numbers that are checked are finite, all are', () => {
   const value = fc.constantFrom(0, -0, 1, -2, 0.5, 1e200, -1e200, 1e308, Number.NaN, Number.POSITIVE_INFINITY)
   const names = {
     parameter: (name: string) => name,
@@ -100,7 +100,7 @@ test('when the numbers that decide are finite, all are', () => {
           ...given: number[]
         ) => number[]
         const numbers = worked(a, b, c0, c1)
-        const areFinite = decidingNumbers(all).every((place) => Number.isFinite(numbers[place]))
+        const areFinite = numbersToCheck(all).every((place) => Number.isFinite(numbers[place]))
         expect(numbers.every((one) => Number.isFinite(one))).toBe(areFinite)
       },
     ),
@@ -108,10 +108,10 @@ test('when the numbers that decide are finite, all are', () => {
   )
 })
 
-test('of a chain the last number decides', () => {
+test('of a chain the last number alone is checked', () => {
   const next = (number: number): RowFormula => ({
     op: '+',
     of: [{ op: '*', of: [{ number }, { constant: 0 }] }, { constant: 1 }],
   })
-  expect(decidingNumbers([{ parameter: 'a' }, next(0), next(1)])).toEqual([2])
+  expect(numbersToCheck([{ parameter: 'a' }, next(0), next(1)])).toEqual([2])
 })

@@ -151,7 +151,7 @@ async function beginPosts(hosts: ClusterProcesses, asked: ReadonlySet<MemberProc
     const owner = await ownerOf(hosts, asked, pathOf(lane))
     const begun = await Promise.all(Array.from({ length: LATE }, (_, n) => beginPost(hosts, owner, lane, n)))
     // what is asked later is answered
-    if (await hasPath(hosts, owner, pathOf(lane))) return { owner, begun }
+    if (await isOwner(hosts, owner, pathOf(lane))) return { owner, begun }
     for (const { giveUp } of begun) giveUp()
   }
 }
@@ -184,16 +184,17 @@ function pathOf({ resource }: Lane): string {
   return `/resources/${resource}/current`
 }
 
-/** Who answers for the tenant with partitions without asking another. */
+/** Who has what is asked for at the path. */
 async function ownerOf(
   hosts: ClusterProcesses,
   asked: ReadonlySet<MemberProcess>,
   path: string,
 ): Promise<MemberProcess> {
-  for (;;) for (const host of asked) if (await hasPath(hosts, host, path)) return host
+  for (;;) for (const host of asked) if (await isOwner(hosts, host, path)) return host
 }
 
-async function hasPath(hosts: ClusterProcesses, host: MemberProcess, path: string): Promise<boolean> {
+/** Whether the host answers for the tenant with partitions without asking another. */
+async function isOwner(hosts: ClusterProcesses, host: MemberProcess, path: string): Promise<boolean> {
   const answer = await fetch(host.url + path, { headers: hosts.headersOf(WIDE) })
   await answer.text()
   return answer.ok && !answer.headers.has('reflexarc-owner')
