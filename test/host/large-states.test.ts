@@ -119,7 +119,8 @@ describe('a state above the bound', () => {
     const name = `the state of task ${id} "hoarder" of acme is not stored`
     const failing = { code: 503, status: 'failing', troubles: [expect.stringContaining(name)] }
     await expect.poll(() => host.health()).toEqual(failing)
-    const troubles = [expect.stringMatching(/has 2\d{6} characters, above 1\.5 million characters$/)]
+    // on a busy machine a round of states comes before all messages
+    const troubles = [expect.stringMatching(/has [12]\d{6} characters, above 1\.5 million characters$/)]
     expect(await host.health()).toMatchObject({ troubles })
     // whoever is elsewhere is not told whose tasks there are
     expect(await host.health({ remoteAddress: '10.0.0.1' })).toEqual({ code: 503, status: 'failing' })

@@ -281,7 +281,8 @@ export const NODE_ATTACKS: readonly Attack[] = [
   },
   {
     name: 'floods its log',
-    meets: /said more than/,
+    // As with its errors.
+    meets: /said more than|it was ended by SIG/,
     isFatal: true,
     code: `for (;;) { console.log('x'.repeat(1000)); await null; if (Math.random() < 0.01) await new Promise(setImmediate) }`,
   },
