@@ -117,7 +117,9 @@ function verifyLimits(world: World, tenant: string, calls: readonly Call[]): voi
     const before = last.get(note.effect)
     last.set(note.effect, call)
     if (before === undefined || before.note.life !== note.life || before.note.hasFailed === true) continue
-    const had = before.hadBefore + world.countedWithin(tenant, before.note.at, note.at, NOTE_LIMIT_MS)
+    const { hadBefore } = before
+    const time = { tenant, from: before.note.at, to: note.at, limitMs: NOTE_LIMIT_MS, hadBefore }
+    const had = hadBefore + world.countedWithin(time)
     if (had < NOTE_LIMIT_MS - UNNOTICED_MS) {
       const text = `effect ${note.effect}, called at ${before.note.at}, was called again at ${note.at}, after ${had} ms of its time`
       world.find('a call has its time', text)

@@ -33,6 +33,8 @@ export interface Finding {
 const PATIENCE_MS = 45_000
 /** ms by which a clock that was set forward is taken for a machine that slept */
 export const SLEPT_MS = 60_000
+/** ms for which nothing was heard of a store that a host asks before a limit passes, with some to spare */
+const ASKED_AFTER_MS = 7_000
 /** ms after a leap within which a host makes up for it */
 const MADE_UP_MS = 5_000
 /** of the time that passes, what at least passes for a host whose wall clock is behind (HOSTCLOCK-2) */
@@ -43,6 +45,17 @@ const START_AGAIN_MS = 2_000
 const SOON_MS = 2_000
 /** ms of calm after which everything has come to rest */
 export const REST_MS = 150_000
+
+/** Time of a call, in ms since the beginning of the run. */
+interface CountedTime {
+  readonly tenant: string
+  readonly from: number
+  readonly to: number
+  /** ms */
+  readonly limitMs: number
+  /** ms of its limit that it may have had before `from` */
+  readonly hadBefore: number
+}
 
 /** How a client follows an answer that goes on. */
 export interface Following {
@@ -323,15 +336,21 @@ export class World {
   }
 
   /**
-   * ms of that time that may count for the limit of a call: leaps do that are small, and the store was well, or nobody
-   * had noticed that it is not, or it was well again before the limit.
+   * ms of that time that may count for the limit of a call: leaps do that are small, and what passed while the store was
+   * well, or nobody had to notice that it is not, or it was well again before the limit.
    */
-  countedWithin(tenant: string, from: number, to: number, limitMs: number): number {
+  countedWithin({ tenant, from, to, limitMs, hadBefore }: CountedTime): number {
     const leapt = this.leaptWithin(from, to)
-    const limit = from + (this.#isSlow ? limitMs / SLOWEST : limitMs) - leapt
+    const longest = this.#isSlow ? limitMs / SLOWEST : limitMs
+    const first = from + limitMs - hadBefore - leapt
     const troubled = this.#troubles
-      .filter((one) => one.to >= limit)
-      .reduce((sum, one) => sum + common(from, to, one.metAt.get(tenant) ?? Infinity, one.to), 0)
+      .filter((one) => one.to >= from + longest - leapt)
+      .reduce((sum, one) => {
+        const metAt = one.metAt.get(tenant) ?? Infinity
+        // the limit itself makes the host ask a store of which it has heard nothing lately
+        const isAsked = metAt >= first && one.from <= first - ASKED_AFTER_MS && one.to >= from + longest
+        return sum + common(from, to, isAsked ? one.from : metAt, one.to)
+      }, 0)
     return to - from - troubled + leapt
   }
 
