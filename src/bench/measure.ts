@@ -37,7 +37,11 @@ export class Driver {
     const driven = this.#driven
     const until = this.taken + count
     while (this.taken < until) {
-      while (this.taken < until && driven.open < MAX_OPEN) this.take()
+      // Not asked after each message: that costs a fifth of what a short one does, and is nothing of the engine's.
+      for (let room = MAX_OPEN - driven.open; room > 0 && this.taken < until; room = MAX_OPEN - driven.open) {
+        const to = Math.min(until, this.taken + room)
+        while (this.taken < to) this.take()
+      }
       if (driven.open > 0) await driven.settled()
     }
   }

@@ -1,0 +1,44 @@
+/** How messages are driven into what a bench measures. */
+import { expect, it } from 'vitest'
+import { Feed } from '../../src/bench/feed.ts'
+import { Driver } from '../../src/bench/measure.ts'
+import type { Driven } from '../../src/bench/subject.ts'
+
+const feed = () => new Feed([{ resource: 'r', timestamp: 0 }], 'r', 1)
+
+/** Opens `calls` with every message, all of which end when they are waited for. */
+function counted(calls: number) {
+  const seen = { taken: 0, open: 0, most: 0, asked: 0, waited: 0 }
+  const driven: Driven = {
+    take() {
+      seen.taken++
+      seen.open += calls
+      seen.most = Math.max(seen.most, seen.open)
+    },
+    get open() {
+      seen.asked++
+      return seen.open
+    },
+    settled() {
+      seen.waited++
+      seen.open = 0
+      return Promise.resolve()
+    },
+    heard: 0,
+    ways: () => undefined,
+  }
+  return { seen, driven }
+}
+
+it('who opens no calls is hardly ever asked how many are open', async () => {
+  const { seen, driven } = counted(0)
+  await new Driver(driven, feed()).run(10_000)
+  expect(seen).toMatchObject({ taken: 10_000, waited: 0 })
+  expect(seen.asked).toBeLessThan(200)
+})
+
+it('messages wait while as many calls are open as may be', async () => {
+  const { seen, driven } = counted(1)
+  await new Driver(driven, feed()).run(1000)
+  expect(seen).toMatchObject({ taken: 1000, open: 0, most: 256, waited: 4 })
+})
