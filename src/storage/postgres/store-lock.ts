@@ -186,7 +186,10 @@ export class StoreLock implements Presence {
     client.on('notification', ({ payload = '' }) => this.#heard(payload))
     // before anything that is read from here on: what is told later is heard
     await ask(client, { text: `listen ${this.#database.channel}` })
-    return client
+    if (!this.#isClosed) return client
+    // closed while the session was on its way: nobody else knows of it
+    await client.end()
+    throw new AppError('STORE', `${this.#database.place} was closed while its lock was taken again`)
   }
 
   #heard(word: string | undefined): void {

@@ -58,6 +58,27 @@ describeWithPostgres('a store that one host has', (start) => {
     await way.close()
   })
 
+  it('is not taken again by a host that is closed meanwhile', async () => {
+    const way = await cuttableWay(server)
+    const host = await open({ url: way.url })
+    way.cut()
+    let closing: Promise<void> | undefined
+    way.watch((bytes) => {
+      if (bytes.includes('listen ')) closing ??= host.close()
+      return false
+    })
+    way.mend()
+    await until(() => closing !== undefined)
+    await closing
+    const taken = async (): Promise<number> => {
+      const text = `select 1 from pg_stat_activity where application_name like 'reflexarc %'`
+      return (await admin.query({ text })).count
+    }
+    await until(async () => (await taken()) === 0)
+    expect(await taken()).toBe(0)
+    await way.close()
+  })
+
   it('is refused by way of a pooler that lends connections for a transaction', async () => {
     const pooler = await transactionPooler(server)
     for (const lock of ['exclusive', 'shared'] as const) {
@@ -79,10 +100,15 @@ describeWithPostgres('a store that one host has', (start) => {
     expect(await among(two)).toBeUndefined()
     await until(async () => (await among(two)) !== undefined)
     expect(await among(two)).toEqual(new Set(['one', 'two']))
+    const before = (await sessions()).map(({ pid }) => pid)
     way.strand()
     // its own session may be the only one that was lost; it cannot know
     await until(async () => (await among(one)) === undefined)
-    await until(async () => (await sessions()).filter(({ name }) => name.startsWith('reflexarc ')).length === 4)
+    // its new session has what the old one had, of which the server knew no end
+    await until(async () => {
+      const pids = (await sessions()).map(({ pid }) => pid)
+      return pids.length === 4 && pids.filter((pid) => !before.includes(pid)).length === 2
+    })
     expect(await among(two)).toEqual(new Set(['one', 'two']))
     await one.close()
     // the server hears of the end a moment later
