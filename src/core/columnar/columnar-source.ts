@@ -11,7 +11,7 @@ import { firstEra, isKept, nextEra, type Era, type Known } from './message-eras.
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { IndexedBatch, SingleListenerIndex } from './single-listener-index.ts'
-import { ERA, LAST } from './row-layout.ts'
+import { LAST } from './row-layout.ts'
 import { MIN_VECTORIZED, type VectorizedBatch } from './vectorized-batch.ts'
 import type { Attachable, RowHandle, Batch, TakenSource } from './row-handle.ts'
 
@@ -60,6 +60,8 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   #stretches: readonly Stretch[] = NO_STRETCHES
   /** listeners that may be rows but are not yet */
   #unattached = 0
+  /** whether some of them may be at rest by now without another message: they had calls open, or were never asked */
+  #mayAttachLate = false
   #hasRows = false
   #hasHeard = false
   #last: Message | undefined
@@ -92,10 +94,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   }
 
   eraAt(index: number): Era {
-    const { batch, row } = this.#indexed ?? {}
-    const objects = batch?.rows.objects
-    const era =
-      batch === undefined || row === undefined ? this.#era : (objects?.[row * batch.rows.layout.objects + ERA] as Era)
+    const era = this.#indexed === null ? this.#era : this.#indexed.batch.rows.eras.of(this.#indexed.row)
     return (index < (era?.from ?? 0) ? (era?.previous ?? era) : era) as Era // there is one while there are rows
   }
 
@@ -128,7 +127,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   }
 
   #takeStretches(message: Message, now: number, fields: Fields): void {
-    if (this.#unattached > 0 && this.#last !== undefined) this.#attachLate(this.#last)
+    if (this.#mayAttachLate && this.#unattached > 0 && this.#last !== undefined) this.#attachLate(this.#last)
     this.#shared.clock[0] = now
     const turns = this.#turn(fields)
     this.total++
@@ -276,6 +275,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
       } else stretches.push(stretchOf(handle.batch, [handle.row], listener))
     }
     this.#stretches = stretches
+    this.#mayAttachLate = true
     this.#hasRows = this.#unattached > 0 || stretches.some(({ batch }) => batch !== null)
   }
 
@@ -284,11 +284,15 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
       this.#pause--
       return
     }
+    this.#mayAttachLate = false
     for (const listener of this.listeners) {
       const own = inRows(listener)
       if (own.handle !== undefined || !own.canAttach) continue
       own.attach(message, this)
-      if (inRows(listener).handle === undefined) continue
+      if (inRows(listener).handle === undefined) {
+        this.#mayAttachLate ||= own.isCalling
+        continue
+      }
       this.#isStale = true
       this.#attachedAt = this.total
     }

@@ -47,11 +47,16 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     return this.#fit !== null
   }
 
+  get isCalling(): boolean {
+    const { lane } = this.#task
+    return lane !== undefined && (!lane.state.isFree || lane.state.inFlight.size > 0)
+  }
+
   attach(message: Message, source: TakenSource): void {
     const { lane } = this.#task
     if (lane === undefined || !this.#fit) return
     this.#refused = 'open'
-    if (!lane.state.isFree || lane.state.inFlight.size > 0) return
+    if (this.isCalling) return
     lane.rest()
     const made = this.#batches.attach(this, this.#fit, message, source)
     if (typeof made === 'string') this.#refused = made

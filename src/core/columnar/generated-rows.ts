@@ -37,7 +37,6 @@ import {
   LAST,
   NOWHERE,
   objectsAt,
-  PARTLY,
   HANDLE,
   STATE_BITS,
   TIME,
@@ -132,7 +131,7 @@ class SourceWriter {
       ...this.#unlessUnknown(leave, part),
       `const era = objects[row * ${this.#layout.objects} + ${ERA}]`,
       `const turns = era.fields !== fields`,
-      `if (turns && !rows.turn(row, fields, part)) ${leave}`,
+      `if (turns && !rows.eras.turn(row, fields, part)) ${leave}`,
       ...(part.missing === 0 ? [] : ['rows.takesPart(row, part, turns && rows.ranAll(era))']),
       ...this.#carried(leave, part),
       ...this.#one(leave, part),
@@ -146,7 +145,7 @@ class SourceWriter {
       ...(taken === ACCEPTED_WITH_CALLS ? ['batch.current = undefined'] : []),
       `return ${taken}`,
     ]
-    const set = [`rows.era = objects[row * ${this.#layout.objects} + ${ERA}]`]
+    const set = ['rows.era = undefined']
     return [
       'const now = clock[0]',
       ...this.#row(refuse, `{ ${end(ACCEPTED_WITH_CALLS).join('; ')} }`, set, end(ACCEPTED_WITH_CALLS), part),
@@ -291,7 +290,7 @@ class SourceWriter {
       'else {',
       ...this.#keep(),
       `objects[place + ${FIRED_BY}] = message`,
-      `objects[place + ${FIRED_AFTER}] = objects[own + ${PARTLY}] === undefined ? rows.era : rows.firedAfter(row)`,
+      `objects[place + ${FIRED_AFTER}] = rows.firedAfter(row)`,
       '}',
       `objects[own + ${FIRES}]++`,
       `past[b + ${FIRED}] = now`,
@@ -360,7 +359,10 @@ class SourceWriter {
       const value = `v${this.#parameters.indexOf(name)}`
       const type = this.#types.get(name)
       const others = [`typeof ${value} !== '${type}'`, ...(type === 'number' ? [`${value} - ${value} !== 0`] : [])]
-      return [`const ${value} = rows.carried(row, ${JSON.stringify(name)})`, `if (${others.join(' || ')}) ${otherwise}`]
+      return [
+        `const ${value} = rows.eras.carried(row, ${JSON.stringify(name)})`,
+        `if (${others.join(' || ')}) ${otherwise}`,
+      ]
     })
   }
 

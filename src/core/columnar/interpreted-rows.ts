@@ -1,6 +1,6 @@
 /** What rows do in a page or process that forbids generated code. */
 import type { Message } from '../task/origin.ts'
-import type { Era } from './message-eras.ts'
+import type { AlternatingEra, Era } from './message-eras.ts'
 import { ACCEPTED_WITH_CALLS, NOT_ACCEPTED, ACCEPTED } from '../engine/executor.ts'
 import type { Part } from './message-parts.ts'
 import { isOfType, parametersOf, typesOf } from './read-parameters.ts'
@@ -156,11 +156,11 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     if (part.missing > 0 ? rows.hasUnknown(row) : rows.oddGates.has(row)) return NOT_ACCEPTED
     const { objects } = rows
     const own = row * layout.objects
-    const era = objects[own + ERA] as Era
+    const era = objects[own + ERA] as Era | AlternatingEra
     const turns = era.fields !== fields
-    if (turns && !rows.turn(row, fields, part)) return NOT_ACCEPTED
+    if (turns && !rows.eras.turn(row, fields, part)) return NOT_ACCEPTED
     if (part.missing > 0) rows.takesPart(row, part, turns && rows.ranAll(era))
-    rows.era = objects[own + ERA] as Era
+    rows.era = undefined
     const hasFollowed = take(row, message, part)
     objects[own + LAST] = message
     batch.taken++

@@ -42,6 +42,35 @@ export interface Era {
   previous: Era | undefined
 }
 
+/**
+ * The same of a row whose messages have two lists of fields by turns, as where metrics come one a message: rows share it,
+ * and have the last message with the other list beside it. With an era for each turn, most of a message's time went there.
+ */
+export interface AlternatingEra {
+  readonly fields: Fields
+  /** of the message that is kept, the only one */
+  readonly keptFields: Fields
+  /** when the next message has those again; undefined: it has all of these then, and keeps nothing */
+  next: AlternatingEra | undefined
+}
+
+/** Those of one batch. */
+export class AlternatingEras {
+  readonly #all = new Map<Fields, Map<Fields, AlternatingEra>>()
+
+  /** Equal ones are one. Neither list has all fields of the other, or `next` says so. */
+  of(fields: Fields, keptFields: Fields): AlternatingEra {
+    let others = this.#all.get(fields)
+    if (others === undefined) this.#all.set(fields, (others = new Map<Fields, AlternatingEra>()))
+    let era = others.get(keptFields)
+    if (era === undefined) {
+      others.set(keptFields, (era = { fields, keptFields, next: undefined }))
+      if (!keptFields.covers(fields)) era.next = this.of(keptFields, fields)
+    }
+    return era
+  }
+}
+
 /** Failures that are kept of a row; more are out of every window. */
 export const MAX_FAILED = 64
 /** Messages near each other in which sensors fail; the full state takes the next one. */
@@ -181,6 +210,11 @@ export function carriedValue(
     const value = messageValue(one.message, key)
     if (value !== undefined) return one.time + validity > now ? value : undefined
   }
+  return streamValue(key, now, validity, stream)
+}
+
+/** The same of what the full state has seen. */
+export function streamValue(key: string, now: number, validity: number, stream: Stream | null | undefined): unknown {
   if (!stream) return undefined
   const value = messageValue(stream.values, key)
   if (value !== undefined) return stream.at + validity > now ? value : undefined

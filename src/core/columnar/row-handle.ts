@@ -31,6 +31,8 @@ export interface Attachable {
   readonly handle: RowHandle | undefined
   /** whether it may ever attach */
   readonly canAttach: boolean
+  /** whether calls of its full state are open */
+  readonly isCalling: boolean
   /** Becomes a row when nothing is open after a message, the last that it took. */
   attach(message: Message, source: TakenSource): void
   /** Takes a message on its full state, after which its row goes on when it can. False when it has none, or waits. */

@@ -35,17 +35,23 @@ export const STATE_BITS = FLAG - 1
 export const HELD = 0
 export const HELD_BY = 1
 const HOLD_NUMS = 2
+/** The last doubles of a past: when the message was taken that a row keeps while it is indexed, and its number among those of its source. */
+const KEPT_NUMS = 2
+export const KEPT_TIME = 0
+export const KEPT_INDEX = 1
 
 /**
  * Objects of a row, next to each other in one list: its last message while it is indexed, its handle, firings since the
- * last synchronization, the era of its last message while it is indexed, what is known of messages that ran a part of its sensors ...
+ * last synchronization, the era of its last message while it is indexed, what is known of messages that ran a part of its sensors,
+ * the message that it keeps when the era is one that alternates ...
  */
 export const LAST = 0
 export const HANDLE = 1
 export const FIRES = 2
 export const ERA = 3
 export const PARTLY = 4
-const OWN_OBJECTS = 5
+export const KEPT = 5
+const OWN_OBJECTS = 6
 /** ... and for each actuator: the message at which it fired last, its plug, its properties when they need nothing else, what came before that message */
 export const FIRED_BY = 0
 export const PLUG = 1
@@ -82,7 +88,7 @@ export function layoutOf(shape: BatchShape): Layout {
   const earlier = hasEarlier ? since + nodes : -1
   const size = lines(since + nodes + (hasEarlier ? 2 : 0))
   const blockSize = AT_SINCE + nodes + actuators
-  const pastSize = lines((blockSize + HOLD_NUMS) * actuators)
+  const pastSize = lines((blockSize + HOLD_NUMS) * actuators + KEPT_NUMS)
   const objects = OWN_OBJECTS + ACTUATOR_OBJECTS * actuators
   return { size, pastSize, objects, nodes, actuators, constants: CONSTANTS, since, isCalled: calls, earlier, blockSize }
 }
@@ -104,6 +110,11 @@ export function blockAt(layout: Layout, actuator: number): number {
 /** Place of what is known of its last hold. */
 export function holdAt(layout: Layout, actuator: number): number {
   return layout.blockSize * layout.actuators + HOLD_NUMS * actuator
+}
+
+/** Place of what is known of the message that it keeps. */
+export function keptAt(layout: Layout): number {
+  return (layout.blockSize + HOLD_NUMS) * layout.actuators
 }
 
 /** Place in a block of when an actuator had fired before. */

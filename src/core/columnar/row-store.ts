@@ -8,9 +8,9 @@ import type { Match } from '../task/fire.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { keptOf, NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
 import { integersInPlace } from './fixed-memory.ts'
-import type { Fields } from './message-fields.ts'
 import { toFill } from './property-fill.ts'
-import { carriedValue, isKept, nextEra, type Era } from './message-eras.ts'
+import type { Era } from './message-eras.ts'
+import { RowEras } from './row-eras.ts'
 import { isSilent, PartTable, type Part } from './message-parts.ts'
 import { firingsOf, gateStates, type PossibleFiring } from './possible-firings.ts'
 import {
@@ -21,7 +21,6 @@ import {
   BEFORE,
   blockAt,
   COUNT,
-  ERA,
   FIRED,
   FIRED_AFTER,
   FIRED_BY,
@@ -30,7 +29,6 @@ import {
   layoutOf,
   objectsAt,
   HANDLE,
-  LAST,
   PARTLY,
   STATE_BITS,
   TIME,
@@ -125,7 +123,8 @@ export class RowStore {
   readonly table: Int32Array
   /** which sensors messages run */
   readonly parts: PartTable
-  /** of the message at hand */
+  readonly eras = new RowEras(this)
+  /** of the message at hand; undefined: that of the row, which takes it by itself */
   era: Era | undefined
   /** gate states as bits, by key bits */
   readonly gateBits: Int32Array
@@ -442,44 +441,16 @@ export class RowStore {
     if (isSilent(part)) partly.silent++
   }
 
-  /** An indexed row's next message has other fields. False when the row cannot take it. */
-  turn(row: number, fields: Fields, part: Part): boolean {
-    const { objects } = this
-    const own = row * this.layout.objects
-    const era = objects[own + ERA] as Era
-    const index = (this.offsets[row] as number) + this.count(row)
-    const next = nextEra(era, objects[own + LAST] as Message, this.time(row), index, fields)
-    if (part.lacks.length > 0 && isKept(next, part.lacks)) return false
-    objects[own + ERA] = next
-    return true
-  }
-
   /** Whether messages of an era run all sensors. */
-  ranAll({ fields }: Era): boolean {
+  ranAll({ fields }: Pick<Era, 'fields'>): boolean {
     return this.parts.of(fields)?.missing === 0
   }
 
-  /** What an indexed row's message lacks and an earlier one had. */
-  carried(row: number, name: string): unknown {
-    const own = row * this.layout.objects
-    const { task, offset, materializedCount } = this.objects[own + HANDLE] as Attached
-    const { streamValidity } = task.model
-    const seen = offset + materializedCount
-    return carriedValue(
-      this.objects[own + ERA] as Era,
-      name,
-      this.clock[0] ?? 0,
-      streamValidity,
-      seen,
-      task.state.streams[0],
-    )
-  }
-
   /** What is kept of what came before a firing. */
-  firedAfter(row: number): Era | FiredAfter | undefined {
+  firedAfter(row: number): Era | FiredAfter {
     const partly = this.partly(row)
-    const { era } = this
-    if (partly === undefined || era === undefined) return era
+    const era = this.era ?? this.eras.of(row)
+    if (partly === undefined) return era
     return { era, missed: partly.missed, silent: partly.silent }
   }
 

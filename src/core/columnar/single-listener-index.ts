@@ -7,7 +7,7 @@ import { NOT_ACCEPTED, type Accepted } from '../engine/executor.ts'
 import { type RowEvents, type TakeOne } from './row-code.ts'
 import type { Era } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
-import { ERA, LAST } from './row-layout.ts'
+import { ERA, KEPT, LAST } from './row-layout.ts'
 import { NO_NUMBER, ResourceTable } from './resource-table.ts'
 import type { RowStore } from './row-store.ts'
 
@@ -51,13 +51,20 @@ export class SingleListenerIndex {
   }
 
   /** Messages go another way. Gives what is known of them, as it was added. */
-  remove(resource: string, { rows }: IndexedBatch, row: number): { last: Message | undefined; era: Era | undefined } {
+  remove(
+    resource: string,
+    { rows, batch }: IndexedBatch,
+    row: number,
+  ): { last: Message | undefined; era: Era | undefined } {
     this.#numbers.delete(resource)
     const { objects, layout } = rows
     const own = row * layout.objects
     const last = objects[own + LAST] as Message | undefined
-    const era = objects[own + ERA] as Era | undefined
+    const era = objects[own + ERA] === undefined ? undefined : rows.eras.of(row)
+    // In the midst of its message it may still fire.
+    if (batch.currentRow === row) rows.era = era
     objects[own + LAST] = undefined
+    objects[own + KEPT] = undefined
     objects[own + ERA] = undefined
     return { last, era }
   }

@@ -14,7 +14,7 @@ import type { TaskModel } from '../task/run.ts'
 import { formulaState, type FormulaValues } from './formula-code.ts'
 import { shift, stateOf } from './interpreted-rows.ts'
 import { MAX_FAILED, MAX_REPLAYED, oddEra } from './message-eras.ts'
-import type { Era, KeptMessage, Known, OddEra, TimedMessage } from './message-eras.ts'
+import type { Era, KeptMessage, Known, TimedMessage } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { TaskState } from '../task/task-state.ts'
@@ -93,7 +93,7 @@ export class UnknownStates {
   takeAlone(handle: RowHandle, message: Message, fields: Fields, part: Part): boolean {
     const { objects, layout, clock, oddGates } = this.#rows
     const own = handle.row * layout.objects
-    const given = objects[own + ERA] as Era | OddEra
+    const given = this.#rows.eras.of(handle.row)
     const era = 'own' in given ? given.own : given
     const known = { era, message: objects[own + LAST] as Message | undefined, before: era }
     if (era.fields !== fields || !this.take(handle, message, clock[0] ?? 0, known, part)) return false

@@ -90,6 +90,23 @@ describe('a row', () => {
     expect(fired.filter((text) => text.includes('battery'))).toHaveLength(60)
   })
 
+  it.each<[string, readonly Values[]]>([
+    ['that stay so', []],
+    ['of which one comes again', [{ a: 31 }, { a: 32 }, { b: 33 }]],
+    ['until both come', [{ a: 31, b: 32 }, { b: 33 }, { a: 34 }]],
+    ['until one brings a field more', [{ a: 31, c: 1 }, { b: 32 }, { a: 33 }, { b: 34 }]],
+    ['until one runs nothing', [{ c: 1 }, { a: 31 }, { c: 2 }, { b: 32 }, { a: 33 }]],
+    ['until one has no number', [{ a: null }, { b: 32 }, { a: 33, b: 33 }, { a: 34 }, { b: 35 }]],
+  ])('takes metrics that come by turns, %s', async (_, more) => {
+    const turns = Array.from({ length: 24 }, (__, i) => (i % 2 === 0 ? { a: 7 * (i % 5) } : { b: 40 - i }))
+    for (const messages of [turns, turns.slice(1)]) {
+      const { fired, rows } = await asBoth(BOTH, [...START, ...messages, ...more])
+      expect(rows).toBeGreaterThan(20)
+      // What fires sees the metric that its message does not have.
+      expect(fired.some((text) => text.includes('"a"') && text.includes('"b"'))).toBe(true)
+    }
+  })
+
   // Holds ERA-4
   it.each([null, Number.NaN, 'warm'])('takes %s by itself, and stays', async (odd) => {
     const { hasRow, why } = await asBoth(BOTH, [...START, { a: odd, b: 3 }, { a: 30, b: 30 }, { a: 5, b: 5 }])
