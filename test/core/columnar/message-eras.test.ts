@@ -26,8 +26,8 @@ const ON_CHANGE = {
 }
 const CHANGE: Rule = { ...BOTH, triggers: [ON_CHANGE] }
 
-/** What a rule does with messages, a second apart; quietly, or while somebody listens. */
-async function played(rule: Rule, messages: readonly Values[], listens: boolean) {
+/** What a rule does with messages, a second apart; quietly, or while somebody listens. `looksAfter`: so many, somebody looks once. */
+async function played(rule: Rule, messages: readonly Values[], listens: boolean, looksAfter = -1) {
   const clock = new VirtualClock(0)
   const fired: string[] = []
   const act = definePlug({
@@ -42,6 +42,7 @@ async function played(rule: Rule, messages: readonly Values[], listens: boolean)
   for (const values of messages) {
     clock.advanceTo(clock.now() + 1000)
     engine.receive({ resource: 'r', ...values })
+    if (engine.stats().rows + engine.stats().plain === looksAfter) task.save()
   }
   const hasRow = rowOf(task) !== undefined
   const { rows, why } = engine.stats()
@@ -49,8 +50,8 @@ async function played(rule: Rule, messages: readonly Values[], listens: boolean)
 }
 
 /** The same both ways; quietly as rows. */
-async function asBoth(rule: Rule, messages: readonly Values[]) {
-  const quiet = await played(rule, messages, false)
+async function asBoth(rule: Rule, messages: readonly Values[], looksAfter = -1) {
+  const quiet = await played(rule, messages, false, looksAfter)
   const { fired, saved } = await played(rule, messages, true)
   expect({ fired: quiet.fired, saved: quiet.saved }).toEqual({ fired, saved })
   return quiet
@@ -104,6 +105,16 @@ describe('a row', () => {
       expect(rows).toBeGreaterThan(20)
       // What fires sees the metric that its message does not have.
       expect(fired.some((text) => text.includes('"a"') && text.includes('"b"'))).toBe(true)
+    }
+  })
+
+  it('takes metrics that come by turns, whenever somebody looks', async () => {
+    const turns = Array.from({ length: 6 }, (__, i) => (i % 2 === 0 ? { a: 30 + i } : { b: 30 + i }))
+    for (let after = START.length; after < START.length + turns.length; after++) {
+      for (let last = 1; last <= turns.length; last++) {
+        const { hasRow } = await asBoth(BOTH, [...START, ...turns.slice(0, last)], after)
+        expect(hasRow).toBe(true)
+      }
     }
   })
 
