@@ -13,6 +13,8 @@ export const MIN_INDEXED = 128
 /** rows from one kept set to the next, at least; and how many sets there are at most */
 const LEAST_STEP = 16
 const MAX_SETS = 64
+/** Equal parts of the span of limits, by which a search begins, for each row: most then have one limit or none. */
+const PARTS_PER_ROW = 2
 
 /** Ranges of one cut, as bits: below the limit, at it, above. */
 const BELOW = 1
@@ -73,6 +75,11 @@ class SortedSensor {
   /** ascending, and whose they are */
   readonly #limits: Float64Array
   readonly #order: Int32Array
+  /** by part of their span: how many limits are in those before it */
+  readonly #starts: Int32Array
+  readonly #parts: number
+  readonly #least: number
+  readonly #partsPerUnit: number
   readonly #step: number
   readonly #words: number
   /** sets of the first `step * n` rows, and of all, one after the other */
@@ -85,6 +92,19 @@ class SortedSensor {
       (a, b) => (limits[a] ?? 0) - (limits[b] ?? 0) || a - b,
     )
     this.#limits = Float64Array.from(this.#order, (row) => limits[row] ?? 0)
+    this.#parts = PARTS_PER_ROW * rows
+    this.#least = this.#limits[0] ?? 0
+    const perUnit = this.#parts / ((this.#limits[rows - 1] ?? 0) - this.#least)
+    // Limits that are all the same, too close or too far apart are in one part.
+    this.#partsPerUnit = Number.isFinite(perUnit) ? perUnit : 0
+    this.#starts = new Int32Array(this.#parts + 2)
+    for (const limit of this.#limits) {
+      const next = this.#partOf(limit) + 1
+      this.#starts[next] = (this.#starts[next] as number) + 1
+    }
+    for (let part = 1; part < this.#starts.length; part++) {
+      this.#starts[part] = (this.#starts[part] as number) + (this.#starts[part - 1] as number)
+    }
     this.#step = Math.max(LEAST_STEP, Math.ceil(rows / (MAX_SETS - 1)))
     const size = wordsFor(rows)
     this.#words = size
@@ -147,11 +167,18 @@ class SortedSensor {
     for (let w = 0; w < words; w++) firing[first + w] = (firing[first + w] as number) & (equal[w] as number)
   }
 
+  /** Rises with the value: limits in parts before it are below the value, those in parts after it are above. */
+  #partOf(value: number): number {
+    const part = (value - this.#least) * this.#partsPerUnit
+    return part > 0 ? Math.min(part, this.#parts) | 0 : 0
+  }
+
   #firstNotBelow(value: number): number {
     const limits = this.#limits
-    let first = 0
+    const part = this.#partOf(value)
+    let first = this.#starts[part] as number
     // Without a branch on what is compared, which a processor guesses as often wrong as right.
-    for (let left = limits.length; left > 0;) {
+    for (let left = (this.#starts[part + 1] as number) - first; left > 0;) {
       const half = (left + 1) >> 1
       first += half & -Number((limits[first + half - 1] as number) < value)
       left -= half
@@ -161,8 +188,9 @@ class SortedSensor {
 
   #firstAbove(value: number): number {
     const limits = this.#limits
-    let first = 0
-    for (let left = limits.length; left > 0;) {
+    const part = this.#partOf(value)
+    let first = this.#starts[part] as number
+    for (let left = (this.#starts[part + 1] as number) - first; left > 0;) {
       const half = (left + 1) >> 1
       first += half & -Number((limits[first + half - 1] as number) <= value)
       left -= half

@@ -8,7 +8,7 @@ import { createEngine, definePlug, VirtualClock, type Message } from '../../../s
 import { runs } from '../../support/arbitraries/runs.ts'
 
 const PARAMETERS = ['a', 'b']
-const level = fc.oneof(fc.integer({ min: -3, max: 30 }), fc.constantFrom(-0, 0.5, 1e300, -1e300))
+const level = fc.oneof(fc.integer({ min: -3, max: 30 }), fc.constantFrom(-0, 0.5, 1e300, -1e300, 1.7e308, -1.7e308))
 
 const cases = fc
   .record({
@@ -18,6 +18,7 @@ const cases = fc
         parameter: fc.constantFrom(...PARAMETERS),
         allowed: fc.nat(7),
         seed: fc.array(level, { minLength: 1, maxLength: 9 }),
+        apart: fc.constantFrom(0, 0.01),
       }),
       { minLength: 1, maxLength: 3 },
     ),
@@ -25,7 +26,9 @@ const cases = fc
     messages: fc.array(fc.tuple(level, level), { minLength: 1, maxLength: 8 }),
   })
   .map(({ rows, sensors, ...rest }) => {
-    const limits = sensors.map(({ seed }) => Array.from({ length: rows }, (_, i) => seed[(i * i) % seed.length] ?? 0))
+    const limits = sensors.map(({ seed, apart }) =>
+      Array.from({ length: rows }, (_, i) => (seed[(i * i) % seed.length] ?? 0) + i * apart),
+    )
     return { rows, sensors, limits, ...rest }
   })
 
