@@ -13,7 +13,7 @@ export interface SubjectEntry {
   /** instead, of who runs in a process of another kind */
   program?(): Promise<Program>
   /** what the machine needs for it; left out, and said, where it is not there */
-  needs?: 'java'
+  needs?: 'java' | 'ekuiper'
   /** workloads in which it would only repeat another subject */
   skips?: readonly string[]
   /** whether it is this engine, the limit, or a peer */
@@ -116,6 +116,13 @@ export const subjects: readonly SubjectEntry[] = [
     role: 'peer',
     needs: 'java',
     program: async () => (await import('../drools/drools.ts')).droolsSample,
+  },
+  {
+    name: 'ekuiper',
+    title: 'ekuiper 2.4.0 (Go)',
+    role: 'peer',
+    needs: 'ekuiper',
+    program: async () => (await import('../ekuiper/ekuiper.ts')).ekuiperSample,
   },
   {
     name: 'zen',

@@ -1,0 +1,158 @@
+/**
+ * eKuiper beside the others: its server in a process of its own, whose source hands it the events and whose sink counts.
+ * Up to a hundred rules are rules with a stream of their resource each, so that none is asked about another one; more of
+ * them are rows of a lookup table that one rule is joined with, which is twice as fast, and ten thousand rules take minutes
+ * to make. Edges and cool-downs are in the SQL of the rule (`lag`, `last_hit_time`); `w4` has an alias per step.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { EVENT_COUNT, START_MS, STEP_MS } from '../events.ts'
+import type { ThroughputSample } from '../subject.ts'
+import { expectFirings, type ChainWorkload, type Limits, type ThresholdWorkload, type Workload } from '../workload.ts'
+
+const SOURCES = import.meta.dirname
+const BUILT = join(SOURCES, '../../node_modules/.cache/bench-ekuiper')
+const PROGRAM = join(BUILT, 'ekuiper')
+/** where its defaults lie */
+const SETTINGS = join(BUILT, 'settings')
+const MOST_RULES = 100
+/** ms of CPU time */
+const WARM_UP_MS = 1_000
+
+/** What the Go half prints. */
+type Answer = ThroughputSample & { readonly taken: number }
+
+/** What is made before the first event. */
+interface Rules {
+  readonly statements: readonly string[]
+  readonly rules: readonly object[]
+  /** streams that rules open */
+  readonly readers: number
+  /** rows of the lookup table by resource */
+  readonly limits?: Readonly<Record<string, readonly object[]>>
+}
+
+export async function ekuiperSample(workload: Workload, measureMs: number): Promise<ThroughputSample> {
+  buildEkuiper()
+  const folder = mkdtempSync(join(tmpdir(), 'bench-ekuiper-'))
+  try {
+    const etc = readFileSync(SETTINGS, 'utf8')
+    const folders = ['-etc', etc, '-data', folder, '-log', folder, '-plugins', folder]
+    const { status, stdout, stderr } = spawnSync(PROGRAM, ['-loadFileType', 'absolute', ...folders], {
+      input: JSON.stringify(orderOf(workload, measureMs)),
+      encoding: 'utf8',
+      env: { ...process.env, KUIPER__BASIC__LOGLEVEL: 'error', GOMAXPROCS: '1' },
+    })
+    if (status !== 0) throw new Error(`ekuiper: ${stderr.trim()}`)
+    // Its server says on a line before that it is there.
+    const { taken, ...sample } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Answer
+    expectFirings(workload, 'ekuiper', { firings: sample.firings, taken })
+    return sample
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** As main.go reads it. */
+function orderOf(workload: Workload, measureMs: number): object {
+  const isChain = workload.kind === 'chain'
+  const joined = !isChain && workload.limits.length > MOST_RULES
+  const onEdges = !isChain && workload.fires === 'edge'
+  const made = isChain ? chain(workload) : joined ? oneJoined(workload) : oneEach(workload)
+  const meets = isChain ? (i: number) => workload.expected(i + 1) - workload.expected(i) : metBy(workload)
+  const events = workload.events.map((row, i) => ({ feed: joined ? ALL : row.resource, meets: meets(i), row }))
+  if (events.length !== EVENT_COUNT) throw new Error(`there are ${events.length} events`)
+  const times = { warmUpMs: WARM_UP_MS, measureMs, startMs: START_MS, stepMs: STEP_MS }
+  return { ...made, ...times, onEdges, coolDownMs: isChain ? 0 : workload.coolDownMs, events }
+}
+
+const ALL = 'all'
+const FIELDS = '(resource STRING, temperature FLOAT, humidity FLOAT)'
+const SINK = { actions: [{ count: { sendSingle: true } }], options: { disableBufferFullDiscard: true } }
+
+function stream(name: string, feed: string): string {
+  return `CREATE STREAM ${name} ${FIELDS} WITH (TYPE="bench", DATASOURCE="${feed}", FORMAT="json")`
+}
+
+/** A rule for each pair of limits, and a stream for each resource. */
+function oneEach({ limits, fires, coolDownMs }: ThresholdWorkload): Rules {
+  const streams = new Map([...new Set(limits.map(({ resource }) => resource))].map((one, i) => [one, `s${i}`]))
+  const rules = limits.map((limit, i) => {
+    const met = `temperature > ${float(limit.temperature)} AND humidity > ${float(limit.humidity)}`
+    const onEdge = ` AND lag(${met}) = false AND event_time() - last_hit_time() >= ${coolDownMs}`
+    const where = fires === 'edge' ? met + onEdge : met
+    return { id: `r${i}`, sql: `SELECT temperature FROM ${streams.get(limit.resource)} WHERE ${where}`, ...SINK }
+  })
+  return { statements: [...streams].map(([feed, name]) => stream(name, feed)), rules, readers: rules.length }
+}
+
+/** One rule over limits in a lookup table. What it fires for one event goes to the sink as a list. */
+function oneJoined({ limits, fires }: ThresholdWorkload): Rules {
+  if (fires === 'edge') throw new Error('ekuiper: one rule for all resources knows no edges of each')
+  const table = 'CREATE TABLE limits () WITH (TYPE="limits", KIND="lookup", DATASOURCE="limits")'
+  const sql =
+    'SELECT limits.id FROM s INNER JOIN limits ON s.resource = limits.resource ' +
+    'WHERE s.temperature > limits.temperature AND s.humidity > limits.humidity'
+  return {
+    statements: [stream('s', ALL), table],
+    rules: [{ id: 'r', sql, ...SINK, actions: [{ count: { sendSingle: false } }] }],
+    readers: 1,
+    limits: Object.fromEntries(byResource(limits.map((limit, id) => ({ id, ...limit })))),
+  }
+}
+
+/** One rule with an alias for each step, which the next one reads. */
+function chain({ resource, steps, limit }: ChainWorkload): Rules {
+  const aliases = steps.map(({ factor, offset }, i) => {
+    const before = i === 0 ? 'temperature' : `v${i - 1}`
+    return `${before} * ${float(factor)} ${offset < 0 ? '-' : '+'} ${float(Math.abs(offset))} AS v${i}`
+  })
+  const sql = `SELECT ${aliases.join(', ')} FROM s WHERE v${steps.length - 1} > ${float(limit)}`
+  return { statements: [stream('s', resource)], rules: [{ id: 'r', sql, ...SINK }], readers: 1 }
+}
+
+/** As a literal of that type: whole numbers would be turned into it for every event. */
+function float(value: number): string {
+  return Number.isInteger(value) ? value.toFixed(1) : String(value)
+}
+
+function byResource<One extends Limits>(limits: readonly One[]): ReadonlyMap<string, readonly One[]> {
+  const found = new Map<string, One[]>()
+  for (const limit of limits) {
+    const same = found.get(limit.resource)
+    if (same === undefined) found.set(limit.resource, [limit])
+    else same.push(limit)
+  }
+  return found
+}
+
+/** How many limits an event meets, by its place. */
+function metBy({ events, limits }: ThresholdWorkload): (i: number) => number {
+  const ofResource = byResource(limits)
+  return (i) => {
+    const event = events[i]
+    const own = event === undefined ? [] : (ofResource.get(event.resource) ?? [])
+    return own.filter(
+      (one) => event !== undefined && event.temperature > one.temperature && event.humidity > one.humidity,
+    ).length
+  }
+}
+
+/** Once, and when the source is newer: the first time Go fetches the modules, which takes minutes. */
+export function buildEkuiper(): void {
+  if (existsSync(PROGRAM) && ['main.go', 'go.mod'].every((name) => isOlder(join(SOURCES, name)))) return
+  mkdirSync(BUILT, { recursive: true })
+  process.stderr.write('bench: building eKuiper (go build), once\n')
+  // Without cgo, and without the connectors of its larger builds.
+  const options = { cwd: SOURCES, env: { ...process.env, CGO_ENABLED: '0' } }
+  const build = spawnSync('go', ['build', '-tags', 'core', '-o', PROGRAM, '.'], { ...options, stdio: ['ignore', 2, 2] })
+  if (build.status !== 0) throw new Error('go could not build it')
+  const list = ['list', '-m', '-f', '{{.Dir}}', 'github.com/lf-edge/ekuiper/v2']
+  writeFileSync(SETTINGS, join(execFileSync('go', list, { ...options, encoding: 'utf8' }).trim(), 'etc'))
+}
+
+function isOlder(source: string): boolean {
+  return statSync(source).mtimeMs < statSync(PROGRAM).mtimeMs
+}
