@@ -21,6 +21,8 @@ export class Standstill {
   /** what came before is left out, or counts */
   #countedUpTo = Number.NEGATIVE_INFINITY
   #since: number | undefined
+  /** the same of what is being left out: the input that does so may be refused */
+  #leavingOut: number | undefined
   #askedAt: number | undefined
   /** it was away since it last did something */
   #isAway = false
@@ -42,7 +44,8 @@ export class Standstill {
    */
   sinceBefore(at: number, oldest: number): number | undefined {
     const silent = this.#wasSilent(at) ? this.#silentSince : Number.POSITIVE_INFINITY
-    const since = Math.min(this.#since ?? Number.POSITIVE_INFINITY, oldest, silent)
+    const never = Number.POSITIVE_INFINITY
+    const since = Math.min(this.#since ?? never, this.#leavingOut ?? never, oldest, silent)
     // a store that has not said yet whether it is there may not be: a limit may pass just then
     const late = this.#askedAt === undefined ? LATE_MS : 0
     return at - since > late ? since : undefined
@@ -91,10 +94,17 @@ export class Standstill {
   counted(upTo: number): void {
     this.#countedUpTo = Math.max(this.#countedUpTo, upTo)
     this.#since = undefined
+    this.#leavingOut = undefined
+  }
+
+  /** What leaves it out, from then on, is on its way. */
+  leavesOut(since: number): void {
+    this.#leavingOut = since
   }
 
   /** What was to be left out could not be stored. */
   lost(since: number): void {
     this.#since = Math.min(this.#since ?? since, since)
+    this.#leavingOut = undefined
   }
 }

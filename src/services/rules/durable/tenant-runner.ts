@@ -355,6 +355,7 @@ export class TenantRunner {
     // so long a time is not made up for moment by moment: calls would be tried again in all of it
     const isLong = now - Math.max(since, this.deterministic.now) > SLEPT_MS || this.#hasSlept(now)
     const leftOut: Input = { k: isLong ? 'jump' : 'still', at: now, since }
+    this.#standstill.leavesOut(since)
     void this.#queue.add([leftOut]).catch(() => this.#standstill.lost(since))
   }
 

@@ -152,6 +152,34 @@ describe('while the store stands still', () => {
     await life.close()
   })
 
+  it('a message that comes before it is known whether what is left out is durable ends no call', async () => {
+    const ground = new Ground()
+    const life = await begun(ground)
+    await life.send('boiler', { level: 12 })
+    await life.rest()
+    ground.standStill()
+    const second = life.send('boiler', { level: 13 })
+    await pass(life, LIMIT + 5000)
+    let refuse = (): void => undefined
+    ground.refusing = new Promise((resolve) => (refuse = resolve))
+    ground.goOn()
+    // what is left out is on its way from here on, and refused when the next message has come
+    ground.goAway()
+    await second
+    await pass(life, LIMIT + 5500)
+    ground.goOn()
+    const third = life.send('boiler', { level: 14 })
+    await pass(life, LIMIT + 5600)
+    ground.goAway()
+    refuse()
+    await third
+    expect(ground.outside.open).toHaveLength(1)
+    ground.goOn()
+    await pass(life, LIMIT + 8000)
+    expect(await statuses(life)).toEqual(['pending', 'pending', 'pending'])
+    await life.close()
+  })
+
   it('no call is given up because a message takes long to be refused', async () => {
     const ground = new Ground()
     const life = await begun(ground)
