@@ -90,11 +90,11 @@ export class Standstill {
     return this.#isAway || (this.#askedAt !== undefined && now - this.#askedAt > LATE_MS)
   }
 
-  /** All until then is left out, or counts, or a jump has seen to it. */
-  counted(upTo: number): void {
+  /** All until then is left out, or counts, or a jump has seen to it; `from`: what came before that is not. */
+  counted(upTo: number, from = Number.NEGATIVE_INFINITY): void {
     this.#countedUpTo = Math.max(this.#countedUpTo, upTo)
-    this.#since = undefined
-    this.#leavingOut = undefined
+    if (this.#since !== undefined && this.#since >= from) this.#since = undefined
+    if (this.#leavingOut !== undefined && this.#leavingOut >= from) this.#leavingOut = undefined
   }
 
   /** What leaves it out, from then on, is on its way. */
