@@ -36,7 +36,12 @@ export function drawAbout(seed: string, subject: Subject): Plan {
   for (let n = 0; n < count; n++) {
     time.pass(chance.is(0.2) ? 0 : chance.below(chance.of(gapsMs) * 2))
     const { name, draw } = chance.weighted(operations)
-    steps.push({ at: time.at, do: name, tenant: chance.of(cast.tenants), with: { ...draw(chance, n), ...always[name] } })
+    steps.push({
+      at: time.at,
+      do: name,
+      tenant: chance.of(cast.tenants),
+      with: { ...draw(chance, n), ...always[name] },
+    })
     let isFirst = true
     for (const meeting of subject.meetings) {
       const { after, is } = meeting

@@ -56,6 +56,11 @@ const slowWrites: FaultKind = (chance) => ({
   manners: { writeMs: chance.of([20, 300, 1000]), readMs: chance.of([0, 20]), refused: 0 },
 })
 
+const verySlowWrites: FaultKind = (chance) => ({
+  fault: 'manners',
+  manners: { writeMs: chance.of([1000, 3000]), readMs: 0, refused: 0 },
+})
+
 /** One that is quick enough for what was answered to be written down soon. */
 const quickStore: FaultKind = (chance) => ({
   fault: 'manners',
@@ -244,12 +249,12 @@ export const SUBJECTS: readonly Subject[] = [
       resources: { put: 4, patch: 2, create: 3, remove: 1 },
       types: { change: 4, place: 5, template: 4, drop: 1 },
     },
-    count: [4, 16],
-    gapsMs: [50, 500, 3000],
+    count: [8, 24],
+    gapsMs: [500, 3000, 8000],
     first: [[1, unreadStore]],
     meetings: [
       {
-        is: 0.5,
+        is: 0.25,
         kinds: [
           [6, crash],
           [2, restart],
@@ -267,11 +272,11 @@ export const SUBJECTS: readonly Subject[] = [
     operations: { schedules: { make: 6, stop: 1, look: 1 }, messages: { post: 4, look: 0 } },
     variants: { tasks: ['count pump', 'count boiler'], schedules: [NONE_AT_FIRST] },
     count: [2, 6],
-    gapsMs: [5, 300, 1000],
-    first: [[0.3, slowWrites]],
+    gapsMs: [5, 100, 500],
+    first: [[0.8, verySlowWrites]],
     meetings: [
       {
-        is: 0.5,
+        is: 0.3,
         kinds: [
           [3, trouble('stuck', 1000, 30_000)],
           [1, trouble('away', 100, 30_000)],
@@ -280,14 +285,15 @@ export const SUBJECTS: readonly Subject[] = [
         apartMs: [0],
       },
       {
-        is: 0.5,
+        is: 0.6,
         kinds: [
           [3, leap],
           [1, clockBack],
           [1, crash],
         ],
         count: [1, 1],
-        apartMs: [0, 5, 300],
+        apartMs: [0],
+        pauseMs: [0, 5, 100, 300],
       },
     ],
     atEnds: 0.2,

@@ -40,6 +40,8 @@ export const SLEPT_MS = 60_000
 const SLEPT_IN_CALLS_MS = SLEPT_MS + 25_000
 /** ms for which nothing was heard of a store that a host asks before a limit passes, with some to spare */
 const ASKED_AFTER_MS = 7_000
+/** ms within which a store that was asked is well if it says something */
+const ANSWERS_SOON_MS = 1_000
 /** ms after a leap within which a host makes up for it */
 const MADE_UP_MS = 5_000
 /** of the time that passes, what at least passes for a host whose wall clock is behind (HOSTCLOCK-2) */
@@ -353,7 +355,8 @@ export class World {
       .reduce((sum, one) => {
         const metAt = one.metAt.get(tenant) ?? Infinity
         // the limit itself makes the host ask a store of which it has heard nothing lately
-        const isAsked = metAt >= first && one.from <= first - ASKED_AFTER_MS && one.to >= from + longest
+        const isAsked =
+          metAt >= first && one.from <= first - ASKED_AFTER_MS && one.to >= from + longest + ANSWERS_SOON_MS
         return sum + common(from, to, isAsked ? one.from : metAt, one.to)
       }, 0)
     return to - from - troubled + leapt
