@@ -19,6 +19,8 @@ export const OPTIONS = {
   case: { type: 'string' },
   /** services whose operations are drawn, with commas between; of mutants, those whose names have it */
   only: { type: 'string' },
+  /** the subject that every run is about, as in `world/subjects.ts` */
+  about: { type: 'string' },
   /** a folder for the plans of runs with findings, made smaller */
   keep: { type: 'string' },
   /** ends with the first run that finds something */

@@ -19,6 +19,8 @@ export interface MutantOptions {
   readonly from: number
   /** part of the names of those that are tried; empty: all */
   readonly only: string
+  /** the subject that all runs are about; absent: they are drawn as always */
+  readonly about?: string | undefined
   /** after so many no other mutant is begun */
   readonly minutes: number
   /** a file with what came out, for a later call; absent: none */
@@ -78,7 +80,7 @@ function isToBeTried(before: Outcome | undefined, { from, seeds }: MutantOptions
   return from < before.from || from + seeds > before.from + before.seeds
 }
 
-function tried(copy: string, { file, find, replace }: Mutant, { from, seeds }: MutantOptions): Outcome {
+function tried(copy: string, { file, find, replace }: Mutant, { from, seeds, about }: MutantOptions): Outcome {
   const path = join(copy, file)
   const source = readFileSync(path, 'utf8')
   const times = source.split(find).length - 1
@@ -88,6 +90,7 @@ function tried(copy: string, { file, find, replace }: Mutant, { from, seeds }: M
     source.replace(find, () => replace),
   )
   const args = ['test/simulator/main.ts', '--from', String(from), '--seeds', String(seeds), '--first']
+  if (about !== undefined) args.push('--about', about)
   const { stdout, stderr, status } = spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8' })
   writeFileSync(path, source)
   const by = /^(\d+) found \d+:\n {2}(.*)$/m.exec(stdout)

@@ -16,11 +16,11 @@ const MUTANT_SEEDS = 5000
 
 /** Ends with 1 when something was found. */
 export async function simulate(loop: VirtualLoop, values: Values): Promise<number> {
-  const { seed, seeds, from, only } = values
+  const { seed, seeds, from, only, about } = values
   if (values.mutants) {
     const { minutes, results, json } = values
     const many = { seeds: Number(seeds ?? MUTANT_SEEDS), from: Number(from), minutes: Number(minutes) }
-    return runMutants({ ...many, root: process.cwd(), only: only ?? '', results, json }) > 0 ? 1 : 0
+    return runMutants({ ...many, root: process.cwd(), only: only ?? '', about, results, json }) > 0 ? 1 : 0
   }
   if (values.worker) return serveParent(loop, values)
   if (seed !== undefined) return showRun(await runPlan(loop, planOf(seed, values)))
@@ -53,8 +53,8 @@ function serveParent(loop: VirtualLoop, values: Values): Promise<number> {
   return new Promise((resolve) => void process.once('disconnect', () => resolve(0)))
 }
 
-function planOf(seed: string, { only }: Values): Plan {
-  return drawPlan(seed, only?.split(','))
+function planOf(seed: string, { only, about }: Values): Plan {
+  return drawPlan(seed, only?.split(','), about)
 }
 
 function* drawn({ from, count }: Portion, values: Values): Generator<readonly [string, Plan]> {

@@ -7,6 +7,8 @@ import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 
 /** ms between two messages of clients: each hop adds one to the time of its own */
 const APART_MS = 1000
+/** messages of clients to one loop: of more than a thousand calls that wait for others, a task drops the oldest */
+const MOST_MESSAGES = Math.floor(1000 / (MAX_HOPS + 1))
 /** resources that hand what comes on to each other, and how often they do */
 const SHAPES = {
   /** each hands it to the next one */
@@ -60,6 +62,7 @@ class Loops implements ServiceModel {
     const { n, shape: drawn } = given as { n: number; shape: Shape }
     const shape = this.#shapes.includes(drawn) ? drawn : this.#shapes[n % this.#shapes.length]
     if (shape === undefined) return
+    if (this.#sent.filter((one) => one.tenant === tenant && one.shape === shape).length >= MOST_MESSAGES) return
     const sent: Sent = { tenant, shape, n, isAcked: false, mayBeThere: false }
     this.#sent.push(sent)
     const world = this.#world

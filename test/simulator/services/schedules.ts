@@ -11,6 +11,9 @@ const PACE = 0.9
 /** moments at the edges of a time */
 const EDGES = 2
 
+/** of a run that is about it: no task has a schedule before one is made; only a subject says so */
+export const NONE_AT_FIRST = 'none at first'
+
 interface Scheduled {
   readonly tenant: string
   readonly id: string
@@ -34,19 +37,22 @@ export const schedules: SimulatedService = {
     stop: { weight: 1, draw: (chance) => ({ which: chance.below(1000) }) },
     look: { weight: 2, draw: (chance) => ({ which: chance.below(1000) }) },
   },
-  model: (world) => new Schedules(world),
+  model: (world, _shared, variants) => new Schedules(world, variants),
 }
 
 class Schedules implements ServiceModel {
   readonly #world: World
   readonly #tasks: Scheduled[] = []
 
-  constructor(world: World) {
+  readonly #variants: readonly string[]
+
+  constructor(world: World, variants: readonly string[]) {
     this.#world = world
+    this.#variants = variants
   }
 
-  prepare(tenant: string): Promise<void> {
-    return this.#make(tenant, 'ticks-first', 'skip')
+  async prepare(tenant: string): Promise<void> {
+    if (!this.#variants.includes(NONE_AT_FIRST)) await this.#make(tenant, 'ticks-first', 'skip')
   }
 
   act(name: string, tenant: string, given: JsonObject): void {

@@ -6,6 +6,7 @@ import { SIMULATED } from '../services/index.ts'
 import type { SimulatedService } from '../services/simulated-service.ts'
 import { Chance } from './chance.ts'
 import { badPlugs, CALL_FAULTS, drawFault, type FaultKind, FAULT_KINDS, manners, plugs } from './draw-fault.ts'
+import { drawAbout, subjectOf } from './draw-subject.ts'
 import { SERVED, SERVED_WHERE_NEEDED } from './host-life.ts'
 import type { Cast, Operation, Plan, Step } from './plan.ts'
 import { TENANTS } from './world.ts'
@@ -50,8 +51,10 @@ interface Character {
   readonly kinds: readonly (readonly [weight: number, FaultKind])[]
 }
 
-/** `only`: services whose operations are drawn; default: some. */
-export function drawPlan(seed: string, only?: readonly string[]): Plan {
+/** `only`: services whose operations are drawn; default: some. `about`: the subject of the run; default: some runs have one. */
+export function drawPlan(seed: string, only?: readonly string[], about?: string): Plan {
+  const subject = only === undefined ? subjectOf(seed, about) : undefined
+  if (subject !== undefined) return drawAbout(seed, subject)
   const chance = new Chance(`plan ${seed}`)
   const isAboutCalls = only === undefined && new Chance(`about ${seed}`).is(ABOUT_CALLS)
   const isAboutOne = !isAboutCalls && only === undefined && new Chance(`one ${seed}`).is(ABOUT_ONE)

@@ -36,6 +36,8 @@ export interface Manners {
   readonly refused: number
   /** of reads, how many are; absent: none */
   readonly unread?: number
+  /** ms that what was read is on its way at most, while it may change; absent: `readMs` */
+  readonly lateMs?: number
 }
 
 export const CALM: Manners = { writeMs: 0, readMs: 0, refused: 0 }
@@ -185,13 +187,13 @@ export class Medium {
   async #read<T>(life: number, read: () => Promise<T>): Promise<T> {
     await this.#wait(life, this.manners.readMs)
     this.#refuseWhenAway()
-    const { unread = 0 } = this.manners
+    const { unread = 0, readMs, lateMs = readMs } = this.manners
     if (unread > 0 && this.#chance.is(unread)) {
       this.counts.refusedReads++
       throw new AppError('UNAVAILABLE', 'the simulated store cannot read it')
     }
     const answer = await read()
-    await this.#wait(life, this.manners.readMs)
+    await this.#wait(life, lateMs)
     return answer
   }
 

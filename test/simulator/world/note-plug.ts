@@ -1,6 +1,6 @@
 /** An actuator of the world outside: it writes down who called it, and is slow, fails or never answers when told so. */
 import { AppError } from '../../../src/kernel/errors.ts'
-import { causeOf, definePlug, type Plug } from '../../../src/plug.ts'
+import { actingPlugs, causeOf, type Plug } from '../../../src/plug.ts'
 import type { Chance } from './chance.ts'
 import type { VirtualLoop } from './virtual-loop.ts'
 
@@ -103,23 +103,26 @@ export class NoteBook {
   }
 }
 
-export function notePlug(
+/** As whoever acts outside makes them: a sensor and an actuator of one act. */
+export function notePlugs(
   loop: VirtualLoop,
   chance: Chance,
   tell: (line: string) => void,
-): { readonly plug: Plug; readonly book: NoteBook } {
+): { readonly plugs: readonly Plug[]; readonly book: NoteBook } {
   const book = new NoteBook(loop, chance, tell)
-  const plug = definePlug({
+  const plugs = actingPlugs({
     name: 'note',
     version: '1.0.0',
-    kind: 'actuator',
+    category: 'outside',
     description: 'Writes down a number in the world outside',
     input: { n: { type: 'any', mandatory: true } },
-    async execute(context) {
+    output: {},
+    touches: () => ['the world outside'],
+    async perform(context) {
       const { task, effect } = causeOf(context)
       await book.take({ task, effect, n: Number(context.properties.n) })
-      return undefined
+      return { message: 'written down', rawData: {} }
     },
   })
-  return { plug, book }
+  return { plugs, book }
 }

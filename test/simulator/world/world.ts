@@ -7,7 +7,7 @@ import { SERVED, startLife, type Answer, type HostLife, type Question, type Sett
 import { CALM, Medium, type Manners, type Trouble } from './medium.ts'
 import type { Cast, Fault } from './plan.ts'
 import { network } from './network.ts'
-import { notePlug, type NoteBook } from './note-plug.ts'
+import { notePlugs, type NoteBook } from './note-plug.ts'
 import { ToldWords } from './told-words.ts'
 import type { VirtualLoop } from './virtual-loop.ts'
 
@@ -33,8 +33,15 @@ export interface Finding {
 const PATIENCE_MS = 45_000
 /** ms by which a clock that was set forward is taken for a machine that slept */
 export const SLEPT_MS = 60_000
+/**
+ * The same where calls are under way, with some to spare: what is due is to be late by more than that, and the limit of a
+ * call is due later than its beginning.
+ */
+const SLEPT_IN_CALLS_MS = SLEPT_MS + 25_000
 /** ms for which nothing was heard of a store that a host asks before a limit passes, with some to spare */
 const ASKED_AFTER_MS = 7_000
+/** ms within which a store that was asked is well if it says something */
+const ANSWERS_SOON_MS = 1_000
 /** ms after a leap within which a host makes up for it */
 const MADE_UP_MS = 5_000
 /** of the time that passes, what at least passes for a host whose wall clock is behind (HOSTCLOCK-2) */
@@ -129,10 +136,10 @@ export class World {
     network.forget()
     this.#tenants = tenants
     this.medium = new Medium(loop, new Chance(`medium ${seed}`), (tenant) => this.#metTrouble(tenant))
-    const { plug, book } = notePlug(loop, new Chance(`plugs ${seed}`), (line) => this.tell(line))
+    const { plugs, book } = notePlugs(loop, new Chance(`plugs ${seed}`), (line) => this.tell(line))
     this.notes = book
     this.#words = services.includes('keys') ? new ToldWords(loop) : undefined
-    this.#setting = { plugs: [plug], serves, asks, words: this.#words }
+    this.#setting = { plugs, serves, asks, words: this.#words }
   }
 
   /** ms since the beginning */
@@ -348,7 +355,8 @@ export class World {
       .reduce((sum, one) => {
         const metAt = one.metAt.get(tenant) ?? Infinity
         // the limit itself makes the host ask a store of which it has heard nothing lately
-        const isAsked = metAt >= first && one.from <= first - ASKED_AFTER_MS && one.to >= from + longest
+        const isAsked =
+          metAt >= first && one.from <= first - ASKED_AFTER_MS && one.to >= from + longest + ANSWERS_SOON_MS
         return sum + common(from, to, isAsked ? one.from : metAt, one.to)
       }, 0)
     return to - from - troubled + leapt
@@ -371,8 +379,8 @@ export class World {
 
   /** A leap is as large for a host as it takes the clock beyond the time that the host has already. */
   #countedOf(ms: number): number {
-    if (ms - this.#ahead >= SLEPT_MS) return 0
-    return Math.min(ms, SLEPT_MS)
+    if (ms - this.#ahead >= SLEPT_IN_CALLS_MS) return 0
+    return Math.min(ms, SLEPT_IN_CALLS_MS)
   }
 
   /** ms by which the wall clock was set forward since then, each time. */

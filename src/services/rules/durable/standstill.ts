@@ -21,6 +21,8 @@ export class Standstill {
   /** what came before is left out, or counts */
   #countedUpTo = Number.NEGATIVE_INFINITY
   #since: number | undefined
+  /** the same of what is being left out: the input that does so may be refused */
+  #leavingOut: number | undefined
   #askedAt: number | undefined
   /** it was away since it last did something */
   #isAway = false
@@ -42,7 +44,8 @@ export class Standstill {
    */
   sinceBefore(at: number, oldest: number): number | undefined {
     const silent = this.#wasSilent(at) ? this.#silentSince : Number.POSITIVE_INFINITY
-    const since = Math.min(this.#since ?? Number.POSITIVE_INFINITY, oldest, silent)
+    const never = Number.POSITIVE_INFINITY
+    const since = Math.min(this.#since ?? never, this.#leavingOut ?? never, oldest, silent)
     // a store that has not said yet whether it is there may not be: a limit may pass just then
     const late = this.#askedAt === undefined ? LATE_MS : 0
     return at - since > late ? since : undefined
@@ -87,14 +90,21 @@ export class Standstill {
     return this.#isAway || (this.#askedAt !== undefined && now - this.#askedAt > LATE_MS)
   }
 
-  /** All until then is left out, or counts, or a jump has seen to it. */
-  counted(upTo: number): void {
+  /** All until then is left out, or counts, or a jump has seen to it; `from`: what came before that is not. */
+  counted(upTo: number, from = Number.NEGATIVE_INFINITY): void {
     this.#countedUpTo = Math.max(this.#countedUpTo, upTo)
-    this.#since = undefined
+    if (this.#since !== undefined && this.#since >= from) this.#since = undefined
+    if (this.#leavingOut !== undefined && this.#leavingOut >= from) this.#leavingOut = undefined
+  }
+
+  /** What leaves it out, from then on, is on its way. */
+  leavesOut(since: number): void {
+    this.#leavingOut = since
   }
 
   /** What was to be left out could not be stored. */
   lost(since: number): void {
     this.#since = Math.min(this.#since ?? since, since)
+    this.#leavingOut = undefined
   }
 }

@@ -44,6 +44,8 @@ export interface TenantRunnerDependencies {
 
 /** Later than this, what is due was slept through and is not made up for moment by moment. */
 const SLEPT_MS = 60_000
+/** What is due is late by more than that where an input that was refused has held up time. */
+const OVERDUE_MS = 1_000
 /** ms after which an answer is stored again that found no store */
 const AWAY_MS = 250
 /** Who resumes tasks does it at start; after so long without, all of them are here. */
@@ -355,6 +357,7 @@ export class TenantRunner {
     // so long a time is not made up for moment by moment: calls would be tried again in all of it
     const isLong = now - Math.max(since, this.deterministic.now) > SLEPT_MS || this.#hasSlept(now)
     const leftOut: Input = { k: isLong ? 'jump' : 'still', at: now, since }
+    this.#standstill.leavesOut(since)
     void this.#queue.add([leftOut]).catch(() => this.#standstill.lost(since))
   }
 
@@ -368,7 +371,8 @@ export class TenantRunner {
       return true
     }
     if (this.#queue.has('still')) return true
-    if (engine.openCalls === 0) return false
+    // what is due so late may begin calls whose time would be over at once
+    if (engine.openCalls === 0 && now - nextAt <= OVERDUE_MS) return false
     if (!this.#standstill.isQuiet(now)) return false
     // what is on its way asks as well
     if (this.#queue.size === 0 && now >= this.#standstill.askAgainAt) this.#askStore(Math.max(reached, nextAt - 1), now)
@@ -382,7 +386,8 @@ export class TenantRunner {
   }
 
   #apply(input: Input): unknown {
-    if (input.k === 'jump' || (input.k === 'still' && input.since < input.at)) this.#standstill.counted(input.at)
+    if (input.k === 'jump') this.#standstill.counted(input.at)
+    if (input.k === 'still' && input.since < input.at) this.#standstill.counted(input.at, input.since)
     this.#standstill.heard(input.at, this.#dependencies.scheduler.now())
     if (input.k === 'data') for (const { resource } of messagesOf(input.m)) this.#checkpoints.heard(resource)
     return this.deterministic.apply(input, this.#position)

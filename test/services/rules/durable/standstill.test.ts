@@ -152,6 +152,34 @@ describe('while the store stands still', () => {
     await life.close()
   })
 
+  it('a message that comes before it is known whether what is left out is durable ends no call', async () => {
+    const ground = new Ground()
+    const life = await begun(ground)
+    await life.send('boiler', { level: 12 })
+    await life.rest()
+    ground.standStill()
+    const second = life.send('boiler', { level: 13 })
+    await pass(life, LIMIT + 5000)
+    let refuse = (): void => undefined
+    ground.refusing = new Promise((resolve) => (refuse = resolve))
+    ground.goOn()
+    // what is left out is on its way from here on, and refused when the next message has come
+    ground.goAway()
+    await second
+    await pass(life, LIMIT + 5500)
+    ground.goOn()
+    const third = life.send('boiler', { level: 14 })
+    await pass(life, LIMIT + 5600)
+    ground.goAway()
+    refuse()
+    await third
+    expect(ground.outside.open).toHaveLength(1)
+    ground.goOn()
+    await pass(life, LIMIT + 8000)
+    expect(await statuses(life)).toEqual(['pending', 'pending', 'pending'])
+    await life.close()
+  })
+
   it('no call is given up because a message takes long to be refused', async () => {
     const ground = new Ground()
     const life = await begun(ground)
@@ -248,6 +276,31 @@ describe('while the store stands still', () => {
     await life.close()
   })
 
+  it('a call that is due behind a message that is refused at last has all of its time', async () => {
+    const ground = new Ground()
+    const life = ground.open()
+    const retryConfig = { maxRetries: 1, minBackoff: 'PT1S', maxBackoff: 'PT1S' }
+    const [send] = SENDS.actuators ?? []
+    const source: Rule = { ...SENDS, actuators: send === undefined ? [] : [{ ...send, retryConfig }] }
+    await life.begin(runnableOf('a', source, { resource: 'boiler' }))
+    await life.send('boiler', { level: 12 })
+    await life.rest()
+    const [call = ''] = ground.outside.open
+    ground.outside.answer(call, 'refused')
+    await life.rest()
+    let refuse = (): void => undefined
+    ground.refusing = new Promise((resolve) => (refuse = resolve))
+    ground.goAway()
+    const sent = life.send('boiler', { level: 13 })
+    await pass(life, LIMIT + 5000)
+    refuse()
+    await expect(sent).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    ground.goOn()
+    await pass(life, LIMIT + 8000)
+    expect([ground.outside.calls.length, await statuses(life)]).toEqual([2, ['pending']])
+    await life.close()
+  })
+
   it('nobody who looks at a task ends its calls before what is left out of their time is durable', async () => {
     const ground = new Ground()
     const life = await begun(ground)
@@ -311,6 +364,15 @@ describe('Standstill', () => {
     expect(standstill.since).toBeUndefined()
     standstill.heard(2000, 11_000)
     expect(standstill.since).toBe(9000)
+  })
+
+  it('keeps what is to be left out before what is left out', () => {
+    const standstill = new Standstill(0)
+    standstill.heard(0, 20_000)
+    standstill.counted(21_000, 15_000)
+    expect(standstill.since).toBe(0)
+    standstill.counted(22_000, 0)
+    expect(standstill.since).toBeUndefined()
   })
 
   it('takes back what could not be stored', () => {
