@@ -12,7 +12,7 @@ const LARGE = 2600
 /** with so many the task itself is */
 const TOO_LARGE = 10_000
 const LIVES = cases(2)
-const MESSAGES = 1
+const MESSAGES = 3
 /** each sensor keeps it: the state has two million characters */
 const TEXT = 'x'.repeat(600)
 

@@ -154,6 +154,8 @@ export interface Task {
   info(): TaskInfo
   /** A node's state distribution and data. `NOT_FOUND`. */
   node(label: string): NodeView
+  /** The same of every node, in the order of the rule. */
+  nodes(): readonly NodeView[]
   /** Observes a state, sets raw data, or both, from outside. `INVALID_STATE`, `NOT_FOUND`, `WRONG_STATUS`. */
   push(node: string, value: { readonly state?: string; readonly rawData?: Record<string, unknown> }): void
   /** Runs a sensor now. */

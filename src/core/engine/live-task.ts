@@ -344,6 +344,14 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     return nodeView(this.#node(label), this.#shown()?.shown())
   }
 
+  nodes(): readonly NodeView[] {
+    this.#executor?.synchronize()
+    const { sensors = [], relations = [], actuators = [] } = this.prepared.rule
+    // One look for all: of a task that rests, each takes its whole state apart.
+    const shown = this.#shown()?.shown()
+    return [...sensors, ...relations, ...actuators].map(({ label }) => nodeView(this.#node(label), shown))
+  }
+
   info(): TaskInfo {
     this.#executor?.synchronize()
     return taskInfo(this, this.#shown())

@@ -183,8 +183,8 @@ class Runner implements DurableRunner {
       const running = this.#task(task)
       if (running === undefined) return []
       const { sensors = [], relations = [], actuators = [] } = running.prepared.rule
-      const labels = [...sensors, ...relations, ...actuators].map((node) => node.label)
-      return labels.filter((one) => label === undefined || one === label).map((one) => running.node(one))
+      if (label === undefined) return running.nodes()
+      return [...sensors, ...relations, ...actuators].some((one) => one.label === label) ? [running.node(label)] : []
     },
     push: async (task, node, value) =>
       (await this.#tenant(task.tenant)).send({ k: 'push', t: task.id, n: node, v: value }),

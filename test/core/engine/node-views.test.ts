@@ -1,0 +1,43 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { builtins } from '../../../plugins/index.ts'
+import { PackedState } from '../../../src/core/task/packed-state.ts'
+import { createEngine, definePlug, VirtualClock, type Rule } from '../../../src/index.ts'
+
+const LABELS = ['a', 'b', 'both', 'act']
+const RULE: Rule = {
+  sensors: ['a', 'b'].map((parameter) => {
+    return { label: parameter, resource: 'r', name: 'streamingDataSensor', properties: { parameter, threshold: 10 } }
+  }),
+  relations: [{ label: 'both', type: 'AND', parentLabels: ['a', 'b'], combinations: [['Above', 'Above']] }],
+  actuators: [{ label: 'act', name: 'act' }],
+  triggers: [{ sourceLabel: 'both', destinationLabel: 'act', statesTrigger: ['TRUE'] }],
+}
+
+const act = definePlug({ name: 'act', version: '1.0.0', kind: 'actuator', execute: () => undefined })
+const newEngine = () => createEngine({ plugs: [...builtins, act], scheduler: new VirtualClock(0), seed: 1 })
+
+describe('all nodes of a task', () => {
+  afterEach(() => void vi.restoreAllMocks())
+
+  it('are each as it is shown alone, in the order of the rule', async () => {
+    const engine = newEngine()
+    const task = await engine.start(RULE)
+    engine.receive({ resource: 'r', a: 30, b: 5 })
+    expect(task.nodes().map(({ node }) => node)).toEqual(LABELS)
+    expect(task.nodes()).toEqual(LABELS.map((label) => task.node(label)))
+  })
+
+  it('take the state of a task that rests apart once', async () => {
+    const before = newEngine()
+    const saved = (await before.start(RULE, { id: 'first' })).save()
+    before.receive({ resource: 'r', a: 30, b: 5 })
+    const heard = [...before.tasks.values()].map((task) => task.save())[0] ?? saved
+    const engine = newEngine()
+    await engine.restore(heard)
+    const task = await engine.restore({ ...heard, id: 'second' })
+    const restore = vi.spyOn(PackedState.prototype, 'restore')
+    const views = task.nodes()
+    expect(restore).toHaveBeenCalledTimes(1)
+    expect(views).toEqual(LABELS.map((label) => task.node(label)))
+  })
+})
