@@ -72,9 +72,7 @@ export interface SensorCall {
 }
 /** What is asked of a handle here. */
 interface Attached {
-  readonly task: { readonly model: TaskModel; readonly state: TaskState }
-  readonly offset: number
-  readonly materializedCount: number
+  readonly task: { readonly model: TaskModel }
 }
 
 export interface OddGates {

@@ -16,6 +16,13 @@ const SENDS: Rule = {
   triggers: [{ sourceLabel: 'level', destinationLabel: 'send', statesTrigger: ['HIGH'] }],
   task: { type: 'reactive' },
 }
+/** The same, and a call that fails is made once more after a second. */
+const RETRIED: Rule = {
+  ...SENDS,
+  actuators: (SENDS.actuators ?? []).map((send) => {
+    return { ...send, retryConfig: { maxRetries: 1, minBackoff: 'PT1S', maxBackoff: 'PT1S' } }
+  }),
+}
 const LIMIT = 50_000
 const task = runnableOf('a', SENDS, { resource: 'boiler' })
 
@@ -82,6 +89,7 @@ const statuses = async (life: Life) =>
   (await life.runner.nodes.deliveries(ref('a'), { limit: 10 })).map(({ status }) => status)
 
 // Holds STILL-2
+
 describe('while the store stands still', () => {
   it('a message waits to be durable, and its call has all of its time after that', async () => {
     const ground = new Ground()
@@ -256,10 +264,7 @@ describe('while the store stands still', () => {
   it('a call that failed meanwhile is tried again after it, and has all of its time then', async () => {
     const ground = new Ground()
     const life = ground.open()
-    const retryConfig = { maxRetries: 1, minBackoff: 'PT1S', maxBackoff: 'PT1S' }
-    const [send] = SENDS.actuators ?? []
-    const source: Rule = { ...SENDS, actuators: send === undefined ? [] : [{ ...send, retryConfig }] }
-    await life.begin(runnableOf('a', source, { resource: 'boiler' }))
+    await life.begin(runnableOf('a', RETRIED, { resource: 'boiler' }))
     await life.send('boiler', { level: 12 })
     await life.rest()
     ground.standStill()
@@ -279,10 +284,7 @@ describe('while the store stands still', () => {
   it('a call that is due behind a message that is refused at last has all of its time', async () => {
     const ground = new Ground()
     const life = ground.open()
-    const retryConfig = { maxRetries: 1, minBackoff: 'PT1S', maxBackoff: 'PT1S' }
-    const [send] = SENDS.actuators ?? []
-    const source: Rule = { ...SENDS, actuators: send === undefined ? [] : [{ ...send, retryConfig }] }
-    await life.begin(runnableOf('a', source, { resource: 'boiler' }))
+    await life.begin(runnableOf('a', RETRIED, { resource: 'boiler' }))
     await life.send('boiler', { level: 12 })
     await life.rest()
     const [call = ''] = ground.outside.open
