@@ -103,8 +103,9 @@ export class Standstill {
   }
 
   /** What was to be left out could not be stored. */
-  lost(since: number): void {
+  lost(since: number, now: number): void {
     this.#since = Math.min(this.#since ?? since, since)
     this.#leavingOut = undefined
+    this.askAgainAt = now + ASK_AGAIN_MS
   }
 }

@@ -341,7 +341,8 @@ export class TenantRunner {
   #heard(isStoreAway: boolean): void {
     if (isStoreAway) return this.#standstill.away()
     const now = this.#dependencies.scheduler.now()
-    this.#standstill.heard(now, now)
+    // what was given to it earlier waits still
+    this.#standstill.heard(Math.min(now, this.#queue.horizon), now)
     this.#spareCalls()
   }
 
@@ -358,7 +359,8 @@ export class TenantRunner {
     const isLong = now - Math.max(since, this.deterministic.now) > SLEPT_MS || this.#hasSlept(now)
     const leftOut: Input = { k: isLong ? 'jump' : 'still', at: now, since }
     this.#standstill.leavesOut(since)
-    void this.#queue.add([leftOut]).catch(() => this.#standstill.lost(since))
+    const { scheduler } = this.#dependencies
+    void this.#queue.add([leftOut]).catch(() => this.#standstill.lost(since, scheduler.now()))
   }
 
   /** Whether time, which would begin calls or end them, waits for the store to say something (STILL-2). */
@@ -367,7 +369,7 @@ export class TenantRunner {
     if (nextAt > now) return false
     if (this.#standstill.since !== undefined) {
       // it has, and what is to be left out of their time is not stored yet
-      this.#spareCalls()
+      if (now >= this.#standstill.askAgainAt) this.#spareCalls()
       return true
     }
     if (this.#queue.has('still')) return true

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Rule } from '../../../../src/index.ts'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import { Standstill } from '../../../../src/services/rules/durable/standstill.ts'
-import type { Store } from '../../../../src/storage/contract.ts'
+import type { Store, Write } from '../../../../src/storage/contract.ts'
 import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import { Life, Outside, ref, runnableOf } from './support/lives.ts'
@@ -31,6 +31,8 @@ class Ground {
   readonly outside = new Outside()
   /** what it takes to be refused */
   refusing = Promise.resolve()
+  /** what came before it stood still and is refused after that */
+  refusesAfter: (writes: readonly Write[]) => boolean = () => false
   readonly #disk = new MemoryDisk()
   #isAway = false
   #gate = Promise.resolve()
@@ -49,6 +51,10 @@ class Ground {
         if (this.#isAway) await refusing
         if (this.#isAway) throw new AppError('UNAVAILABLE', 'away')
         await this.#gate
+        if (this.refusesAfter(writes)) {
+          await this.refusing
+          throw new AppError('UNAVAILABLE', 'away')
+        }
         return store.commit(writes)
       })
     }
@@ -303,6 +309,34 @@ describe('while the store stands still', () => {
     await life.close()
   })
 
+  it('a state that is stored at last does not make the time count in which a message waited, and is refused', async () => {
+    const ground = new Ground()
+    const life = await begun(ground)
+    await life.send('boiler', { level: 12 })
+    await life.rest()
+    ground.standStill()
+    // the state is on its way before the message
+    await pass(life, 1000)
+    const sent = life.send('boiler', { level: 13 })
+    await turn()
+    await pass(life, LIMIT + 5000)
+    let refuse = (): void => undefined
+    ground.refusing = new Promise((resolve) => (refuse = resolve))
+    ground.refusesAfter = (writes) => writes.some(({ kind }) => kind === 'append')
+    ground.goOn()
+    await pass(life, LIMIT + 5100)
+    refuse()
+    await expect(sent).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    await pass(life, LIMIT + 7000)
+    ground.refusesAfter = () => false
+    // but for its first second
+    await pass(life, 2 * LIMIT + 5900)
+    expect(ground.outside.open).toHaveLength(1)
+    await pass(life, 2 * LIMIT + 7500)
+    expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
+    await life.close()
+  })
+
   it('nobody who looks at a task ends its calls before what is left out of their time is durable', async () => {
     const ground = new Ground()
     const life = await begun(ground)
@@ -381,8 +415,8 @@ describe('Standstill', () => {
     const standstill = new Standstill(0)
     standstill.heard(1000, 9000)
     standstill.counted(9000)
-    standstill.lost(1000)
-    expect(standstill.since).toBe(1000)
+    standstill.lost(1000, 9000)
+    expect([standstill.since, standstill.askAgainAt]).toEqual([1000, 9250])
   })
 
   it('counts a second as usual', () => {
