@@ -82,9 +82,9 @@ describe('a task whose state is too large for one document', () => {
         expected.push(MESSAGES + 1)
         await until(async () => (await stored()).length >= known + expected.length)
         expect((await stored()).slice(known)).toEqual(expected)
+        await until(async () => (await deliveredBy(id)).length === expected.length)
         if (run === 1) await got('POST', `/api/tasks/${id}/command/restart`)
       }
-      await until(async () => (await deliveredBy(id)).length === expected.length)
       known += expected.length
       for (const effect of await deliveredBy(id)) effects.add(effect)
       expect(effects.size).toBe(known)

@@ -270,4 +270,16 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'return this.#commit(table, { record, expect, cause, writes: async () => [ending] })',
     replace: 'void ending\n      return this.#commit(table, { record, expect, cause, writes: async () => [] })',
   },
+  {
+    name: 'a state that is stored at last makes an outage count for calls',
+    file: `${RULES}/tenant-runner.ts`,
+    find: 'this.#standstill.heard(Math.min(now, this.#queue.horizon), now)',
+    replace: 'this.#standstill.heard(now, now)',
+  },
+  {
+    name: 'deliveries of a run that ends are not stored with its end',
+    file: `${RULES}/tenant-runner.ts`,
+    find: 'const ended = this.deterministic.ledger.fresh.get(id) ?? []',
+    replace: 'const ended: never[] = []',
+  },
 ]

@@ -21,7 +21,18 @@ interface KnownTask {
   readonly askedAt: number
   readonly since: number
   until: number
+  /** how deliveries came to their end, as lists have shown it, by id */
+  readonly ended: Map<string, string>
 }
+
+interface ListedDelivery {
+  readonly id: string
+  readonly status: string
+  readonly error?: string
+}
+
+/** Lists of deliveries in which nothing is left out. */
+const ALL_DELIVERIES = '/deliveries?limit=1000'
 
 function acting(kind: Kind, resource: string): JsonObject {
   if (kind === 'note') {
@@ -130,11 +141,7 @@ class Tasks {
     const task = notes[(given['which'] as number) % Math.max(notes.length, 1)]
     if (task === undefined) return
     const url = `/api/tasks/${encodeURIComponent(task.id)}`
-    if (name === 'look')
-      world.work(
-        `look ${task.id}`,
-        async () => void (await world.ask({ method: 'GET', url: `${url}${given['what'] as string}`, tenant })),
-      )
+    if (name === 'look') world.work(`look ${task.id}`, () => this.#look(task, given['what'] as string))
     else {
       task.until = Math.min(task.until, world.now)
       world.work(
@@ -142,6 +149,16 @@ class Tasks {
         async () =>
           void (await world.ask({ method: 'POST', url: `${url}/command/${given['command'] as string}`, tenant })),
       )
+    }
+  }
+
+  async #look({ tenant, id, ended }: KnownTask, what: string): Promise<void> {
+    const path = what === '/deliveries' ? ALL_DELIVERIES : what
+    const url = `/api/tasks/${encodeURIComponent(id)}${path}`
+    const { answer } = await this.#world.ask({ method: 'GET', url, tenant })
+    if (path !== ALL_DELIVERIES || !Array.isArray(answer?.body)) return
+    for (const one of answer.body as readonly ListedDelivery[]) {
+      if (one.status === 'delivered' || one.status === 'dead') ended.set(one.id, one.status)
     }
   }
 
@@ -158,7 +175,16 @@ class Tasks {
       this.#world.find('well formed is taken', `${name}: ${JSON.stringify(outcome.answer.body)}`)
     if (outcome.kind !== 'answered') return
     const { ID } = outcome.answer.body as { ID: string }
-    this.#tasks.push({ tenant, id: ID, kind, resource, askedAt, since: this.#world.now, until: Infinity })
+    this.#tasks.push({
+      tenant,
+      id: ID,
+      kind,
+      resource,
+      askedAt,
+      since: this.#world.now,
+      until: Infinity,
+      ended: new Map(),
+    })
   }
 
   async verify(tenant: string): Promise<void> {
@@ -248,12 +274,16 @@ class Tasks {
     if (found.size < values.length) this.#world.find('acts once', `task ${task.id} stored a message twice`)
   }
 
-  /** What could be delivered was. */
+  /** What could be delivered was, and what came to its end stays listed. */
   async #verifyDeliveries(task: KnownTask): Promise<void> {
-    const url = `/api/tasks/${task.id}/deliveries`
+    const url = `/api/tasks/${task.id}${ALL_DELIVERIES}`
     const answer = await this.#world.look({ method: 'GET', url, tenant: task.tenant })
     if (!Array.isArray(answer.body)) return
-    const deliveries = answer.body as readonly { id: string; status: string; error?: string }[]
+    const deliveries = answer.body as readonly ListedDelivery[]
+    const now = new Map(deliveries.map(({ id, status }) => [id, status]))
+    for (const [id, status] of task.ended)
+      if (now.get(id) !== status)
+        this.#world.find('stays listed', `delivery ${id} was ${status}, and is ${now.get(id)}`)
     if (task.until < Infinity) return
     for (const { id, status, error } of deliveries) {
       if (status !== 'delivered') this.#world.find('all is delivered', `delivery ${id} is ${status}: ${error}`)

@@ -30,7 +30,7 @@ import type {
   TenantEvent,
 } from '../runner.ts'
 import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.ts'
-import { DELIVERIES, MAX_DELIVERIES } from './records.ts'
+import { DELIVERIES, MAX_DELIVERIES, newestOf } from './records.ts'
 import type { EndOfRun, EngineSettings } from './deterministic-engine.ts'
 import { laterPorts } from './later-ports.ts'
 import { TenantRunner } from './tenant-runner.ts'
@@ -283,14 +283,7 @@ class Runner implements DurableRunner {
 
   async #deliveries({ tenant, id }: TaskRef, query: DeliveryQuery): Promise<readonly Delivery[]> {
     const { deterministic } = await this.#tenant(tenant)
-    const stored = await this.#options
-      .store(tenant)
-      .collection(DELIVERIES)
-      .find({
-        where: [{ field: 'task', op: 'eq', value: id }],
-        sort: [{ field: 'number', descending: true }],
-        limit: MAX_DELIVERIES,
-      })
+    const stored = await this.#options.store(tenant).collection(DELIVERIES).find(newestOf(id, MAX_DELIVERIES))
     const fresh = deterministic.ledger.fresh.get(id) ?? []
     const known = new Set(fresh.map(({ number }) => number))
     const open = deterministic.ledger

@@ -1,6 +1,6 @@
 /** What the runner stores beside its log. */
 import type { SavedState } from '../../../core/task/saved.ts'
-import type { CollectionSpec } from '../../../storage/contract.ts'
+import type { CollectionSpec, Query } from '../../../storage/contract.ts'
 import type { Delivery } from '../runner.ts'
 
 /** A task's state after the input at `position` and all that followed from it up to `time` (epoch ms). */
@@ -49,6 +49,11 @@ export const MAX_DELIVERIES = 1000
 
 export function deliveryId(task: string, number: number): string {
   return `${task}/${number % MAX_DELIVERIES}`
+}
+
+/** Those of a task, newest first. */
+export function newestOf(task: string, limit: number): Query {
+  return { where: [{ field: 'task', op: 'eq', value: task }], sort: [{ field: 'number', descending: true }], limit }
 }
 
 /** Where a restart begins to read. */

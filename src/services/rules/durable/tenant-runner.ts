@@ -22,7 +22,7 @@ import { dataOf, messagesOf, type Input, type Untimed } from './input.ts'
 import { InputQueue, type Applied } from './input-queue.ts'
 import { Recovery } from './recovery.ts'
 import { joinedState, withoutParts } from './stored-states.ts'
-import { DELIVERIES, deliveryId, MAX_DELIVERIES, STATES, type StateRecord } from './records.ts'
+import { DELIVERIES, deliveryId, MAX_DELIVERIES, newestOf, STATES, type StateRecord } from './records.ts'
 import { Standstill } from './standstill.ts'
 import { DeterministicEngine, type EndOfRun, type EngineSettings } from './deterministic-engine.ts'
 
@@ -152,7 +152,8 @@ export class TenantRunner {
     const { id } = change.task
     if (change.kind === 'end') {
       const { epoch } = change
-      const carryOut = (writes: readonly Write[]) => this.#take({ k: 'end', t: id, e: epoch }, writes)
+      const carryOut = (writes: readonly Write[]) =>
+        this.#take({ k: 'end', t: id, e: epoch }, [...writes, ...this.#endedDeliveries(id)])
       return { writes: [], resourceIds: [], carryOut, apply: () => carryOut([]) }
     }
     const writes = await this.#forgetting(id)
@@ -408,7 +409,7 @@ export class TenantRunner {
       ? this.deterministic.ledger.count(id) + this.deterministic.ledger.open(id).length
       : delivered
     try {
-      await this.#take({ k: 'begin', t: id, e: epoch, r: resources, d }, writes)
+      await this.#take({ k: 'begin', t: id, e: epoch, r: resources, d }, [...writes, ...this.#endedDeliveries(id)])
     } finally {
       if (this.deterministic.beginning.get(task.id) === task) this.deterministic.beginning.delete(task.id)
     }
@@ -459,12 +460,22 @@ export class TenantRunner {
     ]
   }
 
+  /** With the input that ends a run: of a run that is over nothing is played again. */
+  #endedDeliveries(id: string): readonly Write[] {
+    const deliveries = this.#dependencies.store.collection(DELIVERIES)
+    const ended = this.deterministic.ledger.fresh.get(id) ?? []
+    return ended.map((one) => deliveries.putting(deliveryId(id, one.number), one))
+  }
+
   /** How many deliveries of the task have come to an end; none before its first epoch. */
   async #delivered(id: string, epoch: number): Promise<number> {
     if (this.deterministic.task(id) !== undefined) return this.deterministic.ledger.count(id)
     if (epoch <= 1) return 0
-    const stored = await this.#dependencies.store.collection(STATES).get(id)
-    return stored?.value.delivered ?? 0
+    const { store } = this.#dependencies
+    const state = await store.collection(STATES).get(id)
+    // the last of a run may be stored without the state that followed from it
+    const last = await store.collection(DELIVERIES).find(newestOf(id, 1))
+    return Math.max(state?.value.delivered ?? 0, ...last.map(({ value }) => value.number + 1))
   }
 
   async #resources({ id, source, settings }: RunnableTask): Promise<readonly string[]> {
@@ -528,8 +539,18 @@ export class TenantRunner {
   }
 
   #afterwards(): void {
-    for (const run of this.#ended.splice(0)) this.#dependencies.ended(run)
+    for (const run of this.#ended.splice(0)) {
+      if (this.deterministic.ledger.fresh.has(run.task.id)) void this.#tellAfterDeliveries(run)
+      else this.#dependencies.ended(run)
+    }
     this.#arm()
+  }
+
+  /** As with the input that ends a run. The first round may have begun before. */
+  async #tellAfterDeliveries(run: EndOfRun): Promise<void> {
+    const { fresh } = this.deterministic.ledger
+    for (let round = 0; round < 2 && fresh.has(run.task.id); round++) await this.#checkpoints.flush()
+    this.#dependencies.ended(run)
   }
 
   #arm(): void {

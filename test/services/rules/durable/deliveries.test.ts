@@ -311,3 +311,52 @@ describe('a call that fails while its host stops', () => {
     expect(await deliveriesOf(next)).toMatchObject([{ id: call, status: 'delivered' }])
   })
 })
+
+it.each([
+  ['stopped', 2],
+  ['begun anew', 3],
+])('a delivery stays listed when its run is %s and a crash follows before its state is stored', async (how, next) => {
+  const ground = new Ground()
+  const task = taskOf(ruleOf())
+  const life = ground.open({ checkpointMs: 1e9 })
+  await life.begin(task)
+  await life.send('b', { level: 11 })
+  await life.rest()
+  const [delivered] = await deliveriesOf(life)
+  expect(delivered).toMatchObject({ id: 'a/1/2/0', status: 'delivered' })
+  const again = runnableOf('a', ruleOf(), { resource: 'b' }, 2)
+  if (how === 'stopped') await life.end('a')
+  else await life.begin(again)
+  await life.crash()
+  const later = ground.open({ at: 1000, checkpointMs: 1e9 })
+  await later.runner.resume(how === 'stopped' ? [] : [again])
+  expect(await deliveriesOf(later)).toEqual([delivered])
+  // nor does that of a later run take its place, and all of them go with the task
+  const third = runnableOf('a', ruleOf(), { resource: 'b' }, next)
+  await later.begin(third)
+  await later.send('b', { level: 12 })
+  await later.rest()
+  expect(await deliveriesOf(later)).toEqual([expect.objectContaining({ id: `a/${next}/2/0` }), delivered])
+  await later.end('a', next)
+  await later.forget('a')
+  expect(await deliveriesOf(later)).toEqual([])
+  await later.close()
+})
+
+it('a run that ends by itself is said to be over when its deliveries are stored', async () => {
+  const ground = new Ground()
+  const life = ground.open({ checkpointMs: 1e9 })
+  const once: Rule = {
+    sensors: [{ label: 'count', name: 'count' }],
+    actuators: [{ label: 'send', name: 'send' }],
+    triggers: [{ sourceLabel: 'count', destinationLabel: 'send', statesTrigger: ['ODD'] }],
+    task: { type: 'onetime' },
+  }
+  await life.begin(taskOf(once))
+  await life.to(300)
+  expect(life.ended).toMatchObject([{ status: 'stopped' }])
+  await life.crash()
+  const later = ground.open({ checkpointMs: 1e9 })
+  expect(await deliveriesOf(later)).toMatchObject([{ status: 'delivered' }])
+  await later.close()
+})
