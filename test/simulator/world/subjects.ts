@@ -378,4 +378,30 @@ export const SUBJECTS: readonly Subject[] = [
     ],
     meetings: [{ is: 0.5, kinds: [[1, crash]], count: [1, 2], apartMs: [5, 300] }],
   },
+  {
+    name: 'ends of runs',
+    services: [['tasks']],
+    variants: TWO_NOTING,
+    always: { ...ALL_HIGH, 'tasks.look': { what: '/deliveries' } },
+    operations: { messages: { post: 4, look: 0 }, tasks: { create: 0, stop: 3, look: 4 } },
+    count: [4, 16],
+    gapsMs: [5, 50, 300, 1000],
+    first: [
+      [0.8, quickStore],
+      [0.3, slowPlugs],
+    ],
+    meetings: [
+      {
+        after: ['tasks.stop'],
+        is: 0.5,
+        kinds: [
+          [3, crash],
+          [1, restart],
+        ],
+        count: [1, 1],
+        apartMs: [0],
+        pauseMs: [0, 5, 100, 1000],
+      },
+    ],
+  },
 ]

@@ -149,6 +149,11 @@ export class DeterministicEngine {
     return this.#staged.get(id)?.task
   }
 
+  /** Whether the run that made an effect goes on: after a crash it is played again, and whatever follows from it. */
+  isOfRun(id: string, effect: string): boolean {
+    return this.engine.tasks.get(id)?.status === 'running' && effect.startsWith(`${id}/${this.epochOf(id)}/`)
+  }
+
   /** `NOT_FOUND`. */
   require(id: string): LiveTask {
     const task = this.engine.tasks.get(id)
@@ -292,9 +297,10 @@ export class DeterministicEngine {
   async #begin({ t, e, r, d }: Extract<Input, { k: 'begin' }>): Promise<void> {
     const task = this.beginning.get(t)
     if (task?.epoch !== e) return
-    await this.#drop(t)
+    // what was on its way when the begin was asked for may have come to its end since
+    const delivered = Math.max(d, await this.#drop(t))
     this.#staged.set(t, { task, isOver: false })
-    this.ledger.begin(t, d)
+    this.ledger.begin(t, delivered)
     const { source, settings, createTime } = task
     try {
       await this.engine.begin({ source, settings }, { id: t, run: e, createTime, resources: r })
@@ -322,13 +328,17 @@ export class DeterministicEngine {
     if (this.engine.tasks.get(t)?.status === 'running') await this.engine.stop(t)
   }
 
-  async #drop(id: string): Promise<void> {
+  /** Gives how many of its deliveries have come to an end, as far as is known here. */
+  async #drop(id: string): Promise<number> {
     const staged = this.#staged.get(id)
     if (staged) staged.isOver = true
+    const waited = this.waiting.get(id)?.record.delivered ?? 0
     this.waiting.delete(id)
     if (this.engine.tasks.has(id)) await this.engine.remove(id, { force: true })
     this.#staged.delete(id)
+    const delivered = Math.max(waited, this.ledger.count(id))
     this.ledger.leave(id)
+    return delivered
   }
 
   async #forget(id: string): Promise<void> {

@@ -282,16 +282,18 @@ class Runner implements DurableRunner {
   }
 
   async #deliveries({ tenant, id }: TaskRef, query: DeliveryQuery): Promise<readonly Delivery[]> {
-    const { deterministic } = await this.#tenant(tenant)
+    const runner = await this.#tenant(tenant)
+    // these first: what comes to its end, or is stored, meanwhile is among the stored ones too
+    const fresh = await runner.freshDeliveries(id)
+    const open = runner.deterministic.ledger.open(id).toReversed()
     const stored = await this.#options.store(tenant).collection(DELIVERIES).find(newestOf(id, MAX_DELIVERIES))
-    const fresh = deterministic.ledger.fresh.get(id) ?? []
     const known = new Set(fresh.map(({ number }) => number))
-    const open = deterministic.ledger
-      .open(id)
-      .map(({ execution: _of, item: _item, gave: _gave, ...told }): Delivery => told)
     const ended = [...fresh.toReversed(), ...stored.map(({ value }) => value).filter((one) => !known.has(one.number))]
+    const over = new Set(ended.map((one) => one.id))
     const all: Delivery[] = [
-      ...open.toReversed(),
+      ...open
+        .filter((one) => !over.has(one.id))
+        .map(({ execution: _of, item: _item, gave: _gave, ...told }): Delivery => told),
       ...ended.slice(0, MAX_DELIVERIES).map(({ task: _task, number: _number, ...delivery }) => delivery),
     ]
     const start = query.before === undefined ? 0 : all.findIndex((one) => one.id === query.before) + 1

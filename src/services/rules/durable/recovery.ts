@@ -155,6 +155,7 @@ export class Recovery {
     const played = new Map(tasks.map((task) => [task.id, task]))
     for (const task of tasks) {
       if (stateOf(task, states) !== undefined) continue
+      deterministic.ledger.begin(task.id, states.get(task.id)?.delivered ?? 0)
       deterministic.beginning.set(task.id, this.#asOf(task, this.#begins.get(task.id)?.position ?? 0))
     }
     const slicer = new TimeSlicer()

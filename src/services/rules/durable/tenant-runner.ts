@@ -22,7 +22,15 @@ import { dataOf, messagesOf, type Input, type Untimed } from './input.ts'
 import { InputQueue, type Applied } from './input-queue.ts'
 import { Recovery } from './recovery.ts'
 import { joinedState, withoutParts } from './stored-states.ts'
-import { DELIVERIES, deliveryId, MAX_DELIVERIES, newestOf, STATES, type StateRecord } from './records.ts'
+import {
+  DELIVERIES,
+  deliveryId,
+  MAX_DELIVERIES,
+  newestOf,
+  STATES,
+  type DeliveryRecord,
+  type StateRecord,
+} from './records.ts'
 import { Standstill } from './standstill.ts'
 import { DeterministicEngine, type EndOfRun, type EngineSettings } from './deterministic-engine.ts'
 
@@ -208,6 +216,17 @@ export class TenantRunner {
     if (!this.#queue.has('begin')) this.deterministic.require(input.t)
     await this.#take(input)
     if (input.k === 'push') this.inputs++
+  }
+
+  /**
+   * Deliveries that have come to an end and may not be in the store yet. Those of a run that is over are stored first, since
+   * nothing would bring them back after a crash.
+   */
+  async freshDeliveries(id: string): Promise<readonly DeliveryRecord[]> {
+    const fresh = () => this.deterministic.ledger.fresh.get(id) ?? []
+    const isOfRun = (one: DeliveryRecord) => this.deterministic.isOfRun(id, one.id)
+    for (let round = 0; round < 2 && !fresh().every(isOfRun); round++) await this.#checkpoints.flush()
+    return fresh().filter(isOfRun)
   }
 
   /** Messages that wait for tasks at work, and are kept for them. */

@@ -1,7 +1,14 @@
 /** What users see of calls that act: those that wait for earlier ones among them, before and after a restart. */
+import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { definePlug, type Plug, type PlugResult, type Ports, type Rule } from '../../../../src/index.ts'
-import { Ground, ref, runnableOf, type Life } from './support/lives.ts'
+import { AppError } from '../../../../src/kernel/errors.ts'
+import type { Store } from '../../../../src/storage/contract.ts'
+import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
+import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
+import type { RunnableTask } from '../../../../src/services/rules/runner.ts'
+import { Ground, Life, Outside, ref, runnableOf } from './support/lives.ts'
+import { withCommit } from './support/slow-store.ts'
 
 const ports: Ports = { metadata: () => ({ floor: 3 }), secret: () => 'sesame' }
 
@@ -194,24 +201,27 @@ describe.each(ENDS)('after a %s, when states are stored every %i ms,', (how, che
   })
 })
 
-describe('a call that waited', () => {
-  /** Its first call answers when the test says so, later ones at once, each as given. */
-  function sends(...answers: readonly (() => PlugResult<never>)[]): { plugs: readonly Plug[]; first: () => void } {
-    let settle = (): void => undefined
-    let made = 0
-    const send = definePlug({
-      name: 'send',
-      version: '1.0.0',
-      kind: 'actuator',
-      execute: () => {
-        if (made++ === 0) return new Promise<undefined>((resolve) => (settle = () => resolve(undefined)))
-        return answers[made - 2]?.()
-      },
-    })
-    const others = new Ground().outside.plugs.filter(({ name }) => name !== 'send')
-    return { plugs: [...others, send], first: () => settle() }
-  }
+/** Its first call answers when the test says so, later ones at once, each as given. */
+function sends(...answers: readonly (() => PlugResult<never> | Promise<PlugResult<never>>)[]): {
+  plugs: readonly Plug[]
+  first: () => void
+} {
+  let settle = (): void => undefined
+  let made = 0
+  const send = definePlug({
+    name: 'send',
+    version: '1.0.0',
+    kind: 'actuator',
+    execute: () => {
+      if (made++ === 0) return new Promise<undefined>((resolve) => (settle = () => resolve(undefined)))
+      return answers[made - 2]?.()
+    },
+  })
+  const others = new Ground().outside.plugs.filter(({ name }) => name !== 'send')
+  return { plugs: [...others, send], first: () => settle() }
+}
 
+describe('a call that waited', () => {
   async function waited(plugs: readonly Plug[], levels: readonly number[], maxWaiting?: number): Promise<Life> {
     const life = new Ground().open({ plugs, ...(maxWaiting !== undefined && { maxWaiting }) })
     await life.begin(taskOf(ruleOf()))
@@ -359,4 +369,123 @@ it('a run that ends by itself is said to be over when its deliveries are stored'
   const later = ground.open({ checkpointMs: 1e9 })
   expect(await deliveriesOf(later)).toMatchObject([{ status: 'delivered' }])
   await later.close()
+})
+
+async function turns(count: number): Promise<void> {
+  for (let n = 0; n < count; n++) await turn()
+}
+
+/** Lives on one disk, whose commits the test holds up before and after they are done, or refuses. */
+class GatedGround {
+  /** before a commit */
+  before: Promise<unknown> = Promise.resolve()
+  /** after a commit of inputs of that kind: it is done, and nobody is told so */
+  silentAfter = ''
+  /** what does not only add to the log is refused */
+  isFull = false
+  readonly #disk = new MemoryDisk()
+  readonly #plugs: readonly Plug[]
+
+  constructor(plugs = new Outside().plugs) {
+    this.#plugs = plugs
+  }
+
+  open(at: number, checkpointMs = 1e9): Life {
+    const storage = openMemory({ disk: this.#disk })
+    const tenant = (id: string): Store => {
+      const store = storage.tenant(id)
+      return withCommit(store, async (writes) => {
+        await this.before
+        if (this.isFull && writes.some(({ kind }) => kind !== 'append')) throw new AppError('UNAVAILABLE', 'full')
+        const committed = await store.commit(writes)
+        const isSilent = this.silentAfter !== '' && JSON.stringify(writes).includes(`"k":"${this.silentAfter}"`)
+        return isSilent ? new Promise<never>(() => undefined) : committed
+      })
+    }
+    return new Life({ ...storage, tenant }, new Outside(), { at, checkpointMs, plugs: this.#plugs })
+  }
+
+  /** A message comes, and the run is begun anew before it is durable; `between`: what happens between both. */
+  async beginAnew(life: Life, between = () => {}): Promise<{ done: Promise<unknown>; again: RunnableTask }> {
+    let goOn = (): void => undefined
+    this.before = new Promise<void>((resolve) => (goOn = resolve))
+    const sent = life.send('b', { level: 11 })
+    await turn()
+    between()
+    await turn()
+    const again = runnableOf('a', ruleOf(), { resource: 'b' }, 2)
+    const begun = life.begin(again)
+    await turn()
+    goOn()
+    return { done: Promise.all([sent, begun]), again }
+  }
+}
+
+const OF_BOTH = [{ id: 'a/2/2/0' }, { id: 'a/1/2/0' }]
+
+describe('a delivery whose message was on its way when its run was begun anew', () => {
+  it.each([
+    ['goes on', false],
+    ['crashes', true],
+  ])('stays listed, and the host %s', async (_how, crashes) => {
+    const ground = new GatedGround()
+    let life = ground.open(0)
+    await life.begin(taskOf(ruleOf()))
+    const { done, again } = await ground.beginAnew(life)
+    await done
+    expect(await deliveriesOf(life)).toMatchObject([{ id: 'a/1/2/0' }])
+    if (crashes) {
+      await life.crash()
+      life = ground.open(1000)
+      await life.runner.resume([again])
+    }
+    await life.send('b', { level: 12 })
+    await life.rest()
+    await life.close()
+    life = ground.open(2000)
+    expect(await deliveriesOf(life)).toMatchObject(OF_BOTH)
+    await life.close()
+  })
+
+  it('keeps its place when the host dies before the begin is applied', async () => {
+    const { plugs, first } = sends(
+      () => ({ message: 'at once' }),
+      () => Promise.resolve({ message: 'later' }),
+    )
+    const ground = new GatedGround(plugs)
+    let life = ground.open(0, 250)
+    await life.begin(taskOf(ruleOf()))
+    await life.send('b', { level: 10.5 })
+    const { again } = await ground.beginAnew(life, () => {
+      ground.silentAfter = 'begin'
+      first()
+    })
+    await turns(5)
+    // states are stored
+    life.clock.advanceTo(300)
+    await turns(5)
+    await life.crash()
+    ground.silentAfter = ''
+    life = ground.open(1000)
+    await life.runner.resume([again])
+    await life.send('b', { level: 12 })
+    await life.rest()
+    await life.close()
+    life = ground.open(2000)
+    expect(await deliveriesOf(life)).toMatchObject([{ id: 'a/2/2/0' }, { id: 'a/1/4/0' }, { id: 'a/1/2/0' }])
+    await life.close()
+  })
+
+  it('is listed when it is stored', async () => {
+    const ground = new GatedGround()
+    const life = ground.open(0)
+    await life.begin(taskOf(ruleOf()))
+    const { done } = await ground.beginAnew(life)
+    await done
+    ground.isFull = true
+    expect(await deliveriesOf(life)).toEqual([])
+    ground.isFull = false
+    expect(await deliveriesOf(life)).toMatchObject([{ id: 'a/1/2/0' }])
+    await life.close()
+  })
 })
