@@ -88,6 +88,12 @@ describe('the source', () => {
     expect(Object.keys(ASK_THE_MACHINE).filter((path) => !asking.some((use) => use.startsWith(path)))).toEqual([])
   })
 
+  it('waits before it takes the `send` of a reply: a request that was refused meanwhile has another one', () => {
+    expect(files.filter(({ source }) => waitsInSend(source)).map(({ path }) => path)).toEqual([])
+    expect(waitsInSend('return reply.code(202).send(shown(await api.create(body)))')).toBe(true)
+    expect(waitsInSend('void reply.send(value)\n  await api.remove(value)')).toBe(false)
+  })
+
   it('has no default exports and no `export *`', () => {
     const found = files.filter((file) => /\bexport\s+(?:default\b|\*)|\bas default\b/.test(file.scan.code))
     expect(found.map((file) => file.path)).toEqual([])
@@ -143,4 +149,16 @@ function silenced(source: string, inTest: boolean): readonly number[] {
     const compiler = /\/[/*]\s*@ts-/.test(line) && !(inTest && /@ts-expect-error \S/.test(line))
     return lint || compiler ? [index + 1] : []
   })
+}
+
+/** Whether what `send` is called with is waited for in its parentheses. */
+function waitsInSend(source: string): boolean {
+  return source
+    .split('.send(')
+    .slice(1)
+    .some((rest) => {
+      let open = 1
+      const end = rest.split('').findIndex((sign) => (open += sign === '(' ? 1 : sign === ')' ? -1 : 0) === 0)
+      return /\bawait\b/.test(rest.slice(0, end))
+    })
 }

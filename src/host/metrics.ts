@@ -64,7 +64,8 @@ export class Metrics {
 /** `GET /metrics`, for this machine alone. */
 export function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
   app.get('/metrics', { config: { access: 'loopback' }, schema: { hide: true } }, async (_request, reply) => {
-    return reply.type(metrics.contentType).send(await metrics.text())
+    const text = await metrics.text()
+    return reply.type(metrics.contentType).send(text)
   })
 }
 

@@ -30,6 +30,7 @@ export interface PreparedBatch {
   readonly samples: readonly Sample[]
   readonly messages: readonly PreparedMessage[]
   readonly applies: Batch['applies']
+  readonly synced: boolean
 }
 
 /** Both ends always there and included. */
@@ -63,6 +64,7 @@ export interface CheckedRemoval extends Span {
   readonly keep: number
   readonly samples: boolean
   readonly messages: boolean
+  readonly synced: boolean
 }
 
 export function prepareBatch(batch: Batch): PreparedBatch {
@@ -85,6 +87,7 @@ export function prepareBatch(batch: Batch): PreparedBatch {
       return plainMessage(message, names) ?? prepareMessage(message, `/messages/${i}`, problems)
     }),
     applies: applies && { ...applies },
+    synced: batch.synced === true,
   }
   if (applies !== undefined) {
     checkName(applies.log, '/applies/log', 'a log', problems)
@@ -244,6 +247,7 @@ export function checkRemoval(what: Parameters<Series['remove']>[0]): CheckedRemo
     ...span,
     samples: only !== 'messages',
     messages: only !== 'samples',
+    synced: what.synced === true,
   }
 }
 

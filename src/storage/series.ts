@@ -91,11 +91,16 @@ export interface LogPlace {
 }
 
 export interface Series {
-  /** Durable when it resolves. `applies`: the log position that these reflect, remembered in the same transaction. */
+  /**
+   * Readable when it resolves, and there whatever becomes of the process. `applies`: the log position that these reflect,
+   * remembered in the same transaction. A power cut may take back the last appends and removals, by which `applies` tells
+   * what is to be appended again, unless they were `synced`, or one after them was.
+   */
   append(batch: {
     readonly samples?: readonly Sample[]
     readonly messages?: readonly NewMessage[]
     readonly applies?: LogPlace
+    readonly synced?: boolean
   }): Promise<void>
   /** The position that `append` remembered last; 0 at first. */
   applied(log: string, partition: number): Promise<number>
@@ -126,6 +131,7 @@ export interface Series {
       readonly stream?: string
       readonly keep?: number
       readonly only?: 'samples' | 'messages'
+      readonly synced?: boolean
     },
   ): Promise<void>
   /** Lets go of what expired before `now` (epoch ms), in slices; gives how many. Readers pass it over already. */

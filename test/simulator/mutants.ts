@@ -278,8 +278,8 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'deliveries of a run that ends are not stored with its end',
-    file: `${RULES}/tenant-runner.ts`,
-    find: 'const ended = this.deterministic.ledger.fresh.get(id) ?? []',
-    replace: 'const ended: never[] = []',
+    file: `${RULES}/ended-deliveries.ts`,
+    find: 'return this.#fresh(id).map((one) => deliveries',
+    replace: 'return this.#fresh(id).slice(0, 0).map((one) => deliveries',
   },
 ]

@@ -13,7 +13,6 @@ const NOT_DRAWN: Readonly<Record<string, string>> = {
   functions: 'are built and run in processes, which no simulated clock governs',
   webscripts: 'run in processes, which no simulated clock governs',
   models: 'run in processes, which no simulated clock governs',
-  subscriptions: 'tell webscripts, which run in processes; what they tell rules, imports and exports are not drawn yet',
 }
 
 /** routes that services of the simulator ask */

@@ -167,7 +167,8 @@ export class TenantBroker {
 
   /** Into series at once, without the log: whoever imports has the samples until this resolves. */
   async append(samples: readonly Sample[]): Promise<void> {
-    await this.#dependencies.store.series.append({ samples })
+    // no log would bring them back
+    await this.#dependencies.store.series.append({ samples, synced: true })
     this.#accepted += samples.length
     await this.#discover(sightingsOf(samples))
   }

@@ -83,7 +83,8 @@ function uploadRoutes(app: FastifyInstance, handle: Handle): void {
       bodyLimit: MAX_FORM,
     },
     handle(async ({ api, body, reply }) => {
-      return reply.code(201).send(changed('Model successfully uploaded', await api.create(uploadOf(body))))
+      const created = await api.create(uploadOf(body))
+      return reply.code(201).send(changed('Model successfully uploaded', created))
     }),
   )
   // clients put what the documents of the interface post

@@ -105,6 +105,16 @@ export class Database {
     }
   }
 
+  /** The same with a `NORMAL` connection, on the disk when it is done, with all that was committed before. */
+  syncedTransaction<Result>(work: () => Result): Result {
+    this.exec('PRAGMA synchronous = FULL')
+    try {
+      return this.transaction(work)
+    } finally {
+      this.exec('PRAGMA synchronous = NORMAL')
+    }
+  }
+
   close(): void {
     this.#statements.clear()
     this.#db.close()

@@ -29,6 +29,7 @@ export interface AppendOperation {
   /** time of each message, and when it expires: NaN where it stays */
   readonly stamps: readonly number[]
   readonly appends: readonly Append[]
+  readonly synced: boolean
 }
 
 /** One call's part: samples up to `end` and messages up to `messages`, from where the one before ended. */
@@ -91,7 +92,7 @@ function packAppends(jobs: readonly AppendJob[]): AppendOperation {
     appends.push({ tenant, end: packer.count, messages: stamps.length / 2, applies })
   }
   const { names, block } = packer
-  return { kind: 'append', names, block, texts, stamps, appends }
+  return { kind: 'append', names, block, texts, stamps, appends, synced: jobs.some((job) => job.synced) }
 }
 
 class SamplePacker {

@@ -83,7 +83,9 @@ class SeriesWriter {
   #whole(operations: readonly SeriesOperation[]): readonly SeriesAnswer[] {
     const before = this.#arrived
     try {
-      return this.#db.transaction(() => operations.flatMap((operation) => this.#do(operation)))
+      const all = () => operations.flatMap((operation) => this.#do(operation))
+      const isSynced = operations.some((one) => one.kind !== 'expire' && one.synced)
+      return isSynced ? this.#db.syncedTransaction(all) : this.#db.transaction(all)
     } catch (error) {
       // What was noted as written is not.
       this.#appends.forget()

@@ -13,6 +13,7 @@ import { schedules } from './schedules.ts'
 import { streams } from './streams.ts'
 import { storedQueries } from './stored-queries.ts'
 import { templates } from './templates.ts'
+import { transfers } from './transfers.ts'
 import { types } from './types.ts'
 import type { SimulatedService } from './simulated-service.ts'
 
@@ -30,6 +31,7 @@ export const SIMULATED: readonly SimulatedService[] = [
   storedQueries,
   keys,
   objects,
+  transfers,
   schedules,
   loops,
 ]

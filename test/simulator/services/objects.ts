@@ -1,19 +1,13 @@
 /** Objects that clients put, fetch, copy, move, list and delete, by signed addresses and by the API. */
 import { createHash } from 'node:crypto'
 import type { JsonObject } from '../../../src/kernel/json.ts'
-import type { Question } from '../world/host-life.ts'
 import { TENANTS, type Outcome, type World } from '../world/world.ts'
 import { KnownThing, isNoAnswer } from './known-thing.ts'
+import { BUCKET, CONTENTS, fetchObject, OBJECTS, putObject } from './signed-objects.ts'
 import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 
 const FOLDERS = ['photos', 'plans'] as const
 const NAMES = ['first', 'second', 'deep/third'] as const
-const BUCKET = '/storage/v1/bucket'
-/** routes, joined: a slash before a star would be taken for a comment */
-const OBJECTS = [BUCKET, ':bucket', '*'].join('/')
-const CONTENTS = ['/reflexarc-ws-:bucket', '*'].join('/')
-/** days for which an address is signed: no clock of a run is set by as much */
-const EXPIRY = 'expiry_days=7'
 
 export const objects: SimulatedService = {
   name: 'objects',
@@ -47,9 +41,6 @@ export const objects: SimulatedService = {
 type State = Readonly<Partial<Record<string, number>>>
 
 type Folder = KnownThing<State>
-
-/** A part of a request that was signed. */
-type Signed = Pick<Question, 'url' | 'headers'>
 
 interface Given {
   readonly folder: string
@@ -111,14 +102,9 @@ class Objects implements ServiceModel {
   }
 
   async #put(folder: Folder, name: string, n: number): Promise<void> {
-    const { life } = this.#world
-    const signed = await this.#signed(folder, name, 'PUT')
-    if (signed === undefined) return
     const { tenant } = folder
-    const headers = { ...signed.headers, 'content-type': 'text/plain' }
-    const outcome = await this.#world.ask({ ...signed, method: 'PUT', tenant, headers, body: contentOf(n) })
-    // the keys of a store in memory are others at each start
-    if (outcome.answer?.status === 403 && life !== this.#world.life) return
+    const outcome = await putObject(this.#world, { tenant, ...placeOf(folder, name) }, contentOf(n))
+    if (outcome === undefined) return
     this.#placed(folder, outcome)
     folder.told(`a put of ${name}`, outcome, (state) => inOrder({ ...state, [name]: n }))
   }
@@ -161,9 +147,8 @@ class Objects implements ServiceModel {
 
   async #fetch(folder: Folder, name: string): Promise<void> {
     const { life } = this.#world
-    const signed = await this.#signed(folder, name, 'GET')
-    if (signed === undefined) return
-    const outcome = await this.#world.ask({ ...signed, method: 'GET', tenant: folder.tenant })
+    const outcome = await fetchObject(this.#world, { tenant: folder.tenant, ...placeOf(folder, name) })
+    if (outcome === undefined) return
     const { kind, answer } = outcome
     if (answer?.status === 404) return folder.see(`without ${name}`, (state) => state[name] === undefined)
     if (kind === 'answered') {
@@ -182,16 +167,6 @@ class Objects implements ServiceModel {
     if (kind === 'answered') this.#find(`${tenant} reached ${url}: ${JSON.stringify(answer.body)}`)
   }
 
-  /** What a request of that method asks then, or undefined. */
-  async #signed({ tenant, name: at }: Folder, name: string, method: 'GET' | 'PUT'): Promise<Signed | undefined> {
-    const url = `${BUCKET}/assets/${at}/${name}?sign=${method}&${EXPIRY}`
-    const { kind, answer } = await this.#world.ask({ method: 'GET', url, tenant })
-    if (kind !== 'answered') return undefined
-    const { _links: links } = answer.body as { _links: Record<string, { href: string }> }
-    const { host, pathname, search } = new URL(links[method === 'GET' ? 'get_object' : 'put_object']?.href ?? '')
-    return { url: pathname + search, headers: { host } }
-  }
-
   /** What was asked for placed a content; unless it was answered, nobody knows whether one is left. */
   #placed({ tenant }: Folder, outcome: Outcome): void {
     if (outcome.kind === 'answered') return
@@ -201,6 +176,10 @@ class Objects implements ServiceModel {
   #find(text: string): void {
     this.#world.find('objects are as the model says', text)
   }
+}
+
+function placeOf({ name: folder }: Folder, name: string): { bucket: string; path: string } {
+  return { bucket: 'assets', path: `${folder}/${name}` }
 }
 
 /** Equal folders are equal texts. */

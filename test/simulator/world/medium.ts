@@ -64,6 +64,8 @@ interface SeriesWrite {
   readonly tenant: string
   /** ms since the beginning of the run */
   readonly at: number
+  /** no power cut takes it back, nor those before it */
+  readonly synced: boolean
   write(series: Series): Promise<unknown>
 }
 
@@ -161,7 +163,8 @@ export class Medium {
     const tenants = new Set(this.#seriesWrites.map((one) => one.tenant))
     for (const tenant of tenants) Object.assign(this.#disk.tenant(tenant), { series: new SeriesData() })
     const storage = openMemory({ disk: this.#disk, clock: () => this.#loop.wall })
-    const first = this.#seriesWrites.findIndex((one) => one.at > at)
+    const synced = this.#seriesWrites.findLastIndex((one) => one.synced)
+    const first = this.#seriesWrites.findIndex((one, place) => place > synced && one.at > at)
     if (first >= 0) this.counts.lostSeries += this.#seriesWrites.splice(first).length
     for (const { tenant, write } of this.#seriesWrites) await write(storage.tenant(tenant).series)
     await storage.close()
@@ -316,17 +319,17 @@ export class Medium {
   /** A file of its own: its writes have an order of their own. */
   #series(life: number, tenant: string, inner: Series): Series {
     const lane = `${tenant} series`
-    const written = <T>(write: (series: Series) => Promise<T>): Promise<T> =>
+    const written = <T>(write: (series: Series) => Promise<T>, synced = false): Promise<T> =>
       this.#write(life, lane, () => {
-        this.#seriesWrites.push({ tenant, at: this.#loop.elapsed, write })
+        this.#seriesWrites.push({ tenant, at: this.#loop.elapsed, synced, write })
         return write(inner)
       })
     return {
       append: (batch) => {
         const copy = copyOf(batch)
-        return written((series) => series.append(copy))
+        return written((series) => series.append(copy), batch.synced)
       },
-      remove: (what) => written((series) => series.remove(what)),
+      remove: (what) => written((series) => series.remove(what), what.synced),
       expire: (now) => written((series) => series.expire(now)),
       applied: (log, partition) => this.#read(life, () => inner.applied(log, partition)),
       range: (query) => this.#read(life, () => inner.range(query)),

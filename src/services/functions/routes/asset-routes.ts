@@ -45,7 +45,8 @@ export function contentRoutes(app: FastifyInstance, { service, type }: TypeRouti
       query.done()
       const [name, version] = [param('name'), param('version')]
       if (isListed) return assetsBody({ type, name, version }, await api.assets(name, version))
-      return reply.type('application/gzip').send(Buffer.from(await api.content(name, version)))
+      const content = await api.content(name, version)
+      return reply.type('application/gzip').send(Buffer.from(content))
     }),
   )
   app.put(
@@ -161,7 +162,8 @@ function reading({ service, type }: TypeRouting, pathOf: PathOf): RouteHandlerMe
     query.done()
     const [name, version, path] = [param('name'), param('version'), await pathOf(context)]
     if (isListed) return assetsBody({ type, name, version }, await api.assets(name, version, path))
-    return reply.type('application/octet-stream').send(Buffer.from(await api.asset(name, version, path)))
+    const asset = await api.asset(name, version, path)
+    return reply.type('application/octet-stream').send(Buffer.from(asset))
   })
 }
 

@@ -139,7 +139,10 @@ function addExamples(app: FastifyInstance, service: Service): void {
           const base = `${RUNTIMES}/${runtime.name}/versions/${version.version}/example`
           return { assets: names.map((name) => ({ name, _links: { asset: { href: `${base}/${name}` } } })) }
         }
-        if (!isOne) return reply.type('application/gzip').send(Buffer.from(await writeArchive(assets)))
+        if (!isOne) {
+          const archive = await writeArchive(assets)
+          return reply.type('application/gzip').send(Buffer.from(archive))
+        }
         const file = assets.get(param('*'))
         if (file === undefined)
           throw new AppError('NOT_FOUND', `the example of ${runtime.name} has no file '${param('*').slice(0, 200)}'`)

@@ -120,7 +120,8 @@ function exportRoutes(app: FastifyInstance, service: TransfersService): void {
       answers: { 202: ExportSchema },
     }),
     ask(service, async ({ api, body, request, reply }) => {
-      return reply.code(202).send(shownExport(await api.startExport(body), originOf(request)))
+      const info = await api.startExport(body)
+      return reply.code(202).send(shownExport(info, originOf(request)))
     }),
   )
   app.get(

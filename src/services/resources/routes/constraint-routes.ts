@@ -69,7 +69,8 @@ export function constraintRoutes(app: FastifyInstance, service: ResourcesService
     handle(service, async ({ api, id, request, reply }) => {
       void reply.header('vary', 'accept')
       if (!accepts(request, SCHEMA_MEDIA_TYPE)) return api.constraints.get(id)
-      return reply.type(`${SCHEMA_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify(await api.constraints.schema(id)))
+      const schema = await api.constraints.schema(id)
+      return reply.type(`${SCHEMA_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify(schema))
     }),
   )
   app.put(

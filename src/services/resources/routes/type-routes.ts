@@ -128,7 +128,7 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
         return reply.type(`${SCHEMA_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify(schema))
       }
       const paged = pagedTypeOf(request.headers.accept)
-      if (paged === undefined) return reply.send(await api.types.constraints(id, 'merged'))
+      if (paged === undefined) return api.types.constraints(id, 'merged')
       const page = await api.types.constraints(id, 'paged', query)
       return reply.type(`${paged}; charset=utf-8`).send(JSON.stringify(page))
     }),

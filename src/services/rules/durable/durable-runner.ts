@@ -284,7 +284,7 @@ class Runner implements DurableRunner {
   async #deliveries({ tenant, id }: TaskRef, query: DeliveryQuery): Promise<readonly Delivery[]> {
     const runner = await this.#tenant(tenant)
     // these first: what comes to its end, or is stored, meanwhile is among the stored ones too
-    const fresh = await runner.freshDeliveries(id)
+    const fresh = await runner.deliveries.listed(id)
     const open = runner.deterministic.ledger.open(id).toReversed()
     const stored = await this.#options.store(tenant).collection(DELIVERIES).find(newestOf(id, MAX_DELIVERIES))
     const known = new Set(fresh.map(({ number }) => number))

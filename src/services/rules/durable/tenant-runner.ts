@@ -18,19 +18,12 @@ import { AppError, isAway, messageOf } from '../../../kernel/errors.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
 import type { Intake, IntakeOptions, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
 import { Checkpoints, type CheckpointSettings } from './checkpoints.ts'
+import { EndedDeliveries } from './ended-deliveries.ts'
 import { dataOf, messagesOf, type Input, type Untimed } from './input.ts'
 import { InputQueue, type Applied } from './input-queue.ts'
 import { Recovery } from './recovery.ts'
 import { joinedState, withoutParts } from './stored-states.ts'
-import {
-  DELIVERIES,
-  deliveryId,
-  MAX_DELIVERIES,
-  newestOf,
-  STATES,
-  type DeliveryRecord,
-  type StateRecord,
-} from './records.ts'
+import { STATES, type StateRecord } from './records.ts'
 import { Standstill } from './standstill.ts'
 import { DeterministicEngine, type EndOfRun, type EngineSettings } from './deterministic-engine.ts'
 
@@ -63,6 +56,7 @@ type ChannelPost = IntakePost & Pick<IntakeOptions, 'channel'>
 
 export class TenantRunner {
   readonly deterministic: DeterministicEngine
+  readonly deliveries: EndedDeliveries
   /** messages and pushes that tasks took */
   inputs = 0
   readonly #dependencies: TenantRunnerDependencies
@@ -127,6 +121,7 @@ export class TenantRunner {
       },
       recovery.mark,
     )
+    this.deliveries = new EndedDeliveries(store, this.deterministic, this.#checkpoints)
   }
 
   static async open(dependencies: TenantRunnerDependencies): Promise<TenantRunner> {
@@ -147,7 +142,7 @@ export class TenantRunner {
     if (change.kind === 'begin') {
       const { task } = change
       const resources = await this.#resources(task)
-      const deliveries = await this.#delivered(task.id, task.epoch)
+      const deliveries = await this.deliveries.count(task.id, task.epoch)
       const carryOut = (writes: readonly Write[]) => this.#begin(task, resources, deliveries, writes)
       return { writes: [], resourceIds: [...new Set(resources)], carryOut, apply: () => carryOut([]) }
     }
@@ -161,7 +156,7 @@ export class TenantRunner {
     if (change.kind === 'end') {
       const { epoch } = change
       const carryOut = (writes: readonly Write[]) =>
-        this.#take({ k: 'end', t: id, e: epoch }, [...writes, ...this.#endedDeliveries(id)])
+        this.#take({ k: 'end', t: id, e: epoch }, [...writes, ...this.deliveries.writes(id)])
       return { writes: [], resourceIds: [], carryOut, apply: () => carryOut([]) }
     }
     const writes = await this.#forgetting(id)
@@ -216,17 +211,6 @@ export class TenantRunner {
     if (!this.#queue.has('begin')) this.deterministic.require(input.t)
     await this.#take(input)
     if (input.k === 'push') this.inputs++
-  }
-
-  /**
-   * Deliveries that have come to an end and may not be in the store yet. Those of a run that is over are stored first, since
-   * nothing would bring them back after a crash.
-   */
-  async freshDeliveries(id: string): Promise<readonly DeliveryRecord[]> {
-    const fresh = () => this.deterministic.ledger.fresh.get(id) ?? []
-    const isOfRun = (one: DeliveryRecord) => this.deterministic.isOfRun(id, one.id)
-    for (let round = 0; round < 2 && !fresh().every(isOfRun); round++) await this.#checkpoints.flush()
-    return fresh().filter(isOfRun)
   }
 
   /** Messages that wait for tasks at work, and are kept for them. */
@@ -428,7 +412,7 @@ export class TenantRunner {
       ? this.deterministic.ledger.count(id) + this.deterministic.ledger.open(id).length
       : delivered
     try {
-      await this.#take({ k: 'begin', t: id, e: epoch, r: resources, d }, [...writes, ...this.#endedDeliveries(id)])
+      await this.#take({ k: 'begin', t: id, e: epoch, r: resources, d }, [...writes, ...this.deliveries.writes(id)])
     } finally {
       if (this.deterministic.beginning.get(task.id) === task) this.deterministic.beginning.delete(task.id)
     }
@@ -453,7 +437,7 @@ export class TenantRunner {
   /** A task whose begin was stored by the service and did not reach the log. */
   async #beginLate(task: RunnableTask): Promise<void> {
     try {
-      const delivered = await this.#delivered(task.id, task.epoch)
+      const delivered = await this.deliveries.count(task.id, task.epoch)
       await this.#begin(task, await this.#resources(task), delivered)
     } catch (error) {
       // whoever starts this tries again
@@ -470,31 +454,12 @@ export class TenantRunner {
 
   async #forgetting(id: string): Promise<readonly Write[]> {
     const { store } = this.#dependencies
-    const count = Math.min(MAX_DELIVERIES, await this.#delivered(id, Number.POSITIVE_INFINITY))
-    const deliveries = store.collection(DELIVERIES)
+    const deliveries = await this.deliveries.forgetting(id)
     return [
       store.collection(STATES).deleting(id),
       ...withoutParts(store, id, 0, (await store.collection(STATES).get(id))?.value.parts ?? 0),
-      ...Array.from({ length: count }, (_, number) => deliveries.deleting(deliveryId(id, number))),
+      ...deliveries,
     ]
-  }
-
-  /** With the input that ends a run: of a run that is over nothing is played again. */
-  #endedDeliveries(id: string): readonly Write[] {
-    const deliveries = this.#dependencies.store.collection(DELIVERIES)
-    const ended = this.deterministic.ledger.fresh.get(id) ?? []
-    return ended.map((one) => deliveries.putting(deliveryId(id, one.number), one))
-  }
-
-  /** How many deliveries of the task have come to an end; none before its first epoch. */
-  async #delivered(id: string, epoch: number): Promise<number> {
-    if (this.deterministic.task(id) !== undefined) return this.deterministic.ledger.count(id)
-    if (epoch <= 1) return 0
-    const { store } = this.#dependencies
-    const state = await store.collection(STATES).get(id)
-    // the last of a run may be stored without the state that followed from it
-    const last = await store.collection(DELIVERIES).find(newestOf(id, 1))
-    return Math.max(state?.value.delivered ?? 0, ...last.map(({ value }) => value.number + 1))
   }
 
   async #resources({ id, source, settings }: RunnableTask): Promise<readonly string[]> {
@@ -559,17 +524,11 @@ export class TenantRunner {
 
   #afterwards(): void {
     for (const run of this.#ended.splice(0)) {
-      if (this.deterministic.ledger.fresh.has(run.task.id)) void this.#tellAfterDeliveries(run)
-      else this.#dependencies.ended(run)
+      const storing = this.deliveries.stored(run.task.id)
+      if (storing === undefined) this.#dependencies.ended(run)
+      else void storing.then(() => this.#dependencies.ended(run))
     }
     this.#arm()
-  }
-
-  /** As with the input that ends a run. The first round may have begun before. */
-  async #tellAfterDeliveries(run: EndOfRun): Promise<void> {
-    const { fresh } = this.deterministic.ledger
-    for (let round = 0; round < 2 && fresh.has(run.task.id); round++) await this.#checkpoints.flush()
-    this.#dependencies.ended(run)
   }
 
   #arm(): void {

@@ -63,7 +63,10 @@ export function managementRoutes(app: FastifyInstance, { service }: WebscriptsRo
   app.post(
     PATH,
     described({ summary: 'Make a webscript of a text', body: NewSchema, answers: { 202: OperationSchema } }),
-    handle(service, async ({ api, body, reply }) => reply.code(202).send(await api.create(body))),
+    handle(service, async ({ api, body, reply }) => {
+      const created = await api.create(body)
+      return reply.code(202).send(created)
+    }),
   )
   app.get(
     `${PATH}/:name`,
@@ -79,7 +82,8 @@ export function managementRoutes(app: FastifyInstance, { service }: WebscriptsRo
       answers: { 202: OperationSchema },
     }),
     handle(service, async ({ api, param, body, reply, request }) => {
-      return reply.code(202).send(await api.replace(param('name'), body, versionOf(request)))
+      const replaced = await api.replace(param('name'), body, versionOf(request))
+      return reply.code(202).send(replaced)
     }),
   )
   app.delete(
@@ -90,7 +94,8 @@ export function managementRoutes(app: FastifyInstance, { service }: WebscriptsRo
       answers: { 202: OperationSchema },
     }),
     handle(service, async ({ api, param, reply, request }) => {
-      return reply.code(202).send(await api.remove(param('name'), versionOf(request)))
+      const removed = await api.remove(param('name'), versionOf(request))
+      return reply.code(202).send(removed)
     }),
   )
   app.get(
