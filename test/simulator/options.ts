@@ -1,5 +1,6 @@
 /** What the command that simulates can be told. */
 import { parseArgs } from 'node:util'
+import { messageOf } from '../../src/kernel/errors.ts'
 
 export const OPTIONS = {
   /** one run, with all that happened in it */
@@ -39,8 +40,19 @@ export const OPTIONS = {
 
 export type Values = ReturnType<typeof valuesOf>
 
+/** Ends the process with what is wrong, and what would be right, when an option is none. */
 export function valuesOf(args: readonly string[]) {
-  return parseArgs({ args: [...args], options: OPTIONS }).values
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS }).values
+  } catch (error) {
+    console.error(
+      `${messageOf(error)}\noptions: ${Object.keys(OPTIONS)
+        .map((name) => `--${name}`)
+        .join(' ')}`,
+    )
+    console.error('docs/guide/host-simulator.md says what they do')
+    process.exit(2)
+  }
 }
 
 /** seeds that are run unless it is said how many */

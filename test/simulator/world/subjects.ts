@@ -388,6 +388,7 @@ export const SUBJECTS: readonly Subject[] = [
     gapsMs: [5, 50, 300, 1000],
     first: [
       [0.8, quickStore],
+      [0.4, slowStore],
       [0.3, slowPlugs],
     ],
     meetings: [
