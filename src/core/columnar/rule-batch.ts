@@ -276,6 +276,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   }
 
   tellInner(row: number, bits: number, message: Values): boolean {
+    // Nobody is told before the input is done: nobody asks for what is at hand.
+    if (this.firings !== undefined) return this.firings.allInner(row, message as Message, bits)
     this.current = message as Message
     this.currentRow = row
     const isThere = this.#tellInnerTo(row, this.#rows.shape.sensors.length, bits)
