@@ -37,7 +37,12 @@ export class FiringRecorder implements EpochRecords {
   #sensors = 0
   /** since when nodes had their states, of the last records: an own list of each costs more than what is in it */
   #since = new Float64Array(0)
+  #sinceEnd = 0
+  /** the last of them: its place, of which message of which row, and state bits before that */
   #sinceAt = 0
+  #sinceRow = -1
+  #sinceNumber = -1
+  #sinceBits = 0
   /** two lists that fire one after the other, by the second: the last ones that were asked for */
   readonly #joined = new Map<readonly Fires[], { readonly first: readonly Fires[]; readonly all: readonly Fires[] }>()
 
@@ -59,6 +64,7 @@ export class FiringRecorder implements EpochRecords {
   /** The row is another task's, or its task has gone on elsewhere. */
   forget(row: number): void {
     if (row === this.#row) this.#row = -1
+    if (row === this.#sinceRow) this.#sinceRow = -1
   }
 
   /**
@@ -85,17 +91,19 @@ export class FiringRecorder implements EpochRecords {
       }
     }
     if (firings === 0 && (untils === undefined || !this.#tellsHeld)) return true
+    const of = this.#tasks.ofRow(row)
     const at = this.#at(row, time)
     const isAll = from === 0 && to === list.length && untils === undefined && at === time
-    if (isAll && !this.#hasWhy) return this.#add(row, list)
+    if (isAll && !this.#hasWhy) return this.#add(row, of, list)
     const part = isAll ? undefined : { at, from, to, fired: firings, untils }
-    return this.#record(row, message, list, part, rows.after(row))
+    return this.#record(row, of, message, list, part, rows.after(row))
   }
 
   /** Which sensors were fired by others, as far as those before a position have answered. `bits`: what they show. True as above. */
   inner(row: number, message: Message, position: number, bits: number): true {
     const rows = this.#rows
-    const { inner, innerBefore } = this.#tasks.ofRow(row).texts
+    const of = this.#tasks.ofRow(row)
+    const { inner, innerBefore } = of.texts
     const number = rows.count(row)
     if (row !== this.#row || number !== this.#number) {
       this.#row = row
@@ -109,9 +117,16 @@ export class FiringRecorder implements EpochRecords {
     const time = rows.time(row)
     const at = this.#at(row, time)
     const isAll = from === 0 && to === inner.length && at === time
-    if (isAll && !this.#hasWhy) return this.#add(row, inner)
+    if (isAll && !this.#hasWhy) return this.#add(row, of, inner)
     const part = isAll ? undefined : { at, from, to, fired: to - from, untils: undefined }
-    return this.#record(row, message, inner, part, bits)
+    return this.#record(row, of, message, inner, part, bits)
+  }
+
+  /** The same of a row whose sensors are all worked out: they have answered at once, and nothing of the message was told. */
+  allInner(row: number, message: Message, bits: number): true {
+    const of = this.#tasks.ofRow(row)
+    const { inner } = of.texts
+    return this.#hasWhy ? this.#record(row, of, message, inner, undefined, bits) : this.#add(row, of, inner)
   }
 
   /** The message at hand of a row goes on with the answer of the sensor at a position; those before have told theirs. */
@@ -127,12 +142,11 @@ export class FiringRecorder implements EpochRecords {
   }
 
   /** All of a list fires at the message's time. */
-  #add(row: number, list: readonly Fires[]): true {
+  #add(row: number, of: FiringTask, list: readonly Fires[]): true {
     const { nums } = this.#rows
     const d = this.#rows.at(row)
     const number = nums[d + COUNT] as number
     const late = this.#late
-    const of = this.#tasks.ofRow(row)
     if (late.isOpen) {
       const isSame = late.of === of && late.number === number && list[0]?.position !== late.list.at(-1)?.position
       if (isSame) {
@@ -159,31 +173,48 @@ export class FiringRecorder implements EpochRecords {
   }
 
   /** `after`: state bits as far as they are known. */
-  #record(row: number, message: Message, list: readonly Fires[], part: FiringPart | undefined, after: number): true {
+  #record(
+    row: number,
+    of: FiringTask,
+    message: Message,
+    list: readonly Fires[],
+    part: FiringPart | undefined,
+    after: number,
+  ): true {
     const rows = this.#rows
     const { nums } = rows
     const d = rows.at(row)
     const number = nums[d + COUNT] as number
     const time = nums[d + TIME] as number
-    const of = this.#tasks.ofRow(row)
     const { events } = this.#host
     if (this.#hasWhy) {
       const before = rows.before(row)
-      const sinceAt = this.#keepSince(row)
+      const sinceAt = this.#keepSince(row, number, before)
       events.recordFirings(new FiringRecord(of, number, time, list, part, message, before, after, this.#since, sinceAt))
     } else events.recordFirings(new FiringRecord(of, number, time, list, part))
     return true
   }
 
-  /** Keeps since when each node of a row had its state before its last message. Gives from which place on. */
-  #keepSince(row: number): number {
+  /**
+   * Keeps since when each node of a row had its state before its last message, the number of which is given, and state bits
+   * before it. Gives from which place on.
+   */
+  #keepSince(row: number, number: number, before: number): number {
+    const isNear = row === this.#sinceRow && number <= this.#sinceNumber + 1
+    // The message before changed nothing, or it is the same message.
+    const isSame = isNear && before === this.#sinceBits
+    this.#sinceNumber = number
+    if (isSame) return this.#sinceAt
+    this.#sinceRow = row
+    this.#sinceBits = before
     const { layout, nums } = this.#rows
     const { nodes } = layout
     const first = this.#rows.at(row) + layout.since
-    const sinceAt = this.#sinceAt + nodes > this.#since.length ? this.#renewSince(nodes) : this.#sinceAt
+    const sinceAt = this.#sinceEnd + nodes > this.#since.length ? this.#renewSince(nodes) : this.#sinceEnd
     const since = this.#since
     for (let n = 0; n < nodes; n++) since[sinceAt + n] = nums[first + n] as number
-    this.#sinceAt = sinceAt + nodes
+    this.#sinceAt = sinceAt
+    this.#sinceEnd = sinceAt + nodes
     return sinceAt
   }
 

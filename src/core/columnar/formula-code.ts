@@ -70,12 +70,15 @@ export interface FormulaValues {
 
 /** Works out all numbers that sensors of a shape give for a message; false when one is not finite. */
 export function workOut({ sensors }: BatchShape, values: FormulaValues): boolean {
-  for (const { formula } of sensors) {
-    for (const [n, number] of formula?.numbers.entries() ?? []) {
-      const value = valueOf(number, values) as number
-      if (!Number.isFinite(value)) return false
-      values.numbers[(formula?.first ?? 0) + n] = value
-    }
+  return sensors.every(({ formula }) => formula === undefined || numbersOf(formula, values))
+}
+
+/** The same of one sensor, when those before are worked out. */
+export function numbersOf({ first, numbers }: SensorFormula, values: FormulaValues): boolean {
+  for (const [n, number] of numbers.entries()) {
+    const value = valueOf(number, values) as number
+    if (!Number.isFinite(value)) return false
+    values.numbers[first + n] = value
   }
   return true
 }

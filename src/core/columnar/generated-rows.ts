@@ -150,7 +150,9 @@ class SourceWriter {
       'const now = clock[0]',
       ...this.#row(refuse, `{ ${end(ACCEPTED_WITH_CALLS).join('; ')} }`, set, end(ACCEPTED_WITH_CALLS), part),
       // Who is told of what a sensor runs may have asked for something.
-      ...(this.#shape.inner ? [`if (batch.tellsInner) { ${end(ACCEPTED_WITH_CALLS).join('; ')} }`] : []),
+      ...(this.#shape.inner
+        ? [`if (batch.tellsInner && batch.firings === undefined) { ${end(ACCEPTED_WITH_CALLS).join('; ')} }`]
+        : []),
       ...end(this.#layout.isCalled ? ACCEPTED_WITH_CALLS : ACCEPTED),
     ]
   }

@@ -149,7 +149,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     }
     const what = part.table[((before & keyMask) << shape.keyBits) | (bits & keyMask)] ?? 0
     if (what !== NOTHING) follow(row, isWhole ? what : rows.knownOf(row, part, what), message)
-    return isCalled || batch.tellsInner || what !== NOTHING
+    return isCalled || (batch.tellsInner && batch.firings === undefined) || what !== NOTHING
   }
   const takePart: TakePart = (row, message, fields, part) => {
     if (rows.isWaiting(row) || !read(message, part) || !canTake(row)) return NOT_ACCEPTED

@@ -29,11 +29,11 @@ import {
   objectsAt,
   STATE_BITS,
 } from './row-layout.ts'
-import { keptSince, type BeforeUnknown, type Era, type UnknownMessages } from './message-eras.ts'
+import { keptSince, type BeforeUnknown, type Era, type Missed, type UnknownMessages } from './message-eras.ts'
 import { isSilent, type Part } from './message-parts.ts'
 import { ALL, replay, type Progress } from './replay.ts'
 import { withFailures } from '../task/result.ts'
-import type { FiredAfter, NotRun } from './missed-messages.ts'
+import { ALL_RUN, type FiredAfter, type NotRun } from './missed-messages.ts'
 import type { RowStore } from './row-store.ts'
 import { originOf, setStanding, standingSensors } from './standing-nodes.ts'
 import { remember } from '../task/stream.ts'
@@ -179,12 +179,12 @@ function setBefore(
 ): void {
   const { task, row, materializedCount, offset } = handle
   const { state, model } = task
-  const { last, before, prior } = unknown
+  const { last, before, prior, missed } = unknown
   restoreFirings(rows, handle, count)
   // What one of them fires, it fires again: nothing may hold it back.
   for (const actuator of state.actuators) actuator.firedAt = Math.min(actuator.firedAt, first?.time ?? 0)
   const messages = unknown.count - 1 - materializedCount
-  addMessages(rows, state, messages, rows.firesBefore(row, count) - fired, rows.partly(row))
+  addMessages(rows, state, messages, rows.firesBefore(row, count) - fired, missed ?? rows.partly(row))
   setNodes(rows, state, model, before, unknown.since, 0)
   if (messages > 0) {
     for (const sensor of state.sensors) sensor.error = null
@@ -289,9 +289,6 @@ function stateAt(
   replay({ model: task.model, state }, message, past[b + FIRED] ?? 0, answers(rows, task, row, bits, false), ALL)
   return state
 }
-
-type Missed = Pick<NotRun, 'missed' | 'silent'>
-const ALL_RUN: Missed = { missed: 0, silent: 0 }
 
 /** What messages did not run before one that runs a part and is counted. */
 function beforeOwn(part: Part, { missed, silent }: Missed = ALL_RUN): Missed {

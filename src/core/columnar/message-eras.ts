@@ -92,15 +92,23 @@ export interface UnknownMessages {
   readonly fired: number
 }
 
-/** What a row knew before a message in which sensors fail. */
+/** What messages did not run: sensors, and those that ran none. */
+export interface Missed {
+  readonly missed: number
+  readonly silent: number
+}
+
+/** What a row knew before the first message that is replayed. */
 export interface BeforeUnknown {
   /** of that message, and what is known of those before it */
   readonly count: number
   readonly era: Era
+  /** what was not run before it, since the full state was up to date; undefined: what the row says, since no later one counts */
+  readonly missed?: Missed
   /** state bits before it, and since when each node had its state */
   readonly before: number
   readonly since: number[]
-  /** the message before, which ran all sensors, and state bits before that; undefined: the full state has seen it */
+  /** the message before, which ran all sensors, and state bits before that; undefined: the full state has seen it, or it is not needed */
   readonly last: KeptMessage | undefined
   readonly prior: number
 }

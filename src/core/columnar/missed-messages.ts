@@ -1,5 +1,5 @@
 /** What is known of messages of a row that did not run all of its sensors. */
-import type { Era } from './message-eras.ts'
+import type { Era, Missed } from './message-eras.ts'
 
 /** Of a row whose messages do not all run all of its sensors. */
 export interface MissedMessages {
@@ -13,12 +13,11 @@ export interface MissedMessages {
   earlier: NotRun
 }
 
-/** What messages did not run: sensors, and those that ran none. */
-export interface NotRun {
+/** The same with state bits of each sensor before it ran last. */
+export interface NotRun extends Missed {
   readonly prior: number
-  readonly missed: number
-  readonly silent: number
 }
+export const ALL_RUN: Missed = { missed: 0, silent: 0 }
 
 /** What came before a message at which an actuator fired, with the message itself. */
 export interface FiredAfter extends Omit<NotRun, 'prior'> {

@@ -74,6 +74,10 @@ export class RowTexts {
   /** by state bits after a message, then by those before it: what whys of `inner` say */
   #innerSaid = new Map<number, Map<number, readonly StateWhy[]>>()
   #innerSaidSize = 0
+  /** what was said of them last: mostly it is said again */
+  #innerLast: readonly StateWhy[] | undefined
+  #innerLastBefore = 0
+  #innerLastAfter = 0
   readonly #paths: WhyPaths
   readonly #rows: RowStore
   readonly #model: TaskModel
@@ -136,6 +140,14 @@ export class RowTexts {
 
   /** The same of all `inner`, once their sensors are known. The same list for the same states. */
   innerSaid(before: number, after: number): readonly StateWhy[] {
+    const last = this.#innerLast
+    if (last !== undefined && before === this.#innerLastBefore && after === this.#innerLastAfter) return last
+    this.#innerLastBefore = before
+    this.#innerLastAfter = after
+    return (this.#innerLast = this.#findInnerSaid(before, after))
+  }
+
+  #findInnerSaid(before: number, after: number): readonly StateWhy[] {
     const known = this.#innerSaid.get(after)?.get(before)
     if (known !== undefined) return known
     const made = this.inner.map((fires) => this.said(fires, before, after))

@@ -191,7 +191,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   get counts(): Counts {
     return {
       steps: this.taken + (this.#rowCalls?.answers ?? 0),
-      firings: this.#firings + (this.taken - this.#inFold) * this.#inner,
+      firings: this.#firings + (this.taken - this.#inFold) * this.#inner - this.#unknown.notRun,
       calls: this.#firings,
       held: this.#held,
       dropped: 0,
@@ -230,7 +230,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     if (this.tellsInner) return undefined
     if (this.#vectorParts === null && this.#generate !== undefined) {
       const { model } = this.handleAt(first).task
-      this.#vectorParts = vectorPartsOf(this.#rows, first, model, this.#generate, this.#unknown.isPossible)
+      const mayFail = this.#unknown.isPossible && !this.#rows.shape.inner
+      this.#vectorParts = vectorPartsOf(this.#rows, first, model, this.#generate, mayFail)
     }
     if (this.records?.canVectorize(this.#vectorParts?.all ?? []) === false) return undefined
     const vectorized = this.#vectorParts ? VectorizedBatch.of(rows, this.#vectorParts, this, last, era) : undefined
@@ -275,6 +276,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   }
 
   tellInner(row: number, bits: number, message: Values): boolean {
+    // Nobody is told before the input is done: nobody asks for what is at hand.
+    if (this.firings !== undefined) return this.firings.allInner(row, message as Message, bits)
     this.current = message as Message
     this.currentRow = row
     const isThere = this.#tellInnerTo(row, this.#rows.shape.sensors.length, bits)

@@ -11,6 +11,7 @@ import type { DirectProperties } from '../placeholders/direct.ts'
 import type { Calculation, Formula, Operator, WrittenFormula } from '../plug/calculation.ts'
 import { kindOf } from '../plug/calculation.ts'
 import { formulaOf } from '../expression/formula.ts'
+import { numberOfText } from '../plug/field-type.ts'
 import { isFinishedButReads } from './property-fill.ts'
 
 export type RowFormula =
@@ -33,6 +34,14 @@ export interface SensorFormula {
   /** state indexes by formula: the first that holds */
   readonly states: readonly (readonly [RowFormula, number])[]
   readonly otherwise: number
+  /** properties that are values of the message: when one cannot be a number, the sensor fails and its plug is not called */
+  readonly properties: readonly MessageProperty[]
+}
+
+export interface MessageProperty {
+  readonly parameter: string
+  /** null is no number either: the property must be there, and nothing stands in for it */
+  readonly isNeeded: boolean
 }
 
 /** The numbers of sensors that calculate, by label and name: places among all of them. */
@@ -78,7 +87,23 @@ export function sensorFormula(
   }
   const otherwise = states.indexOf(calculation.otherwise)
   if (otherwise === -1 || !resolver.readsAll()) return undefined
-  return { formula: { first, numbers, states: found, otherwise }, constants: resolver.constants, names: resolver.names }
+  const formula = { first, numbers, states: found, otherwise, properties: messageProperties(own, given) }
+  return { formula, constants: resolver.constants, names: resolver.names }
+}
+
+function messageProperties({ plug }: NodeProperties, { reads }: DirectProperties): readonly MessageProperty[] {
+  return reads.flatMap((read) => {
+    const { mandatory, defaultValue } = plug.input[read.property] ?? {}
+    return read.from === 'message'
+      ? [{ parameter: read.key, isNeeded: mandatory === true && defaultValue === undefined }]
+      : []
+  })
+}
+
+/** Whether a sensor fails with a value, as properties that are numbers are checked. False for what may be read as one. */
+export function isRefused({ isNeeded }: MessageProperty, value: unknown): boolean {
+  if (value === undefined) return false
+  return value === null ? isNeeded : !Number.isFinite(value) && numberOfText(value) === undefined
 }
 
 /** Constants, and what moves; undefined when the general way does more than read. */
@@ -167,15 +192,30 @@ function numberAt(place: number | undefined): RowFormula | undefined {
 export type ParameterType = 'number' | 'boolean' | 'string'
 
 /** The fields of the message that a calculation reads, and what they have to be. */
-export function parametersIn({ numbers, states }: SensorFormula): readonly (readonly [string, ParameterType])[] {
+export function parametersIn(formula: SensorFormula): readonly (readonly [string, ParameterType])[] {
   const found: (readonly [string, ParameterType])[] = []
+  eachPart(formula, (part) => {
+    if ('parameter' in part) found.push([part.parameter, 'is' in part ? typeOf(part.is) : 'number'])
+  })
+  return found
+}
+
+/** Places of the calculated numbers that a calculation reads, its own among them. */
+export function numbersIn(formula: SensorFormula): ReadonlySet<number> {
+  const found = new Set<number>()
+  eachPart(formula, (part) => {
+    if ('number' in part) found.add(part.number)
+  })
+  return found
+}
+
+function eachPart({ numbers, states }: SensorFormula, look: (part: Exclude<RowFormula, boolean>) => void): void {
   const walk = (formula: RowFormula): void => {
     if (typeof formula !== 'object') return
-    if ('parameter' in formula) found.push([formula.parameter, 'is' in formula ? typeOf(formula.is) : 'number'])
+    look(formula)
     if ('op' in formula) for (const one of formula.of) walk(one)
   }
   for (const formula of [...numbers, ...states.map(([formula]) => formula)]) walk(formula)
-  return found
 }
 
 function typeOf(value: boolean | string): ParameterType {

@@ -1,17 +1,20 @@
 /**
- * Messages in which a value that is compared is no number, so that its sensor fails and has no state: a row takes them by
- * itself when nothing follows, and the next one, in which all sensors answer again, also when something does. All else
- * about them (the error, what became unknown and when) is made up by taking them through the state machine when somebody
- * looks.
+ * Messages in which a value that is compared or calculated with is no number, so that its sensor fails and has no state,
+ * and sensors that it would have run are not run: a row takes them by itself when nothing follows, and the next one, in
+ * which all sensors answer again, also when something does. All else about them (the error, what became unknown and when)
+ * is made up by taking them through the state machine when somebody looks, and the message before them as well where
+ * sensors run others or give numbers.
  *
  * UNKNOWN-1 the bits of a sensor without a state are those of its last one, which is what triggers ask for. What gates were
  *   last is kept beside them while it is not what the bits say; then the row takes the next message here, too
  * UNKNOWN-2 the two messages after it run all sensors, or go by the full state: a row does not know which of them had none
+ * UNKNOWN-3 sensors that are not run because of it are counted as what messages did not run (missed-messages.ts), and so
+ *   are the firings that would have run them
  */
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
-import { formulaState, type FormulaValues } from './formula-code.ts'
+import { formulaState, numbersOf, type FormulaValues } from './formula-code.ts'
 import { shift, stateOf } from './interpreted-rows.ts'
 import { MAX_FAILED, MAX_REPLAYED, oddEra } from './message-eras.ts'
 import type { Era, KeptMessage, Known, TimedMessage } from './message-eras.ts'
@@ -23,15 +26,28 @@ import { outcomeWithout } from './possible-firings.ts'
 import { isOfType, numberIn } from './read-parameters.ts'
 import { AFTER, AT_COUNT, BEFORE, blockAt, COUNT, ERA, FIRED_AFTER, LAST, objectsAt, TIME } from './row-layout.ts'
 import type { RowHandle } from './row-handle.ts'
-import type { FiredAfter } from './missed-messages.ts'
+import { ALL_RUN, type FiredAfter } from './missed-messages.ts'
 import { NOTHING, type RowStore } from './row-store.ts'
 import type { RowCode } from './row-code.ts'
-import { parametersIn, type SensorFormula } from './sensor-formula.ts'
+import { isRefused, numbersIn, parametersIn, type SensorFormula } from './sensor-formula.ts'
+import type { BatchShape, ShapeSensor } from './batch-shape.ts'
 
 /** What follows from a message, as a place in the followings of the store, and what gates were last with it. */
 interface Outcome {
   readonly what: number
   readonly gates: number
+}
+
+/** What a sensor shows of a message: a state, UNKNOWN when it fails, or that its plug has to be asked. */
+const HAS_TO_BE_ASKED = -2
+
+/** What a sensor goes by: others, as bits of their positions. */
+interface Source {
+  readonly sensor: ShapeSensor
+  /** the one that runs it; 0: the message does */
+  readonly runBy: number
+  /** those whose numbers it reads */
+  readonly reads: number
 }
 
 /** Who fires what follows. */
@@ -48,33 +64,43 @@ export class UnknownStates {
   /** by sensors that fail, as bits of their positions, then by key bits before and now, then by gates before */
   readonly #outcomes = new Map<number, Map<number, Map<number, Outcome>>>()
   readonly isPossible: boolean
+  /** sensors that messages did not run because others failed */
+  notRun = 0
+  /** by position */
+  readonly #sources: readonly Source[]
+  /** what the message before did is not known by state bits alone */
+  readonly #replaysLast: boolean
   /** what a message fired it fires again when it is replayed; not asked of rows that fire before all sensors have answered */
   readonly #firesAgain: boolean
   readonly #firings: UnknownFirings
-  /** of the message at hand: sensors that fail, as bits of their positions, and state bits */
+  /** of the message at hand: sensors that fail or are not run, as bits of their positions; how many are not run; and state bits */
   #failed = 0
+  #missed = 0
   #bits = 0
 
   /** `tellsFailures`: each failure is told to somebody */
   constructor(rows: RowStore, model: TaskModel, firings: UnknownFirings, tellsFailures: boolean) {
     const { sensors, inner } = rows.shape
+    this.#sources = sourcesOf(rows.shape, model)
+    this.#replaysLast = inner || sensors.some(({ formula }) => formula !== undefined && formula.numbers.length > 0)
     this.#rows = rows
     this.#model = model
     this.#firings = firings
     this.#firesAgain = !rows.shape.early && model.graph.triggers.every(({ policyMs }) => policyMs <= 0)
     this.isPossible =
       !tellsFailures &&
-      !inner &&
       model.settings.resetObservations &&
       model.graph.sensors.every(({ call }) => call.retry === undefined) &&
-      sensors.some(({ steps }) => steps?.takesTexts === true) &&
-      sensors.every(({ steps, formula }) => steps !== undefined || formula?.numbers.length === 0)
+      sensors.some(({ steps, formula }) => steps?.takesTexts === true || (formula?.properties ?? []).length > 0) &&
+      sensors.every(({ steps, formula }) => steps !== undefined || formula !== undefined)
   }
 
   /** Takes a message that runs all sensors, of which some fail now or did before; false when the full state has to. */
   take(handle: RowHandle, message: Message, now: number, known: Known, { missing, carried, lacks }: Part): boolean {
     if (!this.isPossible || missing > 0 || carried.length > 0 || lacks.length > 0) return false
     const rows = this.#rows
+    // Their events count on sensors that are all run.
+    if (rows.shape.inner && this.#firings.tells) return false
     const { row } = handle
     const odd = rows.oddGates.get(row)
     if (!this.#read(message, row) || (this.#failed === 0 && odd === undefined)) return false
@@ -84,6 +110,10 @@ export class UnknownStates {
     if (outcome.what !== NOTHING && !this.#canFire) return false
     if (this.#failed !== 0 && !this.#note(handle, message, now, known)) return false
     this.#set(row, now, this.#bits, outcome.gates)
+    if (this.#missed > 0) {
+      rows.partlyOf(row).missed += this.#missed
+      this.notRun += this.#missed
+    }
     if (this.#failed === 0) return this.#regain(row, message, known.era, outcome.what)
     if (handle.unknown?.from?.count === rows.count(row)) this.#copySince(row, handle.unknown.from.since)
     return true
@@ -111,25 +141,37 @@ export class UnknownStates {
 
   /** What sensors show; false when a plug has to be asked. */
   #read(message: Message, row: number): boolean {
-    const { nums, layout, shape } = this.#rows
+    const { nums, layout } = this.#rows
     const d = this.#rows.at(row)
     const before = this.#rows.after(row)
     this.#failed = 0
+    this.#missed = 0
     this.#bits = 0
-    for (const [position, { steps, formula, shift: at, mask }] of shape.sensors.entries()) {
-      let state: number
-      if (formula !== undefined) {
-        state = this.#calculated(formula, message, d)
-        if (state === UNKNOWN) return false
-      } else {
-        const value = numberIn(message[steps?.parameter ?? ''], steps?.takesTexts === true)
-        if (value === undefined || steps === undefined) return false
-        state = Number.isNaN(value) ? UNKNOWN : stateOf(steps, value, nums, d + layout.constants + steps.constant)
-      }
+    const values: FormulaValues = {
+      parameter: (name) => message[name],
+      constant: (place) => nums[d + layout.constants + place] ?? 0,
+      numbers: [],
+    }
+    for (const [position, { sensor, runBy, reads }] of this.#sources.entries()) {
+      const { shift: at, mask } = sensor
+      const isRun = (this.#failed & runBy) === 0
+      // What one gave that fails is what it gave last, which a row does not know.
+      if (isRun && (this.#failed & reads) !== 0) return false
+      const state = isRun ? this.#shown(sensor, values, d) : UNKNOWN
+      if (state === HAS_TO_BE_ASKED) return false
+      if (!isRun) this.#missed++
       if (state === UNKNOWN) this.#failed |= 1 << position
       this.#bits |= state === UNKNOWN ? before & (mask << at) : state << at
     }
     return true
+  }
+
+  #shown({ steps, formula }: ShapeSensor, values: FormulaValues, d: number): number {
+    if (formula !== undefined) return calculated(formula, values)
+    const value = numberIn(values.parameter(steps?.parameter ?? ''), steps?.takesTexts === true)
+    if (value === undefined || steps === undefined) return HAS_TO_BE_ASKED
+    const { nums, layout } = this.#rows
+    return Number.isNaN(value) ? UNKNOWN : stateOf(steps, value, nums, d + layout.constants + steps.constant)
   }
 
   /** Keeps what is needed to take the message, in which sensors fail, through the state machine later. */
@@ -152,19 +194,23 @@ export class UnknownStates {
     } else {
       const isSeen = count === materializedCount
       if (!isSeen && (last === undefined || lastEra === undefined || !rows.ranAll(lastEra))) return false
-      const before = rows.after(row)
-      const kept = { message: last, fields: lastEra?.fields, time: rows.time(row), index: -1, older: undefined }
+      const { missed, silent } = rows.partly(row) ?? ALL_RUN
       const since: number[] = []
       for (let n = 0; n < rows.layout.nodes; n++) since.push(0)
-      const from = {
-        count: count + 1,
-        era,
-        before,
-        since,
-        last: isSeen ? undefined : (kept as KeptMessage),
-        prior: rows.before(row),
+      const from = { since, missed: { missed, silent }, prior: rows.before(row), last: undefined }
+      if (isSeen || !this.#replaysLast) {
+        const kept = { message: last, fields: lastEra?.fields, time: rows.time(row), index: -1, older: undefined }
+        const before = rows.after(row)
+        const known = { ...from, count: count + 1, era, before, last: isSeen ? undefined : (kept as KeptMessage) }
+        handle.unknown = { from: known, replayed: [own], fired: 0 }
+      } else {
+        const fired = rows.fires(row) - rows.firesBefore(row, count)
+        if (fired > 0 && !this.#firesAgain) return false
+        this.#copySince(row, since)
+        const known = { ...from, count, era: lastEra as Era, before: rows.before(row) }
+        const replayed = [{ message: last as Message, time: rows.time(row) }, own]
+        handle.unknown = { from: known, replayed, fired }
       }
-      handle.unknown = { from, replayed: [own], fired: 0 }
     }
     rows.hadUnknown = true
     rows.unknownAt[row] = count + 1
@@ -243,18 +289,6 @@ export class UnknownStates {
     return true
   }
 
-  /** The state of a sensor that asks for truths, texts and finite numbers; UNKNOWN when one of them is none. */
-  #calculated(formula: SensorFormula, message: Message, d: number): number {
-    if (parametersIn(formula).some(([name, type]) => !isOfType(message[name], type))) return UNKNOWN
-    const { nums, layout } = this.#rows
-    const values: FormulaValues = {
-      parameter: (name) => message[name],
-      constant: (place) => nums[d + layout.constants + place] ?? 0,
-      numbers: [],
-    }
-    return formulaState(formula, values)
-  }
-
   #outcome(before: number, gates: number): Outcome {
     const rows = this.#rows
     const failed = this.#failed
@@ -275,6 +309,33 @@ export class UnknownStates {
     byGates.set(gates, outcome)
     return outcome
   }
+}
+
+/** Of a sensor that calculates with finite numbers and asks for truths and texts. */
+function calculated(formula: SensorFormula, values: FormulaValues): number {
+  if (formula.properties.some((property) => isRefused(property, values.parameter(property.parameter)))) return UNKNOWN
+  const isAsWanted = parametersIn(formula).every(([name, type]) => isOfType(values.parameter(name), type))
+  return isAsWanted && numbersOf(formula, values) ? formulaState(formula, values) : HAS_TO_BE_ASKED
+}
+
+function sourcesOf({ sensors }: BatchShape, { graph }: TaskModel): readonly Source[] {
+  const bitOf = (slot: number | undefined): number => {
+    const position = sensors.findIndex((sensor) => sensor.slot === slot)
+    return position === -1 ? 0 : 1 << position
+  }
+  const givers = sensors.map(({ formula }) => {
+    const { first = 0, numbers = [] } = formula ?? {}
+    return { first, end: first + numbers.length }
+  })
+  return sensors.map((sensor, position) => {
+    const trigger = graph.triggers.find(({ destination }) => destination === graph.sensors[sensor.slot])
+    let reads = 0
+    for (const place of sensor.formula === undefined ? [] : numbersIn(sensor.formula)) {
+      const giver = givers.findIndex(({ first, end }) => first <= place && place < end)
+      if (giver !== position) reads |= 1 << giver
+    }
+    return { sensor, runBy: bitOf(trigger?.source.slot), reads }
+  })
 }
 
 /** The last message of a row has fired: what gates were before it is kept with that. */

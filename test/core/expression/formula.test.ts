@@ -37,7 +37,8 @@ function asRowFormula(formula: Formula): RowFormula {
 function results(formula: Formula, { a, b }: Values): { generated: unknown; worked: unknown } {
   const own = asRowFormula(formula)
   const isNumber = kindOf(formula) === 'number'
-  const sensor = { first: 0, numbers: isNumber ? [own] : [], states: isNumber ? [] : [[own, 1] as const], otherwise: 0 }
+  const states = isNumber ? [] : [[own, 1] as const]
+  const sensor = { first: 0, numbers: isNumber ? [own] : [], states, otherwise: 0, properties: [] }
   const names = { parameter: (name: string) => name, constant: (own: number) => `(${own})`, number: () => '' }
   const source = isNumber ? sourceOf(own, names) : stateSource(sensor, names)
   // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the text is the engine's own
