@@ -16,7 +16,8 @@ export interface FiringPlaces {
 
 /** What their calls see. */
 export interface FiringContext extends PlugContext {
-  /** whose call it is */
+  /** rows that fire one after the other, and whose call it is */
+  firing: FiringPlaces | null
   place: number
   readonly row: number
   /** not null: the call goes on in the state machine */
@@ -112,10 +113,14 @@ function loopSource(plug: string, { before, after }: typeof QUIET): string {
   return [
     '(rows, context, firing, first, from, to) => {',
     ...before,
+    // What does not change while rows fire is looked at before: else each call looks again at what it is.
+    'if (rows.properties.length === 0) return 0',
+    'context.firing = rows',
     'let firings = 0',
     'for (let w = from; w < to; w++) {',
+    'const base = w << 5',
     'for (let word = firing[first + w]; word !== 0; word &= word - 1) {',
-    'const i = (w << 5) + 31 - Math.clz32(word & -word)',
+    'const i = base | (31 ^ Math.clz32(word & -word))',
     'context.place = i',
     'let given',
     'try {',
@@ -124,9 +129,9 @@ function loopSource(plug: string, { before, after }: typeof QUIET): string {
     'owner.firingFailed(error)',
     'return firings',
     '}',
-    `if (context.opened !== null || rows.isOver) ${leave('context.opened !== null')}`,
+    `if (context.opened !== null || rows.isOver !== false) ${leave('context.opened !== null')}`,
     ...after(leave('false')),
-    'firings++',
+    'firings = (firings + 1) | 0',
     '}',
     '}',
     'return firings',

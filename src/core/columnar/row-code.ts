@@ -5,7 +5,7 @@
  */
 import type { Accepted } from '../engine/executor.ts'
 import type { Message } from '../task/origin.ts'
-import type { FiringContext, FiringOwner, FiringPlaces } from './firing-loop.ts'
+import type { FiringContext, FiringOwner } from './firing-loop.ts'
 import type { SetCopies } from './set-copies.ts'
 import type { Era } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
@@ -25,9 +25,9 @@ export interface RowEvents extends FiringOwner {
   /** Fires an actuator, whose objects stand at `place`. False when the call went on in the state machine, and with it what follows it. */
   fire(row: number, place: number, actuator: number, trigger: number): boolean
   /** Rows of a vectorized batch fire their only actuators, one after the other. Gives what their calls see. */
-  beginFirings(trigger: number, rows: FiringPlaces): FiringContext
+  beginFirings(trigger: number): FiringContext
   /** Tells that one of them fires, before it does. Gives what its call sees. */
-  tellNext(told: RowMessage, trigger: number, rows: FiringPlaces): FiringContext
+  tellNext(told: RowMessage, trigger: number): FiringContext
   /** They are done, so many of them by themselves. */
   endFirings(firings: number): void
   /** Takes the next message of an indexed row when no code for its part does; false when the full state has to. */

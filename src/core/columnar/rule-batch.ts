@@ -35,7 +35,6 @@ import { FiringRecorder } from './firing-recorder.ts'
 import { RowEventWriter } from './row-events.ts'
 import { RowRecords } from './row-records.ts'
 import { RowMessage } from './row-message.ts'
-import type { FiringPlaces } from './firing-loop.ts'
 import type { RowContext } from './row-context.ts'
 import { RowCalls, type RowCall, type RowCallLane } from './open-row-calls.ts'
 import { RowStore, type Following, type RawData, type SensorCall } from './row-store.ts'
@@ -297,13 +296,13 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     return this.#events.firings(told, list, from)
   }
 
-  tellNext(told: RowMessage, trigger: number, places: FiringPlaces): RowContext {
+  tellNext(told: RowMessage, trigger: number): RowContext {
     const rows = this.#rows
     const { row, before, after } = told
     this.#calls.end()
     const list = rows.followings[rows.known(row, rows.entry(before, after), before, after)] ?? []
     this.#events.firings(told, list, 0)
-    return this.beginFirings(trigger, places)
+    return this.beginFirings(trigger)
   }
 
   /** The row's own numbers are up to date from here on. */
@@ -361,10 +360,9 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     return true
   }
 
-  beginFirings(trigger: number, places: FiringPlaces): RowContext {
+  beginFirings(trigger: number): RowContext {
     const context = this.#calls.actuator(this, 0, 0, trigger)
     context.prepared = undefined
-    context.firing = places
     return context
   }
 

@@ -317,7 +317,7 @@ export class VectorizedBatch {
 
   #fireAll(): number {
     const calls = this.#calls
-    const context = this.#batch.beginFirings(this.#parts.trigger, calls)
+    const context = this.#batch.beginFirings(this.#parts.trigger)
     // The bits say who comes first; until then nobody can ask.
     this.#at = context
     const { sets, words } = this.#history
@@ -367,7 +367,7 @@ export class VectorizedBatch {
       for (let n = 0; n < layout.nodes; n++) told.since[n] = nums[d + layout.since + n] ?? 0
       if (asked !== 0) this.#since.set(i, newest - 1, told.since, 0, asked)
     }
-    return this.#batch.tellNext(told, this.#parts.trigger, this.#calls)
+    return this.#batch.tellNext(told, this.#parts.trigger)
   }
 
   /** From rows whose last message was `last`. False when it, or an earlier one that counts, has no number for them. */

@@ -36,7 +36,7 @@ export function compileProperties(
   fields: Readonly<Record<string, InputField>>,
 ): CompiledProperties {
   const findings = emptyFindings()
-  const fixed: Record<string, unknown> = {}
+  const fixed: Record<string, unknown> = new OwnShape()
   const moving: [string, (scope: Scope) => unknown][] = []
   const reads: (DirectRead | undefined)[] = []
   for (const [key, value] of Object.entries(properties)) {
@@ -58,6 +58,13 @@ export function compileProperties(
     evaluate: (scope) => fill({ ...fixed }, moving, scope),
   }
 }
+
+/**
+ * Plain objects, which V8 holds apart from all others: what plugs declare and rules say has the same names, and a number is
+ * read faster where none of them ever stood for anything else.
+ */
+const OwnShape = function OwnShape() {} as unknown as new () => Record<string, unknown>
+OwnShape.prototype = Object.prototype
 
 function planProperty(key: string, value: unknown, field: InputField | undefined, findings: Findings): Plan {
   const format = field?.format?.type

@@ -20,6 +20,13 @@ describe('properties', () => {
     expect(compiled.evaluate(scope)).toEqual({ value: 5, list: [1] })
   })
 
+  it('are plain objects', () => {
+    const { constant } = compileProperties({ value: 5 }, fields)
+    expect(Object.getPrototypeOf(constant)).toBe(Object.prototype)
+    expect(Object.isFrozen(constant)).toBe(true)
+    expect(structuredClone(constant)).toStrictEqual({ value: 5 })
+  })
+
   it('are filled in, and what is missing and optional is absent', () => {
     const compiled = compileProperties(
       {
