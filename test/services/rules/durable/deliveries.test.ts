@@ -421,6 +421,17 @@ class GatedGround {
   }
 }
 
+/** What the next host lists, when the new run has acted once. */
+async function listedAfterNext(ground: GatedGround, life: Life): Promise<unknown> {
+  await life.send('b', { level: 12 })
+  await life.rest()
+  await life.close()
+  const next = ground.open(2000)
+  const listed = await deliveriesOf(next)
+  await next.close()
+  return listed
+}
+
 const OF_BOTH = [{ id: 'a/2/2/0' }, { id: 'a/1/2/0' }]
 
 describe('a delivery whose message was on its way when its run was begun anew', () => {
@@ -439,12 +450,7 @@ describe('a delivery whose message was on its way when its run was begun anew', 
       life = ground.open(1000)
       await life.runner.resume([again])
     }
-    await life.send('b', { level: 12 })
-    await life.rest()
-    await life.close()
-    life = ground.open(2000)
-    expect(await deliveriesOf(life)).toMatchObject(OF_BOTH)
-    await life.close()
+    expect(await listedAfterNext(ground, life)).toMatchObject(OF_BOTH)
   })
 
   it('keeps its place when the host dies before the begin is applied', async () => {
@@ -468,12 +474,8 @@ describe('a delivery whose message was on its way when its run was begun anew', 
     ground.silentAfter = ''
     life = ground.open(1000)
     await life.runner.resume([again])
-    await life.send('b', { level: 12 })
-    await life.rest()
-    await life.close()
-    life = ground.open(2000)
-    expect(await deliveriesOf(life)).toMatchObject([{ id: 'a/2/2/0' }, { id: 'a/1/4/0' }, { id: 'a/1/2/0' }])
-    await life.close()
+    const right = [{ id: 'a/2/2/0' }, { id: 'a/1/4/0' }, { id: 'a/1/2/0' }]
+    expect(await listedAfterNext(ground, life)).toMatchObject(right)
   })
 
   it('is listed when it is stored', async () => {
