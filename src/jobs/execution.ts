@@ -1,5 +1,5 @@
 /** One job that this host took, from there to its end: what its handler gives or throws becomes a change of the job. */
-import { AppError, messageOf } from '../kernel/errors.ts'
+import { AppError, isAway, messageOf } from '../kernel/errors.ts'
 import type { Logger } from '../kernel/logger.ts'
 import { MAX_IN_TREE } from './check-job.ts'
 import type { JobContext, JobHandler, JobOutcome, JobTimers, NewJob } from './contract.ts'
@@ -108,6 +108,8 @@ export class Execution {
     const { attemptsMade } = this.#held.job
     const reason = messageOf(error).slice(0, LONGEST_REASON)
     if (attemptsMade + 1 >= attempts) {
+      // no attempt of its own: it goes on when the store is back
+      if (isAway(error)) return this.#release()
       this.#say('error', `it failed: ${reason}`)
       return this.#held.change({ kind: 'fail', reason, ...documents.ending(this.#held.job) })
     }

@@ -161,6 +161,23 @@ describe('an attempt that fails', () => {
     expect(hand.calls).toHaveLength(2)
   })
 
+  it('that finds the store away is never the last one', async () => {
+    const world = new JobWorld()
+    const hand = new Hand()
+    const { queue } = world.host([hand.handler({ attempts: 2 })])
+    await queue.add({ type: 'work' })
+    await world.settle()
+    for (let call = 0; call < 4; call++) {
+      hand.end(call, new AppError('UNAVAILABLE', 'the store is away'))
+      await world.settle()
+      expect(await queue.get('j1')).toMatchObject({ state: 'delayed', attemptsMade: 1 })
+      await world.advance(2_000)
+    }
+    hand.end(4)
+    await world.settle()
+    expect(await queue.get('j1')).toMatchObject({ state: 'completed', attemptsMade: 2 })
+  })
+
   it('for good is not tried again', async () => {
     const world = new JobWorld()
     const hand = new Hand()

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/kernel/json.ts'
 import { TENANTS, type Outcome, type World } from '../world/world.ts'
 import { KnownThing, isNoAnswer } from './known-thing.ts'
 import { BUCKET, CONTENTS, fetchObject, OBJECTS, putObject } from './signed-objects.ts'
-import type { ServiceModel, SimulatedService } from './simulated-service.ts'
+import type { ServiceModel, Shared, SimulatedService } from './simulated-service.ts'
 
 const FOLDERS = ['photos', 'plans'] as const
 const NAMES = ['first', 'second', 'deep/third'] as const
@@ -34,7 +34,7 @@ export const objects: SimulatedService = {
     list: { weight: 2, draw: (chance) => ({ folder: chance.of(FOLDERS) }) },
     trespass: { weight: 1, draw: (chance) => ({ folder: chance.of(FOLDERS) }) },
   },
-  model: (world) => new Objects(world),
+  model: (world, shared) => new Objects(world, shared),
 }
 
 /** Of a folder: which content each of its objects has. */
@@ -52,12 +52,14 @@ interface Given {
 
 class Objects implements ServiceModel {
   readonly #world: World
+  readonly #shared: Shared
   readonly #folders = new Map<string, Folder>()
   /** by tenant: contents that were perhaps placed and may have become no object */
   readonly #doubtful = new Map<string, number>()
 
-  constructor(world: World) {
+  constructor(world: World, shared: Shared) {
     this.#world = world
+    this.#shared = shared
   }
 
   act(operation: string, tenant: string, given: JsonObject): void {
@@ -87,6 +89,7 @@ class Objects implements ServiceModel {
       for (const name of there) await this.#fetch(folder, name)
       records += there.length
     }
+    if (this.#shared.othersPutObjects === true) return
     const contents = this.#world.medium.blobsOf(tenant).length
     const most = records + (this.#doubtful.get(tenant) ?? 0)
     if (contents < records || contents > most)

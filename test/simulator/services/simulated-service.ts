@@ -62,4 +62,6 @@ export interface SentMessage {
 /** What models know of each other. */
 export interface Shared {
   readonly messages: SentMessage[]
+  /** others put objects, too: nobody knows how many contents there should be */
+  othersPutObjects?: boolean
 }

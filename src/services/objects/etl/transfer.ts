@@ -1,5 +1,5 @@
 /** What imports and exports have in common: a record that tells how far they are, and jobs that end with it. */
-import { messageOf } from '../../../kernel/errors.ts'
+import { isAway, messageOf } from '../../../kernel/errors.ts'
 import type { JobContext, JobOutcome } from '../../../jobs/contract.ts'
 import type { Collection } from '../../../storage/contract.ts'
 
@@ -26,7 +26,10 @@ export const KEPT_MS = 30 * DAY_MS
 const SWEPT_AT_ONCE = 100
 const MAX_MESSAGE = 2_000
 
-/** An attempt that fails is noted in the record; after the last one, and for what no attempt would mend, `fail` ends it. */
+/**
+ * An attempt that fails is noted in the record; after the last one, and for what no attempt would mend, `fail` ends it. A
+ * store that is away ends none: what waits for it goes on when it is back.
+ */
 export async function attempted(
   { job, signal }: Pick<JobContext, 'job' | 'signal'>,
   work: () => Promise<JobOutcome>,
@@ -36,6 +39,7 @@ export async function attempted(
     return await work()
   } catch (error) {
     if (signal.aborted || (!isFinal(error) && job.attemptsMade + 1 < ATTEMPTS)) throw error
+    if (isAway(error)) return { kind: 'released' }
     await fail(messageOf(error).slice(0, MAX_MESSAGE))
     return { kind: 'completed' }
   }
