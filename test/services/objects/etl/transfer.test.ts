@@ -7,12 +7,12 @@ import { ATTEMPTS, attempted } from '../../../../src/services/objects/etl/transf
 const away = new AppError('UNAVAILABLE', 'away')
 const other = new Error('no room for it')
 
-async function outcomeOf(error: Error, attemptsMade: number, isFinal: boolean): Promise<readonly unknown[]> {
+async function outcomeOf(reason: Error, attemptsMade: number, isFinal: boolean): Promise<readonly unknown[]> {
   const failed: string[] = []
   const context = { job: { attemptsMade }, signal: new AbortController().signal } as unknown as JobContext
-  const attempt = attempted(context, () => Promise.reject(error), {
+  const attempt = attempted(context, () => Promise.reject(reason), {
     isFinal: () => isFinal,
-    fail: async (reason) => void failed.push(reason),
+    fail: async (said) => void failed.push(said),
   })
   return [await attempt.catch((thrown: unknown) => thrown), failed]
 }
