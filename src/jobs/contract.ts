@@ -132,7 +132,7 @@ export interface JobEvent {
 /** What carries jobs of one type out, and how. */
 export interface JobHandler {
   readonly type: string
-  /** how often it is tried; default 1 */
+  /** how often it is tried; default 1. An attempt that finds the store away is never the last one */
   readonly attempts?: number
   /** ms before the second attempt, doubled for each further one up to `most`; default 1 s and 1 min */
   readonly backoff?: { readonly delay: number; readonly most: number }

@@ -108,7 +108,7 @@ export class Execution {
     const { attemptsMade } = this.#held.job
     const reason = messageOf(error).slice(0, LONGEST_REASON)
     if (attemptsMade + 1 >= attempts) {
-      // no attempt of its own: it goes on when the store is back
+      // a store that is away makes no attempt the last one
       if (isAway(error)) return this.#release()
       this.#say('error', `it failed: ${reason}`)
       return this.#held.change({ kind: 'fail', reason, ...documents.ending(this.#held.job) })

@@ -4,7 +4,7 @@
  *
  * Not in here: SQL, joins, media, tenants crossing each other, and any knowledge of what a document means.
  *
- * A store belongs to one tenant; ids of two tenants never meet. Nothing is answered before it is durable. Documents
+ * A store belongs to one tenant; ids of two tenants never meet. Nothing is answered before it is durable (of series: `synced`). Documents
  * and bodies are plain JSON, copied on the way in and on the way out. Every list has a bound.
  *
  * STORE-1 a commit applies all of its writes or none, and readers see all of them or none

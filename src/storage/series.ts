@@ -92,9 +92,9 @@ export interface LogPlace {
 
 export interface Series {
   /**
-   * Readable when it resolves, and there whatever becomes of the process. `applies`: the log position that these reflect,
-   * remembered in the same transaction. A power cut may take back the last appends and removals, by which `applies` tells
-   * what is to be appended again, unless they were `synced`, or one after them was.
+   * Readable when it resolves, and there after a crash of the process. `applies`: the log position that these reflect,
+   * remembered in the same transaction. `synced`: there after a power cut, too, with all before it. Without that a power cut
+   * may take back the last appends and removals, in order; what `applies` says then is where the log has to be applied again.
    */
   append(batch: {
     readonly samples?: readonly Sample[]
@@ -122,7 +122,7 @@ export interface Series {
   ): Promise<readonly StoredMessage[]>
   /**
    * Forgets samples (of some metrics), messages (of one stream), or both, of a resource in a range. `keep`, for messages
-   * of one stream: of those that the stream has, the newest so many stay (0 to 10,000).
+   * of one stream: of those that the stream has, the newest so many stay (0 to 10,000). `synced`: as for `append`.
    */
   remove(
     what: TimeRange & {

@@ -70,11 +70,11 @@ export interface FormulaValues {
 
 /** Works out all numbers that sensors of a shape give for a message; false when one is not finite. */
 export function workOut({ sensors }: BatchShape, values: FormulaValues): boolean {
-  return sensors.every(({ formula }) => formula === undefined || numbersOf(formula, values))
+  return sensors.every(({ formula }) => formula === undefined || workOutNumbers(formula, values))
 }
 
 /** The same of one sensor, when those before are worked out. */
-export function numbersOf({ first, numbers }: SensorFormula, values: FormulaValues): boolean {
+export function workOutNumbers({ first, numbers }: SensorFormula, values: FormulaValues): boolean {
   for (const [n, number] of numbers.entries()) {
     const value = valueOf(number, values) as number
     if (!Number.isFinite(value)) return false

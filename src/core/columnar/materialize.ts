@@ -29,11 +29,11 @@ import {
   objectsAt,
   STATE_BITS,
 } from './row-layout.ts'
-import { keptSince, type BeforeUnknown, type Era, type Missed, type UnknownMessages } from './message-eras.ts'
+import { keptSince, type BeforeUnknown, type Era, type NotRunCounts, type UnknownMessages } from './message-eras.ts'
 import { isSilent, type Part } from './message-parts.ts'
 import { ALL, replay, type Progress } from './replay.ts'
 import { withFailures } from '../task/result.ts'
-import { ALL_RUN, type FiredAfter, type NotRun } from './missed-messages.ts'
+import { NOTHING_MISSED, type FiredAfter, type NotRun } from './missed-messages.ts'
 import type { RowStore } from './row-store.ts'
 import { originOf, setStanding, standingSensors } from './standing-nodes.ts'
 import { remember } from '../task/stream.ts'
@@ -291,7 +291,7 @@ function stateAt(
 }
 
 /** What messages did not run before one that runs a part and is counted. */
-function beforeOwn(part: Part, { missed, silent }: Missed = ALL_RUN): Missed {
+function beforeOwn(part: Part, { missed, silent }: NotRunCounts = NOTHING_MISSED): NotRunCounts {
   return { missed: missed - part.missing, silent: silent - (isSilent(part) ? 1 : 0) }
 }
 
@@ -301,7 +301,7 @@ function addMessages(
   state: TaskState,
   messages: number,
   firings: number,
-  { missed, silent }: Missed = ALL_RUN,
+  { missed, silent }: NotRunCounts = NOTHING_MISSED,
 ): void {
   state.invocations += messages - silent
   state.inputs += messages * (1 + shape.sensors.length) - missed

@@ -93,7 +93,7 @@ export interface UnknownMessages {
 }
 
 /** What messages did not run: sensors, and those that ran none. */
-export interface Missed {
+export interface NotRunCounts {
   readonly missed: number
   readonly silent: number
 }
@@ -104,7 +104,7 @@ export interface BeforeUnknown {
   readonly count: number
   readonly era: Era
   /** what was not run before it, since the full state was up to date; undefined: what the row says, since no later one counts */
-  readonly missed?: Missed
+  readonly missed?: NotRunCounts
   /** state bits before it, and since when each node had its state */
   readonly before: number
   readonly since: number[]

@@ -1,5 +1,5 @@
 /** What is known of messages of a row that did not run all of its sensors. */
-import type { Era, Missed } from './message-eras.ts'
+import type { Era, NotRunCounts } from './message-eras.ts'
 
 /** Of a row whose messages do not all run all of its sensors. */
 export interface MissedMessages {
@@ -14,13 +14,14 @@ export interface MissedMessages {
 }
 
 /** The same with state bits of each sensor before it ran last. */
-export interface NotRun extends Missed {
+export interface NotRun extends NotRunCounts {
   readonly prior: number
 }
-export const ALL_RUN: Missed = { missed: 0, silent: 0 }
+
+export const NOTHING_MISSED: NotRun = { prior: 0, missed: 0, silent: 0 }
 
 /** What came before a message at which an actuator fired, with the message itself. */
-export interface FiredAfter extends Omit<NotRun, 'prior'> {
+export interface FiredAfter extends NotRunCounts {
   readonly era: Era
   /** what gates were last before it, as bits, when that is not what state bits say */
   readonly gates?: number | undefined

@@ -36,7 +36,7 @@ import {
   type Layout,
 } from './row-layout.ts'
 import type { BatchShape } from './batch-shape.ts'
-import type { FiredAfter, NotRun, MissedMessages } from './missed-messages.ts'
+import { NOTHING_MISSED, type FiredAfter, type MissedMessages } from './missed-messages.ts'
 
 /** One thing that follows from states: a trigger of the graph, and the actuator that it would fire. */
 export interface Following {
@@ -103,7 +103,6 @@ export type RawData = Readonly<Record<string, unknown>> | undefined
 /** of rows without called sensors */
 const NO_RAW_DATA: RawData[] = []
 const FIRST_ROWS = 16
-const NOTHING_MISSED: NotRun = { prior: 0, missed: 0, silent: 0 }
 
 export class RowStore {
   readonly shape: BatchShape

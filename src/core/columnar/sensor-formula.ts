@@ -101,7 +101,7 @@ function messageProperties({ plug }: NodeProperties, { reads }: DirectProperties
 }
 
 /** Whether a sensor fails with a value, as properties that are numbers are checked. False for what may be read as one. */
-export function isRefused({ isNeeded }: MessageProperty, value: unknown): boolean {
+export function failsWith({ isNeeded }: MessageProperty, value: unknown): boolean {
   if (value === undefined) return false
   return value === null ? isNeeded : !Number.isFinite(value) && numberOfText(value) === undefined
 }
@@ -201,7 +201,7 @@ export function parametersIn(formula: SensorFormula): readonly (readonly [string
 }
 
 /** Places of the calculated numbers that a calculation reads, its own among them. */
-export function numbersIn(formula: SensorFormula): ReadonlySet<number> {
+export function numbersReadBy(formula: SensorFormula): ReadonlySet<number> {
   const found = new Set<number>()
   eachPart(formula, (part) => {
     if ('number' in part) found.add(part.number)

@@ -14,7 +14,7 @@
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
-import { formulaState, numbersOf, type FormulaValues } from './formula-code.ts'
+import { formulaState, workOutNumbers, type FormulaValues } from './formula-code.ts'
 import { shift, stateOf } from './interpreted-rows.ts'
 import { MAX_FAILED, MAX_REPLAYED, oddEra } from './message-eras.ts'
 import type { Era, KeptMessage, Known, TimedMessage } from './message-eras.ts'
@@ -26,10 +26,10 @@ import { outcomeWithout } from './possible-firings.ts'
 import { isOfType, numberIn } from './read-parameters.ts'
 import { AFTER, AT_COUNT, BEFORE, blockAt, COUNT, ERA, FIRED_AFTER, LAST, objectsAt, TIME } from './row-layout.ts'
 import type { RowHandle } from './row-handle.ts'
-import { ALL_RUN, type FiredAfter } from './missed-messages.ts'
+import { NOTHING_MISSED, type FiredAfter } from './missed-messages.ts'
 import { NOTHING, type RowStore } from './row-store.ts'
 import type { RowCode } from './row-code.ts'
-import { isRefused, numbersIn, parametersIn, type SensorFormula } from './sensor-formula.ts'
+import { failsWith, numbersReadBy, parametersIn, type SensorFormula } from './sensor-formula.ts'
 import type { BatchShape, ShapeSensor } from './batch-shape.ts'
 
 /** What follows from a message, as a place in the followings of the store, and what gates were last with it. */
@@ -194,7 +194,7 @@ export class UnknownStates {
     } else {
       const isSeen = count === materializedCount
       if (!isSeen && (last === undefined || lastEra === undefined || !rows.ranAll(lastEra))) return false
-      const { missed, silent } = rows.partly(row) ?? ALL_RUN
+      const { missed, silent } = rows.partly(row) ?? NOTHING_MISSED
       const since: number[] = []
       for (let n = 0; n < rows.layout.nodes; n++) since.push(0)
       const from = { since, missed: { missed, silent }, prior: rows.before(row), last: undefined }
@@ -313,9 +313,9 @@ export class UnknownStates {
 
 /** Of a sensor that calculates with finite numbers and asks for truths and texts. */
 function calculated(formula: SensorFormula, values: FormulaValues): number {
-  if (formula.properties.some((property) => isRefused(property, values.parameter(property.parameter)))) return UNKNOWN
+  if (formula.properties.some((property) => failsWith(property, values.parameter(property.parameter)))) return UNKNOWN
   const isAsWanted = parametersIn(formula).every(([name, type]) => isOfType(values.parameter(name), type))
-  return isAsWanted && numbersOf(formula, values) ? formulaState(formula, values) : HAS_TO_BE_ASKED
+  return isAsWanted && workOutNumbers(formula, values) ? formulaState(formula, values) : HAS_TO_BE_ASKED
 }
 
 function sourcesOf({ sensors }: BatchShape, { graph }: TaskModel): readonly Source[] {
@@ -330,7 +330,7 @@ function sourcesOf({ sensors }: BatchShape, { graph }: TaskModel): readonly Sour
   return sensors.map((sensor, position) => {
     const trigger = graph.triggers.find(({ destination }) => destination === graph.sensors[sensor.slot])
     let reads = 0
-    for (const place of sensor.formula === undefined ? [] : numbersIn(sensor.formula)) {
+    for (const place of sensor.formula === undefined ? [] : numbersReadBy(sensor.formula)) {
       const giver = givers.findIndex(({ first, end }) => first <= place && place < end)
       if (giver !== position) reads |= 1 << giver
     }

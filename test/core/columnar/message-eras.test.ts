@@ -4,7 +4,8 @@ import { FieldsTable } from '../../../src/core/columnar/message-fields.ts'
 import { carriedValue, firstEra, keptSince, nextEra, type Era } from '../../../src/core/columnar/message-eras.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
-import { createEngine, definePlug, VirtualClock, type Message } from '../../../src/index.ts'
+import { createEngine, VirtualClock, type Message } from '../../../src/index.ts'
+import { actPlug } from '../../support/act-plug.ts'
 import { rowOf } from '../../support/row-of.ts'
 
 type Values = Readonly<Record<string, unknown>>
@@ -30,12 +31,7 @@ const CHANGE: Rule = { ...BOTH, triggers: [ON_CHANGE] }
 async function played(rule: Rule, messages: readonly Values[], listens: boolean, looksAfter = -1) {
   const clock = new VirtualClock(0)
   const fired: string[] = []
-  const act = definePlug({
-    name: 'act',
-    version: '1.0.0',
-    kind: 'actuator',
-    execute: ({ now, streamData }) => void fired.push(JSON.stringify([now, streamData])),
-  })
+  const act = actPlug(fired)
   const engine = createEngine({ plugs: [...builtins, act], scheduler: clock, seed: 1 })
   if (listens) engine.events$.subscribe(() => undefined)
   const task = (await engine.start(rule, { id: 't' })) as LiveTask

@@ -4,6 +4,7 @@ import { CoreEngine } from '../../../src/core/engine/engine.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
 import { definePlug, VirtualClock } from '../../../src/index.ts'
+import { actPlug } from '../../support/act-plug.ts'
 import { rowOf } from '../../support/row-of.ts'
 import { scale } from '../../support/scale-plug.ts'
 
@@ -51,12 +52,7 @@ async function played(
 ) {
   const clock = new VirtualClock(0)
   const fired: string[] = []
-  const act = definePlug({
-    name: 'act',
-    version: '1.0.0',
-    kind: 'actuator',
-    execute: ({ now, streamData }) => void fired.push(JSON.stringify([now, streamData])),
-  })
+  const act = actPlug(fired)
   // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the same that the library does
   const generate = (parameters: readonly string[], body: string) => new Function(...parameters, body) as () => unknown
   const engine = new CoreEngine({

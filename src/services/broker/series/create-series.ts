@@ -45,7 +45,7 @@ export function createSeries({
         return newest.map(({ metric, time, value }) => ({ metric, time, value }))
       },
       query: (body) => answerBody(newReader(), body, now()),
-      // what the log brings back after a power cut was applied before it, and is not again
+      // a power cut would bring it back: no log has removals
       remove: async (what) => series.remove({ ...readRemoval(what, now()), synced: true }),
     },
     queryMessages: (body) => queryMessages(series, body, now()),

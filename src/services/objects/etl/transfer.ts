@@ -28,7 +28,7 @@ const MAX_MESSAGE = 2_000
 
 /**
  * An attempt that fails is noted in the record; after the last one, and for what no attempt would mend, `fail` ends it. A
- * store that is away ends none: what waits for it goes on when it is back.
+ * store that is away ends none: jobs wait for it.
  */
 export async function attempted(
   { job, signal }: Pick<JobContext, 'job' | 'signal'>,
@@ -38,8 +38,8 @@ export async function attempted(
   try {
     return await work()
   } catch (error) {
-    if (signal.aborted || (!isFinal(error) && job.attemptsMade + 1 < ATTEMPTS)) throw error
-    if (isAway(error)) return { kind: 'released' }
+    const isLast = isFinal(error) || job.attemptsMade + 1 >= ATTEMPTS
+    if (signal.aborted || !isLast || isAway(error)) throw error
     await fail(messageOf(error).slice(0, MAX_MESSAGE))
     return { kind: 'completed' }
   }

@@ -35,8 +35,8 @@ export class EndedDeliveries {
     return this.#fresh(id).filter(isOfRun)
   }
 
-  /** After a run has ended by itself, before anybody hears of it; undefined: there is nothing to store. */
-  stored(id: string): Promise<void> | undefined {
+  /** Stores them after a run has ended by itself, before anybody hears of that; undefined: there is nothing to store. */
+  store(id: string): Promise<void> | undefined {
     return this.#fresh(id).length === 0 ? undefined : this.#flushed(id)
   }
 

@@ -142,8 +142,8 @@ export class TenantRunner {
     if (change.kind === 'begin') {
       const { task } = change
       const resources = await this.#resources(task)
-      const deliveries = await this.deliveries.count(task.id, task.epoch)
-      const carryOut = (writes: readonly Write[]) => this.#begin(task, resources, deliveries, writes)
+      const delivered = await this.deliveries.count(task.id, task.epoch)
+      const carryOut = (writes: readonly Write[]) => this.#begin(task, resources, delivered, writes)
       return { writes: [], resourceIds: [...new Set(resources)], carryOut, apply: () => carryOut([]) }
     }
     if (change.kind === 'change') {
@@ -345,7 +345,7 @@ export class TenantRunner {
   #heard(isStoreAway: boolean): void {
     if (isStoreAway) return this.#standstill.away()
     const now = this.#dependencies.scheduler.now()
-    // what was given to it earlier waits still
+    // an input that waits was given to it before
     this.#standstill.heard(Math.min(now, this.#queue.horizon), now)
     this.#spareCalls()
   }
@@ -524,7 +524,7 @@ export class TenantRunner {
 
   #afterwards(): void {
     for (const run of this.#ended.splice(0)) {
-      const storing = this.deliveries.stored(run.task.id)
+      const storing = this.deliveries.store(run.task.id)
       if (storing === undefined) this.#dependencies.ended(run)
       else void storing.then(() => this.#dependencies.ended(run))
     }
