@@ -19,7 +19,8 @@ interface Known<Meaning> {
 /** A bounded memory of what `meaningOf` gave. */
 export class ByteTexts<Meaning> {
   readonly #meaningOf: (text: string) => Meaning
-  readonly #known = Array.from<Known<Meaning> | undefined>({ length: PLACES })
+  // oxlint-disable-next-line unicorn/no-new-array -- `Array.from` would set each place, for every table that is read
+  readonly #known = new Array<Known<Meaning> | undefined>(PLACES)
 
   constructor(meaningOf: (text: string) => Meaning) {
     this.#meaningOf = meaningOf

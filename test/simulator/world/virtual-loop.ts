@@ -8,6 +8,7 @@
  */
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
+import nodePerf from 'node:perf_hooks'
 import nodeTimers from 'node:timers'
 import nodeTimersPromises from 'node:timers/promises'
 import { Heap } from '../../../src/kernel/heap.ts'
@@ -68,6 +69,9 @@ class SimulatedTimer {
     this.close()
   }
 }
+
+/** What watches the delay of a loop that has none. Node's own goes on looking when the machine that asked has died. */
+const UNWATCHED = { enable: () => true, disable: () => true, reset: () => undefined, max: 0, percentile: () => 0 }
 
 const realSetImmediate = setImmediate
 
@@ -224,6 +228,7 @@ export class VirtualLoop {
       return controller.signal
     })
     replace(globalThis.performance, 'now', () => this.#look())
+    replace(nodePerf, 'monitorEventLoopDelay', () => UNWATCHED)
     replace(globalThis, 'Date', this.#dates())
     replace(Math, 'random', () => this.#chance.next())
     this.#replaceCrypto(replace)

@@ -46,8 +46,8 @@ const ANSWERS_SOON_MS = 1_000
 const MADE_UP_MS = 5_000
 /** of the time that passes, what at least passes for a host whose wall clock is behind (HOSTCLOCK-2) */
 const SLOWEST = 0.9
-/** ms between two attempts to start a host that does not */
-const START_AGAIN_MS = 2_000
+/** ms until a host that does not start is started again; each time twice as long, at most so long */
+const START_AGAIN_MS = { first: 2_000, most: 16_000 }
 /** ms within which a fault that waits for things to happen comes */
 const SOON_MS = 2_000
 /** ms of calm after which everything has come to rest */
@@ -117,6 +117,8 @@ export class World {
   /** counts the lives, those that did not begin included */
   #lives = 0
   #isDown = true
+  /** ms */
+  #startAgainMs = START_AGAIN_MS.first
   #working = 0
 
   readonly #tenants: readonly string[]
@@ -493,7 +495,10 @@ export class World {
     this.#isDown = false
     void startLife(this.medium, this.#setting, (line) => this.#logged(line)).then(
       (life) => {
-        if (number === this.#lives) this.#life = life
+        if (number === this.#lives) {
+          this.#life = life
+          this.#startAgainMs = START_AGAIN_MS.first
+        }
         this.tell('the host is up')
       },
       (error: unknown) => {
@@ -505,7 +510,8 @@ export class World {
         network.forget()
         void this.medium.crash()
         this.notes.crashed()
-        this.loop.after(START_AGAIN_MS, () => this.#start(), 'world')
+        this.loop.after(this.#startAgainMs, () => this.#start(), 'world')
+        this.#startAgainMs = Math.min(2 * this.#startAgainMs, START_AGAIN_MS.most)
       },
     )
   }
