@@ -300,4 +300,10 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'const delivered = Math.max(d, await this.#drop(t))',
     replace: 'await this.#drop(t); const delivered = d',
   },
+  {
+    name: 'that a change of an object was handed on is stored after it reached rules',
+    file: 'src/services/objects/subscriptions/change-reader.ts',
+    find: ': forwarding.receive(tenant, change, writes)',
+    replace: ': forwarding.receive(tenant, change, []).then(() => store.commit(writes))',
+  },
 ]

@@ -6,6 +6,7 @@ import { commands } from './commands.ts'
 import { converters } from './converters.ts'
 import { keys } from './keys.ts'
 import { loops } from './loops.ts'
+import { objectRules } from './object-rules.ts'
 import { objects } from './objects.ts'
 import { resources } from './resources.ts'
 import { rules } from './rules.ts'
@@ -31,6 +32,7 @@ export const SIMULATED: readonly SimulatedService[] = [
   storedQueries,
   keys,
   objects,
+  objectRules,
   transfers,
   schedules,
   loops,

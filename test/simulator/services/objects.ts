@@ -4,10 +4,14 @@ import type { JsonObject } from '../../../src/kernel/json.ts'
 import { TENANTS, type Outcome, type World } from '../world/world.ts'
 import { KnownThing, isNoAnswer } from './known-thing.ts'
 import { BUCKET, CONTENTS, fetchObject, OBJECTS, putObject } from './signed-objects.ts'
-import type { ServiceModel, Shared, SimulatedService } from './simulated-service.ts'
+import type { ChangedObject, ServiceModel, Shared, SimulatedService } from './simulated-service.ts'
 
 const FOLDERS = ['photos', 'plans'] as const
 const NAMES = ['first', 'second', 'deep/third'] as const
+
+/** where all of them lie */
+export const OBJECT_BUCKET = 'assets'
+export const OBJECT_PATHS: readonly string[] = FOLDERS.flatMap((folder) => NAMES.map((name) => `${folder}/${name}`))
 
 export const objects: SimulatedService = {
   name: 'objects',
@@ -85,11 +89,16 @@ class Objects implements ServiceModel {
       folder.rest()
       await this.#list(folder)
       if (folder.state === undefined) folder.find('nobody says what is in it')
+      for (const name of NAMES) {
+        const content = folder.state?.[name]
+        this.#object(folder, name).etag = content === undefined ? null : etagOf(content)
+      }
       const there = Object.keys(folder.state ?? {})
       for (const name of there) await this.#fetch(folder, name)
       records += there.length
     }
-    if (this.#shared.othersPutObjects === true) return
+    // they put objects too, and nobody knows how many
+    if (this.#shared.services.includes('transfers')) return
     const contents = this.#world.medium.blobsOf(tenant).length
     const most = records + (this.#doubtful.get(tenant) ?? 0)
     if (contents < records || contents > most)
@@ -109,15 +118,20 @@ class Objects implements ServiceModel {
     const outcome = await putObject(this.#world, { tenant, ...placeOf(folder, name) }, contentOf(n))
     if (outcome === undefined) return
     this.#placed(folder, outcome)
+    this.#changed(folder, name, outcome)
     folder.told(`a put of ${name}`, outcome, (state) => inOrder({ ...state, [name]: n }))
   }
 
   async #copy(folder: Folder, name: string, { source, isMove }: Pick<Given, 'source' | 'isMove'>): Promise<void> {
     const { tenant, name: at } = folder
     const from = encodeURIComponent(`${at}/${source}`)
-    const url = `${BUCKET}/assets/${at}/${name}?source=${from}&move=${isMove}`
+    const url = `${BUCKET}/${OBJECT_BUCKET}/${at}/${name}?source=${from}&move=${isMove}`
     const outcome = await this.#world.ask({ method: 'PUT', url, tenant })
     if (!isMove) this.#placed(folder, outcome)
+    if (source !== name) {
+      this.#changed(folder, name, outcome)
+      if (isMove) this.#changed(folder, source, outcome)
+    }
     folder.told(`a copy of ${source} to ${name}`, outcome, (state) => {
       const { [source]: content, ...others } = state
       if (content === undefined) return undefined
@@ -126,21 +140,28 @@ class Objects implements ServiceModel {
   }
 
   async #remove(folder: Folder, name: string): Promise<void> {
-    const url = `${BUCKET}/assets/${folder.name}/${name}`
-    await folder.ask(`a removal of ${name}`, { method: 'DELETE', url }, (state) => {
+    const url = `${BUCKET}/${OBJECT_BUCKET}/${folder.name}/${name}`
+    const outcome = await folder.ask(`a removal of ${name}`, { method: 'DELETE', url }, (state) => {
       const { [name]: content, ...others } = state
       return content === undefined ? undefined : others
     })
+    this.#changed(folder, name, outcome)
   }
 
   async #clear(folder: Folder): Promise<void> {
-    const url = `${BUCKET}/assets/${folder.name}/?recursive=true`
-    await folder.ask('a removal of all', { method: 'DELETE', url }, () => ({}))
+    const url = `${BUCKET}/${OBJECT_BUCKET}/${folder.name}/?recursive=true`
+    const { states } = folder
+    const outcome = await folder.ask('a removal of all', { method: 'DELETE', url }, () => ({}))
+    for (const name of NAMES) {
+      const isThere = states.filter((state) => state[name] !== undefined).length
+      if (isThere === states.length) this.#changed(folder, name, outcome)
+      else if (isThere > 0 && outcome.kind !== 'refused') this.#object(folder, name).most++
+    }
   }
 
   async #list(folder: Folder): Promise<void> {
     const { tenant, name } = folder
-    const url = `${BUCKET}/assets/${name}/?recursive=true`
+    const url = `${BUCKET}/${OBJECT_BUCKET}/${name}/?recursive=true`
     const { kind, answer } = await this.#world.ask({ method: 'GET', url, tenant })
     if (kind !== 'answered') return
     const { objects: listed } = answer.body as { objects: readonly { name: string; etag: string; size: number }[] }
@@ -165,9 +186,25 @@ class Objects implements ServiceModel {
   /** By the name of its bucket, a tenant reaches no other one. */
   async #trespass({ tenant, name }: Folder): Promise<void> {
     const other = TENANTS.find((one) => one !== tenant)
-    const url = `${BUCKET}/reflexarc-ws-assets-${other}/${name}/`
+    const url = `${BUCKET}/reflexarc-ws-${OBJECT_BUCKET}-${other}/${name}/`
     const { kind, answer } = await this.#world.ask({ method: 'GET', url, tenant })
     if (kind === 'answered') this.#find(`${tenant} reached ${url}: ${JSON.stringify(answer.body)}`)
+  }
+
+  #object({ tenant, name: folder }: Folder, name: string): ChangedObject {
+    const path = `${folder}/${name}`
+    const found = this.#shared.objects.find((one) => one.tenant === tenant && one.path === path)
+    if (found !== undefined) return found
+    const fresh = { tenant, path, least: 0, most: 0 }
+    this.#shared.objects.push(fresh)
+    return fresh
+  }
+
+  /** What was asked for changes it once, unless it was refused. */
+  #changed(folder: Folder, name: string, { kind }: Outcome): void {
+    const object = this.#object(folder, name)
+    if (kind === 'answered') object.least++
+    if (kind !== 'refused') object.most++
   }
 
   /** What was asked for placed a content; unless it was answered, nobody knows whether one is left. */
@@ -182,7 +219,7 @@ class Objects implements ServiceModel {
 }
 
 function placeOf({ name: folder }: Folder, name: string): { bucket: string; path: string } {
-  return { bucket: 'assets', path: `${folder}/${name}` }
+  return { bucket: OBJECT_BUCKET, path: `${folder}/${name}` }
 }
 
 /** Equal folders are equal texts. */
@@ -194,10 +231,13 @@ function contentOf(n: number): string {
   return `content ${n}`
 }
 
+function etagOf(n: number): string {
+  return createHash('md5').update(contentOf(n)).digest('hex')
+}
+
 function listedAs(folder: string, state: State): string {
   const lines = Object.entries(state).map(([name, n = 0]) => {
-    const content = contentOf(n)
-    return `${folder}/${name} ${createHash('md5').update(content).digest('hex')} ${content.length}`
+    return `${folder}/${name} ${etagOf(n)} ${contentOf(n).length}`
   })
   return lines.toSorted().join()
 }

@@ -59,9 +59,22 @@ export interface SentMessage {
   mayBeThere: boolean
 }
 
+/** An object that clients changed, and how often. */
+export interface ChangedObject {
+  readonly tenant: string
+  readonly path: string
+  /** changes that were certainly made */
+  least: number
+  /** those that nobody knows the end of with them */
+  most: number
+  /** of its content, when all is at rest; null: there is none; undefined: nobody has looked */
+  etag?: string | null
+}
+
 /** What models know of each other. */
 export interface Shared {
   readonly messages: SentMessage[]
-  /** others put objects, too: nobody knows how many contents there should be */
-  othersPutObjects?: boolean
+  readonly objects: ChangedObject[]
+  /** names of those that take part in the run */
+  readonly services: readonly string[]
 }

@@ -32,10 +32,7 @@ export const transfers: SimulatedService = {
     export: { weight: 3, draw: (chance, n) => ({ n, which: chance.below(1000) }) },
     look: { weight: 1, draw: () => ({}) },
   },
-  model: (world, shared) => {
-    shared.othersPutObjects = true
-    return new Transfers(world)
-  },
+  model: (world) => new Transfers(world),
 }
 
 /** A file with lines for a resource of its own. */

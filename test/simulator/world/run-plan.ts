@@ -17,7 +17,7 @@ export interface RunResult {
 export async function runPlan(loop: VirtualLoop, { seed, steps, cast = castOf(steps) }: Plan): Promise<RunResult> {
   loop.begin(seed)
   const world = new World(loop, seed, cast, routesAskedBy(cast))
-  const shared: Shared = { messages: [] }
+  const shared: Shared = { messages: [], objects: [], services: cast.services }
   const models = new Map(
     SIMULATED.filter(({ name }) => cast.services.includes(name)).map((service) => {
       const { name, variants = [] } = service
