@@ -9,7 +9,6 @@ import { SIMULATED } from './services/index.ts'
 
 /** services of the host without an operation in the simulator, and why */
 const NOT_DRAWN: Readonly<Record<string, string>> = {
-  vault: 'keeps secrets for functions and webscripts alone, which are not drawn',
   functions: 'are built and run in processes, which no simulated clock governs',
   webscripts: 'run in processes, which no simulated clock governs',
   models: 'run in processes, which no simulated clock governs',

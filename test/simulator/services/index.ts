@@ -11,6 +11,7 @@ import { objects } from './objects.ts'
 import { resources } from './resources.ts'
 import { rules } from './rules.ts'
 import { schedules } from './schedules.ts'
+import { secrets } from './secrets.ts'
 import { streams } from './streams.ts'
 import { storedQueries } from './stored-queries.ts'
 import { templates } from './templates.ts'
@@ -34,6 +35,7 @@ export const SIMULATED: readonly SimulatedService[] = [
   objects,
   objectRules,
   transfers,
+  secrets,
   schedules,
   loops,
 ]

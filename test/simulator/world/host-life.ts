@@ -16,7 +16,7 @@ import type { ToldWords } from './told-words.ts'
 export const SERVED: readonly string[] = ['broker', 'rules', 'resources', 'alarms', 'queries', 'converter']
 
 /** What is served besides where operations of a run need it. */
-export const SERVED_WHERE_NEEDED: readonly string[] = ['objects', 'subscriptions']
+export const SERVED_WHERE_NEEDED: readonly string[] = ['objects', 'subscriptions', 'vault']
 
 export interface Answer {
   readonly status: number
