@@ -8,7 +8,7 @@ import { mount } from '../../../src/host/mount.ts'
 import { SERVICES } from '../../../src/host/service-table.ts'
 import type { Plug } from '../../../src/plug.ts'
 import { leaveOutRoutes } from './asked-routes.ts'
-import { MQTT_PORT, newConnection } from './network.ts'
+import { MQTT_PORT, network } from './network.ts'
 import type { Medium } from './medium.ts'
 import type { ToldWords } from './told-words.ts'
 
@@ -128,7 +128,7 @@ async function follow(
   { begun, left }: { readonly begun: () => void; readonly left: Promise<void> },
   heard: (text: string) => void,
 ): Promise<{ readonly status: number; over: Promise<void> }> {
-  const { host, client, leave } = newConnection()
+  const { host, client, leave } = network.open()
   void left.then(leave)
   app.server.emit('connection', host)
   const asked = http.request({

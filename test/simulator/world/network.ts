@@ -19,7 +19,7 @@ export interface Connection {
   leave(): void
 }
 
-export function newConnection(): Connection {
+function newConnection(): Connection {
   const [host, client] = duplexPair({ highWaterMark: ROOM })
   // what a socket has besides
   Object.assign(host, { setNoDelay: () => host, destroySoon: () => host.end(), remoteAddress: '192.0.2.1' })
@@ -84,6 +84,8 @@ class SimulatedServer extends EventEmitter {
 
 export class Network {
   readonly ports = new Map<number, SimulatedServer>()
+  /** all that somebody may still hold */
+  readonly #connections = new Set<Connection>()
 
   /** From now on servers are made here. */
   install(): void {
@@ -100,11 +102,25 @@ export class Network {
     this.ports.clear()
   }
 
+  /** The run is over: no connection is left, of machines that died neither. Node would keep them, with all that they reach. */
+  end(): void {
+    for (const { leave } of this.#connections) leave()
+    this.#connections.clear()
+  }
+
+  /** To whoever takes its other end. */
+  open(): Connection {
+    const connection = newConnection()
+    this.#connections.add(connection)
+    connection.host.once('close', () => this.#connections.delete(connection))
+    return connection
+  }
+
   /** Undefined: nobody listens there. */
   connect(port: number): Connection | undefined {
     const server = this.ports.get(port)
     if (server === undefined) return undefined
-    const connection = newConnection()
+    const connection = this.open()
     server.take(connection.host)
     return connection
   }

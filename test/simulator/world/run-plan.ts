@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { SIMULATED } from '../services/index.ts'
 import type { Shared } from '../services/simulated-service.ts'
+import { network } from './network.ts'
 import { isOperation, type Cast, type Plan, type Step } from './plan.ts'
 import type { VirtualLoop } from './virtual-loop.ts'
 import { TENANTS, World, type Finding } from './world.ts'
@@ -46,7 +47,10 @@ export async function runPlan(loop: VirtualLoop, { seed, steps, cast = castOf(st
   } catch (error) {
     world.find('simulator', (error as Error).stack ?? String(error))
   }
-  const { findings, history } = world
+  const findings = [...world.findings]
+  const history = [...world.history]
+  network.end()
+  await loop.run(() => true)
   const digest = createHash('sha256').update(history.join('\n')).digest('hex').slice(0, 16)
   return { findings, history, digest, world }
 }

@@ -2,7 +2,7 @@
 import { generate, parser, type IPublishPacket, type Packet } from 'mqtt-packet'
 import WebSocket from 'ws'
 import type { HostLife } from './host-life.ts'
-import { MQTT_PORT, newConnection, network } from './network.ts'
+import { MQTT_PORT, network } from './network.ts'
 
 /** An end of a connection. */
 export interface Client {
@@ -23,7 +23,7 @@ export function openSocket(
   { url, tenant }: { readonly url: string; readonly tenant: string },
   heard?: (text: string) => void,
 ): SocketClient {
-  const { host, client, leave } = newConnection()
+  const { host, client, leave } = network.open()
   const socket = new WebSocket(null as never, undefined, {})
   const over = new Promise<void>((resolve) => void client.once('close', () => resolve()))
   const opened = new Promise<boolean>((resolve) => {
