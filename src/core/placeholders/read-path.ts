@@ -139,7 +139,8 @@ function explainStep(
     const kind = current === null ? 'null' : typeof current
     return { message: `${where} is a ${kind} and has no "${wanted}"`, suggestion: optional }
   }
-  const keys = Object.keys(current)
+  // what has no value is not there any more when a task comes back from its saved state
+  const keys = Object.keys(current).filter((key) => current[key] !== undefined)
   const close = nearest(wanted, keys)
   const list = keys.length === 0 ? 'nothing' : keys.slice(0, 8).join(', ') + (keys.length > 8 ? ', ...' : '')
   return {

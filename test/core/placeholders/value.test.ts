@@ -112,6 +112,12 @@ describe('a value with placeholders', () => {
     expect((error as AppError).issues).toMatchObject([{ path: '/p', type: 'BINDING' }])
   })
 
+  it('does not tell what has no value among what there is: a task that comes back does not have it', () => {
+    const withGap = fakeScope({ nodes: { dice: { gap: undefined, value: 3 } } })
+    const error = thrown(() => compileValue('${nodes.dice.rawData.none}').evaluate(withGap))
+    expect(messageOf(error)).toContain('node "dice" has no "none"; it has value;')
+  })
+
   it('reads the resource of the node, and that of the task only when there is none', () => {
     const read = (resources: Parameters<typeof fakeScope>[0]) =>
       compileValue('${?node.RESOURCE}').evaluate(fakeScope(resources))
