@@ -23,6 +23,7 @@ import { SingleListenerIndex } from './single-listener-index.ts'
 import { RuleBatch } from './rule-batch.ts'
 import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
 import { RowPlugCalls } from './row-plug-calls.ts'
+import { IncompleteEffects, IncompleteTask } from './incomplete-task.ts'
 import { fitOf, type BatchFit } from './batch-shape.ts'
 import { gateStates } from './possible-firings.ts'
 import { hasUnknown } from './standing-nodes.ts'
@@ -48,12 +49,14 @@ export class ColumnarExecutor implements Executor, Batches {
   readonly plain = noPlainCounts()
   /** why the message at hand is taken so, when it is the message's own doing */
   reason: PlainReason = 'sent'
+  takenIncomplete = 0
   readonly #calls: RowPlugCalls
   readonly #host: ExecutorHost
   readonly #batches = new Map<string, RuleBatch>()
   /** by settings, that of the rule that was asked for last */
   readonly #fits = new WeakMap<Graph, Map<string, KnownFit>>()
   readonly #fields: FieldsTable
+  readonly #incomplete = new IncompleteEffects()
 
   constructor(host: ExecutorHost) {
     this.#calls = new RowPlugCalls(host)
@@ -70,6 +73,7 @@ export class ColumnarExecutor implements Executor, Batches {
   /** Together with what was done in rows. */
   counted(own: Counts): Counts {
     const all = { ...own }
+    all.steps += this.takenIncomplete
     for (const { counts } of this.#batches.values()) {
       all.steps += counts.steps
       all.firings += counts.firings
@@ -82,7 +86,7 @@ export class ColumnarExecutor implements Executor, Batches {
 
   stats(): EngineStats {
     const why = { ...this.plain }
-    let [all, vectorized] = [0, 0]
+    let [all, vectorized] = [this.takenIncomplete, 0]
     for (const { ways } of this.#batches.values()) {
       all += ways.taken
       vectorized += ways.vectorized
@@ -164,6 +168,15 @@ export class ColumnarExecutor implements Executor, Batches {
     return true
   }
 
+  incomplete(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): IncompleteTask | undefined {
+    if (!hasNothingOpen(task, message)) return undefined
+    return IncompleteTask.of(task, fit, source.eraAt(source.total).fields, this.#incomplete)
+  }
+
+  get keepsMessages(): boolean {
+    return this.#host.events.takesRecords || this.#host.keeps !== undefined
+  }
+
   #batch(model: TaskModel, { shape }: BatchFit): RuleBatch | undefined {
     const known = this.#batches.get(shape.key)
     if (known !== undefined || this.#batches.size >= MAX_BATCHES) return known
@@ -177,15 +190,21 @@ export class ColumnarExecutor implements Executor, Batches {
   }
 }
 
-/** Nothing is open, and each sensor has a state, or had one. */
-function isAtRest({ state, model }: BatchTask, message: Message, { shape }: BatchFit): boolean {
-  const stream = state.streams[0]
+/** After this message. */
+function hasNothingOpen({ state }: BatchTask, message: Message): boolean {
   if (state.status !== 'running' || !state.isFree || state.inFlight.size > 0 || state.groups.length > 0) return false
-  if (stream?.values !== message) return false
+  return state.streams[0]?.values === message && state.sensors.every(({ follow }) => follow === null)
+}
+
+/** Nothing is open, and each sensor has a state, or had one. */
+function isAtRest(task: BatchTask, message: Message, { shape }: BatchFit): boolean {
+  const { state, model } = task
+  if (!hasNothingOpen(task, message)) return false
+  const [stream] = state.streams
   // A sensor that reads several values tells which of them it found in earlier messages: rows look for those that they took.
-  const isAlone = stream.carried === null || stream.carried.size === 0
+  const isAlone = !stream?.carried || stream.carried.size === 0
   if (!isAlone && shape.sensors.some(({ waitsFor = [] }) => waitsFor.length > 1)) return false
-  if (!state.sensors.every(({ memory, follow }) => memory !== UNKNOWN && follow === null)) return false
+  if (!state.sensors.every(({ memory }) => memory !== UNKNOWN)) return false
   return !hasUnknown(state) || isRegular(state, model)
 }
 

@@ -135,7 +135,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     this.#last = message
     this.#lastAt = now
     for (const stretch of this.#stretches) {
-      if (stretch.batch === null) stretch.listeners[0]?.receive(now, [message])
+      if (stretch.batch === null) takeWithoutRow(stretch.listeners[0], message, now, fields)
       else this.#takeStretch(stretch, stretch.batch, message, now, turns)
     }
     // One message alone makes no row: most of a large fleet may never hear a second one.
@@ -287,7 +287,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     this.#mayAttachLate = false
     for (const listener of this.listeners) {
       const own = inRows(listener)
-      if (own.handle !== undefined || !own.canAttach) continue
+      if (own.handle !== undefined || own.isIncomplete || !own.canAttach) continue
       own.attach(message, this)
       if (inRows(listener).handle === undefined) {
         this.#mayAttachLate ||= own.isCalling
@@ -302,6 +302,10 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
 /** The columnar executor makes the executors of all that listen here. */
 function inRows<L extends MessageListener | undefined>(listener: L): L extends undefined ? undefined : Attachable {
   return listener?.executor as never
+}
+
+function takeWithoutRow(listener: MessageListener | undefined, message: Message, now: number, fields: Fields): void {
+  if (inRows(listener)?.takeIncomplete(message, now, fields) !== true) listener?.receive(now, [message])
 }
 
 function stretchOf(batch: Batch | null, rows: number[], listener: MessageListener): Stretch {

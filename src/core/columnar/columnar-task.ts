@@ -11,6 +11,8 @@ import type { Execution } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import type { Attachable, Opened, OpenView, BatchTask, RowHandle, TakenSource } from './row-handle.ts'
 import type { BatchFit } from './batch-shape.ts'
+import type { IncompleteTask } from './incomplete-task.ts'
+import type { Fields } from './message-fields.ts'
 
 /** What the tasks of an executor share. */
 export interface Batches {
@@ -24,6 +26,12 @@ export interface Batches {
   canTell(types: number): boolean
   attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | PlainReason
   canReattach(handle: RowHandle, message: Message): boolean
+  /** What a task is that got no handle after a message; undefined: it takes all messages on its full state. */
+  incomplete(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): IncompleteTask | undefined
+  /** what each message did is kept for somebody */
+  readonly keepsMessages: boolean
+  /** messages that incomplete tasks took */
+  takenIncomplete: number
 }
 
 export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
@@ -34,6 +42,8 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
   #fit: BatchFit | null | undefined
   /** why it did not become a row at the last message */
   #refused: PlainReason | undefined
+  /** while a sensor never had a state */
+  #incomplete: IncompleteTask | undefined
 
   constructor(task: ExecutedTask, batches: Batches) {
     this.#task = task
@@ -59,11 +69,24 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     if (this.isCalling) return
     lane.rest()
     const made = this.#batches.attach(this, this.#fit, message, source)
-    if (typeof made === 'string') this.#refused = made
-    else {
+    if (typeof made === 'string') {
+      this.#refused = made
+      this.#incomplete = this.#batches.incomplete(this, this.#fit, message, source)
+    } else {
       this.handle = made
       this.#refused = undefined
     }
+  }
+
+  get isIncomplete(): boolean {
+    return this.#incomplete !== undefined
+  }
+
+  takeIncomplete(message: Message, now: number, fields: Fields): boolean {
+    if (this.#incomplete === undefined || this.#batches.keepsMessages) return false
+    if (!this.#incomplete.take(message, now, fields)) return false
+    this.#batches.takenIncomplete++
+    return true
   }
 
   tookPlain(messages: readonly Message[], sent: Sent | undefined): void {
@@ -94,6 +117,7 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
 
   synchronize(): void {
     const { handle } = this
+    this.#incomplete?.synchronize()
     if (handle === undefined) return
     if (handle.batch.isWaiting(handle)) this.detach()
     else handle.batch.synchronize(handle)
@@ -105,6 +129,8 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
 
   detach(): void {
     const { handle } = this
+    this.#incomplete?.synchronize()
+    this.#incomplete = undefined
     if (handle === undefined) return
     // Before the full state moves, by which its messages are counted.
     handle.batch.handOver(handle)
@@ -113,6 +139,7 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
   }
 
   drop(): void {
+    this.#incomplete = undefined
     if (this.handle !== undefined) this.#leave(this.handle)
   }
 

@@ -233,7 +233,7 @@ export function shift({ ints, nums, gateBits }: RowStore, shape: BatchShape, lay
 }
 
 /** The state index of a comparison: `at` is the place of its first cut. */
-export function stateOf(steps: SensorSteps, value: number, nums: Float64Array, at: number): number {
+export function stateOf(steps: SensorSteps, value: number, nums: ArrayLike<number>, at: number): number {
   for (let i = 0; i < steps.cuts; i++) {
     const cut = nums[at + i] ?? 0
     if (value < cut) return steps.states[2 * i] ?? 0

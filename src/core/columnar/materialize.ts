@@ -63,11 +63,11 @@ interface Taken {
   readonly before: number
   readonly bits: number
   /** what was not run up to it */
-  readonly partly: NotRun | undefined
+  readonly notRun: NotRun | undefined
 }
 
 function lastOf(rows: RowStore, row: number, bits: number): Taken {
-  return { count: rows.count(row), time: rows.time(row), before: rows.before(row), bits, partly: rows.partly(row) }
+  return { count: rows.count(row), time: rows.time(row), before: rows.before(row), bits, notRun: rows.notRun(row) }
 }
 
 /** Brings the full state to the row's last message. */
@@ -106,8 +106,8 @@ export function materializeBefore(rows: RowStore, handle: RowHandle): void {
   const before = rows.nums[at] ?? 0
   const present = rows.earlierPast(row)
   const part = rows.parts.of(handle.batch.eraOf(handle).fields) as Part // it was taken
-  const partly = part.missing > 0 ? rows.partly(row)?.earlier : rows.partly(row)
-  materializeTo(rows, handle, { count, time: rows.nums[at + 1] ?? 0, before, bits: rows.before(row), partly }, ALL)
+  const notRun = part.missing > 0 ? rows.notRunBefore(row) : rows.notRun(row)
+  materializeTo(rows, handle, { count, time: rows.nums[at + 1] ?? 0, before, bits: rows.before(row), notRun }, ALL)
   rows.forgetFirings(row)
   if (present !== undefined) rows.firedInMessage(row, present, part)
   handle.materializedCount = count
@@ -117,7 +117,7 @@ export function materializeBefore(rows: RowStore, handle: RowHandle): void {
 function materializeTo(
   rows: RowStore,
   handle: RowHandle,
-  { count, time, before, bits, partly }: Taken,
+  { count, time, before, bits, notRun }: Taken,
   until: Progress,
   sink: Sink = SILENT,
   gave = ALL_GAVE,
@@ -150,7 +150,7 @@ function materializeTo(
     return replay(task, message, time, calls, until, sink)
   }
   restoreFirings(rows, handle, count)
-  addMessages(rows, task.state, count - 1 - materializedCount, rows.firesBefore(row, count), beforeOwn(part, partly))
+  addMessages(rows, task.state, count - 1 - materializedCount, rows.firesBefore(row, count), beforeOwn(part, notRun))
   const fired = count === rows.count(row) ? undefined : rows.firedAt(row, count)
   if (fired === undefined) setNodes(rows, task.state, task.model, before, nums, rows.at(row) + rows.layout.since)
   // What had not answered when it fired shows since when it had its state before.
@@ -161,7 +161,7 @@ function materializeTo(
     sensor.error = null
     if (isCalled(own)) sensor.rawData = rows.rawData[row]?.[p]
   }
-  if (part.missing > 0) setStanding(rows, task, standingSensors(rows, kept, part.runs), partly?.prior ?? bits, bits)
+  if (part.missing > 0) setStanding(rows, task, standingSensors(rows, kept, part.runs), notRun?.prior ?? bits, bits)
   for (const one of kept) {
     remember({ model: task.model, state: task.state, now: one.time }, 0, one.message)
     if (isSilent(part) && !isSilent(rows.parts.of(one.fields))) task.state.lastExecutionTime = one.time
@@ -184,7 +184,7 @@ function setBefore(
   // What one of them fires, it fires again: nothing may hold it back.
   for (const actuator of state.actuators) actuator.firedAt = Math.min(actuator.firedAt, first?.time ?? 0)
   const messages = unknown.count - 1 - materializedCount
-  addMessages(rows, state, messages, rows.firesBefore(row, count) - fired, missed ?? rows.partly(row))
+  addMessages(rows, state, messages, rows.firesBefore(row, count) - fired, missed ?? rows.notRun(row))
   setNodes(rows, state, model, before, unknown.since, 0)
   if (messages > 0) {
     for (const sensor of state.sensors) sensor.error = null

@@ -33,6 +33,10 @@ export interface Attachable {
   readonly canAttach: boolean
   /** whether calls of its full state are open */
   readonly isCalling: boolean
+  /** whether it takes messages that its full state does not know, without a row */
+  readonly isIncomplete: boolean
+  /** Takes a message with these fields so; false when it cannot. */
+  takeIncomplete(message: Message, now: number, fields: Fields): boolean
   /** Becomes a row when nothing is open after a message, the last that it took. */
   attach(message: Message, source: TakenSource): void
   /** Takes a message on its full state, after which its row goes on when it can. False when it has none, or waits. */

@@ -35,21 +35,30 @@ export const STATE_BITS = FLAG - 1
 export const HELD = 0
 export const HELD_BY = 1
 const HOLD_NUMS = 2
-/** The last doubles of a past: when the message was taken that a row keeps while it is indexed, and its number among those of its source. */
+/** The last doubles of a past: when the message was taken that a row keeps while it is indexed, and its number among those of its source ... */
 const KEPT_NUMS = 2
 export const KEPT_TIME = 0
 export const KEPT_INDEX = 1
+/**
+ * ... then what messages did not run: state bits of each sensor before it ran last (-1: all messages ran all), which mean
+ * nothing while the last message ran all; and since the last synchronization, sensors that were not run, and messages that
+ * ran none. Beside the message that is kept: those that alternate write both.
+ */
+const MISSED_NUMS = 3
+export const PRIOR = 0
+export const MISSED = 1
+export const SILENT = 2
 
 /**
  * Objects of a row, next to each other in one list: its last message while it is indexed, its handle, firings since the
- * last synchronization, the era of its last message while it is indexed, what is known of messages that ran a part of its sensors,
- * the message that it keeps when the era is one that alternates ...
+ * last synchronization, the era of its last message while it is indexed, what messages did not run before its last one where
+ * actuators may fire early, the message that it keeps when the era is one that alternates ...
  */
 export const LAST = 0
 export const HANDLE = 1
 export const FIRES = 2
 export const ERA = 3
-export const PARTLY = 4
+export const MISSED_BEFORE = 4
 export const KEPT = 5
 const OWN_OBJECTS = 6
 /** ... and for each actuator: the message at which it fired last, its plug, its properties when they need nothing else, what came before that message */
@@ -88,7 +97,7 @@ export function layoutOf(shape: BatchShape): Layout {
   const earlier = hasEarlier ? since + nodes : -1
   const size = lines(since + nodes + (hasEarlier ? 2 : 0))
   const blockSize = AT_SINCE + nodes + actuators
-  const pastSize = lines((blockSize + HOLD_NUMS) * actuators + KEPT_NUMS)
+  const pastSize = lines((blockSize + HOLD_NUMS) * actuators + KEPT_NUMS + MISSED_NUMS)
   const objects = OWN_OBJECTS + ACTUATOR_OBJECTS * actuators
   return { size, pastSize, objects, nodes, actuators, constants: CONSTANTS, since, isCalled: calls, earlier, blockSize }
 }
@@ -115,6 +124,11 @@ export function holdAt(layout: Layout, actuator: number): number {
 /** Place of what is known of the message that it keeps. */
 export function keptAt(layout: Layout): number {
   return (layout.blockSize + HOLD_NUMS) * layout.actuators
+}
+
+/** Place of what is known of messages that did not run all of its sensors. */
+export function missedAt(layout: Layout): number {
+  return keptAt(layout) + KEPT_NUMS
 }
 
 /** Place in a block of when an actuator had fired before. */

@@ -29,14 +29,18 @@ import {
   layoutOf,
   objectsAt,
   HANDLE,
-  PARTLY,
+  MISSED,
+  MISSED_BEFORE,
+  missedAt,
+  PRIOR,
+  SILENT,
   STATE_BITS,
   TIME,
   WAITS,
   type Layout,
 } from './row-layout.ts'
 import type { BatchShape } from './batch-shape.ts'
-import { NOTHING_MISSED, type FiredAfter, type MissedMessages } from './missed-messages.ts'
+import { NOTHING_MISSED, type FiredAfter, type NotRun } from './missed-messages.ts'
 
 /** One thing that follows from states: a trigger of the graph, and the actuator that it would fire. */
 export interface Following {
@@ -226,7 +230,8 @@ export class RowStore {
     for (let n = 0; n < layout.nodes; n++) nums[d + layout.since + n] = state.observed[n]?.since ?? -1
     const p = this.pastAt(row)
     for (const [a, { firedAt }] of state.actuators.entries()) this.past[p + blockAt(layout, a) + FIRED] = firedAt
-    this.objects[row * layout.objects + PARTLY] = undefined
+    this.past[p + missedAt(layout) + PRIOR] = -1
+    this.objects[row * layout.objects + MISSED_BEFORE] = undefined
     this.oddGates.delete(row)
     this.forgetFirings(row)
   }
@@ -261,11 +266,8 @@ export class RowStore {
     const p = this.pastAt(row)
     const own = row * layout.objects
     this.objects[own + FIRES] = 0
-    const partly = this.partly(row)
-    if (partly !== undefined) {
-      partly.missed = partly.silent = 0
-      partly.earlier = NOTHING_MISSED
-    }
+    this.#setMissed(row, 0, 0)
+    this.objects[own + MISSED_BEFORE] = undefined
     for (let a = 0; a < layout.actuators; a++) {
       const block = p + blockAt(layout, a)
       past[block + AT_COUNT] = -1
@@ -326,11 +328,7 @@ export class RowStore {
     const p = this.pastAt(row)
     this.#setPast(row, present)
     const silent = missing === runs.length ? 1 : 0
-    const partly = this.partly(row)
-    if (partly !== undefined) {
-      partly.missed = missing
-      partly.silent = silent
-    }
+    this.#setMissed(row, missing, silent)
     for (let a = 0; a < layout.actuators; a++) {
       const block = p + blockAt(layout, a)
       past[block + AT_FIRES] = 0
@@ -412,30 +410,50 @@ export class RowStore {
     this.ints[place] = isClosed ? bits | WAITS : bits & ~WAITS
   }
 
-  partly(row: number): MissedMessages | undefined {
-    return this.objects[row * this.layout.objects + PARTLY] as MissedMessages | undefined
+  /** What messages did not run up to the last one; undefined: all ran all. */
+  notRun(row: number): NotRun | undefined {
+    const { past, layout } = this
+    const at = this.pastAt(row) + missedAt(layout)
+    const prior = past[at + PRIOR] ?? -1
+    return prior === -1 ? undefined : { prior, missed: past[at + MISSED] ?? 0, silent: past[at + SILENT] ?? 0 }
   }
 
-  /** The same, of a row that is about to take a message that does not run all. `prior`: of a new one. */
-  partlyOf(row: number): MissedMessages {
-    const place = row * this.layout.objects + PARTLY
-    return (this.objects[place] ??= {
-      prior: this.before(row),
-      missed: 0,
-      silent: 0,
-      earlier: NOTHING_MISSED,
-    }) as MissedMessages
+  /** The same up to the one before, when the last one did not run all, where actuators may fire early. */
+  notRunBefore(row: number): NotRun | undefined {
+    const before = this.objects[row * this.layout.objects + MISSED_BEFORE] as NotRun | undefined
+    return before ?? (this.notRun(row) === undefined ? undefined : NOTHING_MISSED)
+  }
+
+  /** More of it. `prior`: state bits of each sensor before it ran last. */
+  addNotRun(row: number, missed: number, silent: number, prior = this.prior(row)): void {
+    const { past, layout } = this
+    const at = this.pastAt(row) + missedAt(layout)
+    past[at + PRIOR] = prior
+    past[at + MISSED] = (past[at + MISSED] ?? 0) + missed
+    past[at + SILENT] = (past[at + SILENT] ?? 0) + silent
+  }
+
+  #setMissed(row: number, missed: number, silent: number): void {
+    const at = this.pastAt(row) + missedAt(this.layout)
+    this.past[at + MISSED] = missed
+    this.past[at + SILENT] = silent
+  }
+
+  /** State bits of each sensor before it ran last; those before the last message, when all messages ran all. */
+  prior(row: number): number {
+    const prior = this.past[this.pastAt(row) + missedAt(this.layout) + PRIOR] ?? -1
+    return prior === -1 ? this.before(row) : prior
   }
 
   /** A message that runs only a part is taken: before its states are set. `isFirst`: the one before it ran all. */
   takesPart(row: number, part: Part, isFirst: boolean): void {
     const { mask, missing } = part
-    const partly = this.partlyOf(row)
-    const prior = isFirst ? this.before(row) : partly.prior
-    if (this.shape.early) partly.earlier = { prior, missed: partly.missed, silent: partly.silent }
-    partly.prior = (prior & ~mask) | (this.after(row) & mask)
-    partly.missed += missing
-    if (isSilent(part)) partly.silent++
+    const prior = isFirst ? this.before(row) : this.prior(row)
+    if (this.shape.early) {
+      const { missed, silent } = this.notRun(row) ?? NOTHING_MISSED
+      this.objects[row * this.layout.objects + MISSED_BEFORE] = { prior, missed, silent }
+    }
+    this.addNotRun(row, missing, isSilent(part) ? 1 : 0, (prior & ~mask) | (this.after(row) & mask))
   }
 
   /** Whether messages of an era run all sensors. */
@@ -445,10 +463,11 @@ export class RowStore {
 
   /** What is kept of what came before a firing. */
   firedAfter(row: number): Era | FiredAfter {
-    const partly = this.partly(row)
     const era = this.era ?? this.eras.of(row)
-    if (partly === undefined) return era
-    return { era, missed: partly.missed, silent: partly.silent }
+    const { past, layout } = this
+    const at = this.pastAt(row) + missedAt(layout)
+    if (past[at + PRIOR] === -1) return era
+    return { era, missed: past[at + MISSED] ?? 0, silent: past[at + SILENT] ?? 0 }
   }
 
   /** Gates by state bits, as bits. */

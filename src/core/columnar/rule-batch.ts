@@ -268,7 +268,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     if (isWholeOnly && !rows.parts.isWholeOnly) {
       for (const vectorized of new Set(this.#vectorized)) if (vectorized) this.flush(vectorized)
       for (let row = 0; row * rows.layout.objects < rows.objects.length; row++) {
-        if ((rows.partly(row)?.missed ?? 0) > 0) this.synchronize(this.handleAt(row))
+        if ((rows.notRun(row)?.missed ?? 0) > 0) this.synchronize(this.handleAt(row))
       }
     }
     rows.parts.isWholeOnly = isWholeOnly

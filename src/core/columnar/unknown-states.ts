@@ -111,7 +111,7 @@ export class UnknownStates {
     if (this.#failed !== 0 && !this.#note(handle, message, now, known)) return false
     this.#set(row, now, this.#bits, outcome.gates)
     if (this.#missed > 0) {
-      rows.partlyOf(row).missed += this.#missed
+      rows.addNotRun(row, this.#missed, 0)
       this.notRun += this.#missed
     }
     if (this.#failed === 0) return this.#regain(row, message, known.era, outcome.what)
@@ -194,7 +194,7 @@ export class UnknownStates {
     } else {
       const isSeen = count === materializedCount
       if (!isSeen && (last === undefined || lastEra === undefined || !rows.ranAll(lastEra))) return false
-      const { missed, silent } = rows.partly(row) ?? NOTHING_MISSED
+      const { missed, silent } = rows.notRun(row) ?? NOTHING_MISSED
       const since: number[] = []
       for (let n = 0; n < rows.layout.nodes; n++) since.push(0)
       const from = { since, missed: { missed, silent }, prior: rows.before(row), last: undefined }
@@ -215,7 +215,7 @@ export class UnknownStates {
     rows.hadUnknown = true
     rows.unknownAt[row] = count + 1
     // Messages that run no sensor are no invocation.
-    handle.failed.push(count + 1 - (rows.partly(row)?.silent ?? 0))
+    handle.failed.push(count + 1 - (rows.notRun(row)?.silent ?? 0))
     if (handle.failed.length > MAX_FAILED) handle.failed.shift()
     return true
   }

@@ -195,7 +195,7 @@ export class VectorizedBatch {
       },
       statesAt: (i, place) => this.#statesAt(i, place),
       silentUpTo: (row, place) =>
-        (this.#store.partly(row)?.silent ?? 0) + (this.#isPartly ? (this.#silent[place] ?? 0) : 0),
+        (this.#store.notRun(row)?.silent ?? 0) + (this.#isPartly ? (this.#silent[place] ?? 0) : 0),
       setSince: (i, place, target) => this.#since.set(i, place, target, 0, 2 ** this.#store.layout.nodes - 1),
     }
   }
@@ -528,19 +528,16 @@ export class VectorizedBatch {
   #settlePartly(i: number, last: number): void {
     const store = this.#store
     const row = this.rows[i] ?? 0
-    const partly = store.partlyOf(row)
-    partly.missed += this.#missed[last] ?? 0
-    partly.silent += this.#silent[last] ?? 0
-    if (this.#runs[last]?.missing === 0) return
-    let prior = this.#beganWhole ? store.before(row) : partly.prior
-    for (const { slot, mask, shift } of store.shape.sensors) {
+    const ranAll = this.#runs[last]?.missing === 0
+    let prior = this.#beganWhole && !ranAll ? store.before(row) : store.prior(row)
+    for (const { slot, mask, shift } of ranAll ? [] : store.shape.sensors) {
       let place = last
       while (place >= FIRST && this.#runs[place]?.runs[slot] !== true) place--
       if (place < FIRST) continue
       const own = mask << shift
       prior = (prior & ~own) | (this.#statesAt(i, place - 1) & own)
     }
-    partly.prior = prior
+    store.addNotRun(row, this.#missed[last] ?? 0, this.#silent[last] ?? 0, prior)
   }
 
   /** What a row keeps of its last firing, while its own numbers are still the old ones. */
@@ -575,11 +572,11 @@ export class VectorizedBatch {
 
   #firedAfter(i: number, place: number): Era | FiredAfter | undefined {
     const era = this.#eras[place]
-    const partly = this.#store.partly(this.#rowAt[i] ?? 0)
+    const before = this.#store.notRun(this.#rowAt[i] ?? 0)
     const { failures } = this.#since
     const gates = failures.isOdd(i, place - 1) ? failures.gatesAt(i, place - 1) : undefined
-    const missed = (partly?.missed ?? 0) + (this.#isPartly ? (this.#missed[place] ?? 0) : 0)
-    const silent = (partly?.silent ?? 0) + (this.#isPartly ? (this.#silent[place] ?? 0) : 0)
+    const missed = (before?.missed ?? 0) + (this.#isPartly ? (this.#missed[place] ?? 0) : 0)
+    const silent = (before?.silent ?? 0) + (this.#isPartly ? (this.#silent[place] ?? 0) : 0)
     return era === undefined || (missed === 0 && gates === undefined) ? era : { era, missed, silent, gates }
   }
 
