@@ -26,7 +26,7 @@ interface Effect {
   /** in the order in which they run */
   readonly runs: readonly RunSensor[]
   /** those behind them */
-  readonly gates: readonly RunGate[]
+  readonly gates: readonly GateNode[]
   /** by state bits of the sensors: the states of the gates */
   readonly gateStates: Map<number, readonly number[]>
 }
@@ -38,14 +38,8 @@ interface RunSensor {
   readonly steps: SensorSteps
 }
 
-interface RunGate {
-  readonly node: GateNode
-  /** a message makes it unknown first */
-  readonly isForgotten: boolean
-}
-
 /** Of a sensor or gate: what a message may change and another one does not change again. */
-type Kept = Pick<Observed, 'state' | 'memory' | 'since' | 'lost'>
+type Kept = Pick<Observed, 'state' | 'memory' | 'since'>
 
 /** Of one shape: more are no form of data, and their tasks go by their full state. */
 const MAX_EFFECTS = 64
@@ -93,10 +87,9 @@ function effectOf(
     own.push({ index: sensors[n]?.index ?? 0, shift, mask, steps })
   }
   const gates = graph.gates.filter((gate) => sensors.some((sensor) => sensor.gates.includes(gate)))
-  const unknown = statesWith(gates, state, needsAll, sensors, () => UNKNOWN)
   return {
     runs: own,
-    gates: gates.map((node) => ({ node, isForgotten: unknown[node.index]?.state === UNKNOWN })),
+    gates,
     gateStates: new Map<number, readonly number[]>(),
   }
 }
@@ -182,10 +175,9 @@ export class IncompleteTask {
       node.since = time
     }
     const states = this.#gateStates(this.#bits)
-    for (const [g, { isForgotten }] of gates.entries()) {
+    for (const g of gates.keys()) {
       const node = this.#nodes[runs.length + g] as Kept
       const state = states[g] ?? UNKNOWN
-      if (isForgotten && node.state !== UNKNOWN) node.lost = time
       node.state = state
       if (state === UNKNOWN || state === node.memory) continue
       node.memory = state
@@ -199,12 +191,11 @@ export class IncompleteTask {
     if (known !== undefined) return known
     const { model, state } = this.#task
     const { gatesNeedFullObservation: needsAll } = model.settings
-    const behind = gates.map(({ node }) => node)
-    const nodes = statesWith(behind, state, needsAll, runs, (n) => {
+    const nodes = statesWith(gates, state, needsAll, runs, (n) => {
       const { shift = 0, mask = 0 } = runs[n] ?? {}
       return (bits >> shift) & mask
     })
-    const made = gates.map(({ node }) => nodes[node.index]?.state ?? UNKNOWN)
+    const made = gates.map(({ index }) => nodes[index]?.state ?? UNKNOWN)
     gateStates.set(bits, made)
     return made
   }
@@ -228,9 +219,9 @@ export class IncompleteTask {
 }
 
 function indexes({ runs, gates }: Effect): readonly number[] {
-  return [...runs.map(({ index }) => index), ...gates.map(({ node }) => node.index)]
+  return [...runs.map(({ index }) => index), ...gates.map(({ index }) => index)]
 }
 
-function keptOf({ state, memory, since, lost }: Observed): Kept {
-  return { state, memory, since, lost }
+function keptOf({ state, memory, since }: Observed): Kept {
+  return { state, memory, since }
 }

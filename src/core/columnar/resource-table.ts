@@ -23,6 +23,8 @@ const REACH = 12
 const FEW = 512
 /** Digits want the first, so that numbered resources lie side by side. */
 const FACTORS = [10, 31, 127]
+/** More places than this are not all near the processor. */
+const NEAR = 2048
 /** share of texts that may find no place, or may be too short for the characters, before other ways are tried */
 const TOLERATED = 1 / 16
 
@@ -37,8 +39,22 @@ export class ResourceTable {
   /** texts that stand in places */
   #placed = 0
 
-  get(text: string): number {
-    const place = this.#places.of(text)
+  /** Where a text can stand. */
+  placeOf(text: string): number {
+    return this.#places.of(text)
+  }
+
+  /** The number of whatever text stands at a place. */
+  numberAt(place: number): number {
+    return this.#numbers[place] as number
+  }
+
+  /** whether to fetch a text that stands here, and what its number leads to, takes long */
+  get isFar(): boolean {
+    return this.#texts.length > NEAR
+  }
+
+  get(text: string, place = this.#places.of(text)): number {
     if (this.#texts[place] === text) {
       const number = this.#numbers[place] as number
       if (number !== NO_NUMBER) return number

@@ -7,7 +7,8 @@ import { NOT_ACCEPTED, type Accepted } from '../engine/executor.ts'
 import { type RowEvents, type TakeOne } from './row-code.ts'
 import type { Era } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
-import { ERA, KEPT, LAST } from './row-layout.ts'
+import { integersInPlace } from './fixed-memory.ts'
+import { AFTER, ERA, KEPT, LAST } from './row-layout.ts'
 import { NO_NUMBER, ResourceTable } from './resource-table.ts'
 import type { RowStore } from './row-store.ts'
 
@@ -30,12 +31,29 @@ export class SingleListenerIndex {
   /** batch and row by resource */
   readonly #numbers = new ResourceTable()
   readonly #batches: IndexedBatch[] = []
+  /** what was read ahead: without a use it would not be read */
+  readonly #ahead = integersInPlace(1)
 
   /** Into the one row that listens to its resource, if there is one. */
   take(message: Message): Accepted {
-    const number = this.#numbers.get(message.resource)
+    const { resource } = message
+    const place = this.#numbers.placeOf(resource)
+    if (this.#numbers.isFar) this.#readAhead(this.#numbers.numberAt(place))
+    const number = this.#numbers.get(resource, place)
     if (number === NO_NUMBER) return NOT_ACCEPTED
     return (this.#batches[number >> ROW_BITS] as IndexedBatch).takeOne(number & (MAX_ROWS - 1), message)
+  }
+
+  /**
+   * Of the row that is most likely meant, before texts are compared: a fleet's rows are far away, and so are the texts. The
+   * processor fetches both at once, which takes half of the time of one after the other.
+   */
+  #readAhead(number: number): void {
+    if (number === NO_NUMBER) return
+    const { rows } = this.#batches[number >> ROW_BITS] as IndexedBatch
+    const row = number & (MAX_ROWS - 1)
+    const era = rows.objects[row * rows.layout.objects + ERA]
+    this.#ahead[0] = (rows.ints[2 * rows.at(row) + AFTER] as number) ^ (era === undefined ? 1 : 0)
   }
 
   /** Messages of the resource go to a row, whose last one is given, and what is known of those before. False when there is no room for it. */

@@ -49,6 +49,17 @@ test.each([
   expect(table.withoutPlace).toBeLessThan(500)
 })
 
+test('the number at the place of a resource is its own mostly, and none when it was deleted', () => {
+  const table = new ResourceTable()
+  for (let i = 0; i < 1500; i++) table.set(`boiler-${i}`, i)
+  const guess = (i: number) => table.numberAt(table.placeOf(copyOf(`boiler-${i}`)))
+  const right = Array.from({ length: 1500 }, (_, i) => i).filter((i) => guess(i) === i)
+  expect(table.isFar).toBe(true)
+  expect(right.length).toBeGreaterThan(1300)
+  for (const i of right) table.delete(`boiler-${i}`)
+  expect(right.map(guess).filter((number) => number !== NO_NUMBER)).toEqual([])
+})
+
 test('resources by which no few characters tell one from the other are found all the same', () => {
   const nameOf = (i: number) => `${'x'.repeat(20)}${i}${'y'.repeat(20)}`
   const table = new ResourceTable()
