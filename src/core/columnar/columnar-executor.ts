@@ -169,8 +169,9 @@ export class ColumnarExecutor implements Executor, Batches {
   }
 
   incomplete(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): IncompleteTask | undefined {
-    if (!hasNothingOpen(task, message)) return undefined
-    return IncompleteTask.of(task, fit, source.eraAt(source.total).fields, this.#incomplete)
+    const { fields } = source
+    if (fields === undefined || !hasNothingOpen(task, message)) return undefined
+    return IncompleteTask.of(task, fit, fields, this.#incomplete)
   }
 
   get keepsMessages(): boolean {

@@ -93,6 +93,10 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     return (total === this.total ? this.#last : this.#before) as Message
   }
 
+  get fields(): Fields | undefined {
+    return this.#era?.fields
+  }
+
   eraAt(index: number): Era {
     const era = this.#indexed === null ? this.#era : this.#indexed.batch.rows.eras.of(this.#indexed.row)
     return (index < (era?.from ?? 0) ? (era?.previous ?? era) : era) as Era // there is one while there are rows

@@ -19,6 +19,8 @@ import type { BatchFit, BatchShape } from './batch-shape.ts'
 export interface TakenSource {
   /** how many messages it took while there was a handle */
   readonly total: number
+  /** of the last message; undefined: not known any more */
+  readonly fields: Fields | undefined
   /** What is known of the messages before one of the last two, by number. */
   eraAt(index: number): Era
   /** Rows or listeners have changed. */

@@ -4,7 +4,7 @@ import { builtins } from '../../../plugins/index.ts'
 import type { CoreEngine } from '../../../src/core/engine/engine.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import type { Relation, Rule, Trigger } from '../../../src/core/rule/rule.ts'
-import { createEngine, VirtualClock } from '../../../src/index.ts'
+import { createEngine, definePlug, VirtualClock } from '../../../src/index.ts'
 import { actPlug } from '../../support/act-plug.ts'
 import { rowOf } from '../../support/row-of.ts'
 
@@ -137,6 +137,42 @@ describe('a task of which a sensor never had a state', () => {
   it('takes what is no number on its full state', async () => {
     const { taken } = await asBoth(AND, [...ONLY_A, { a: 'warm' }, { a: null }, { a: Number.NaN }, ...ONLY_A])
     expect(taken).toBe(2 * (ONLY_A.length - 1))
+  })
+
+  it('goes on after a push, when nothing is known any more of the fields of its last message', async () => {
+    const taken: unknown[] = []
+    const act = definePlug({
+      name: 'act',
+      version: '1.0.0',
+      kind: 'actuator',
+      execute(context) {
+        const n = context.streamValue('n')
+        // Who looks at its task has the call go on in the full state.
+        taken.push(n === 2 ? [n, context.rawData] : n)
+      },
+    })
+    const rule: Rule = {
+      sensors: [
+        { label: 'c', resource: 'r', name: 'condition', properties: { condition: 'a < 0 && b >= 10' } },
+        { label: 'a', resource: 'r', name: 'streamingDataSensor', properties: { parameter: 'a', threshold: 0 } },
+      ],
+      actuators: [{ label: 'act', name: 'act' }],
+      triggers: [{ sourceLabel: 'c', destinationLabel: 'act' }],
+    }
+    const engine = createEngine({ plugs: [...builtins, act], scheduler: new VirtualClock(0) })
+    const task = (await engine.start(rule, { id: 't' })) as LiveTask
+    const send = (values: Values) => {
+      engine.receive({ resource: 'r', ...values })
+      task.save()
+    }
+    send({ a: 10, b: 10, n: 0 })
+    send({ a: 20, b: 10, n: 1 })
+    send({ a: 'warm', b: '25', n: 2 })
+    send({ a: 0, b: 0, n: 3 })
+    task.push('a', { state: 'Above' })
+    task.save()
+    send({ a: 0, b: 0, n: 4 })
+    expect(taken).toHaveLength(5)
   })
 
   it('is what the plain executor makes of it, whoever looks at whatever time', async () => {
