@@ -146,7 +146,7 @@ describe('a task of which a sensor never had a state', () => {
       version: '1.0.0',
       kind: 'actuator',
       execute(context) {
-        const n = context.streamValue('n')
+        const { n } = context.streamData
         // Who looks at its task has the call go on in the full state.
         taken.push(n === 2 ? [n, context.rawData] : n)
       },
@@ -158,8 +158,10 @@ describe('a task of which a sensor never had a state', () => {
       ],
       actuators: [{ label: 'act', name: 'act' }],
       triggers: [{ sourceLabel: 'c', destinationLabel: 'act' }],
+      task: { parallel: false },
     }
-    const engine = createEngine({ plugs: [...builtins, act], scheduler: new VirtualClock(0) })
+    const clock = new VirtualClock(1000)
+    const engine = createEngine({ plugs: [...builtins, act], scheduler: clock })
     const task = (await engine.start(rule, { id: 't' })) as LiveTask
     const send = (values: Values) => {
       engine.receive({ resource: 'r', ...values })
@@ -167,8 +169,9 @@ describe('a task of which a sensor never had a state', () => {
     }
     send({ a: 10, b: 10, n: 0 })
     send({ a: 20, b: 10, n: 1 })
+    clock.advanceTo(50_000)
     send({ a: 'warm', b: '25', n: 2 })
-    send({ a: 0, b: 0, n: 3 })
+    send({ a: 0, b: 0 })
     task.push('a', { state: 'Above' })
     task.save()
     send({ a: 0, b: 0, n: 4 })
