@@ -26,7 +26,7 @@ export interface Batches {
   canTell(types: number): boolean
   attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | PlainReason
   canReattach(handle: RowHandle, message: Message): boolean
-  /** What a task is that got no handle after a message; undefined: it takes all messages on its full state. */
+  /** How a task that got no handle takes messages all the same; undefined: on its full state alone. */
   incomplete(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): IncompleteTask | undefined
   /** what each message did is kept for somebody */
   readonly keepsMessages: boolean

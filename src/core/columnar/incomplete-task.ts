@@ -41,7 +41,7 @@ interface RunSensor {
 /** Of a sensor or gate: what a message may change and another one does not change again. */
 type Kept = Pick<Observed, 'state' | 'memory' | 'since'>
 
-/** Of one shape: more are no form of data, and their tasks go by their full state. */
+/** Of one shape; tasks that want another one take their messages on their full state. */
 const MAX_EFFECTS = 64
 
 /** What messages do to incomplete tasks, by shape, then by fields and states of what they do not run. */

@@ -33,7 +33,7 @@ import { keptSince, type BeforeUnknown, type Era, type NotRunCounts, type Unknow
 import { isSilent, type Part } from './message-parts.ts'
 import { ALL, replay, type Progress } from './replay.ts'
 import { withFailures } from '../task/result.ts'
-import { NOTHING_MISSED, type FiredAfter, type NotRun } from './missed-messages.ts'
+import { ALL_RAN, type FiredAfter, type NotRun } from './not-run.ts'
 import type { RowStore } from './row-store.ts'
 import { originOf, setStanding, standingSensors } from './standing-nodes.ts'
 import { remember } from '../task/stream.ts'
@@ -291,7 +291,7 @@ function stateAt(
 }
 
 /** What messages did not run before one that runs a part and is counted. */
-function beforeOwn(part: Part, { missed, silent }: NotRunCounts = NOTHING_MISSED): NotRunCounts {
+function beforeOwn(part: Part, { missed, silent }: NotRunCounts = ALL_RAN): NotRunCounts {
   return { missed: missed - part.missing, silent: silent - (isSilent(part) ? 1 : 0) }
 }
 
@@ -301,7 +301,7 @@ function addMessages(
   state: TaskState,
   messages: number,
   firings: number,
-  { missed, silent }: NotRunCounts = NOTHING_MISSED,
+  { missed, silent }: NotRunCounts = ALL_RAN,
 ): void {
   state.invocations += messages - silent
   state.inputs += messages * (1 + shape.sensors.length) - missed

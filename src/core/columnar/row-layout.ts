@@ -44,7 +44,7 @@ export const KEPT_INDEX = 1
  * nothing while the last message ran all; and since the last synchronization, sensors that were not run, and messages that
  * ran none. Beside the message that is kept: those that alternate write both.
  */
-const MISSED_NUMS = 3
+const NOT_RUN_NUMS = 3
 export const PRIOR = 0
 export const MISSED = 1
 export const SILENT = 2
@@ -58,7 +58,7 @@ export const LAST = 0
 export const HANDLE = 1
 export const FIRES = 2
 export const ERA = 3
-export const MISSED_BEFORE = 4
+export const NOT_RUN_BEFORE = 4
 export const KEPT = 5
 const OWN_OBJECTS = 6
 /** ... and for each actuator: the message at which it fired last, its plug, its properties when they need nothing else, what came before that message */
@@ -97,7 +97,7 @@ export function layoutOf(shape: BatchShape): Layout {
   const earlier = hasEarlier ? since + nodes : -1
   const size = lines(since + nodes + (hasEarlier ? 2 : 0))
   const blockSize = AT_SINCE + nodes + actuators
-  const pastSize = lines((blockSize + HOLD_NUMS) * actuators + KEPT_NUMS + MISSED_NUMS)
+  const pastSize = lines((blockSize + HOLD_NUMS) * actuators + KEPT_NUMS + NOT_RUN_NUMS)
   const objects = OWN_OBJECTS + ACTUATOR_OBJECTS * actuators
   return { size, pastSize, objects, nodes, actuators, constants: CONSTANTS, since, isCalled: calls, earlier, blockSize }
 }
@@ -127,7 +127,7 @@ export function keptAt(layout: Layout): number {
 }
 
 /** Place of what is known of messages that did not run all of its sensors. */
-export function missedAt(layout: Layout): number {
+export function notRunAt(layout: Layout): number {
   return keptAt(layout) + KEPT_NUMS
 }
 

@@ -30,8 +30,8 @@ import {
   objectsAt,
   HANDLE,
   MISSED,
-  MISSED_BEFORE,
-  missedAt,
+  NOT_RUN_BEFORE,
+  notRunAt,
   PRIOR,
   SILENT,
   STATE_BITS,
@@ -40,7 +40,7 @@ import {
   type Layout,
 } from './row-layout.ts'
 import type { BatchShape } from './batch-shape.ts'
-import { NOTHING_MISSED, type FiredAfter, type NotRun } from './missed-messages.ts'
+import { ALL_RAN, type FiredAfter, type NotRun } from './not-run.ts'
 
 /** One thing that follows from states: a trigger of the graph, and the actuator that it would fire. */
 export interface Following {
@@ -230,8 +230,8 @@ export class RowStore {
     for (let n = 0; n < layout.nodes; n++) nums[d + layout.since + n] = state.observed[n]?.since ?? -1
     const p = this.pastAt(row)
     for (const [a, { firedAt }] of state.actuators.entries()) this.past[p + blockAt(layout, a) + FIRED] = firedAt
-    this.past[p + missedAt(layout) + PRIOR] = -1
-    this.objects[row * layout.objects + MISSED_BEFORE] = undefined
+    this.past[this.#notRunAt(row) + PRIOR] = -1
+    this.objects[row * layout.objects + NOT_RUN_BEFORE] = undefined
     this.oddGates.delete(row)
     this.forgetFirings(row)
   }
@@ -266,8 +266,8 @@ export class RowStore {
     const p = this.pastAt(row)
     const own = row * layout.objects
     this.objects[own + FIRES] = 0
-    this.#setMissed(row, 0, 0)
-    this.objects[own + MISSED_BEFORE] = undefined
+    this.#setNotRun(row, 0, 0)
+    this.objects[own + NOT_RUN_BEFORE] = undefined
     for (let a = 0; a < layout.actuators; a++) {
       const block = p + blockAt(layout, a)
       past[block + AT_COUNT] = -1
@@ -328,7 +328,7 @@ export class RowStore {
     const p = this.pastAt(row)
     this.#setPast(row, present)
     const silent = missing === runs.length ? 1 : 0
-    this.#setMissed(row, missing, silent)
+    this.#setNotRun(row, missing, silent)
     for (let a = 0; a < layout.actuators; a++) {
       const block = p + blockAt(layout, a)
       past[block + AT_FIRES] = 0
@@ -412,36 +412,40 @@ export class RowStore {
 
   /** What messages did not run up to the last one; undefined: all ran all. */
   notRun(row: number): NotRun | undefined {
-    const { past, layout } = this
-    const at = this.pastAt(row) + missedAt(layout)
+    const { past } = this
+    const at = this.#notRunAt(row)
     const prior = past[at + PRIOR] ?? -1
     return prior === -1 ? undefined : { prior, missed: past[at + MISSED] ?? 0, silent: past[at + SILENT] ?? 0 }
   }
 
   /** The same up to the one before, when the last one did not run all, where actuators may fire early. */
   notRunBefore(row: number): NotRun | undefined {
-    const before = this.objects[row * this.layout.objects + MISSED_BEFORE] as NotRun | undefined
-    return before ?? (this.notRun(row) === undefined ? undefined : NOTHING_MISSED)
+    const before = this.objects[row * this.layout.objects + NOT_RUN_BEFORE] as NotRun | undefined
+    return before ?? (this.notRun(row) === undefined ? undefined : ALL_RAN)
   }
 
   /** More of it. `prior`: state bits of each sensor before it ran last. */
   addNotRun(row: number, missed: number, silent: number, prior = this.prior(row)): void {
-    const { past, layout } = this
-    const at = this.pastAt(row) + missedAt(layout)
+    const { past } = this
+    const at = this.#notRunAt(row)
     past[at + PRIOR] = prior
     past[at + MISSED] = (past[at + MISSED] ?? 0) + missed
     past[at + SILENT] = (past[at + SILENT] ?? 0) + silent
   }
 
-  #setMissed(row: number, missed: number, silent: number): void {
-    const at = this.pastAt(row) + missedAt(this.layout)
+  #notRunAt(row: number): number {
+    return this.pastAt(row) + notRunAt(this.layout)
+  }
+
+  #setNotRun(row: number, missed: number, silent: number): void {
+    const at = this.#notRunAt(row)
     this.past[at + MISSED] = missed
     this.past[at + SILENT] = silent
   }
 
   /** State bits of each sensor before it ran last; those before the last message, when all messages ran all. */
   prior(row: number): number {
-    const prior = this.past[this.pastAt(row) + missedAt(this.layout) + PRIOR] ?? -1
+    const prior = this.past[this.#notRunAt(row) + PRIOR] ?? -1
     return prior === -1 ? this.before(row) : prior
   }
 
@@ -450,8 +454,8 @@ export class RowStore {
     const { mask, missing } = part
     const prior = isFirst ? this.before(row) : this.prior(row)
     if (this.shape.early) {
-      const { missed, silent } = this.notRun(row) ?? NOTHING_MISSED
-      this.objects[row * this.layout.objects + MISSED_BEFORE] = { prior, missed, silent }
+      const { missed, silent } = this.notRun(row) ?? ALL_RAN
+      this.objects[row * this.layout.objects + NOT_RUN_BEFORE] = { prior, missed, silent }
     }
     this.addNotRun(row, missing, isSilent(part) ? 1 : 0, (prior & ~mask) | (this.after(row) & mask))
   }
@@ -464,8 +468,8 @@ export class RowStore {
   /** What is kept of what came before a firing. */
   firedAfter(row: number): Era | FiredAfter {
     const era = this.era ?? this.eras.of(row)
-    const { past, layout } = this
-    const at = this.pastAt(row) + missedAt(layout)
+    const { past } = this
+    const at = this.#notRunAt(row)
     if (past[at + PRIOR] === -1) return era
     return { era, missed: past[at + MISSED] ?? 0, silent: past[at + SILENT] ?? 0 }
   }

@@ -46,7 +46,7 @@ export class SingleListenerIndex {
 
   /**
    * Of the row that is most likely meant, before texts are compared: a fleet's rows are far away, and so are the texts. The
-   * processor fetches both at once, which takes half of the time of one after the other.
+   * processor fetches both at once.
    */
   #readAhead(number: number): void {
     if (number === NO_NUMBER) return

@@ -8,7 +8,7 @@
  * UNKNOWN-1 the bits of a sensor without a state are those of its last one, which is what triggers ask for. What gates were
  *   last is kept beside them while it is not what the bits say; then the row takes the next message here, too
  * UNKNOWN-2 the two messages after it run all sensors, or go by the full state: a row does not know which of them had none
- * UNKNOWN-3 sensors that are not run because of it are counted as what messages did not run (missed-messages.ts), and so
+ * UNKNOWN-3 sensors that are not run because of it are counted as what messages did not run (not-run.ts), and so
  *   are the firings that would have run them
  */
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
@@ -26,7 +26,7 @@ import { outcomeWithout } from './possible-firings.ts'
 import { isOfType, numberIn } from './read-parameters.ts'
 import { AFTER, AT_COUNT, BEFORE, blockAt, COUNT, ERA, FIRED_AFTER, LAST, objectsAt, TIME } from './row-layout.ts'
 import type { RowHandle } from './row-handle.ts'
-import { NOTHING_MISSED, type FiredAfter } from './missed-messages.ts'
+import { ALL_RAN, type FiredAfter } from './not-run.ts'
 import { NOTHING, type RowStore } from './row-store.ts'
 import type { RowCode } from './row-code.ts'
 import { failsWith, numbersReadBy, parametersIn, type SensorFormula } from './sensor-formula.ts'
@@ -194,7 +194,7 @@ export class UnknownStates {
     } else {
       const isSeen = count === materializedCount
       if (!isSeen && (last === undefined || lastEra === undefined || !rows.ranAll(lastEra))) return false
-      const { missed, silent } = rows.notRun(row) ?? NOTHING_MISSED
+      const { missed, silent } = rows.notRun(row) ?? ALL_RAN
       const since: number[] = []
       for (let n = 0; n < rows.layout.nodes; n++) since.push(0)
       const from = { since, missed: { missed, silent }, prior: rows.before(row), last: undefined }

@@ -65,7 +65,7 @@ export interface ChangedObject {
   readonly path: string
   /** changes that were certainly made */
   least: number
-  /** those that nobody knows the end of with them */
+  /** and with those of which nobody knows whether they were */
   most: number
   /** of its content, when all is at rest; null: there is none; undefined: nobody has looked */
   etag?: string | null

@@ -49,6 +49,7 @@ export async function runPlan(loop: VirtualLoop, { seed, steps, cast = castOf(st
   }
   const findings = [...world.findings]
   const history = [...world.history]
+  // after that: what machines do that died is nothing of the run
   network.end()
   await loop.run(() => true)
   const digest = createHash('sha256').update(history.join('\n')).digest('hex').slice(0, 16)

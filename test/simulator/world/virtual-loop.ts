@@ -70,8 +70,8 @@ class SimulatedTimer {
   }
 }
 
-/** What watches the delay of a loop that has none. Node's own goes on looking when the machine that asked has died. */
-const UNWATCHED = { enable: () => true, disable: () => true, reset: () => undefined, max: 0, percentile: () => 0 }
+/** Delays of a loop that has none. Node's own goes on looking when the machine that asked has died. */
+const NO_DELAYS = { enable: () => true, disable: () => true, reset: () => undefined, count: 0, percentile: () => 0 }
 
 const realSetImmediate = setImmediate
 
@@ -228,7 +228,7 @@ export class VirtualLoop {
       return controller.signal
     })
     replace(globalThis.performance, 'now', () => this.#look())
-    replace(nodePerf, 'monitorEventLoopDelay', () => UNWATCHED)
+    replace(nodePerf, 'monitorEventLoopDelay', () => NO_DELAYS)
     replace(globalThis, 'Date', this.#dates())
     replace(Math, 'random', () => this.#chance.next())
     this.#replaceCrypto(replace)

@@ -6,7 +6,7 @@ export interface NotRun extends NotRunCounts {
   readonly prior: number
 }
 
-export const NOTHING_MISSED: NotRun = { prior: 0, missed: 0, silent: 0 }
+export const ALL_RAN: NotRun = { prior: 0, missed: 0, silent: 0 }
 
 /** What came before a message at which an actuator fired, with the message itself. */
 export interface FiredAfter extends NotRunCounts {
