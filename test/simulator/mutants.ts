@@ -306,4 +306,16 @@ export const MUTANTS: readonly Mutant[] = [
     find: ': forwarding.receive(tenant, change, writes)',
     replace: ': forwarding.receive(tenant, change, []).then(() => store.commit(writes))',
   },
+  {
+    name: 'calls of webscripts about one object overtake each other',
+    file: 'src/services/objects/subscriptions/delivery-record.ts',
+    find: '.update(JSON.stringify([subscription, object.path]))',
+    replace: '.update(JSON.stringify([subscription, object]))',
+  },
+  {
+    name: 'a call of a webscript that fails twice is given up',
+    file: 'src/services/objects/subscriptions/delivery-jobs.ts',
+    find: 'if (attempts >= DELIVERY_ATTEMPTS) return',
+    replace: 'if (attempts >= 2) return',
+  },
 ]

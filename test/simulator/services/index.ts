@@ -15,6 +15,7 @@ import { secrets } from './secrets.ts'
 import { streams } from './streams.ts'
 import { storedQueries } from './stored-queries.ts'
 import { templates } from './templates.ts'
+import { subscriptions } from './subscriptions.ts'
 import { transfers } from './transfers.ts'
 import { types } from './types.ts'
 import type { SimulatedService } from './simulated-service.ts'
@@ -34,6 +35,7 @@ export const SIMULATED: readonly SimulatedService[] = [
   keys,
   objects,
   objectRules,
+  subscriptions,
   transfers,
   secrets,
   schedules,

@@ -5,6 +5,7 @@ import { fastify, type FastifyInstance } from 'fastify'
 import { compose, type Composed } from '../../../src/host/compose.ts'
 import { readConfig, type Config } from '../../../src/host/config.ts'
 import { mount } from '../../../src/host/mount.ts'
+import type { MakeService } from '../../../src/host/service-dependencies.ts'
 import { SERVICES } from '../../../src/host/service-table.ts'
 import type { Plug } from '../../../src/plug.ts'
 import { leaveOutRoutes } from './asked-routes.ts'
@@ -12,11 +13,11 @@ import { MQTT_PORT, network } from './network.ts'
 import type { Medium } from './medium.ts'
 import type { ToldWords } from './told-words.ts'
 
-/** What is served. Functions and webscripts run in processes of their own, which no simulated clock governs. */
+/** What is served. Functions run in processes of their own, which no simulated clock governs. */
 export const SERVED: readonly string[] = ['broker', 'rules', 'resources', 'alarms', 'queries', 'converter']
 
 /** What is served besides where operations of a run need it. */
-export const SERVED_WHERE_NEEDED: readonly string[] = ['objects', 'subscriptions', 'vault']
+export const SERVED_WHERE_NEEDED: readonly string[] = ['objects', 'subscriptions', 'vault', 'webscripts']
 
 export interface Answer {
   readonly status: number
@@ -61,6 +62,8 @@ function configOf(serves: readonly string[]): Config {
 /** What is there at the start of a host. */
 export interface Setting {
   readonly plugs: readonly Plug[]
+  /** in the place of the host's webscripts, which run in processes too */
+  readonly webscripts: MakeService
   /** names of services */
   readonly serves: readonly string[]
   /** routes that clients ask, as in `GET /api/tasks/:id`; undefined: any */
@@ -72,10 +75,11 @@ export interface Setting {
 /** Rejects when it cannot start. */
 export async function startLife(
   medium: Medium,
-  { plugs, serves, asks, words }: Setting,
+  { plugs, webscripts, serves, asks, words }: Setting,
   log: (line: string) => void,
 ): Promise<HostLife> {
   const composed = await compose(configOf(serves), {
+    services: new Map([...SERVICES, ['webscripts', webscripts]]),
     openStorage: words === undefined ? () => medium.open() : async () => words.over(await medium.open()),
     plugs: () => plugs,
     hashCost: 2,

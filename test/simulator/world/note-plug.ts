@@ -45,7 +45,7 @@ export class NoteBook {
   readonly #failures = new Map<string, number>()
   readonly #loop: VirtualLoop
   readonly #chance: Chance
-  readonly #tell: (line: string) => void
+  readonly tell: (line: string) => void
   #life = 0
   /** ms at which each life of the host ended */
   readonly #ends: number[] = []
@@ -53,7 +53,7 @@ export class NoteBook {
   constructor(loop: VirtualLoop, chance: Chance, tell: (line: string) => void) {
     this.#loop = loop
     this.#chance = chance
-    this.#tell = tell
+    this.tell = tell
   }
 
   crashed(): void {
@@ -69,20 +69,37 @@ export class NoteBook {
   async take(note: Pick<Note, 'task' | 'effect' | 'n'>): Promise<void> {
     const entry: Note = { ...note, at: this.#loop.elapsed, life: this.#life }
     this.list.push(entry)
-    const { fails, hangs, slowMs } = this.behaviour ?? WELL
-    const failures = this.#failures.get(note.effect) ?? 0
-    const draw = this.#chance.next()
-    if (failures < MOST_FAILURES && draw < fails + hangs) {
-      this.#failures.set(note.effect, failures + 1)
-      this.#tell(`note ${note.effect} of message ${note.n} ${draw < fails ? 'fails' : 'hangs'}`)
-      if (draw >= fails) return this.#hang(entry)
-      await this.#work(slowMs)
+    const name = `note ${note.effect} of message ${note.n}`
+    try {
+      const how = await this.behave(note.effect, name)
+      if (how === 'late') entry.lateAt = this.#loop.elapsed
+      else {
+        entry.doneAt = this.#loop.elapsed
+        this.tell(`${name} was called at ${entry.at.toFixed(3)} and is done`)
+      }
+    } catch (error) {
       entry.hasFailed = true
-      throw new AppError('PLUG_FAILED', 'the world outside says no')
+      throw error
     }
+  }
+
+  /**
+   * As the world outside behaves just now: answers well, at once or after a while, throws `PLUG_FAILED`, hangs, or answers
+   * when nobody may wait for it any more. `key`: the same for calls that are made again, of which few in a row go wrong.
+   */
+  async behave(key: string, name: string): Promise<'done' | 'late'> {
+    const { fails, hangs, slowMs } = this.behaviour ?? WELL
+    const failures = this.#failures.get(key) ?? 0
+    const draw = this.#chance.next()
+    if (failures >= MOST_FAILURES || draw >= fails + hangs) {
+      await this.#work(slowMs)
+      return 'done'
+    }
+    this.#failures.set(key, failures + 1)
+    this.tell(`${name} ${draw < fails ? 'fails' : 'hangs'}`)
+    if (draw >= fails) return this.#hang()
     await this.#work(slowMs)
-    entry.doneAt = this.#loop.elapsed
-    this.#tell(`note ${note.effect} of message ${note.n} was called at ${entry.at.toFixed(3)} and is done`)
+    throw new AppError('PLUG_FAILED', 'the world outside says no')
   }
 
   /** Takes its time, or none. */
@@ -93,13 +110,13 @@ export class NoteBook {
   }
 
   /** Never answers, or too late: what it says then is another answer to a call that was made again. */
-  async #hang(entry: Note): Promise<void> {
+  async #hang(): Promise<'late'> {
     const { late = 0 } = this.behaviour ?? WELL
     if (late === 0 || !this.#chance.is(late)) return new Promise<never>(() => undefined)
     const [least, most] = LATE_MS
     const ms = this.#chance.between(least, most)
     await new Promise<void>((resolve) => void this.#loop.after(ms, resolve))
-    entry.lateAt = this.#loop.elapsed
+    return 'late'
   }
 }
 

@@ -8,6 +8,7 @@ import { CALM, Medium, type Manners, type Trouble } from './medium.ts'
 import type { Cast, Fault } from './plan.ts'
 import { network } from './network.ts'
 import { notePlugs, type NoteBook } from './note-plug.ts'
+import { ScriptCalls } from './script-calls.ts'
 import { ToldWords } from './told-words.ts'
 import type { VirtualLoop } from './virtual-loop.ts'
 
@@ -82,6 +83,7 @@ export class World {
   readonly loop: VirtualLoop
   readonly medium: Medium
   readonly notes: NoteBook
+  readonly scripts: ScriptCalls
   readonly findings: Finding[] = []
   /** whether the medium ever took so long that time limits of calls can pass meanwhile */
   wasSlow = false
@@ -140,8 +142,9 @@ export class World {
     this.medium = new Medium(loop, new Chance(`medium ${seed}`), (tenant) => this.#metTrouble(tenant))
     const { plugs, book } = notePlugs(loop, new Chance(`plugs ${seed}`), (line) => this.tell(line))
     this.notes = book
+    this.scripts = new ScriptCalls(loop, book)
     this.#words = services.includes('keys') ? new ToldWords(loop) : undefined
-    this.#setting = { plugs, serves, asks, words: this.#words }
+    this.#setting = { plugs, webscripts: this.scripts.make, serves, asks, words: this.#words }
   }
 
   /** ms since the beginning */

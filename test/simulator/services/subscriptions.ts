@@ -1,0 +1,169 @@
+/** Subscriptions that call webscripts: of each change of an object, in the order of its changes, until it was taken. */
+import type { JsonObject } from '../../../src/kernel/json.ts'
+import type { ScriptCall } from '../world/script-calls.ts'
+import type { World } from '../world/world.ts'
+import { OBJECT_BUCKET, OBJECT_PATHS } from './objects.ts'
+import type { ServiceModel, Shared, SimulatedService } from './simulated-service.ts'
+
+const SUBSCRIPTIONS = '/storage/v1/subscription'
+/** the folders of objects; each has a subscription of that name */
+const FOLDERS = [...new Set(OBJECT_PATHS.map((path) => path.slice(0, path.indexOf('/'))))]
+const ORACLE = 'subscriptions tell of each change'
+/** attempts before a delivery is given up: more than the world outside lets fail */
+const ATTEMPTS = 10
+
+export const subscriptions: SimulatedService = {
+  name: 'subscriptions',
+  onlyWhenDrawn: true,
+  drawnApart: true,
+  cast: 0.05,
+  livesOn: ['objects'],
+  needs: ['objects', 'subscriptions', 'webscripts'],
+  asks: [`POST ${SUBSCRIPTIONS}/:bucket`, `GET ${SUBSCRIPTIONS}/:bucket/:id/deliveries`],
+  operations: {
+    look: { weight: 3, draw: (chance) => ({ folder: chance.of(FOLDERS) }) },
+  },
+  variants: FOLDERS,
+  model: (world, shared, variants) => new Subscriptions(world, shared, variants),
+}
+
+/** As the host shows it. */
+interface Delivery {
+  /** in the order of the changes */
+  readonly id: string
+  readonly state: 'waiting' | 'active' | 'delivered' | 'failed'
+  readonly event: 'put' | 'delete'
+  /** path of the object */
+  readonly object: string
+  readonly attempts: number
+  readonly last_error?: { readonly message: string }
+}
+
+/** A subscription of a tenant. */
+interface Told {
+  readonly tenant: string
+  readonly folder: string
+}
+
+class Subscriptions implements ServiceModel {
+  readonly #world: World
+  readonly #shared: Shared
+  readonly #folders: readonly string[]
+  /** ms at which a delivery was first seen to have ended, by tenant and id */
+  readonly #ended = new Map<string, number>()
+
+  constructor(world: World, shared: Shared, folders: readonly string[]) {
+    this.#world = world
+    this.#shared = shared
+    this.#folders = folders
+  }
+
+  async prepare(tenant: string): Promise<void> {
+    for (const folder of this.#folders) {
+      const call = { type: 'webscript', name: folder, method: 'POST', authentication: { method: 'NONE' } }
+      const channel = { ...call, payload: { signed_links: [] } }
+      const body = { id: folder, channel, filters: [{ prefix: `${folder}/`, events: ['put', 'delete'] }] }
+      await this.#world.look({ method: 'POST', url: `${SUBSCRIPTIONS}/${OBJECT_BUCKET}`, tenant, body })
+    }
+  }
+
+  act(_name: string, tenant: string, given: JsonObject): void {
+    const folder = given['folder'] as string
+    if (!this.#folders.includes(folder)) return
+    this.#world.work(`deliveries of ${folder} ${tenant}`, async () => {
+      const { kind, answer } = await this.#world.ask(questionOf({ tenant, folder }))
+      if (kind === 'answered') this.#seen({ tenant, folder }, answer.body)
+    })
+  }
+
+  async verify(tenant: string): Promise<void> {
+    for (const folder of this.#folders) {
+      const told = { tenant, folder }
+      const { body } = await this.#world.look(questionOf(told))
+      const deliveries = this.#seen(told, body)
+      for (const path of OBJECT_PATHS.filter((one) => one.startsWith(`${folder}/`))) {
+        this.#verifyObject(
+          told,
+          path,
+          deliveries.filter(({ object }) => object === path),
+        )
+      }
+      const ids = new Set(deliveries.map(({ id }) => id))
+      for (const { key } of this.#calls(told)) {
+        if (!ids.has(key)) this.#find(told, `was called for ${key}, which is no delivery`)
+      }
+    }
+  }
+
+  /** Oldest change first. What has ended is not called again, and stays as it ended. */
+  #seen({ tenant, folder }: Told, body: unknown): readonly Delivery[] {
+    const { now } = this.#world
+    const { deliveries } = body as { deliveries: readonly Delivery[] }
+    for (const { id, state } of deliveries) {
+      const key = `${tenant} ${id}`
+      const hasEnded = state === 'delivered' || state === 'failed'
+      if (hasEnded && !this.#ended.has(key)) this.#ended.set(key, now)
+      if (!hasEnded && this.#ended.has(key)) this.#find({ tenant, folder }, `shows ${id} as ${state}, which had ended`)
+    }
+    return deliveries.toReversed()
+  }
+
+  #verifyObject(told: Told, path: string, deliveries: readonly Delivery[]): void {
+    const object = this.#shared.objects.find((one) => one.tenant === told.tenant && one.path === path)
+    const { least, most, etag } = object ?? { least: 0, most: 0 }
+    const { length } = deliveries
+    if (length < least || length > most)
+      this.#find(told, `shows ${length} changes of ${path}; from ${least} to ${most} would be right`)
+    /** ms at which the last call of the changes before began, or was taken */
+    let over = 0
+    for (const delivery of deliveries) {
+      const calls = this.#callsOf(told, delivery)
+      this.#verifyEnd(told, delivery, calls)
+      if (calls.some(({ at }) => at < over)) this.#find(told, `was called for ${delivery.id} before its turn`)
+      for (const { at, doneAt = at } of calls) over = Math.max(over, doneAt)
+    }
+    const last = deliveries.at(-1)
+    const call = last && this.#callsOf(told, last).at(-1)
+    if (last?.state !== 'delivered' || call === undefined || etag === undefined) return
+    const { event, object: shown } = call.sent as { event: string; object: { etag?: string } }
+    const isRight = etag === null ? event === 'delete' : event === 'put' && shown.etag === etag
+    if (!isRight) this.#find(told, `was told last of ${path}: ${event} ${shown.etag}; its etag is ${etag ?? 'none'}`)
+  }
+
+  #verifyEnd(told: Told, delivery: Delivery, calls: readonly ScriptCall[]): void {
+    const { id, state, attempts, last_error: error } = delivery
+    if (state === 'waiting' || state === 'active') this.#find(told, `shows ${id} as ${state} when all is at rest`)
+    if (state === 'failed' && (attempts < ATTEMPTS || error === undefined))
+      this.#find(told, `gave ${id} up after ${attempts} attempts: ${error?.message}`)
+    if (state === 'delivered' && firstDone(calls) === Infinity)
+      this.#find(told, `shows ${id} as delivered, and nobody was called who took it`)
+    const endedAt = this.#ended.get(`${told.tenant} ${id}`) ?? Infinity
+    const late = calls.find(({ at }) => at > endedAt)
+    if (late !== undefined) this.#find(told, `was called for ${id} at ${late.at}, which had ended at ${endedAt}`)
+  }
+
+  #callsOf(told: Told, { id }: Delivery): readonly ScriptCall[] {
+    return this.#calls(told).filter(({ key }) => key === id)
+  }
+
+  #calls({ tenant, folder }: Told): readonly ScriptCall[] {
+    return this.#world.scripts.list.filter((one) => one.tenant === tenant && one.script === folder)
+  }
+
+  #find({ tenant, folder }: Told, text: string): void {
+    this.#world.find(ORACLE, `the subscription ${folder} of ${tenant} ${text}`)
+  }
+}
+
+/** ms at which a call was taken first; Infinity: none was */
+function firstDone(calls: readonly ScriptCall[]): number {
+  return Math.min(...calls.map(({ doneAt = Infinity }) => doneAt))
+}
+
+function questionOf({ tenant, folder }: Told) {
+  return {
+    method: 'GET',
+    url: `${SUBSCRIPTIONS}/${OBJECT_BUCKET}/${folder}/deliveries?max_keys=1000`,
+    tenant,
+  } as const
+}

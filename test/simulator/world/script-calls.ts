@@ -1,0 +1,94 @@
+/** Webscripts of the world outside, in the place of the host's own: who calls them is written down, and they behave as plugs do. */
+import type { MakeService } from '../../../src/host/service-dependencies.ts'
+import { AppError } from '../../../src/kernel/errors.ts'
+import type { ScriptAnswer, ScriptRequest, WebscriptsService } from '../../../src/services/webscripts/contract.ts'
+import type { NoteBook } from './note-plug.ts'
+import type { VirtualLoop } from './virtual-loop.ts'
+
+export interface ScriptCall {
+  readonly tenant: string
+  readonly script: string
+  /** equal for calls that are made again */
+  readonly key: string
+  /** the JSON that it was sent */
+  readonly sent: unknown
+  /** ms since the beginning of the run */
+  readonly at: number
+  /** ms at which it was answered well, and somebody waited for it; undefined: it was not */
+  doneAt?: number
+}
+
+type Script = Parameters<WebscriptsService['call']>[0]
+
+export class ScriptCalls {
+  readonly list: ScriptCall[] = []
+  readonly #loop: VirtualLoop
+  readonly #notes: NoteBook
+
+  /** `notes`: says how what is outside behaves */
+  constructor(loop: VirtualLoop, notes: NoteBook) {
+    this.#loop = loop
+    this.#notes = notes
+  }
+
+  /** A service of the host: any webscript is there, and lets everybody in. */
+  readonly make: MakeService = ({ serviceRegistry, reached }) => {
+    serviceRegistry.webscripts = reached('webscripts', this.#service())
+    return {
+      name: 'webscripts',
+      description: 'Webscripts outside of this machine',
+      routes: () => undefined,
+      start: async () => undefined,
+      stop: async () => undefined,
+    }
+  }
+
+  #service(): WebscriptsService {
+    const isNotThere = (): never => {
+      throw new AppError('CLOSED', 'the simulator has only calls of webscripts')
+    }
+    return {
+      choose: ({ tenant, name }) => ({
+        id: name,
+        tenant,
+        name,
+        version: '1.0.0',
+        draft: false,
+        deprecated: false,
+        status: 'running',
+        isRunning: true,
+        isPrivate: false,
+      }),
+      authenticate: async () => ({ isHeaderOurs: false }),
+      admit: () => undefined,
+      call: (script, request) => this.#call(script, request),
+      as: isNotThere,
+      find: () => undefined,
+      answer: isNotThere,
+      gauges: () => ({ open: 0, calls: 0, errors: 0 }),
+      stop: () => undefined,
+    }
+  }
+
+  async #call({ tenant, name }: Script, { headers, body, signal }: ScriptRequest): Promise<ScriptAnswer> {
+    const key = headers.find(([header]) => header === 'idempotency-key')?.[1] ?? ''
+    const sent = JSON.parse(new TextDecoder().decode(body)) as unknown
+    const entry: ScriptCall = { tenant, script: name, key, sent, at: this.#loop.elapsed }
+    this.list.push(entry)
+    const calledOff = new Promise<never>((_resolve, reject) => {
+      const callOff = (): void => reject(new AppError('CLOSED', 'nobody waits for the webscript any more'))
+      if (signal.aborted) callOff()
+      else signal.addEventListener('abort', callOff, { once: true })
+    })
+    const answer = (status: number, text: string) => ({ requestId: key, status, headers: [], body: text })
+    try {
+      await Promise.race([this.#notes.behave(`${tenant} ${key}`, `call ${key} of ${tenant}`), calledOff])
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'PLUG_FAILED') return answer(503, error.message)
+      throw error
+    }
+    entry.doneAt = this.#loop.elapsed
+    this.#notes.tell(`call ${key} of ${tenant} was made at ${entry.at.toFixed(3)} and is done`)
+    return answer(200, 'taken')
+  }
+}
