@@ -194,17 +194,23 @@ function listed({
   script,
   asking,
 }: Equipped): readonly Plug[] {
-  return Object.freeze([
-    ...simple,
-    condition,
-    functionSensor,
-    transformer,
-    composite,
-    callURL,
-    callURLActuator,
-    script,
-    ...asking,
-  ])
+  const own = [condition, functionSensor, transformer, composite, callURL, callURLActuator, script, ...asking]
+  return Object.freeze([...simple, ...own.map(sharingDeclaration)])
+}
+
+/** by kind, name and version: the first ones that were made */
+const declared = new Map<string, Plug>()
+
+/** What plugs declare is the same for all hosts and tenants, and there once: what they do is their own. */
+function sharingDeclaration(plug: Plug): Plug {
+  const key = `${plug.kind} ${plug.name} ${plug.version}`
+  const first = declared.get(key)
+  if (first === undefined) {
+    declared.set(key, plug)
+    return plug
+  }
+  const { states, input, output } = first
+  return Object.freeze({ ...plug, states, input, output })
 }
 
 const unequipped = equipped({})

@@ -61,12 +61,12 @@ export function makeRulesWith(
   const plugs = plugsWith({ clock: machineTimers.elapsed })
   const scriptThreads = new ScriptThreads({ later: machineTimers.later })
   const directPlugs = plugsWith({ interpreter: scriptThreads })
-  const uncheckedPlugs = perTenant((tenant) => derived(plugs(tenant), (all) => all.map(unchecked)))
+  const uncheckedOf = perTenant((tenant) => derived(plugs(tenant), (all) => all.map(unchecked)))
   const ports = perTenant((tenant) => enginePorts(tenant, serviceRegistry))
   const generate = generatorHere()
   const durable = openDurableRunner({
     store: (tenant) => storage.tenant(tenant),
-    plugs: (tenant) => uncheckedPlugs(tenant)(),
+    plugs: (tenant) => uncheckedOf(tenant)(),
     ports,
     scheduler: new HostScheduler(now),
     reached: atLeast,
@@ -167,9 +167,15 @@ function endingThreads(hosted: HostedService, threads: ScriptThreads): HostedSer
   }
 }
 
+const uncheckedPlugs = new WeakMap<Plug, Plug>()
+
 /** What is stored was checked when it was saved: it goes on also when a service has become stricter since. */
 function unchecked(plug: Plug): Plug {
-  return { ...plug, check: undefined }
+  if (plug.check === undefined) return plug
+  const known = uncheckedPlugs.get(plug) ?? { ...plug, check: undefined }
+  // those that all tenants have are there once
+  uncheckedPlugs.set(plug, known)
+  return known
 }
 
 /** What follows from a list, made anew when it is another one: who asks again gets the same. */

@@ -28,6 +28,21 @@ function kebab(name: string): string {
 }
 
 describe('the built-in plugs', () => {
+  it('declare the same for all who have them, and do it by their own services', () => {
+    const [one, other] = [plugServices(), plugServices()].map((services) =>
+      createRegistry(createBuiltins({ services })),
+    )
+    for (const { kind, name, version } of builtins) {
+      const [mine, theirs] = [one, other].map((registry) => registry?.find(kind, name, version))
+      expect(mine?.input, name).toBe(theirs?.input)
+      expect(mine?.output, name).toBe(theirs?.output)
+      expect(mine?.states, name).toBe(theirs?.states)
+    }
+    const [mine, theirs] = [one, other].map((registry) => registry?.find('sensor', 'getMetricValue'))
+    expect(mine?.execute).not.toBe(theirs?.execute)
+    expect(Object.isFrozen(mine)).toBe(true)
+  })
+
   it('have names and states that rules rely on', () => {
     const table = builtins.map(({ kind, name, version, states }) => `${kind} ${name} ${version}: ${states.join(', ')}`)
     expect(table.toSorted()).toEqual([

@@ -19,9 +19,10 @@ export function createRegistry(plugs: readonly Plug[]): PlugRegistry {
       problems.push(`the plug at position ${index} (${shown(nameOf(plug))}) was not made by definePlug`)
       return
     }
-    const versions = byKind[plug.kind].get(plug.name) ?? []
-    byKind[plug.kind].set(plug.name, versions)
-    if (versions.some(({ version }) => version === plug.version))
+    const versions = byKind[plug.kind].get(plug.name)
+    // as long as it is: a list that grows has room for sixteen more, and most plugs have one version
+    if (versions === undefined) byKind[plug.kind].set(plug.name, [plug])
+    else if (versions.some(({ version }) => version === plug.version))
       problems.push(`the ${plug.kind} ${plug.name} ${plug.version} is given twice; keep one or raise its version`)
     else versions.push(plug)
   })
