@@ -38,6 +38,11 @@ export async function resolveResources(id: string, prepared: Prepared, ports: Po
   return graph.resources.map(({ spec }) => resolveResource(spec, scope))
 }
 
+/** Resolved resources that were saved: the one of a task that has no other as one text, which a fleet would have twice. */
+export function resolvedBefore(resources: readonly string[], { resource }: Prepared): readonly string[] {
+  return resource !== undefined && resources.length === 1 && resources[0] === resource ? [resource] : resources
+}
+
 /** Everything that stays fixed from this start on. `start` is epoch ms; `began`: of clocks that began later. Throws `SCHEDULE`. */
 export function buildModel(
   id: string,

@@ -76,12 +76,6 @@ export type TaskStateRecord = Pick<StateRecord, 'resources' | 'delivered' | 'und
   readonly state: SavedState
 }
 
-interface Staged {
-  readonly task: RunnableTask
-  /** it was told to end, or its end was told */
-  isOver: boolean
-}
-
 /** Gives the new limit of a call, epoch ms, of the old one and the time that the call may take. */
 type MoveLimit = (limit: number, timeoutMs: number) => number
 
@@ -99,7 +93,10 @@ export class DeterministicEngine {
   readonly changing = new Map<string, RunnableTask>()
   readonly #clock: VirtualClock
   readonly #hooks: EngineHooks
-  readonly #staged = new Map<string, Staged>()
+  /** by id: those whose run goes on here, or has ended here */
+  readonly #staged = new Map<string, RunnableTask>()
+  /** ids of those that were told to end, or whose end was told */
+  readonly #over = new Set<string>()
   /** the task that is being restored, which is no change of it */
   #restoring: string | undefined
   /** tasks that began a call at this moment, while time is left out */
@@ -142,11 +139,11 @@ export class DeterministicEngine {
   }
 
   epochOf(id: string): number {
-    return this.#staged.get(id)?.task.epoch ?? 0
+    return this.#staged.get(id)?.epoch ?? 0
   }
 
   task(id: string): RunnableTask | undefined {
-    return this.#staged.get(id)?.task
+    return this.#staged.get(id)
   }
 
   /** Whether the run that made an effect goes on: after a crash it is played again, and whatever follows from it. */
@@ -210,7 +207,7 @@ export class DeterministicEngine {
 
   /** A stored task is here as it was. Throws `SAVED_STATE`, `VALIDATION`. */
   async restore({ task, record }: Pick<WaitingTask, 'task' | 'record'>, isAgain = true): Promise<void> {
-    this.#staged.set(task.id, { task, isOver: false })
+    this.#stage(task)
     this.ledger.begin(task.id, record.delivered, record.underWay)
     const { id, createTime, source, settings } = task
     const { resources, state } = record
@@ -219,7 +216,7 @@ export class DeterministicEngine {
       const of = { source, settings }
       await this.engine.restore({ format: 1, id, createTime, rule: { sensors: [] }, resources, state }, of)
     } catch (error) {
-      this.#staged.delete(id)
+      this.#unstage(id)
       this.ledger.leave(id)
       throw error
     } finally {
@@ -269,7 +266,7 @@ export class DeterministicEngine {
   /** All tasks leave, to wait for their `resume`. */
   async #leave(until: number): Promise<void> {
     this.#clock.advanceTo(until)
-    for (const [id, { task }] of this.#staged) {
+    for (const [id, task] of this.#staged) {
       const record = this.save(id)
       this.ledger.leave(id)
       await this.#drop(id)
@@ -299,13 +296,13 @@ export class DeterministicEngine {
     if (task?.epoch !== e) return
     // what was on its way when the begin was asked for may have come to its end since
     const delivered = Math.max(d, await this.#drop(t))
-    this.#staged.set(t, { task, isOver: false })
+    this.#stage(task)
     this.ledger.begin(t, delivered)
     const { source, settings, createTime } = task
     try {
       await this.engine.begin({ source, settings }, { id: t, run: e, createTime, resources: r })
     } catch (error) {
-      this.#staged.delete(t)
+      this.#unstage(t)
       return this.#failed(task, error)
     }
     this.#touched(t)
@@ -314,28 +311,25 @@ export class DeterministicEngine {
   /** A run that has come to its end meanwhile stays as it is. */
   async #change({ t, e, r }: Extract<Input, { k: 'change' }>): Promise<void> {
     const task = this.changing.get(t)
-    const staged = this.#staged.get(t)
-    if (task?.epoch !== e || staged?.task.epoch !== e || this.engine.tasks.get(t)?.status !== 'running') return
+    if (task?.epoch !== e || this.#staged.get(t)?.epoch !== e || this.engine.tasks.get(t)?.status !== 'running') return
     await this.engine.changeTo(task, { id: t, resources: r })
-    this.#staged.set(t, { ...staged, task })
+    this.#staged.set(t, task)
     this.#touched(t)
   }
 
   async #end({ t, e }: Extract<Input, { k: 'end' }>): Promise<void> {
-    const staged = this.#staged.get(t)
-    if (staged?.task.epoch !== e) return
-    staged.isOver = true
+    if (this.#staged.get(t)?.epoch !== e) return
+    this.#over.add(t)
     if (this.engine.tasks.get(t)?.status === 'running') await this.engine.stop(t)
   }
 
   /** Gives how many of its deliveries have come to an end, as far as is known here. */
   async #drop(id: string): Promise<number> {
-    const staged = this.#staged.get(id)
-    if (staged) staged.isOver = true
+    if (this.#staged.has(id)) this.#over.add(id)
     const waited = this.waiting.get(id)?.record.delivered ?? 0
     this.waiting.delete(id)
     if (this.engine.tasks.has(id)) await this.engine.remove(id, { force: true })
-    this.#staged.delete(id)
+    this.#unstage(id)
     const delivered = Math.max(waited, this.ledger.count(id))
     this.ledger.leave(id)
     return delivered
@@ -388,12 +382,22 @@ export class DeterministicEngine {
     if (task.status !== 'running') this.#noteEnd(id)
   }
 
+  #stage(task: RunnableTask): void {
+    this.#staged.set(task.id, task)
+    this.#over.delete(task.id)
+  }
+
+  #unstage(id: string): void {
+    this.#staged.delete(id)
+    this.#over.delete(id)
+  }
+
   #noteEnd(id: string): void {
     const staged = this.#staged.get(id)
     const task = this.engine.tasks.get(id)
-    if (staged === undefined || task === undefined || task.status === 'running' || staged.isOver) return
-    staged.isOver = true
-    this.#hooks.ended({ task: staged.task, status: 'stopped', time: task.info().finishedTime ?? this.now })
+    if (staged === undefined || task === undefined || task.status === 'running' || this.#over.has(id)) return
+    this.#over.add(id)
+    this.#hooks.ended({ task: staged, status: 'stopped', time: task.info().finishedTime ?? this.now })
   }
 
   #failed(task: RunnableTask, error: unknown): void {
