@@ -5,6 +5,8 @@ export interface Mutant {
   readonly file: string
   readonly find: string
   readonly replace: string
+  /** the subject of the runs that look for it: others meet it too rarely; absent: runs are drawn as always */
+  readonly about?: string
 }
 
 const RULES = 'src/services/rules/durable'
@@ -173,6 +175,7 @@ export const MUTANTS: readonly Mutant[] = [
     file: `${RULES}/standstill.ts`,
     find: 'now - this.#askedAt > LATE_MS',
     replace: 'now - this.#askedAt > QUIET_MS',
+    about: 'calls in an outage',
   },
   {
     name: 'time goes on between an outage and what leaves it out',
@@ -275,12 +278,14 @@ export const MUTANTS: readonly Mutant[] = [
     file: `${RULES}/tenant-runner.ts`,
     find: 'this.#standstill.heard(Math.min(now, this.#queue.horizon), now)',
     replace: 'this.#standstill.heard(now, now)',
+    about: 'calls in an outage',
   },
   {
     name: 'deliveries of a run that ends are not stored with its end',
     file: `${RULES}/ended-deliveries.ts`,
     find: 'return this.#fresh(id).map((one) => deliveries',
     replace: 'return this.#fresh(id).slice(0, 0).map((one) => deliveries',
+    about: 'ends of runs',
   },
   {
     name: 'what is imported is not on the disk when the import goes on',

@@ -19,7 +19,7 @@ export interface MutantOptions {
   readonly from: number
   /** part of the names of those that are tried; empty: all */
   readonly only: string
-  /** the subject that all runs are about; absent: they are drawn as always */
+  /** the subject that all runs are about; absent: that of the mutant, if it has one */
   readonly about?: string | undefined
   /** after so many no other mutant is begun */
   readonly minutes: number
@@ -29,10 +29,10 @@ export interface MutantOptions {
   readonly json: boolean
 }
 
-/** `seed`: the one that found it; `by`: what was found. */
+/** `seed`: the one that found it; `by`: what was found; `about`: the subject that all runs had. */
 type Outcome =
-  | { readonly kind: 'found'; readonly seed: number; readonly by: string }
-  | { readonly kind: 'missed'; readonly from: number; readonly seeds: number }
+  | { readonly kind: 'found'; readonly seed: number; readonly by: string; readonly about?: string }
+  | { readonly kind: 'missed'; readonly from: number; readonly seeds: number; readonly about?: string }
   /** its text does not stand once in its file, or the sources do not run with it */
   | { readonly kind: 'broken'; readonly why: string }
 
@@ -50,7 +50,7 @@ export function runMutants(options: MutantOptions): number {
     for (const path of COPIED) cpSync(join(root, path), join(copy, path), { recursive: true })
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
     for (const mutant of mutants) {
-      if (!isToBeTried(results[mutant.name], options)) continue
+      if (!isToBeTried(mutant, results[mutant.name], options)) continue
       if (process.hrtime.bigint() > end) break
       const outcome = tried(copy, mutant, options)
       results[mutant.name] = outcome
@@ -74,13 +74,15 @@ export function runMutants(options: MutantOptions): number {
   return mutants.length - found
 }
 
-/** What was missed is tried again with other seeds, or with more. */
-function isToBeTried(before: Outcome | undefined, { from, seeds }: MutantOptions): boolean {
+/** What was missed is tried again with other seeds, or with more, or in runs about something else. */
+function isToBeTried(mutant: Mutant, before: Outcome | undefined, options: MutantOptions): boolean {
+  const { from, seeds, about = mutant.about } = options
   if (before?.kind !== 'missed') return before?.kind !== 'found'
-  return from < before.from || from + seeds > before.from + before.seeds
+  return about !== before.about || from < before.from || from + seeds > before.from + before.seeds
 }
 
-function tried(copy: string, { file, find, replace }: Mutant, { from, seeds, about }: MutantOptions): Outcome {
+function tried(copy: string, { file, find, replace, ...own }: Mutant, options: MutantOptions): Outcome {
+  const { from, seeds, about = own.about } = options
   const path = join(copy, file)
   const source = readFileSync(path, 'utf8')
   const times = source.split(find).length - 1
@@ -94,16 +96,18 @@ function tried(copy: string, { file, find, replace }: Mutant, { from, seeds, abo
   const { stdout, stderr, status } = spawnSync(process.execPath, args, { cwd: copy, encoding: 'utf8' })
   writeFileSync(path, source)
   const by = /^(\d+) found \d+:\n {2}(.*)$/m.exec(stdout)
-  if (by !== null) return { kind: 'found', seed: Number(by[1]), by: by[2] ?? '' }
-  return status === 0 ? { kind: 'missed', from, seeds } : { kind: 'broken', why: stderr.slice(0, 300) }
+  const had = about !== undefined && { about }
+  if (by !== null) return { kind: 'found', seed: Number(by[1]), by: by[2] ?? '', ...had }
+  return status === 0 ? { kind: 'missed', from, seeds, ...had } : { kind: 'broken', why: stderr.slice(0, 300) }
 }
 
 function rowOf(name: string, outcome: Outcome | undefined): string {
   const told = (): string => {
     if (outcome === undefined) return 'not tried'
-    if (outcome.kind === 'found') return `seed ${outcome.seed}, ${outcome.by.slice(0, 60)}`
-    if (outcome.kind === 'missed') return `NOT FOUND in seeds ${outcome.from} to ${outcome.from + outcome.seeds - 1}`
-    return `BROKEN: ${outcome.why}`
+    if (outcome.kind === 'broken') return `BROKEN: ${outcome.why}`
+    const runs = outcome.about === undefined ? '' : ` about ${outcome.about}`
+    if (outcome.kind === 'found') return `seed ${outcome.seed}${runs}, ${outcome.by.slice(0, 60)}`
+    return `NOT FOUND in seeds ${outcome.from} to ${outcome.from + outcome.seeds - 1}${runs}`
   }
   return `| ${name} | ${told()} |`
 }
