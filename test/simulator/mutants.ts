@@ -298,12 +298,14 @@ export const MUTANTS: readonly Mutant[] = [
     file: `${RULES}/ended-deliveries.ts`,
     find: 'const isOfRun = (one: DeliveryRecord): boolean => this.#deterministic.isOfRun(id, one.id)',
     replace: 'const isOfRun = (): boolean => true',
+    about: 'ends of runs',
   },
   {
     name: 'the first delivery of a run takes the place of the last of the one before',
     file: `${RULES}/deterministic-engine.ts`,
     find: 'const delivered = Math.max(d, await this.#drop(t))',
     replace: 'await this.#drop(t); const delivered = d',
+    about: 'ends of runs',
   },
   {
     name: 'that a change of an object was handed on is stored after it reached rules',
