@@ -156,7 +156,7 @@ class FiringSet implements EventRecord {
       for (let n = 0; n < count; n++) firings[n] = new RowFiring(from, rows[n] as number)
       return firings
     }
-    // Whoever reads one why mostly reads all: to find out about many at once costs less than half of it.
+    // Whoever reads one why mostly reads all: a loop over them costs less than a look for each.
     const { shown } = epoch
     epoch.past.showAll(rows, count, place, shown)
     for (let n = 0; n < count; n++) {
