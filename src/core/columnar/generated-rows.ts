@@ -82,7 +82,6 @@ export function generatedVectors(rows: RowStore, condition: VectorCondition, gen
     read: generate(['message', 'values', 'at'], source.numbers()),
     sweep: generate(['limits', 'firing', 'first', 'values', 'at'], source.sweep(condition)),
     statesAt: generate(['limits', 'row', 'values', 'at'], source.statesAt()),
-    pairsAt: generate(['limits', 'rows', 'count', 'values', 'before', 'after', 'pairs'], source.pairsAt()),
     lastChange: generate(['limits', 'row', 'values', 'place', 'first', 'nodes', 'changes'], source.lastChange()),
   } as unknown as VectorCode
 }
@@ -205,22 +204,6 @@ class SourceWriter {
   /** The state bits of one of its rows. */
   statesAt(): string {
     return [...this.#limits(), ...this.#values('at'), `return ${this.#bits(limitOfRow)}`].join('\n')
-  }
-
-  pairsAt(): string {
-    const names = this.#parameters.map((_, p) => `v${p}`)
-    const read = (at: string) => names.map((_, p) => `const ${at}${p} = values[${at} + ${p}]`)
-    const bitsBy = (at: string) => `bitsOf(${['row', ...names.map((_, p) => `${at}${p}`)].join(', ')})`
-    return [
-      ...this.#limits(),
-      `const bitsOf = (${['row', ...names].join(', ')}) => ${this.#bits(limitOfRow)}`,
-      ...read('before'),
-      ...read('after'),
-      'for (let i = 0; i < count; i++) {',
-      'const row = rows[i]',
-      `pairs[i] = ${bitsBy('before')} << ${this.#shape.bits} | ${bitsBy('after')}`,
-      '}',
-    ].join('\n')
   }
 
   lastChange(): string {

@@ -104,7 +104,7 @@ export interface MessageHistory {
 }
 
 /** What records of many rows go by. */
-export interface EpochSource extends Pick<VectorCode, 'statesAt' | 'pairsAt' | 'lastChange'> {
+export interface EpochSource extends Pick<VectorCode, 'statesAt' | 'lastChange'> {
   readonly rows: readonly number[]
   readonly limits: Limits
   /** what messages show, by message and parameter, and when each was taken: both are filled, and never changed else */
@@ -150,19 +150,6 @@ export interface VectorCode {
   sweep(limits: Limits, firing: Int32Array, first: number, values: Float64Array, at: number): number
   /** State bits of a row by what stands at `at`. */
   statesAt(limits: Limits, row: number, values: Float64Array, at: number): number
-  /**
-   * The same of so many rows by what stands at `before`, above those by what stands at `after`: in `pairs`, in the order of
-   * `rows`.
-   */
-  pairsAt(
-    limits: Limits,
-    rows: Int32Array,
-    count: number,
-    values: Float64Array,
-    before: number,
-    after: number,
-    pairs: Int32Array,
-  ): void
   /**
    * The last message, from the one at `place` back to the one at `first`, at which one of the nodes changes, by a table of
    * which nodes change by state bits before and now. Below `first` when none does.

@@ -31,7 +31,6 @@ export interface FiredTogether {
 export class RowFiring implements Firing {
   readonly #from: FiredTogether
   readonly #i: number
-  readonly #said: StateWhy | undefined
 
   /** Of its why, which is another object: nobody else sees them. */
   static inputOf(firing: RowFiring): InputSummary {
@@ -49,11 +48,9 @@ export class RowFiring implements Firing {
     return whyOf(from.taskOf(i).texts, from.toldOf(i), from.firesOf(i), RowFiring.inputOf(firing))
   }
 
-  /** `said`: what its why says of states, when that is known already */
-  constructor(from: FiredTogether, i: number, said?: StateWhy) {
+  constructor(from: FiredTogether, i: number) {
     this.#from = from
     this.#i = i
-    this.#said = said
   }
 
   get time(): number {
@@ -89,7 +86,7 @@ export class RowFiring implements Firing {
 
   get why(): FiringWhy | undefined {
     const from = this.#from
-    return from.input === undefined ? undefined : new RowWhy(this, this.#said ?? from.saidOf(this.#i))
+    return from.input === undefined ? undefined : new RowWhy(this, from.saidOf(this.#i))
   }
 
   toJSON(): FiredEvent {

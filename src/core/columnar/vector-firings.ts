@@ -20,9 +20,6 @@ export class FiringEpoch implements RecordEpoch {
   readonly past: VectorPast
   /** by place of the row */
   readonly tasks: readonly FiringTask[]
-  /** while firings are made: places of the rows that fired, and state bits before the message, above those after it */
-  readonly fired: Int32Array
-  readonly shown: Int32Array
   readonly #store: RowStore
   /** of any of the tasks */
   readonly #model: TaskModel
@@ -45,8 +42,6 @@ export class FiringEpoch implements RecordEpoch {
     this.past = new VectorPast(from, store)
     this.#changes = from.changes
     this.tasks = tasks
-    this.fired = new Int32Array(tasks.length)
-    this.shown = new Int32Array(tasks.length)
     const [first] = tasks
     this.#sameTexts = tasks.every(({ texts }) => texts === first?.texts) ? first?.texts : undefined
     this.#store = store
@@ -72,7 +67,7 @@ export class FiringEpoch implements RecordEpoch {
   }
 
   /** What led to the actuator of a row. `states`: bits before the message, above those after it. */
-  shownBy(i: number, states: number): Shown {
+  shown(i: number, states: number): Shown {
     const texts = this.#sameTexts ?? (this.tasks[i] as FiringTask).texts
     if (texts !== this.#texts) {
       this.#texts = texts
@@ -139,29 +134,16 @@ class FiringSet implements EventRecord {
   firings(why: boolean): readonly Firing[] {
     const sets = this.#firing
     if (sets === undefined) return []
-    const { epoch, place } = this
-    const from = new FiredInPass(this, why && this.#hasWhy)
-    const rows = epoch.fired
+    // oxlint-disable-next-line unicorn/no-new-array -- as long as it will be: a list that grows is copied several times
+    const firings = new Array<Firing>(this.count(FIRED))
     let count = 0
+    const from = new FiredInPass(this, why && this.#hasWhy)
     for (let first = 0; first < this.#rows; first += 32) {
       for (let word = sets[this.#first + (first >> 5)] ?? 0; word !== 0; word &= word - 1) {
         const i = first + 31 - Math.clz32(word & -word)
         if (i >= this.#rows) break
-        rows[count++] = i
+        firings[count++] = new RowFiring(from, i)
       }
-    }
-    // oxlint-disable-next-line unicorn/no-new-array -- as long as it will be: a list that grows is copied several times
-    const firings = new Array<Firing>(count)
-    if (from.input === undefined) {
-      for (let n = 0; n < count; n++) firings[n] = new RowFiring(from, rows[n] as number)
-      return firings
-    }
-    // Whoever reads one why mostly reads all: a loop over them costs less than a look for each.
-    const { shown } = epoch
-    epoch.past.showAll(rows, count, place, shown)
-    for (let n = 0; n < count; n++) {
-      const i = rows[n] as number
-      firings[n] = new RowFiring(from, i, epoch.shownBy(i, shown[n] as number).said)
     }
     return firings
   }
@@ -206,7 +188,7 @@ class FiredInPass implements FiredTogether {
 
   #shownOf(i: number): Shown {
     const { epoch, place } = this.#set
-    return epoch.shownBy(i, epoch.past.shownAt(i, place))
+    return epoch.shown(i, epoch.past.shownAt(i, place))
   }
 
   toldOf(i: number): FiringMessage {

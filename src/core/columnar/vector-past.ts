@@ -92,17 +92,6 @@ export class VectorPast {
     return (statesAt(limits, i, values, at - parameters) << bits) | statesAt(limits, i, values, at)
   }
 
-  /** The same of so many rows, in the order of their places. */
-  showAll(rows: Int32Array, count: number, place: number, shown: Int32Array): void {
-    if (place <= FIRST) {
-      for (let n = 0; n < count; n++) shown[n] = this.shownAt(rows[n] as number, place)
-      return
-    }
-    const { pairsAt, limits, values, parameters } = this.#from
-    const at = place * parameters
-    pairsAt(limits, rows, count, values, at - parameters, at, shown)
-  }
-
   #timeAt(i: number, place: number): number {
     return (place < FIRST ? this.#nums[this.#at(i) + TIME] : this.#from.times[place]) ?? 0
   }

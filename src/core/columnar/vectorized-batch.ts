@@ -250,12 +250,11 @@ export class VectorizedBatch {
   }
 
   #source(): EpochSource {
-    const { statesAt, pairsAt, lastChange, changes, parameters } = this.#parts
+    const { statesAt, lastChange, changes, parameters } = this.#parts
     return {
       rows: this.rows,
       limits: this.#limits,
       statesAt,
-      pairsAt,
       lastChange,
       changes,
       parameters,
