@@ -167,15 +167,17 @@ function endingThreads(hosted: HostedService, threads: ScriptThreads): HostedSer
   }
 }
 
+/** by plug: those that all tenants have are there once */
 const uncheckedPlugs = new WeakMap<Plug, Plug>()
 
 /** What is stored was checked when it was saved: it goes on also when a service has become stricter since. */
 function unchecked(plug: Plug): Plug {
   if (plug.check === undefined) return plug
-  const known = uncheckedPlugs.get(plug) ?? { ...plug, check: undefined }
-  // those that all tenants have are there once
-  uncheckedPlugs.set(plug, known)
-  return known
+  const known = uncheckedPlugs.get(plug)
+  if (known !== undefined) return known
+  const made = { ...plug, check: undefined }
+  uncheckedPlugs.set(plug, made)
+  return made
 }
 
 /** What follows from a list, made anew when it is another one: who asks again gets the same. */

@@ -40,7 +40,7 @@ import { LiveTask, type TaskHost } from './live-task.ts'
 import { isOne, messagesByTask } from './messages.ts'
 import { newExecutor } from './new-executor.ts'
 import { OpenCount } from './open-count.ts'
-import { buildModel, limitsOf, resolvedBefore, resolveResources, type ModelLimits } from './model.ts'
+import { buildModel, limitsOf, resolveResources, restoredResources, type ModelLimits } from './model.ts'
 import { Preparer } from './prepare.ts'
 import type { Prepared } from './prepared.ts'
 import { closedError, requireFormat, requireMessages, requireResources, taskExists, wrongStatus } from './refusals.ts'
@@ -321,7 +321,7 @@ export class CoreEngine implements Engine {
     const prepared = of ? this.#preparer.prepare(of.source, of.settings) : this.#preparer.prepareSaved(saved)
     requireResources(saved, prepared.graph.resources.length)
     const task = this.#made(saved.id, saved.createTime, prepared)
-    task.resolved = resolvedBefore(saved.resources, prepared)
+    task.resolved = restoredResources(saved.resources, prepared)
     task.ranBefore = this.#runs.lastOf(saved.id, of !== undefined)
     const { resources, state } = saved
     const { startTime, clocksBegan } = state

@@ -38,8 +38,8 @@ export async function resolveResources(id: string, prepared: Prepared, ports: Po
   return graph.resources.map(({ spec }) => resolveResource(spec, scope))
 }
 
-/** Resolved resources that were saved: the one of a task that has no other as one text, which a fleet would have twice. */
-export function resolvedBefore(resources: readonly string[], { resource }: Prepared): readonly string[] {
+/** Resolved resources of a saved task. Where the task's own is the only one they share its text, which a fleet would have twice. */
+export function restoredResources(resources: readonly string[], { resource }: Prepared): readonly string[] {
   return resource !== undefined && resources.length === 1 && resources[0] === resource ? [resource] : resources
 }
 

@@ -32,15 +32,14 @@ interface Delivery {
   /** in the order of the changes */
   readonly id: string
   readonly state: 'waiting' | 'active' | 'delivered' | 'failed'
-  readonly event: 'put' | 'delete'
   /** path of the object */
   readonly object: string
   readonly attempts: number
   readonly last_error?: { readonly message: string }
 }
 
-/** A subscription of a tenant. */
-interface Told {
+/** A subscription of a tenant to the changes in a folder. */
+interface Subscription {
   readonly tenant: string
   readonly folder: string
 }
@@ -78,25 +77,22 @@ class Subscriptions implements ServiceModel {
 
   async verify(tenant: string): Promise<void> {
     for (const folder of this.#folders) {
-      const told = { tenant, folder }
-      const { body } = await this.#world.look(questionOf(told))
-      const deliveries = this.#seen(told, body)
+      const subscription = { tenant, folder }
+      const { body } = await this.#world.look(questionOf(subscription))
+      const deliveries = this.#seen(subscription, body)
       for (const path of OBJECT_PATHS.filter((one) => one.startsWith(`${folder}/`))) {
-        this.#verifyObject(
-          told,
-          path,
-          deliveries.filter(({ object }) => object === path),
-        )
+        const own = deliveries.filter(({ object }) => object === path)
+        this.#verifyObject(subscription, path, own)
       }
       const ids = new Set(deliveries.map(({ id }) => id))
-      for (const { key } of this.#calls(told)) {
-        if (!ids.has(key)) this.#find(told, `was called for ${key}, which is no delivery`)
+      for (const { key } of this.#calls(subscription)) {
+        if (!ids.has(key)) this.#find(subscription, `was called for ${key}, which is no delivery`)
       }
     }
   }
 
   /** Oldest change first. What has ended is not called again, and stays as it ended. */
-  #seen({ tenant, folder }: Told, body: unknown): readonly Delivery[] {
+  #seen({ tenant, folder }: Subscription, body: unknown): readonly Delivery[] {
     const { now } = this.#world
     const { deliveries } = body as { deliveries: readonly Delivery[] }
     for (const { id, state } of deliveries) {
@@ -108,59 +104,57 @@ class Subscriptions implements ServiceModel {
     return deliveries.toReversed()
   }
 
-  #verifyObject(told: Told, path: string, deliveries: readonly Delivery[]): void {
-    const object = this.#shared.objects.find((one) => one.tenant === told.tenant && one.path === path)
+  #verifyObject(subscription: Subscription, path: string, deliveries: readonly Delivery[]): void {
+    const object = this.#shared.objects.find((one) => one.tenant === subscription.tenant && one.path === path)
     const { least, most, etag } = object ?? { least: 0, most: 0 }
     const { length } = deliveries
     if (length < least || length > most)
-      this.#find(told, `shows ${length} changes of ${path}; from ${least} to ${most} would be right`)
+      this.#find(subscription, `shows ${length} changes of ${path}; from ${least} to ${most} would be right`)
     /** ms at which the last call of the changes before began, or was taken */
     let over = 0
     for (const delivery of deliveries) {
-      const calls = this.#callsOf(told, delivery)
-      this.#verifyEnd(told, delivery, calls)
-      if (calls.some(({ at }) => at < over)) this.#find(told, `was called for ${delivery.id} before its turn`)
+      const calls = this.#callsOf(subscription, delivery)
+      this.#verifyEnd(subscription, delivery, calls)
+      if (calls.some(({ at }) => at < over)) this.#find(subscription, `was called for ${delivery.id} before its turn`)
       for (const { at, doneAt = at } of calls) over = Math.max(over, doneAt)
     }
     const last = deliveries.at(-1)
-    const call = last && this.#callsOf(told, last).at(-1)
+    const call = last && this.#callsOf(subscription, last).at(-1)
     if (last?.state !== 'delivered' || call === undefined || etag === undefined) return
     const { event, object: shown } = call.sent as { event: string; object: { etag?: string } }
     const isRight = etag === null ? event === 'delete' : event === 'put' && shown.etag === etag
-    if (!isRight) this.#find(told, `was told last of ${path}: ${event} ${shown.etag}; its etag is ${etag ?? 'none'}`)
+    if (!isRight)
+      this.#find(subscription, `was told last of ${path}: ${event} ${shown.etag}; its etag is ${etag ?? 'none'}`)
   }
 
-  #verifyEnd(told: Told, delivery: Delivery, calls: readonly ScriptCall[]): void {
+  #verifyEnd(subscription: Subscription, delivery: Delivery, calls: readonly ScriptCall[]): void {
     const { id, state, attempts, last_error: error } = delivery
-    if (state === 'waiting' || state === 'active') this.#find(told, `shows ${id} as ${state} when all is at rest`)
+    if (state === 'waiting' || state === 'active')
+      this.#find(subscription, `shows ${id} as ${state} when all is at rest`)
     if (state === 'failed' && (attempts < ATTEMPTS || error === undefined))
-      this.#find(told, `gave ${id} up after ${attempts} attempts: ${error?.message}`)
-    if (state === 'delivered' && firstDone(calls) === Infinity)
-      this.#find(told, `shows ${id} as delivered, and nobody was called who took it`)
-    const endedAt = this.#ended.get(`${told.tenant} ${id}`) ?? Infinity
+      this.#find(subscription, `gave ${id} up after ${attempts} attempts: ${error?.message}`)
+    if (state === 'delivered' && calls.every(({ doneAt }) => doneAt === undefined))
+      this.#find(subscription, `shows ${id} as delivered, and nobody was called who took it`)
+    const endedAt = this.#ended.get(`${subscription.tenant} ${id}`) ?? Infinity
     const late = calls.find(({ at }) => at > endedAt)
-    if (late !== undefined) this.#find(told, `was called for ${id} at ${late.at}, which had ended at ${endedAt}`)
+    if (late !== undefined)
+      this.#find(subscription, `was called for ${id} at ${late.at}, which had ended at ${endedAt}`)
   }
 
-  #callsOf(told: Told, { id }: Delivery): readonly ScriptCall[] {
-    return this.#calls(told).filter(({ key }) => key === id)
+  #callsOf(subscription: Subscription, { id }: Delivery): readonly ScriptCall[] {
+    return this.#calls(subscription).filter(({ key }) => key === id)
   }
 
-  #calls({ tenant, folder }: Told): readonly ScriptCall[] {
+  #calls({ tenant, folder }: Subscription): readonly ScriptCall[] {
     return this.#world.scripts.list.filter((one) => one.tenant === tenant && one.script === folder)
   }
 
-  #find({ tenant, folder }: Told, text: string): void {
+  #find({ tenant, folder }: Subscription, text: string): void {
     this.#world.find(ORACLE, `the subscription ${folder} of ${tenant} ${text}`)
   }
 }
 
-/** ms at which a call was taken first; Infinity: none was */
-function firstDone(calls: readonly ScriptCall[]): number {
-  return Math.min(...calls.map(({ doneAt = Infinity }) => doneAt))
-}
-
-function questionOf({ tenant, folder }: Told) {
+function questionOf({ tenant, folder }: Subscription) {
   return {
     method: 'GET',
     url: `${SUBSCRIPTIONS}/${OBJECT_BUCKET}/${folder}/deliveries?max_keys=1000`,

@@ -16,8 +16,11 @@ import type { ToldWords } from './told-words.ts'
 /** What is served. Functions run in processes of their own, which no simulated clock governs. */
 export const SERVED: readonly string[] = ['broker', 'rules', 'resources', 'alarms', 'queries', 'converter']
 
+/** Services in whose place the simulator has its own. */
+export const STAND_INS: readonly string[] = ['webscripts']
+
 /** What is served besides where operations of a run need it. */
-export const SERVED_WHERE_NEEDED: readonly string[] = ['objects', 'subscriptions', 'vault', 'webscripts']
+export const SERVED_WHERE_NEEDED: readonly string[] = ['objects', 'subscriptions', 'vault', ...STAND_INS]
 
 export interface Answer {
   readonly status: number

@@ -45,6 +45,7 @@ export class NoteBook {
   readonly #failures = new Map<string, number>()
   readonly #loop: VirtualLoop
   readonly #chance: Chance
+  /** into the history of the run */
   readonly tell: (line: string) => void
   #life = 0
   /** ms at which each life of the host ended */

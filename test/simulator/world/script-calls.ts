@@ -44,8 +44,8 @@ export class ScriptCalls {
   }
 
   #service(): WebscriptsService {
-    const isNotThere = (): never => {
-      throw new AppError('CLOSED', 'the simulator has only calls of webscripts')
+    const notSimulated = (): never => {
+      throw new AppError('CLOSED', 'the simulator has calls of webscripts alone')
     }
     return {
       choose: ({ tenant, name }) => ({
@@ -62,9 +62,9 @@ export class ScriptCalls {
       authenticate: async () => ({ isHeaderOurs: false }),
       admit: () => undefined,
       call: (script, request) => this.#call(script, request),
-      as: isNotThere,
+      as: notSimulated,
       find: () => undefined,
-      answer: isNotThere,
+      answer: notSimulated,
       gauges: () => ({ open: 0, calls: 0, errors: 0 }),
       stop: () => undefined,
     }
