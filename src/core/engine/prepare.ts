@@ -6,6 +6,7 @@ import { AppError, validationError, type Issue } from '../../kernel/errors.ts'
 import { hasKeysOf, haveSameText, ownValue } from '../../kernel/json.ts'
 import { LruCache } from '../../kernel/lru-cache.ts'
 import { compileRule, type CompiledRule } from '../graph/compile.ts'
+import { isFrozenCopy } from '../plug/plain-json.ts'
 import type { Plug, PlugRegistry } from '../plug/plug.ts'
 import type { CheckOptions } from '../rule/check/report.ts'
 import { instantiate, type Instance } from '../rule/instantiate.ts'
@@ -55,6 +56,8 @@ interface Recent {
 class Known {
   readonly sources = new LruCache<string, Source>(MAX_SOURCES)
   readonly structures = new RuleStructures<Source>()
+  /** of templates that never change */
+  readonly frozen = new WeakMap<object, Source>()
   /** the template that was asked for last, as it was given */
   template: { readonly given: unknown; readonly source: Source } | undefined
 }
@@ -95,20 +98,25 @@ export class Preparer {
   ): Prepared {
     const all = this.#known(options)
     if (request.nodes === undefined && overrides.byStream.length === 0) {
-      const { template } = all
+      const { template, frozen } = all
+      const known = frozen.get(input)
+      if (known !== undefined) return this.#ofSource(known, NOTHING, request, options)
       if (template !== undefined && haveSameText(input, template.given)) {
         return this.#ofSource(template.source, NOTHING, request, options)
       }
-      for (const { known, ...its } of all.structures.like(input)) {
-        const prepared = this.#like(known, its, request, options)
+      for (const { known: like, ...its } of all.structures.like(input)) {
+        const prepared = this.#like(like, its, request, options)
         if (prepared !== undefined) return prepared
       }
     }
     const source = this.#source(input, overrides, all, options)
     const prepared = this.#ofSource(source, NOTHING, request, options)
     if (request.nodes !== undefined || overrides.byStream.length > 0) return prepared
-    if (isTemplate(input)) all.template = { given: JSON.parse(textOf(input)), source }
-    else if (!source.isOffered) all.structures.add(input, source.document, prepared, options, source)
+    if (isTemplate(input)) {
+      if (isFrozenCopy(input)) all.frozen.set(input, source)
+      else all.template = { given: JSON.parse(textOf(input)), source }
+    }
+    if (!isTemplate(input) && !source.isOffered) all.structures.add(input, source.document, prepared, options, source)
     source.isOffered = true
     return prepared
   }

@@ -88,6 +88,7 @@ export function propertiesOver(
   own: Likeness<unknown>['own'],
   options: CheckOptions,
 ): RuleProperties | undefined {
+  if (own.every((one) => one === undefined)) return first
   const given = [...first.given]
   let made: (NodeProperties | undefined)[] | undefined
   for (const [i, properties] of own.entries()) {
@@ -104,7 +105,7 @@ export function propertiesOver(
     given[i] = changed.properties
     if (prepared.prepared !== undefined) (made ??= given.map(() => undefined))[i] = prepared
   }
-  return own.every((one) => one === undefined) ? first : new RuleProperties(given, made, first)
+  return new RuleProperties(given, made, first)
 }
 
 /** Nothing is to be said of its properties by themselves. */

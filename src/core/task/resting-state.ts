@@ -23,7 +23,7 @@ const FIELDS = Object.keys(BLANK) as readonly (keyof TaskState)[]
 /** What may be another than in a task that never ran. */
 const KEPT: ReadonlySet<string> = new Set(['status', 'run', 'startTime', 'seed', 'time', 'restoredAt'])
 /** All that a saved state has of a task at rest. */
-const KNOWN_FIELDS: ReadonlySet<keyof SavedState> = new Set([
+const KNOWN_FIELDS: ReadonlySet<string> = new Set<keyof SavedState>([
   'status',
   'run',
   'inputs',
@@ -76,9 +76,8 @@ export class RestingState {
 
   /** Of a task without clocks that was saved at rest and comes back `now`. Undefined: it was not, or it is another rule's. */
   static ofSaved(saved: SavedState, { byLabel }: Graph, now: number): RestingState | undefined {
-    const keys = Object.keys(saved) as (keyof SavedState)[]
-    if (!keys.every((key) => KNOWN_FIELDS.has(key)) || saved.status !== 'running' || !isSeed(saved.seed))
-      return undefined
+    for (const key in saved) if (!KNOWN_FIELDS.has(key)) return undefined
+    if (saved.status !== 'running' || !isSeed(saved.seed)) return undefined
     const hasDone = saved.inputs + saved.effects + saved.invocations + saved.executions !== 0
     const hasEnded = saved.lastExecutionTime !== -1 || saved.finishedTime !== -1
     if (hasDone || hasEnded || saved.origins.length + saved.links.length > 0 || !isBlank(saved.streams))

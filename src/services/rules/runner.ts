@@ -82,7 +82,8 @@ export interface TaskRunner {
   losses(task: RunnableTask): Promise<readonly Lost[] | undefined>
   /**
    * At start, in portions: goes on with these where their state was, or begins those that have none. One that cannot
-   * go on is reported as ended with `failed`. Resolves when they take inputs.
+   * go on is reported as ended with `failed`. Resolves when they take inputs. Who does not wait for that before the next
+   * portion has what it needs read meanwhile; portions are taken up in the order of the calls.
    */
   resume(tasks: readonly RunnableTask[]): Promise<void>
   readonly nodes: NodeControl

@@ -59,6 +59,8 @@ export interface RulesOptions {
 
 /** Tasks handed to the runner at once. */
 const PORTION = 1000
+/** portions on their way to the runner */
+const AT_ONCE = 3
 
 const nobody = (): undefined => undefined
 
@@ -237,11 +239,11 @@ class Rules implements RulesService {
     }
   }
 
-  /** The next portion is read while the runner takes up the last. */
+  /** The next portions are read and logged while the runner takes up the last. */
   async #resume(collections: TenantCollections): Promise<void> {
     const { maker } = this.#tenantRules(collections.tenant)
     const { number = 0 } = this.#options.partition ?? {}
-    let taking: Promise<void> = Promise.resolve()
+    const taking: Promise<void>[] = []
     const where = [
       { field: 'status', op: 'eq', value: 'running' },
       ...(number > 0 ? [{ field: 'id', op: 'like', pattern: taskIdsLike(number) } as const] : []),
@@ -252,7 +254,9 @@ class Rules implements RulesService {
         if (!this.#isHere(id)) continue
         const task = { tenant: collections.tenant, id }
         try {
-          tasks.push(runnable(task, value.epoch, value.createTime, await maker.parts(collections, value)))
+          const parts = maker.parts(collections, value)
+          const own = parts instanceof Promise ? await parts : parts
+          tasks.push(runnable(task, value.epoch, value.createTime, own))
         } catch (error) {
           // no rule is to blame: whoever starts this tries again
           if (isAway(error)) throw error
@@ -260,12 +264,13 @@ class Rules implements RulesService {
           this.#runEnds.note({ ...run, error: messageOf(error) })
         }
       }
-      await taking
-      taking = this.#options.runner.resume(tasks)
-      // a failure is met by the next await; until then nobody may take it for unhandled
-      taking.catch(() => undefined)
+      if (taking.length === AT_ONCE) await taking.shift()
+      const resumed = this.#options.runner.resume(tasks)
+      // a failure is met by a later await; until then nobody may take it for unhandled
+      resumed.catch(() => undefined)
+      taking.push(resumed)
     }
-    return taking
+    await Promise.all(taking)
   }
 
   #tenantRules(tenant: string): TenantRules {

@@ -7,6 +7,9 @@ import type { DocumentColumns, DocumentRow, DocumentsRead, PageQuery } from './r
 import type { Opened } from './opened.ts'
 import { mapInTurns } from './turns.ts'
 
+/** more documents by id than this are read by a thread */
+const MOST_HERE = 50
+
 export class SqliteCollection<D extends Document> implements Collection<D> {
   readonly spec: CollectionSpec<D>
   readonly #opened: Opened
@@ -33,6 +36,11 @@ export class SqliteCollection<D extends Document> implements Collection<D> {
     this.#opened.refuseWhenClosed()
     const asked = checkIds(ids)
     const form = await this.#readable()
+    if (asked.length > MOST_HERE) {
+      return storedInTurns(
+        await this.#read<DocumentColumns>({ kind: 'getMany', form, tenant: this.#tenant, ids: asked }),
+      )
+    }
     const { gets } = this.#opened
     const sql = this.#get(form)
     const rows = gets.transaction(() => asked.map((id) => gets.row<DocumentRow>(sql, this.#tenant, id)))
@@ -43,8 +51,7 @@ export class SqliteCollection<D extends Document> implements Collection<D> {
   }
 
   async find(query: Query): Promise<readonly Stored<D>[]> {
-    const { ids, versions, bodies } = await this.#page<DocumentColumns>('find', query)
-    return mapInTurns(ids, (id, i) => storedOf<D>([id, versions[i] ?? 0, bodies[i] ?? '']))
+    return storedInTurns(await this.#page<DocumentColumns>('find', query))
   }
 
   ids(query: Query): Promise<readonly string[]> {
@@ -110,6 +117,10 @@ export class SqliteCollection<D extends Document> implements Collection<D> {
   #read<Answer>(read: DocumentsRead): Promise<Answer> {
     return this.#opened.readers.read<Answer>({ of: 'documents', read })
   }
+}
+
+function storedInTurns<D extends Document>({ ids, versions, bodies }: DocumentColumns): Promise<readonly Stored<D>[]> {
+  return mapInTurns(ids, (id, i) => storedOf<D>([id, versions[i] ?? 0, bodies[i] ?? '']))
 }
 
 function storedOf<D extends Document>([id, version, body]: DocumentRow): Stored<D> {

@@ -34,6 +34,12 @@ interface PageRead extends Asked {
   readonly query: PageQuery
 }
 
+/** Those that exist, in the order asked. */
+interface GetManyRead extends Asked {
+  readonly kind: 'getMany'
+  readonly ids: readonly string[]
+}
+
 interface CountRead extends Asked {
   readonly kind: 'count'
   readonly where: readonly Condition[]
@@ -52,7 +58,7 @@ interface WalkRead {
   readonly after: number
 }
 
-export type DocumentsRead = PageRead | CountRead | CountByRead | WalkRead
+export type DocumentsRead = PageRead | GetManyRead | CountRead | CountByRead | WalkRead
 
 export type WalkedRow = readonly [key: number, tenant: string, id: string, body: string]
 
@@ -64,6 +70,8 @@ export function readDocuments(db: Database, read: DocumentsRead): unknown {
   switch (read.kind) {
     case 'find':
       return find(db, read)
+    case 'getMany':
+      return getMany(db, read)
     case 'ids':
       return page(db, read).map(([id]) => id)
     case 'count':
@@ -76,15 +84,26 @@ export function readDocuments(db: Database, read: DocumentsRead): unknown {
 }
 
 function find(db: Database, read: PageRead): DocumentColumns {
-  const sql = `SELECT version, body FROM ${documentsTable(read.form)} WHERE key = ? AND body IS NOT NULL`
   const found = page(db, read)
-  const versions = new Float64Array(found.length)
-  const bodies = found.map(([id, key], i) => {
-    const [version, body] = db.row<[number, string]>(sql, key) ?? lost(id)
-    versions[i] = version
-    return body
-  })
-  return { ids: found.map(([id]) => id), versions, bodies }
+  const keys = JSON.stringify(found.map(([, key]) => key))
+  const columns = rowsOf(db, read.form, 'd.key = listed.value', [keys])
+  if (columns.ids.length < found.length) lost(found.find(([id], i) => columns.ids[i] !== id)?.[0])
+  return columns
+}
+
+function getMany(db: Database, { form, tenant, ids }: GetManyRead): DocumentColumns {
+  return rowsOf(db, form, 'd.id = listed.value AND d.tenant = ?', [JSON.stringify(ids), tenant])
+}
+
+/** Those of a list, in its order: one statement for all takes a fraction of what one for each does. */
+function rowsOf(db: Database, form: CollectionForm, are: string, values: readonly string[]): DocumentColumns {
+  const from = `FROM json_each(?) AS listed CROSS JOIN ${documentsTable(form)} AS d ON ${are} AND d.body IS NOT NULL`
+  const rows = db.rows<DocumentRow>(`SELECT d.id, d.version, d.body ${from}`, ...values)
+  return {
+    ids: rows.map(([id]) => id),
+    versions: Float64Array.from(rows, ([, version]) => version),
+    bodies: rows.map(([, , body]) => body),
+  }
 }
 
 function page(db: Database, { form, tenant, query }: PageRead): readonly (readonly [id: string, key: number])[] {
@@ -150,6 +169,6 @@ function walk(db: Database, { form, after }: WalkRead): readonly WalkedRow[] {
 }
 
 /** Fields and documents are written together, so this does not happen while both are whole. */
-function lost(id: string): never {
+function lost(id = 'that was found'): never {
   throw new Error(`the document ${id} is in the index but not there; the file is damaged`)
 }

@@ -103,6 +103,17 @@ function definesDocuments(suite: Suite<Storage>): void {
     expect(await things.getMany([])).toEqual([])
   })
 
+  fact('getMany does so for a thousand', async (store) => {
+    const things = store.collection(THINGS)
+    const ids = Array.from({ length: 1000 }, (_, i) => `${(i * 7919) % 1000}"é`)
+    const there = ids.filter((_, i) => i % 10 !== 0)
+    await Promise.all(there.map((id) => things.put(id, { name: id })))
+    const many = await things.getMany(ids)
+    expect(many.map(({ id, version, value }) => [id, version, value.name])).toEqual(there.map((id) => [id, 1, id]))
+    const twice = [there[3], there[1], there[3], ...there.slice(0, 100)].filter((id) => id !== undefined)
+    expect((await things.getMany(twice)).map(({ id }) => id)).toEqual(twice)
+  })
+
   fact('an id that cannot exist is not there, and reading it is no error', async (store) => {
     const things = store.collection(THINGS)
     for (const id of ['', 'a\0b', '\ud800', 'x'.repeat(513)]) expect(await things.get(id)).toBeUndefined()

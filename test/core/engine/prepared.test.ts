@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Preparer } from '../../../src/core/engine/prepare.ts'
 import type { TaskSettings, Template } from '../../../src/core/rule/rule.ts'
+import { frozenCopy } from '../../../src/core/plug/plain-json.ts'
 import { createRegistry } from '../../../src/core/plug/registry.ts'
 import { on } from '../../support/rule-writing.ts'
 import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
@@ -42,6 +43,32 @@ describe('tasks of one template', () => {
     expect(b.settings).toBe(a.settings)
     expect([a.name, b.name]).toEqual(['mine', 'yours'])
     expect([a.rule.task?.name, b.rule.task?.name]).toEqual(['mine', 'yours'])
+  })
+
+  it('are of the template as it is, whether it can be changed or never is', () => {
+    const preparer = new Preparer(createRegistry(new ScriptedPlugs().plugs))
+    const changed: { -readonly [Key in keyof Template]: Template[Key] } = structuredClone(template)
+    const frozen = frozenCopy(template)
+    const other = frozenCopy<Template>({ ...template, taskDefaults: { type: 'reactive', frequency: 7 } })
+    const at = (one: Template) => preparer.prepare(one, { resource: 'r' }).rule.task
+    for (let time = 0; time < 3; time++) {
+      expect([at(changed), at(frozen)]).toEqual([at(template), at(template)])
+      expect(at(other)).toMatchObject({ frequency: 7 })
+    }
+    changed.taskDefaults = { type: 'reactive', variables: { limit: 9 } }
+    expect(at(changed)).toMatchObject({ variables: { limit: 9 } })
+    expect(at(frozen)).toMatchObject({ variables: { limit: 3 } })
+  })
+
+  it('of one that never changes are made anew of other plugs', () => {
+    const plugs = createRegistry(new ScriptedPlugs().plugs)
+    let list = plugs.list()
+    const preparer = new Preparer({ ...plugs, list: () => list })
+    const frozen = frozenCopy(template)
+    const [first, again] = [preparer.prepare(frozen), preparer.prepare(frozen)]
+    expect(again.graph).toBe(first.graph)
+    list = [...list]
+    expect(preparer.prepare(frozen).graph).not.toBe(first.graph)
   })
 
   it('have no resource when they are given an empty one, which their rule keeps', () => {

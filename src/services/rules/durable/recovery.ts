@@ -67,6 +67,8 @@ export class Recovery {
   /** by task, oldest first */
   readonly #changes = new Map<string, ChangeEntry[]>()
   readonly #answers = new Set<string>()
+  /** beginnings of runners, oldest first, each with the moment up to which the one before was there */
+  readonly #opens: { readonly position: number; readonly until: number }[] = []
   /** last position at which limits of calls were moved */
   #lastMoved: number | undefined
 
@@ -120,8 +122,8 @@ export class Recovery {
     const messages = await messagesAt(this.#store, positions)
     const complete = new Map<string, CompleteRecord>()
     for (const [id, record] of stored) {
-      const { state, ...rest } = withMessages(record, messages)
-      if (state !== undefined) complete.set(id, { ...rest, state })
+      const whole = withMessages(record, messages)
+      if (isComplete(whole)) complete.set(id, whole)
     }
     return complete
   }
@@ -197,8 +199,7 @@ export class Recovery {
 
   /** Until when somebody was there for a task to which nothing happened since its state was stored. */
   #leftAt({ position, time }: CompleteRecord): number {
-    for (const { position: at, input } of this.tail) if (at > position && input.k === 'open') return input.until
-    return this.until ?? time
+    return this.#opens.find((one) => one.position > position)?.until ?? this.until ?? time
   }
 
   /** The task as it was made after the input at that position. */
@@ -230,6 +231,7 @@ export class Recovery {
     else if ('t' in input) this.#lastOfTask.set(input.t, position)
     if (input.k === 'jump' || (input.k === 'still' && input.since < input.at)) this.#lastMoved = position
     if (input.k === 'later') this.#later.add(input.p)
+    if (input.k === 'open') this.#opens.push({ position, until: input.until })
     if (input.k === 'begin') this.#begins.set(input.t, { epoch: input.e, position })
     if (input.k === 'change') {
       const changes = this.#changes.get(input.t) ?? []
@@ -238,6 +240,10 @@ export class Recovery {
     }
     if (input.k === 'answer') this.#answers.add(callKey(input.t, input.e, input.x, input.c))
   }
+}
+
+function isComplete(record: StateRecord): record is CompleteRecord {
+  return record.state !== undefined
 }
 
 function stateOf(task: RunnableTask, states: ReadonlyMap<string, CompleteRecord>): CompleteRecord | undefined {
@@ -267,7 +273,14 @@ function isAtWork({ state, underWay = [] }: CompleteRecord): boolean {
 
 /** The first moment at which the task does something by itself. */
 function firstTimer({ state }: CompleteRecord): number {
-  const times = [state.nextTickAt, ...(state.executing ?? []).map((one) => one.wakeAt)]
-  for (const { evictAt, ownTickAt, follow } of Object.values(state.sensors)) times.push(evictAt, ownTickAt, follow?.at)
-  return Math.min(...times.filter((time) => time !== undefined))
+  let first = state.nextTickAt ?? Number.POSITIVE_INFINITY
+  const note = (time = Number.POSITIVE_INFINITY): void => void (first = Math.min(first, time))
+  for (const { wakeAt } of state.executing ?? []) note(wakeAt)
+  for (const label in state.sensors) {
+    const { evictAt, ownTickAt, follow } = state.sensors[label] ?? {}
+    note(evictAt)
+    note(ownTickAt)
+    note(follow?.at)
+  }
+  return first
 }

@@ -21,8 +21,8 @@ import { Checkpoints, type CheckpointSettings } from './checkpoints.ts'
 import { EndedDeliveries } from './ended-deliveries.ts'
 import { dataOf, messagesOf, type Input, type Untimed } from './input.ts'
 import { InputQueue, type Applied } from './input-queue.ts'
-import { Recovery } from './recovery.ts'
-import { joinedState, withoutParts } from './stored-states.ts'
+import { Recovery, type Recovered } from './recovery.ts'
+import { isCut, joinedState, withoutParts } from './stored-states.ts'
 import { STATES, type StateRecord } from './records.ts'
 import { Standstill } from './standstill.ts'
 import { DeterministicEngine, type EndOfRun, type EngineSettings } from './deterministic-engine.ts'
@@ -67,6 +67,7 @@ export class TenantRunner {
   readonly #ended: EndOfRun[] = []
   #recovery: Recovery | undefined
   #resumedAll: Subscription | undefined
+  #resuming: Promise<unknown> = Promise.resolve()
   #position: number
   #wake: Subscription | undefined
   #wakeAt = Number.POSITIVE_INFINITY
@@ -175,10 +176,21 @@ export class TenantRunner {
     return deterministic.engine.whatChangesTo(task, { id: task.id, resources })
   }
 
-  async resume(tasks: readonly RunnableTask[]): Promise<void> {
+  resume(tasks: readonly RunnableTask[]): Promise<void> {
+    // read while those before are taken up, and logged while they come back
+    const states = this.#states(tasks.map(({ id }) => id))
+    states.catch(() => undefined)
+    const asked = this.#resuming.then(async () => this.#takeUp(tasks, await states))
+    this.#resuming = asked.catch(() => undefined)
+    return asked.then(({ resumed }) => resumed)
+  }
+
+  async #takeUp(
+    tasks: readonly RunnableTask[],
+    states: ReadonlyMap<string, StateRecord>,
+  ): Promise<{ readonly resumed: Promise<void> }> {
     this.#resumedAll?.unsubscribe()
     this.#recovery ??= await Recovery.read(this.#dependencies.engine, this.#dependencies.store)
-    const states = await this.#states(tasks.map(({ id }) => id))
     const recovered = await this.#recovery.recover(tasks, states)
     const going: RunnableTask[] = []
     const bound = new Set<string>()
@@ -194,8 +206,12 @@ export class TenantRunner {
       }
     }
     await this.#dependencies.bind?.([...bound])
-    await Promise.all([...beginning, this.#take({ k: 'resume', ts: going.map(({ id }) => id) })])
-    for (const { id } of going) {
+    const taken = Promise.all([...beginning, this.#take({ k: 'resume', ts: going.map(({ id }) => id) })])
+    return { resumed: taken.then(() => this.#resumed(going, recovered)) }
+  }
+
+  #resumed(tasks: readonly RunnableTask[], recovered: ReadonlyMap<string, Recovered>): void {
+    for (const { id } of tasks) {
       const found = recovered.get(id)
       if (found === undefined || 'error' in found || !found.isPlayed) continue
       this.deterministic.ledger.addFresh(id, found.deliveries)
@@ -474,7 +490,7 @@ export class TenantRunner {
     const found = new Map<string, StateRecord>()
     for (let i = 0; i < ids.length; i += 1000) {
       for (const { id, value } of await states.getMany(ids.slice(i, i + 1000))) {
-        found.set(id, await joinedState(this.#dependencies.store, id, value))
+        found.set(id, isCut(value) ? await joinedState(this.#dependencies.store, id, value) : value)
         this.#checkpoints.known(id, value)
       }
     }

@@ -3,6 +3,7 @@
  * tasks made of them. A source that no task uses is removed at a later start, never while it may still be taken up.
  */
 import { createHash } from 'node:crypto'
+import { frozenCopy } from '../../../core/plug/plain-json.ts'
 import type { Plug, PlugRegistry } from '../../../core/plug/plug.ts'
 import type { Template } from '../../../core/rule/rule.ts'
 import { AppError } from '../../../kernel/errors.ts'
@@ -79,13 +80,18 @@ export class SourceRepository {
     const key = `${collections.tenant}\n${id}`
     const known = this.#byId.get(key)
     if (known) return known
-    const source = { id, document }
+    // what never changes is looked at once, however many tasks are made of it
+    const source = { id, document: frozenCopy(document) }
     this.#byId.set(key, source)
     return source
   }
 
+  known(collections: TenantCollections, id: string): Source | undefined {
+    return this.#byId.get(`${collections.tenant}\n${id}`)
+  }
+
   async load(collections: TenantCollections, id: string): Promise<Source> {
-    const known = this.#byId.get(`${collections.tenant}\n${id}`)
+    const known = this.known(collections, id)
     if (known) return known
     const stored = await collections.sources.get(id)
     if (stored === undefined) throw new AppError('INTERNAL', `the source ${id} of a task is not stored`)

@@ -87,10 +87,15 @@ export class TaskMaker {
     return this.#draft(parts, task, undefined, [], {}, request)
   }
 
-  /** The parts of a stored task. */
-  async parts(collections: TenantCollections, task: TaskRecord): Promise<RunnableSource> {
-    const source = task.source === undefined ? undefined : await this.#sources.load(collections, task.source)
-    return { source, rule: task.rule, settings: task.settings }
+  /** The parts of a stored task: at once where its source is known. */
+  parts(
+    collections: TenantCollections,
+    { source: id, rule, settings }: TaskRecord,
+  ): RunnableSource | Promise<RunnableSource> {
+    if (id === undefined) return { source: undefined, rule, settings }
+    const source = this.#sources.known(collections, id) ?? this.#sources.load(collections, id)
+    if (!(source instanceof Promise)) return { source, rule, settings }
+    return source.then((loaded) => ({ source: loaded, rule, settings }))
   }
 
   /** What a stored task runs as; checked and compiled once for all that share it. Throws `VALIDATION`. */

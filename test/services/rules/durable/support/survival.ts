@@ -1,4 +1,5 @@
 /** What a runner must keep over the death of its process, whatever it stands on. */
+import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { Rule } from '../../../../../src/index.ts'
 import { ref, runnableOf, TENANT, type AnyGround, type Life } from './lives.ts'
@@ -57,6 +58,32 @@ export function survives(newGround: () => AnyGround): void {
     const after = await again(ground, before, 100)
     expect(after.look('a')).toEqual(seen)
     expect(ground.outside.calls).toEqual(['a/1/2/0'])
+    await after.close()
+  })
+
+  it('takes up portions in their order, though nobody waits for one before the next', async () => {
+    const ground = newGround()
+    const before = await ground.open({ checkpointMs: 1e9 })
+    const names = ['a', 'b', 'c', 'd', 'e']
+    const tasks = names.map((name) => runnableOf(name, LEVEL, { resource: `boiler ${name}` }))
+    for (const task of tasks) await before.begin(task)
+    for (const name of names) await before.send(`boiler ${name}`, { level: 12 })
+    await before.rest()
+    const seen = names.map((name) => before.look(name))
+    await before.crash()
+    // the first waits longest
+    const bind = async ([resource = '']: readonly string[]) => {
+      const turns = 10 * (names.length - names.indexOf(resource.slice('boiler '.length)))
+      for (let turn = 0; turn < turns; turn++) await setImmediate()
+    }
+    const after = await ground.open({ at: 0, bind })
+    await Promise.all(tasks.map((task) => after.runner.resume([task])))
+    await after.rest()
+    expect(names.map((name) => after.look(name))).toEqual(seen)
+    const log = await after.storage.tenant(TENANT).log('rule_inputs').read(0, 0)
+    const resumed = log.flatMap(({ body }) => (body as { ts?: readonly string[] }).ts ?? [])
+    expect(resumed).toEqual(names)
+    expect(ground.outside.calls).toEqual(names.map((name) => `${name}/1/2/0`))
     await after.close()
   })
 
