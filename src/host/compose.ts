@@ -52,6 +52,8 @@ export interface Making {
   readonly timers?: Timers
   /** what the other hosts of a cluster take this one for */
   readonly program?: Program
+  /** done when all services have started, before anybody is answered */
+  readonly started?: () => void
   /** of the disk that the data folder is on */
   readonly diskStats?: SpaceStats
 }

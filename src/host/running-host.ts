@@ -52,6 +52,7 @@ async function start(config: Config, logStream: LogStream, making: Making): Prom
   try {
     // A script that gives a pair begins when /health answers.
     const given = config.pair && (await firstPair(composed.keyPairs, config))
+    making.started?.()
     const url = await listen(app, config)
     const also = composed.services.flatMap(({ address }) => address?.() ?? [])
     const mqtt = also.find((one) => one.startsWith('mqtt:'))

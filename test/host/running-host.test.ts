@@ -19,7 +19,8 @@ function starting(given: Given = {}) {
   const log: string[] = []
   const opened = vi.fn(async () => store)
   const timers = new HandTimers()
-  const making = { services: new Map([['sample', () => service]]), openStorage: opened, hashCost: 2, timers }
+  const started = vi.fn<() => void>()
+  const making = { services: new Map([['sample', () => service]]), openStorage: opened, hashCost: 2, timers, started }
   const config = readConfig({ port: 0, store: 'memory:', key: 'k', secret: 's', ...given }, {}, ['sample'])
   return {
     service,
@@ -27,6 +28,7 @@ function starting(given: Given = {}) {
     log,
     opened,
     timers,
+    started,
     start: (hear?: (line: string) => void) => {
       const write = (line: string) => {
         log.push(line)
@@ -74,6 +76,16 @@ describe('a host that listens', () => {
       if (line.includes('Server listening')) found = store.tenant(HOST_TENANT).collection(KEY_RECORDS).get('k')
     })
     expect(await found).toMatchObject({ value: { tenant: 'default' } })
+    await host.stop()
+  })
+
+  it('has done what was wanted of its start once its services are there, before it answers anybody', async () => {
+    const { start, started, service, log } = starting()
+    let seen: unknown
+    started.mockImplementation(() => (seen = { life: [...service.life], log: [...log] }))
+    const host = await start()
+    expect(seen).toEqual({ life: ['start'], log: [] })
+    expect(log.join('\n')).toContain('Server listening')
     await host.stop()
   })
 

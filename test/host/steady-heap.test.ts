@@ -1,4 +1,4 @@
-/** Objects of a kind that lived long once are still made where young ones are collected. */
+/** What a process that serves asks of V8. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -15,10 +15,32 @@ const LONG_LIVED = `
 
 /** what V8 noted: lines with the places of the code that it decided about */
 async function noted(first: string): Promise<number> {
-  const args = ['--input-type=module', '--eval', first + LONG_LIVED]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root })
+  const { stdout } = await run(first + LONG_LIVED)
   return stdout.split('\n').filter((line) => line.includes('AllocationSite')).length
 }
+
+const run = (script: string) =>
+  promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], { cwd: root })
+
+/** Has had lists of a million numbers, in bytes of heap before and after it is asked to give back. */
+const LEFT_BEHIND = (lists: number) => `
+  const { giveBackHeap } = await import(${JSON.stringify(join(root, 'src/host/steady-heap.ts'))})
+  const { runInNewContext } = await import('node:vm')
+  let left = Array.from({ length: ${lists} }, () => new Array(1_000_000).fill({}))
+  left = undefined
+  const before = process.memoryUsage().heapTotal
+  giveBackHeap()
+  const after = process.memoryUsage().heapTotal
+  console.log(JSON.stringify({ before, after, asked: runInNewContext('typeof gc') }))`
+
+it('what a start has left behind is given back, when it is much', async () => {
+  const of = async (lists: number) =>
+    JSON.parse((await run(LEFT_BEHIND(lists))).stdout) as { before: number; after: number; asked: string }
+  const much = await of(60)
+  expect(much.before).toBeGreaterThan(300e6)
+  expect(much.after).toBeLessThan(much.before / 4)
+  expect((await of(1)).asked, 'little is not worth a pause').toBe('undefined')
+})
 
 it('a burst does not make what comes after it long-lived in a process that serves', async () => {
   const runServe = JSON.stringify(join(root, 'src/host/cli/run-serve.ts'))
