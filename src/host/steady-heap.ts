@@ -20,9 +20,13 @@ export function keepHeapSteady(): void {
  * pages for later use besides. Some 2 s for a heap of 1 GB, before requests come; does nothing when there is little.
  */
 export function giveBackHeap(): void {
-  if (process.memoryUsage().heapTotal < LARGE) return
+  const { heapTotal } = process.memoryUsage()
+  if (heapTotal < LARGE) return
+  // a context that is made meanwhile has the function, and no other
   setFlagsFromString('--expose-gc')
-  // a context that is made from here on has it
-  const collect = runInNewContext('gc') as (how: Readonly<Record<string, string>>) => void
+  const collect = runInNewContext('gc') as (how?: Readonly<Record<string, string>>) => void
+  setFlagsFromString('--no-expose-gc')
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+  // Node 20 does nothing when it is told how
+  if (process.memoryUsage().heapTotal >= heapTotal) collect()
 }
