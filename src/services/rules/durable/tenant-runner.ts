@@ -68,6 +68,8 @@ export class TenantRunner {
   #recovery: Recovery | undefined
   #resumedAll: Subscription | undefined
   #resuming: Promise<unknown> = Promise.resolve()
+  /** portions that are not here yet; one that failed never is */
+  #portions = 0
   #position: number
   #wake: Subscription | undefined
   #wakeAt = Number.POSITIVE_INFINITY
@@ -177,6 +179,8 @@ export class TenantRunner {
   }
 
   resume(tasks: readonly RunnableTask[]): Promise<void> {
+    this.#portions++
+    this.#resumedAll?.unsubscribe()
     // read while those before are taken up, and logged while they come back
     const states = this.#states(tasks.map(({ id }) => id))
     states.catch(() => undefined)
@@ -189,7 +193,6 @@ export class TenantRunner {
     tasks: readonly RunnableTask[],
     states: ReadonlyMap<string, StateRecord>,
   ): Promise<{ readonly resumed: Promise<void> }> {
-    this.#resumedAll?.unsubscribe()
     this.#recovery ??= await Recovery.read(this.#dependencies.engine, this.#dependencies.store)
     const recovered = await this.#recovery.recover(tasks, states)
     const going: RunnableTask[] = []
@@ -217,7 +220,7 @@ export class TenantRunner {
       this.deterministic.ledger.addFresh(id, found.deliveries)
       this.#checkpoints.touched(id, false)
     }
-    this.#resumedAll?.unsubscribe()
+    if (--this.#portions > 0) return
     this.#resumedAll = this.#dependencies.scheduler.schedule(() => this.#allResumed(), RESUMED_AFTER_MS)
   }
 

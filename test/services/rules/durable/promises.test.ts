@@ -326,6 +326,35 @@ describe('what is stored', () => {
     expect(await bounds()).toEqual({ first: 5045, last: 5044 })
   })
 
+  it('leaves the log to tasks that are not here yet, however long their portion takes', async () => {
+    const ground = new Ground()
+    const ticking: Rule = { ...HOURLY, task: { type: 'periodic', frequency: 10_000 } }
+    const [a, b] = [watch(ticking), runnableOf('b', CALLS, { resource: 'other' })]
+    const before = ground.open({ checkpointMs: 1e9 })
+    for (const task of [a, b]) await before.begin(task)
+    await before.send('other', { level: 12 })
+    await before.rest()
+    const seen = before.look('b')
+    await before.crash()
+    let release = (): void => undefined
+    const held = new Promise<void>((resolve) => (release = resolve))
+    const bind = async (resources: readonly string[]) => (resources.includes('other') ? held : undefined)
+    const after = ground.open({ bind })
+    const [first, second] = [after.runner.resume([a]), after.runner.resume([b])]
+    await first
+    const firstKept = async (...times: readonly number[]) => {
+      for (const at of times) await after.to(at)
+      return (await after.storage.tenant(TENANT).log('rule_inputs').bounds(0)).first
+    }
+    expect(await firstKept(30_000, 61_000, 100_000, 140_000)).toBe(1)
+    release()
+    await second
+    await after.rest()
+    expect(after.look('b')).toEqual(seen)
+    expect(await firstKept(170_000, 210_000, 250_000, 290_000)).toBeGreaterThan(1)
+    await after.close()
+  })
+
   it('is tried again four times a second while the store is away, of which the log tells every ten seconds', async () => {
     let isAway = false
     const log: unknown[] = []
