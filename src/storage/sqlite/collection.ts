@@ -8,7 +8,7 @@ import type { Opened } from './opened.ts'
 import { mapInTurns } from './turns.ts'
 
 /** more documents by id than this are read by a thread */
-const MOST_HERE = 50
+const MAX_READ_HERE = 50
 
 export class SqliteCollection<D extends Document> implements Collection<D> {
   readonly spec: CollectionSpec<D>
@@ -36,7 +36,7 @@ export class SqliteCollection<D extends Document> implements Collection<D> {
     this.#opened.refuseWhenClosed()
     const asked = checkIds(ids)
     const form = await this.#readable()
-    if (asked.length > MOST_HERE) {
+    if (asked.length > MAX_READ_HERE) {
       return storedInTurns(
         await this.#read<DocumentColumns>({ kind: 'getMany', form, tenant: this.#tenant, ids: asked }),
       )
