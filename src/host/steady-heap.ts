@@ -19,7 +19,7 @@ export function keepHeapSteady(): void {
  * Gives back what a start has left behind: V8 keeps it until much else was made, which at rest takes for ever, and keeps
  * pages for later use besides. Some 2 s for a heap of 1 GB, before requests come; does nothing when there is little.
  */
-export function giveBackHeap(): void {
+export function compactHeap(): void {
   const { heapTotal } = process.memoryUsage()
   if (heapTotal < LARGE) return
   // a context that is made meanwhile has the function, and no other

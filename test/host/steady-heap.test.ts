@@ -24,14 +24,14 @@ const run = (script: string) =>
 
 type Heap = Pick<NodeJS.MemoryUsage, 'heapTotal' | 'heapUsed'>
 
-/** Has had lists of a million numbers, in bytes of heap before and after it is asked to give back. */
+/** Has had so many lists of 8 MB, and tells its heap before and after what they left is given back. */
 const LEFT_BEHIND = (lists: number) => `
-  const { giveBackHeap } = await import(${JSON.stringify(join(root, 'src/host/steady-heap.ts'))})
+  const { compactHeap } = await import(${JSON.stringify(join(root, 'src/host/steady-heap.ts'))})
   const { runInNewContext } = await import('node:vm')
   let left = Array.from({ length: ${lists} }, () => new Array(1_000_000).fill({}))
   left = undefined
   const before = process.memoryUsage()
-  giveBackHeap()
+  compactHeap()
   const after = process.memoryUsage()
   console.log(JSON.stringify({ before, after, gc: runInNewContext('typeof gc') }))`
 

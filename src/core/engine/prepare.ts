@@ -112,11 +112,10 @@ export class Preparer {
     const source = this.#source(input, overrides, all, options)
     const prepared = this.#ofSource(source, NOTHING, request, options)
     if (request.nodes !== undefined || overrides.byStream.length > 0) return prepared
-    if (isTemplate(input)) {
-      if (isFrozenCopy(input)) all.frozen.set(input, source)
-      else all.template = { given: JSON.parse(textOf(input)), source }
-    }
-    if (!isTemplate(input) && !source.isOffered) all.structures.add(input, source.document, prepared, options, source)
+    if (!isTemplate(input)) {
+      if (!source.isOffered) all.structures.add(input, source.document, prepared, options, source)
+    } else if (isFrozenCopy(input)) all.frozen.set(input, source)
+    else all.template = { given: JSON.parse(textOf(input)), source }
     source.isOffered = true
     return prepared
   }

@@ -4,7 +4,7 @@ import { readConfig, type Given } from '../config.ts'
 import { startHost, STOP_PATIENCE, type RunningHost } from '../running-host.ts'
 import type { DemoRequest } from '../hosted-service.ts'
 import { SERVICES } from '../service-table.ts'
-import { giveBackHeap, keepHeapSteady } from '../steady-heap.ts'
+import { compactHeap, keepHeapSteady } from '../steady-heap.ts'
 import { readPlugs } from './load-plugs.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -17,14 +17,8 @@ export async function runServe(given: Given, terminal: Terminal): Promise<0 | 1>
   const config = readConfig(given, process.env, [...SERVICES.keys()])
   const told = stopSignal().then(() => lastCall(terminal))
   let plugs = await readPlugs(config.plugs)
-  const host = await startHost(
-    config,
-    { write: (line) => terminal.err(line) },
-    {
-      plugs: () => plugs,
-      started: giveBackHeap,
-    },
-  )
+  const making = { plugs: () => plugs, started: compactHeap }
+  const host = await startHost(config, { write: (line) => terminal.err(line) }, making)
   if (config.plugs.length > 0) {
     onHangUp(async () => {
       try {

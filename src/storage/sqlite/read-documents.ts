@@ -87,7 +87,8 @@ function find(db: Database, read: PageRead): DocumentColumns {
   const found = page(db, read)
   const keys = JSON.stringify(found.map(([, key]) => key))
   const columns = rowsOf(db, read.form, 'd.key = listed.value', [keys])
-  if (columns.ids.length < found.length) lost(found.find(([id], i) => columns.ids[i] !== id)?.[0])
+  const missing = found.find(([id], i) => columns.ids[i] !== id)
+  if (missing !== undefined) lost(missing[0])
   return columns
 }
 
@@ -169,6 +170,6 @@ function walk(db: Database, { form, after }: WalkRead): readonly WalkedRow[] {
 }
 
 /** Fields and documents are written together, so this does not happen while both are whole. */
-function lost(id = 'that was found'): never {
+function lost(id: string): never {
   throw new Error(`the document ${id} is in the index but not there; the file is damaged`)
 }

@@ -59,13 +59,12 @@ export function withoutParts(store: Store, id: string, from: number, to: number)
   return Array.from({ length: Math.max(0, to - from) }, (_, i) => collection.deleting(partId(id, from + i)))
 }
 
-export function isCut({ parts = 0 }: StateRecord): boolean {
+export function isInParts({ parts = 0 }: StateRecord): boolean {
   return parts > 0
 }
 
-/** A state as it was before it was cut. */
+/** A state in parts, as it was before it was cut. */
 export async function joinedState(store: Store, id: string, record: StateRecord): Promise<StateRecord> {
-  if (!isCut(record)) return record
   const { parts = 0, ...rest } = record
   const ids = Array.from({ length: parts }, (_, i) => partId(id, i))
   const stored = await store.collection(STATE_PARTS).getMany(ids)

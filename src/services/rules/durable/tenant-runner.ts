@@ -22,7 +22,7 @@ import { EndedDeliveries } from './ended-deliveries.ts'
 import { dataOf, messagesOf, type Input, type Untimed } from './input.ts'
 import { InputQueue, type Applied } from './input-queue.ts'
 import { Recovery, type Recovered } from './recovery.ts'
-import { isCut, joinedState, withoutParts } from './stored-states.ts'
+import { isInParts, joinedState, withoutParts } from './stored-states.ts'
 import { STATES, type StateRecord } from './records.ts'
 import { Standstill } from './standstill.ts'
 import { DeterministicEngine, type EndOfRun, type EngineSettings } from './deterministic-engine.ts'
@@ -189,6 +189,7 @@ export class TenantRunner {
     return asked.then(({ resumed }) => resumed)
   }
 
+  /** Resolves when these are on their way; what it gives is an object, so that nobody waits for the promise in it. */
   async #takeUp(
     tasks: readonly RunnableTask[],
     states: ReadonlyMap<string, StateRecord>,
@@ -493,7 +494,7 @@ export class TenantRunner {
     const found = new Map<string, StateRecord>()
     for (let i = 0; i < ids.length; i += 1000) {
       for (const { id, value } of await states.getMany(ids.slice(i, i + 1000))) {
-        found.set(id, isCut(value) ? await joinedState(this.#dependencies.store, id, value) : value)
+        found.set(id, isInParts(value) ? await joinedState(this.#dependencies.store, id, value) : value)
         this.#checkpoints.known(id, value)
       }
     }

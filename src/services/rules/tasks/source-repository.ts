@@ -86,6 +86,7 @@ export class SourceRepository {
     return source
   }
 
+  /** A source that was asked for lately. */
   known(collections: TenantCollections, id: string): Source | undefined {
     return this.#byId.get(`${collections.tenant}\n${id}`)
   }
