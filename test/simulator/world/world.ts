@@ -353,7 +353,7 @@ export class World {
    */
   countedWithin({ tenant, from, to, limitMs, hadBefore }: CountedTime): number {
     const leapt = this.leaptWithin(from, to)
-    const longest = this.#isSlow ? limitMs / SLOWEST : limitMs
+    const longest = this.#longestLimit(from, to, limitMs)
     const first = from + limitMs - hadBefore - leapt
     const troubled = this.#troubles
       .filter((one) => one.to >= from + longest - leapt)
@@ -365,6 +365,13 @@ export class World {
         return sum + common(from, to, isAsked ? one.from : metAt, one.to)
       }, 0)
     return to - from - troubled + leapt
+  }
+
+  /** ms after which the limit of a call of that time passes, at the latest. */
+  #longestLimit(from: number, to: number, limitMs: number): number {
+    // from a leap that counts for nothing until a host has seen to it, nothing else counts either
+    const isHeldUp = this.#leaps.some(({ at, ms, counted }) => counted < ms && at >= from && at <= to)
+    return (isHeldUp ? 2 : 1) * (this.#isSlow ? limitMs / SLOWEST : limitMs)
   }
 
   /** ms of that time in which the store was not in trouble. */

@@ -396,7 +396,7 @@ export class TenantRunner {
       if (now >= this.#standstill.askAgainAt) this.#spareCalls()
       return true
     }
-    if (this.#queue.has('still')) return true
+    if (this.#queue.has('still') || this.#queue.has('jump')) return true
     // what is due so late may begin calls whose time would be over at once
     if (engine.openCalls === 0 && now - nextAt <= OVERDUE_MS) return false
     if (!this.#standstill.isQuiet(now)) return false
