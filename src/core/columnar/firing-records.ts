@@ -92,13 +92,13 @@ export class FiringRecord implements EventRecord, Omit<FiringMessage, 'message'>
       const { length } = list
       // oxlint-disable-next-line unicorn/no-new-array -- as long as it will be: a list that grows is copied several times
       const all = new Array<Firing>(length)
-      for (let i = 0; i < length; i++) all[i] = new RowFiring(together, i)
+      for (let i = 0; i < length; i++) all[i] = new RowFiring(together, i, together.saidOf(i))
       return all
     }
     const { from, to, untils } = part
     const firings: Firing[] = []
     for (let i = from; i < to; i++) {
-      if (untils?.[i - from] === undefined) firings.push(new RowFiring(together, i))
+      if (untils?.[i - from] === undefined) firings.push(new RowFiring(together, i, together.saidOf(i)))
     }
     return firings
   }
@@ -175,8 +175,9 @@ class FiredByRow implements FiredTogether {
     return place
   }
 
-  saidOf(i: number): StateWhy {
-    return this.#said?.[i] ?? this.#find(i)
+  /** What its why says of states; undefined: nobody wants whys. */
+  saidOf(i: number): StateWhy | undefined {
+    return this.input && (this.#said?.[i] ?? this.#find(i))
   }
 
   #find(i: number): StateWhy {

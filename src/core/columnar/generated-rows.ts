@@ -82,6 +82,10 @@ export function generatedVectors(rows: RowStore, condition: VectorCondition, gen
     read: generate(['message', 'values', 'at'], source.numbers()),
     sweep: generate(['limits', 'firing', 'first', 'values', 'at'], source.sweep(condition)),
     statesAt: generate(['limits', 'row', 'values', 'at'], source.statesAt()),
+    statesOfAll: generate(
+      ['limits', 'sets', 'first', 'rows', 'values', 'before', 'at', 'states'],
+      source.statesOfAll(),
+    ),
     lastChange: generate(['limits', 'row', 'values', 'place', 'first', 'nodes', 'changes'], source.lastChange()),
   } as unknown as VectorCode
 }
@@ -206,6 +210,27 @@ class SourceWriter {
     return [...this.#limits(), ...this.#values('at'), `return ${this.#bits(limitOfRow)}`].join('\n')
   }
 
+  /** The state bits before a message and after it of all of its rows in a set. */
+  statesOfAll(): string {
+    const before = this.#parameters.map((_, p) => `const b${p} = values[before + ${p}]`)
+    return [
+      ...this.#limits(),
+      ...this.#values('at'),
+      ...before,
+      'for (let from = 0, w = first; from < rows; from += 32, w++) {',
+      'for (let word = sets[w]; word !== 0; word &= word - 1) {',
+      'const row = from + 31 - Math.clz32(word & -word)',
+      'if (row >= rows) break',
+      `const after = ${this.#bits(limitOfRow)}`,
+      '{',
+      ...this.#parameters.map((_, p) => `const v${p} = b${p}`),
+      `states[row] = (${this.#bits(limitOfRow)}) << ${this.#shape.bits} | after`,
+      '}',
+      '}',
+      '}',
+    ].join('\n')
+  }
+
   lastChange(): string {
     const { constants, bits } = this.#shape
     return [
@@ -261,7 +286,7 @@ class SourceWriter {
       `const list = followings[what > ${NOTHING} ? what : rows.known(row, what)]`,
       `if (batch.records !== undefined) batch.records.follows(row, list, ${this.#before('p')})`,
       ...(this.#hasHistory ? ['batch.history.follows(row)'] : []),
-      ...(this.#shape.early ? [] : ['if (batch.tells && !batch.tellFirings(row, list, 0)) return']),
+      ...(this.#shape.early ? [] : this.#tellAll(only)),
       'const { freed } = rows',
       ...(this.#shape.early
         ? [`if (list.length > 0 && list[0].position < ${this.#shape.sensors.length - 1}) rows.keepPast(row)`]
@@ -303,6 +328,16 @@ class SourceWriter {
       '}',
       'batch.followed(firings, held)',
     ].join('\n')
+  }
+
+  /** Tells of a whole list; one that is held back alone is nothing to tell of where nobody wants to hear of it. */
+  #tellAll(only: boolean): readonly string[] {
+    const at = only ? 'p' : `p + list[0].actuator * ${this.#layout.blockSize}`
+    return [
+      'const policy = list.length === 1 ? list[0].policyMs : 0',
+      `const isHeld = policy > 0 && now < past[${at} + ${FIRED}] + policy`,
+      'if (batch.tells && (!isHeld || batch.tellsHeld) && !batch.tellFirings(row, list, 0)) return',
+    ]
   }
 
   /** Since when each node had its state before the message, then when each actuator had fired. */

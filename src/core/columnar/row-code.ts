@@ -45,7 +45,9 @@ export interface RowEvents extends FiringOwner {
   endCalls(row: number, bits: number): boolean
   /** whether somebody hears what fires */
   readonly tells: boolean
-  /** and why it did */
+  /** and what is held back */
+  readonly tellsHeld: boolean
+  /** and why it fired */
   readonly tellsWhy: boolean
   /** the same of sensors that others fire */
   readonly tellsInner: boolean
@@ -104,7 +106,7 @@ export interface MessageHistory {
 }
 
 /** What records of many rows go by. */
-export interface EpochSource extends Pick<VectorCode, 'statesAt' | 'lastChange'> {
+export interface EpochSource extends Pick<VectorCode, 'statesAt' | 'statesOfAll' | 'lastChange'> {
   readonly rows: readonly number[]
   readonly limits: Limits
   /** what messages show, by message and parameter, and when each was taken: both are filled, and never changed else */
@@ -150,6 +152,20 @@ export interface VectorCode {
   sweep(limits: Limits, firing: Int32Array, first: number, values: Float64Array, at: number): number
   /** State bits of a row by what stands at `at`. */
   statesAt(limits: Limits, row: number, values: Float64Array, at: number): number
+  /**
+   * Of the first `rows` that are in the set at `first`: state bits by what stands at `before`, above those by what stands
+   * at `at`, by row.
+   */
+  statesOfAll(
+    limits: Limits,
+    sets: Int32Array,
+    first: number,
+    rows: number,
+    values: Float64Array,
+    before: number,
+    at: number,
+    states: Int32Array,
+  ): void
   /**
    * The last message, from the one at `place` back to the one at `first`, at which one of the nodes changes, by a table of
    * which nodes change by state bits before and now. Below `first` when none does.

@@ -14,7 +14,7 @@ export interface FiredTogether {
   readonly time: number
   /** the engine's clock */
   readonly at: number
-  /** what their whys say of what began them; undefined: nobody wants whys */
+  /** what began them; undefined: nobody wants whys */
   readonly input: InputSummary | undefined
   taskOf(i: number): FiringTask
   /** Number of the message among those of the row. */
@@ -24,13 +24,12 @@ export interface FiredTogether {
   firesOf(i: number): Fires
   /** Its place among those that the same answer fires. */
   placeOf(i: number): number
-  /** What its why says of states; asked when there are whys. */
-  saidOf(i: number): StateWhy
 }
 
 export class RowFiring implements Firing {
   readonly #from: FiredTogether
   readonly #i: number
+  readonly #said: StateWhy | undefined
 
   /** Of its why, which is another object: nobody else sees them. */
   static inputOf(firing: RowFiring): InputSummary {
@@ -48,9 +47,11 @@ export class RowFiring implements Firing {
     return whyOf(from.taskOf(i).texts, from.toldOf(i), from.firesOf(i), RowFiring.inputOf(firing))
   }
 
-  constructor(from: FiredTogether, i: number) {
+  /** `said`: what its why says of states; undefined: nobody wants whys. */
+  constructor(from: FiredTogether, i: number, said: StateWhy | undefined) {
     this.#from = from
     this.#i = i
+    this.#said = said
   }
 
   get time(): number {
@@ -85,8 +86,8 @@ export class RowFiring implements Firing {
   }
 
   get why(): FiringWhy | undefined {
-    const from = this.#from
-    return from.input === undefined ? undefined : new RowWhy(this, from.saidOf(this.#i))
+    const said = this.#said
+    return said && new RowWhy(this, said)
   }
 
   toJSON(): FiredEvent {

@@ -52,6 +52,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   current: Message | undefined
   currentRow = -1
   tells = false
+  tellsHeld = false
   tellsWhy = false
   tellsInner = false
   records: RowRecords | undefined = undefined
@@ -246,6 +247,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   listenersChanged(): void {
     const { anyToldTypes, takesRecords, firesInRecords } = this.#host.events
     this.tells = (anyToldTypes & (FIRED | HELD)) !== 0
+    this.tellsHeld = (anyToldTypes & HELD) !== 0
     this.tellsWhy = this.#host.why && this.#host.events.wantsWhy
     this.tellsInner = this.tells && this.#inner > 0
     this.firings = firesInRecords ? this.#recorder : undefined

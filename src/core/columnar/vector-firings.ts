@@ -137,12 +137,15 @@ class FiringSet implements EventRecord {
     // oxlint-disable-next-line unicorn/no-new-array -- as long as it will be: a list that grows is copied several times
     const firings = new Array<Firing>(this.count(FIRED))
     let count = 0
-    const from = new FiredInPass(this, why && this.#hasWhy)
+    const hasWhy = why && this.#hasWhy
+    const from = new FiredInPass(this, hasWhy)
+    const { epoch } = this
+    const shown = hasWhy ? epoch.past.statesAroundAll(sets, this.#first, this.#rows, this.place) : undefined
     for (let first = 0; first < this.#rows; first += 32) {
       for (let word = sets[this.#first + (first >> 5)] ?? 0; word !== 0; word &= word - 1) {
         const i = first + 31 - Math.clz32(word & -word)
         if (i >= this.#rows) break
-        firings[count++] = new RowFiring(from, i)
+        firings[count++] = new RowFiring(from, i, shown && epoch.shown(i, shown[i] as number).said)
       }
     }
     return firings
@@ -174,7 +177,8 @@ class FiredInPass implements FiredTogether {
   }
 
   firesOf(i: number): Fires {
-    return this.#shownOf(i).fires
+    const { epoch, place } = this.#set
+    return epoch.shown(i, epoch.past.statesAround(i, place)).fires
   }
 
   /** Rows in one pass have one actuator. */
@@ -182,14 +186,6 @@ class FiredInPass implements FiredTogether {
     return 0
   }
 
-  saidOf(i: number): StateWhy {
-    return this.#shownOf(i).said
-  }
-
-  #shownOf(i: number): Shown {
-    const { epoch, place } = this.#set
-    return epoch.shown(i, epoch.past.shownAt(i, place))
-  }
 
   toldOf(i: number): FiringMessage {
     const { epoch, place, message } = this.#set

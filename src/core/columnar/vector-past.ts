@@ -15,6 +15,8 @@ export class VectorPast {
   /** the rows' own numbers as they were at the beginning */
   readonly #nums: Float64Array
   readonly #ints: Int32Array
+  /** filled anew each time */
+  readonly #shown: Int32Array
 
   constructor(from: EpochSource, store: RowStore) {
     this.#from = from
@@ -26,6 +28,7 @@ export class VectorPast {
       this.#nums.set(store.nums.subarray(at, at + size), i * size)
     })
     this.#ints = new Int32Array(this.#nums.buffer)
+    this.#shown = new Int32Array(from.rows.length)
   }
 
   /** sensors and gates */
@@ -84,12 +87,19 @@ export class VectorPast {
   }
 
   /** State bits before a message, above those after it. */
-  shownAt(i: number, place: number): number {
-    const { bits } = this.#store.shape
-    if (place <= FIRST) return (this.statesAt(i, place - 1) << bits) | this.statesAt(i, place)
-    const { statesAt, limits, values, parameters } = this.#from
+  statesAround(i: number, place: number): number {
+    return (this.statesAt(i, place - 1) << this.#store.shape.bits) | this.statesAt(i, place)
+  }
+
+  /** The same of the first `rows` that are in a set, by place of the row. */
+  statesAroundAll(sets: Int32Array, first: number, rows: number, place: number): Int32Array {
+    const shown = this.#shown
+    const { statesOfAll, limits, values, parameters } = this.#from
     const at = place * parameters
-    return (statesAt(limits, i, values, at - parameters) << bits) | statesAt(limits, i, values, at)
+    statesOfAll(limits, sets, first, rows, values, at - parameters, at, shown)
+    // the first message finds what the rows themselves know
+    if (place <= FIRST) for (let i = 0; i < rows; i++) shown[i] = this.statesAround(i, place)
+    return shown
   }
 
   #timeAt(i: number, place: number): number {

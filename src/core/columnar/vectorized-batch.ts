@@ -250,11 +250,12 @@ export class VectorizedBatch {
   }
 
   #source(): EpochSource {
-    const { statesAt, lastChange, changes, parameters } = this.#parts
+    const { statesAt, statesOfAll, lastChange, changes, parameters } = this.#parts
     return {
       rows: this.rows,
       limits: this.#limits,
       statesAt,
+      statesOfAll,
       lastChange,
       changes,
       parameters,
