@@ -1,18 +1,11 @@
 /** What rows do, as source text: constants of the shape stand in it as they are. */
 import { ACCEPTED_WITH_CALLS, NOT_ACCEPTED, ACCEPTED, type Accepted } from '../engine/executor.ts'
-import {
-  type RowCode,
-  type VectorCode,
-  type VectorCondition,
-  type RowEvents,
-  type TakeAll,
-  type TakeOne,
-  type TakePart,
-} from './row-code.ts'
+import { type RowCode, type RowEvents, type TakeAll, type TakeOne, type TakePart } from './row-code.ts'
 import { fieldsSource } from './message-fields.ts'
+import { readSource, stepsSource } from './value-source.ts'
 import { parametersOf, typesOf } from './read-parameters.ts'
 import type { ParameterType } from './sensor-formula.ts'
-import type { Part } from './message-parts.ts'
+import { isSilent, type Part } from './message-parts.ts'
 import type { Generate } from '../engine/executor.ts'
 import {
   AFTER,
@@ -40,11 +33,19 @@ import {
   HANDLE,
   STATE_BITS,
   TIME,
+  KEPT,
+  KEPT_TIME,
+  KEPT_INDEX,
+  keptAt,
+  MISSED,
+  notRunAt,
+  PRIOR,
+  SILENT,
+  WAITS,
   type Layout,
 } from './row-layout.ts'
 import { NOTHING, type RowStore } from './row-store.ts'
 import type { ShapeSensor, BatchShape } from './batch-shape.ts'
-import type { SensorSteps } from './computed-sensors.ts'
 import { numbersToCheck, sourceOf, stateSource, type FormulaNames } from './formula-code.ts'
 
 /**
@@ -73,21 +74,6 @@ export function generatedRows(rows: RowStore, batch: RowEvents, generate: Genera
       made('list, from, message, part, isFirst', source.takeAll(part), { follow, table: part.table }) as TakeAll,
     follow: follow as RowCode['follow'],
   }
-}
-
-/** How vectorized batches of a shape take messages. */
-export function generatedVectors(rows: RowStore, condition: VectorCondition, generate: Generate): VectorCode {
-  const source = new SourceWriter(rows.shape, rows.layout, false)
-  return {
-    read: generate(['message', 'values', 'at'], source.numbers()),
-    sweep: generate(['limits', 'firing', 'first', 'values', 'at'], source.sweep(condition)),
-    statesAt: generate(['limits', 'row', 'values', 'at'], source.statesAt()),
-    statesOfAll: generate(
-      ['limits', 'sets', 'first', 'rows', 'values', 'before', 'at', 'states'],
-      source.statesOfAll(),
-    ),
-    lastChange: generate(['limits', 'row', 'values', 'place', 'first', 'nodes', 'changes'], source.lastChange()),
-  } as unknown as VectorCode
 }
 
 /** Nothing of a user's stands in it but names of parameters, as JSON texts. */
@@ -135,11 +121,43 @@ class SourceWriter {
       ...this.#unlessUnknown(leave, part),
       `const era = objects[row * ${this.#layout.objects} + ${ERA}]`,
       `const turns = era.fields !== fields`,
-      `if (turns && !rows.eras.turn(row, fields, part)) ${leave}`,
-      ...(part.missing === 0 ? [] : ['rows.takesPart(row, part, turns && rows.ranAll(era))']),
+      ...this.#turn(leave),
+      ...(part.missing === 0 ? [] : this.#takesPart(part)),
       ...this.#carried(leave, part),
       ...this.#one(leave, part),
     ].join('\n')
+  }
+
+  /** As `RowEras.turn`, which does what comes less often than two lists of fields by turns. */
+  #turn(leave: string): readonly string[] {
+    const { size, pastSize, objects } = this.#layout
+    const kept = `${HEAD} + row * ${pastSize} + ${keptAt(this.#layout)}`
+    return [
+      'if (turns) {',
+      'const { next } = era',
+      'if (next !== undefined && next.fields === fields && part.lacks.length === 0) {',
+      `const own = row * ${objects}`,
+      `objects[own + ${ERA}] = next`,
+      `objects[own + ${KEPT}] = objects[own + ${LAST}]`,
+      `past[${kept} + ${KEPT_TIME}] = nums[${HEAD} + row * ${size} + ${TIME}]`,
+      `past[${kept} + ${KEPT_INDEX}] = rows.offsets[row] + nums[${HEAD} + row * ${size} + ${COUNT}]`,
+      `} else if (!rows.eras.turn(row, fields, part)) ${leave}`,
+      '}',
+    ]
+  }
+
+  /** As `RowStore.takesPart`. */
+  #takesPart(part: Part): readonly string[] {
+    if (this.#shape.early) return ['rows.takesPart(row, part, turns && rows.ranAll(era))']
+    const { size, pastSize } = this.#layout
+    const bits = (place: number) => `ints[2 * (${HEAD} + row * ${size}) + ${place}]`
+    return [
+      `const n = ${HEAD} + row * ${pastSize} + ${notRunAt(this.#layout)}`,
+      `const known = turns && rows.ranAll(era) ? -1 : past[n + ${PRIOR}]`,
+      `past[n + ${PRIOR}] = (known === -1 ? ${bits(BEFORE)} : known) & ${~part.mask} | ${bits(AFTER)} & ${part.mask & ~WAITS}`,
+      `past[n + ${MISSED}] += ${part.missing}`,
+      ...(isSilent(part) ? [`past[n + ${SILENT}]++`] : []),
+    ]
   }
 
   #one(refuse: string, part?: Part): readonly string[] {
@@ -175,99 +193,6 @@ class SourceWriter {
       '}',
       'return to',
     ].join('\n')
-  }
-
-  /** Of a vectorized batch: keeps the numbers of a message. */
-  numbers(): string {
-    const kept = this.#parameters.map((_, p) => `values[at + ${p}] = v${p}`)
-    return [...this.#read('return false'), ...kept, 'return true'].join('\n')
-  }
-
-  /** Without a branch: whether a row fires is what a processor guesses worst. */
-  sweep({ allowed, isNegated }: VectorCondition): string {
-    const all = this.#shape.sensors.flatMap(({ steps }, p) => (steps ? [this.#isAllowed(steps, allowed[p] ?? 0)] : []))
-    const fires = all.map((one) => `(${one})`).join(' & ')
-    return [
-      ...this.#limits(),
-      ...this.#values('at'),
-      'let any = 0',
-      'for (let from = 0, w = first; from < l0.length; from += 32, w++) {',
-      'const end = Math.min(32, l0.length - from)',
-      'let word = 0',
-      'for (let bit = 0; bit < end; bit++) {',
-      'const row = from + bit',
-      `word |= (${isNegated ? `1 - (${fires})` : fires}) << bit`,
-      '}',
-      'firing[w] = word',
-      'any |= word',
-      '}',
-      'return any',
-    ].join('\n')
-  }
-
-  /** The state bits of one of its rows. */
-  statesAt(): string {
-    return [...this.#limits(), ...this.#values('at'), `return ${this.#bits(limitOfRow)}`].join('\n')
-  }
-
-  /** The state bits before a message and after it of all of its rows in a set. */
-  statesOfAll(): string {
-    const before = this.#parameters.map((_, p) => `const b${p} = values[before + ${p}]`)
-    return [
-      ...this.#limits(),
-      ...this.#values('at'),
-      ...before,
-      'for (let from = 0, w = first; from < rows; from += 32, w++) {',
-      'for (let word = sets[w]; word !== 0; word &= word - 1) {',
-      'const row = from + 31 - Math.clz32(word & -word)',
-      'if (row >= rows) break',
-      `const after = ${this.#bits(limitOfRow)}`,
-      '{',
-      ...this.#parameters.map((_, p) => `const v${p} = b${p}`),
-      `states[row] = (${this.#bits(limitOfRow)}) << ${this.#shape.bits} | after`,
-      '}',
-      '}',
-      '}',
-    ].join('\n')
-  }
-
-  lastChange(): string {
-    const { constants, bits } = this.#shape
-    return [
-      ...Array.from({ length: constants }, (_, c) => `const own${c} = limits[${c}][row]`),
-      'let now = -1',
-      'for (let last = place; last >= first - 1; last--) {',
-      `const at = last * ${this.#parameters.length}`,
-      ...this.#values('at'),
-      `const before = ${this.#bits((constant) => `own${constant}`)}`,
-      `if (now !== -1 && (changes[before << ${bits} | now] & nodes) !== 0) return last + 1`,
-      'now = before',
-      '}',
-      'return first - 1',
-    ].join('\n')
-  }
-
-  #limits(): readonly string[] {
-    return Array.from({ length: this.#shape.constants }, (_, c) => `const l${c} = limits[${c}]`)
-  }
-
-  #values(at: string): readonly string[] {
-    return this.#parameters.map((_, p) => `const v${p} = values[${at} + ${p}]`)
-  }
-
-  #bits(limit: (constant: number) => string): string {
-    const bits = this.#shape.sensors.map(({ steps, shift }) =>
-      steps ? `(${this.#state(steps, limit)}) << ${shift}` : '0',
-    )
-    return bits.join(' | ')
-  }
-
-  /** 1 when the value is in one of the ranges, as bits. */
-  #isAllowed(steps: SensorSteps, ranges: number): string {
-    const value = `v${this.#parameters.indexOf(steps.parameter)}`
-    const comparison = COMPARISONS[ranges]
-    if (steps.cuts === 1 && comparison !== undefined) return `${value} ${comparison} ${limitOfRow(steps.constant)} | 0`
-    return `${ranges} >> (${this.#range(steps, limitOfRow)}) & 1`
   }
 
   /** `follow(row, what, message)`: fires what its cool-down lets fire. */
@@ -376,18 +301,8 @@ class SourceWriter {
   }
 
   #read(otherwise: string, part?: Part): readonly string[] {
-    const places = this.#places(part)
-    if (places.length === 0) return []
-    const numbers = places.filter((i) => this.#typeAt(i) === 'number')
-    const others = [
-      ...places.map((i) => `typeof v${i} !== '${this.#typeAt(i)}'`),
-      // a sum is zero only when each is finite
-      ...(numbers.length === 0 ? [] : [`${numbers.map((i) => `(v${i} - v${i})`).join(' + ')} !== 0`]),
-    ]
-    return [
-      ...places.map((i) => `const v${i} = message[${JSON.stringify(this.#parameters[i])}]`),
-      `if (${others.join(' || ')}) ${otherwise}`,
-    ]
+    const values = this.#places(part).map((i) => ({ value: `v${i}`, name: this.#parameters[i] as string }))
+    return readSource(values, this.#types, otherwise)
   }
 
   /** What sensors calculate with and find in earlier messages. */
@@ -401,10 +316,6 @@ class SourceWriter {
         `if (${others.join(' || ')}) ${otherwise}`,
       ]
     })
-  }
-
-  #typeAt(place: number): ParameterType | undefined {
-    return this.#types.get(this.#parameters[place] ?? '')
   }
 
   /** Places of the numbers that are read of a message. */
@@ -476,7 +387,9 @@ class SourceWriter {
   /** A part leaves sensors as they are, and a row does not know how they are; and its bits may not say how gates are. */
   #unlessUnknown(leave: string, { missing }: Part): readonly string[] {
     return [
-      missing === 0 ? `if (oddGates.size !== 0 && oddGates.has(row)) ${leave}` : `if (rows.hasUnknown(row)) ${leave}`,
+      missing === 0
+        ? `if (oddGates.size !== 0 && oddGates.has(row)) ${leave}`
+        : `if (rows.hadUnknown && rows.hasUnknown(row)) ${leave}`,
     ]
   }
 
@@ -509,7 +422,7 @@ class SourceWriter {
   #sensors(leave: string, sensors: readonly ShapeSensor[]): readonly string[] {
     const lines = sensors.map((sensor, p) => {
       const { steps, formula, shift } = sensor
-      if (steps !== undefined) return `bits |= (${this.#state(steps)}) << ${shift}`
+      if (steps !== undefined) return `bits |= (${stepsSource(steps, this.#parameters, this.#limit)}) << ${shift}`
       return formula === undefined
         ? this.#call(sensor, p, leave)
         : `bits |= ${stateSource(formula, this.#names)} << ${shift}`
@@ -558,32 +471,8 @@ class SourceWriter {
     return `{\n${lines.join('\n')}\n}`
   }
 
-  /**
-   * The state index, by how many cuts the value reaches and exceeds: arithmetic, since whether a measured value exceeds
-   * a limit is what a processor guesses worst.
-   */
-  #state(steps: SensorSteps, limit = this.#limit): string {
-    const range = this.#range(steps, limit)
-    const { states } = steps
-    if (states.every((state, i) => state === i)) return range
-    return `${JSON.stringify(String.fromCharCode(...states))}.charCodeAt(${range})`
-  }
-
-  /** How many cuts the value reaches and exceeds. */
-  #range({ parameter, constant, cuts }: SensorSteps, limit: (constant: number) => string): string {
-    const value = `v${this.#parameters.indexOf(parameter)}`
-    const places = Array.from({ length: cuts }, (_, i) => limit(constant + i))
-    return places.map((cut) => `(${value} >= ${cut} | 0) + (${value} > ${cut} | 0)`).join(' + ')
-  }
-
   readonly #limit = (constant: number): string => `nums[d + ${this.#layout.constants + constant}]`
 }
 
 /** From so many on, to write since when each has its state costs more than a branch that the processor predicted wrong. */
 const MANY_SENSORS = 8
-
-/** By the allowed ranges of one cut: below it is 1, equal 2, above 4. */
-const COMPARISONS: readonly (string | undefined)[] = [undefined, '<', '===', '<=', '>', '!==', '>=']
-
-/** Where limits stand by constant and row. */
-const limitOfRow = (constant: number): string => `l${constant}[row]`

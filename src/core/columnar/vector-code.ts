@@ -4,7 +4,7 @@ import type { TaskModel } from '../task/run.ts'
 import type { Generate } from '../engine/executor.ts'
 import type { Plug } from '../plug/plug.ts'
 import { firingLoop, type FireRows, type FiringOwner } from './firing-loop.ts'
-import { generatedVectors } from './generated-rows.ts'
+import { generatedVectors } from './generated-vectors.ts'
 import { parametersOf } from './read-parameters.ts'
 import { outcomeWithout } from './possible-firings.ts'
 import { type VectorCode, type VectorCondition } from './row-code.ts'
@@ -75,7 +75,7 @@ export function vectorPartsOf(
   const changes = changesOf(store, all)
   const loops = new Map<Plug | undefined, FireRows>()
   return {
-    ...generatedVectors(store, condition, generate),
+    ...generatedVectors(shape, condition, generate),
     fireRows(plug, owner) {
       const made = loops.get(plug) ?? firingLoop(plug, owner, shape.key, generate)
       loops.set(plug, made)

@@ -186,7 +186,6 @@ class FiredInPass implements FiredTogether {
     return 0
   }
 
-
   toldOf(i: number): FiringMessage {
     const { epoch, place, message } = this.#set
     const before = epoch.past.statesAt(i, place - 1)

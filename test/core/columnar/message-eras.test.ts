@@ -4,6 +4,7 @@ import { FieldsTable } from '../../../src/core/columnar/message-fields.ts'
 import { carriedValue, firstEra, keptSince, nextEra, type Era } from '../../../src/core/columnar/message-eras.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
+import { generatorHere } from '../../../src/generate.ts'
 import { createEngine, VirtualClock, type Message } from '../../../src/index.ts'
 import { actPlug } from '../../support/act-plug.ts'
 import { rowOf } from '../../support/row-of.ts'
@@ -251,6 +252,19 @@ describe('a row', () => {
 
 describe('an era', () => {
   const table = new FieldsTable(undefined)
+
+  it('has the same fields where code is generated, of the first lists and of later ones', () => {
+    const generated = new FieldsTable(generatorHere())
+    const names = ['a', 'b', 'c', 'd']
+    const lists = Array.from({ length: 16 }, (_, bits) => names.filter((_name, i) => ((bits >> i) & 1) === 1))
+    for (const list of [...lists, ...lists.toReversed(), ...lists]) {
+      const message = { resource: 'r', ...Object.fromEntries(list.map((name) => [name, 1])) }
+      const found = generated.of(message)
+      expect(found?.names.toSorted()).toEqual(['resource', ...list].toSorted())
+      expect(generated.of({ ...message, [list[0] ?? 'a']: undefined })).toBeUndefined()
+    }
+  })
+
   /** Of messages one after the other, a second apart. */
   const eraOf = (messages: readonly Message[]): Era => {
     const [first, ...others] = messages
