@@ -57,10 +57,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   readonly order: number
   readonly createTime: number
   firstTimer = NO_TIMER
-  routed = NOWHERE
   prepared: Prepared
-  /** resolved resources by place in the graph's list */
-  resolved: readonly string[] = []
   error: string | undefined
   /** the last run that is known of earlier tasks under its id */
   ranBefore = 0
@@ -74,6 +71,8 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   #failed = false
   /** it was removed, or its engine is closed */
   #isGone = false
+  #routed: ListOrOnly = NOWHERE
+  #resolved: ListOrOnly = NOWHERE
 
   constructor(id: string, order: number, createTime: number, prepared: Prepared, host: TaskHost) {
     this.id = id
@@ -81,6 +80,23 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.createTime = createTime
     this.prepared = prepared
     this.#host = host
+  }
+
+  get routed(): readonly string[] {
+    return listOf(this.#routed)
+  }
+
+  set routed(resources: readonly string[]) {
+    this.#routed = listOrOnly(resources)
+  }
+
+  /** resolved resources by place in the graph's list */
+  get resolved(): readonly string[] {
+    return listOf(this.#resolved)
+  }
+
+  set resolved(resources: readonly string[]) {
+    this.#resolved = listOrOnly(resources)
   }
 
   get executor(): TaskExecutor {
@@ -486,6 +502,17 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     if (this.#isGone) throw new AppError('CLOSED', `task ${this.id} was removed, or its engine is closed`)
     if (this.status !== 'running') throw notPossible(action, this.status)
   }
+}
+
+/** A list, or all that is in it: a list for one text would be more than a tenth of a task that waits. */
+type ListOrOnly = string | readonly string[]
+
+function listOrOnly(list: readonly string[]): ListOrOnly {
+  return list.length === 1 ? (list[0] as string) : list
+}
+
+function listOf(one: ListOrOnly): readonly string[] {
+  return typeof one === 'string' ? [one] : one
 }
 
 function distinct(resources: readonly string[]): readonly string[] {

@@ -43,21 +43,43 @@ const KNOWN_FIELDS: ReadonlySet<string> = new Set<keyof SavedState>([
 ])
 const EQUAL = FIELDS.filter((field) => !KEPT.has(field))
 
+/** What tasks have in common that came to rest together. */
+class Rest {
+  /** the rule's time and the clock's, epoch ms */
+  readonly now: number
+  readonly isRestored: boolean
+  /** the last one: a fleet comes back at a few moments */
+  static #last: Rest | undefined
+
+  private constructor(now: number, isRestored: boolean) {
+    this.now = now
+    this.isRestored = isRestored
+  }
+
+  static at(now: number, isRestored: boolean): Rest {
+    const last = Rest.#last
+    if (last?.now === now && last.isRestored === isRestored) return last
+    return (Rest.#last = new Rest(now, isRestored))
+  }
+}
+
 export class RestingState {
   readonly run: number
   readonly startTime: number
-  /** the rule's time and the clock's, epoch ms */
-  readonly now: number
-  readonly #isRestored: boolean
+  readonly #rest: Rest
   /** as a signed number, which costs no box */
   readonly #seed: number
 
-  private constructor({ run, startTime, seed }: Begun, now: number, isRestored: boolean) {
+  private constructor({ run, startTime, seed }: Begun, rest: Rest) {
     this.run = run
     this.startTime = startTime
-    this.now = now
-    this.#isRestored = isRestored
+    this.#rest = rest
     this.#seed = seed | 0
+  }
+
+  /** the rule's time and the clock's, epoch ms */
+  get now(): number {
+    return this.#rest.now
   }
 
   /** Undefined for a task that is not at rest. */
@@ -71,7 +93,7 @@ export class RestingState {
       (state.restoredAt === BLANK.restoredAt || state.restoredAt === now) &&
       isSeed(state.seed) &&
       EQUAL.every((field) => isSame(state[field], BLANK[field]))
-    return isAtRest ? new RestingState(state, now, state.restoredAt === now) : undefined
+    return isAtRest ? new RestingState(state, Rest.at(now, state.restoredAt === now)) : undefined
   }
 
   /** Of a task without clocks that was saved at rest and comes back `now`. Undefined: it was not, or it is another rule's. */
@@ -88,7 +110,7 @@ export class RestingState {
         if (byLabel.get(label)?.kind !== kind || !isBlank(nodes[label] ?? {})) return undefined
       }
     }
-    return new RestingState(saved, now, true)
+    return new RestingState(saved, Rest.at(now, true))
   }
 
   /** Makes the state of a run, which is a fresh one, what it was. */
@@ -98,7 +120,7 @@ export class RestingState {
     state.startTime = this.startTime
     state.seed = this.#seed >>> 0
     state.time = this.now
-    if (this.#isRestored) state.restoredAt = this.now
+    if (this.#rest.isRestored) state.restoredAt = this.now
   }
 }
 
