@@ -8,8 +8,8 @@ import { root } from '../support/repository.ts'
 
 /** of a test: what takes a busy machine a minute at most */
 const SEEDS = 300
-/** how many of them; `npm run simulate:host` does more */
-const FIRST_SEEDS = [1, 301]
+/** 1,500 of them; `npm run simulate:host` does more */
+const FIRST_SEEDS = [1, 301, 601, 901, 1201]
 
 const simulate = (...args: readonly string[]) => run(process.execPath, ['test/simulator/main.ts', ...args], root)
 

@@ -1,7 +1,6 @@
 /** The columnar executor of one engine: its batches of rows by shape, and which tasks may be rows. */
 import type { Counts } from '../engine/counts.ts'
 import type {
-  Accepted,
   Executor,
   ExecutorHost,
   ExecutedTask,
@@ -65,7 +64,7 @@ export class ColumnarExecutor implements Executor, Batches {
   }
 
   /** Into the one row that listens to the message's resource, if there is one. */
-  accept(message: Message, now: number): Accepted {
+  accept(message: Message, now: number): boolean {
     this.clock[0] = now
     return this.singleListeners.take(message)
   }
@@ -114,13 +113,6 @@ export class ColumnarExecutor implements Executor, Batches {
 
   listenersChanged(): void {
     for (const batch of this.#batches.values()) batch.listenersChanged()
-  }
-
-  /** Whether a row's call went on in the state machine since this was asked last. */
-  mayHaveTimers(): boolean {
-    const { hasOpened } = this.#calls
-    if (hasOpened) this.#calls.hasOpened = false
-    return hasOpened
   }
 
   /** How a task can run as a row; undefined when it cannot. */

@@ -1,5 +1,4 @@
 /** What rows do, as source text: constants of the shape stand in it as they are. */
-import { ACCEPTED_WITH_CALLS, NOT_ACCEPTED, ACCEPTED, type Accepted } from '../engine/executor.ts'
 import { type RowCode, type RowEvents, type TakeAll, type TakeOne, type TakePart } from './row-code.ts'
 import { fieldsSource } from './message-fields.ts'
 import { readSource, stepsSource } from './value-source.ts'
@@ -100,7 +99,7 @@ class SourceWriter {
     return [
       `const era = objects[row * ${this.#layout.objects} + ${ERA}]`,
       `if (era !== usual && era.fields !== usualFields) ${leave}`,
-      ...this.#unlessWaiting(`return ${NOT_ACCEPTED}`),
+      ...this.#unlessWaiting(`return false`),
       // Numbers are asked for anyway, and a resource is there.
       fieldsSource(
         fields.length,
@@ -114,7 +113,7 @@ class SourceWriter {
 
   /** Of a message that runs a part of the sensors, or has not the usual fields. */
   takePart(part: Part): string {
-    const leave = `return ${NOT_ACCEPTED}`
+    const leave = `return false`
     return [
       ...this.#unlessWaiting(leave),
       ...this.#read(leave, part),
@@ -161,21 +160,21 @@ class SourceWriter {
   }
 
   #one(refuse: string, part?: Part): readonly string[] {
-    const end = (taken: Accepted) => [
+    const end = (mayHaveCalled: boolean) => [
       `objects[row * ${this.#layout.objects} + ${LAST}] = message`,
       'batch.taken++',
-      ...(taken === ACCEPTED_WITH_CALLS ? ['batch.current = undefined'] : []),
-      `return ${taken}`,
+      ...(mayHaveCalled ? ['batch.current = undefined'] : []),
+      'return true',
     ]
     const set = ['rows.era = undefined']
     return [
       'const now = clock[0]',
-      ...this.#row(refuse, `{ ${end(ACCEPTED_WITH_CALLS).join('; ')} }`, set, end(ACCEPTED_WITH_CALLS), part),
+      ...this.#row(refuse, `{ ${end(true).join('; ')} }`, set, end(true), part),
       // Who is told of what a sensor runs may have asked for something.
       ...(this.#shape.inner
-        ? [`if (batch.tellsInner && batch.firings === undefined) { ${end(ACCEPTED_WITH_CALLS).join('; ')} }`]
+        ? [`if (batch.tellsInner && batch.firings === undefined) { ${end(true).join('; ')} }`]
         : []),
-      ...end(this.#layout.isCalled ? ACCEPTED_WITH_CALLS : ACCEPTED),
+      ...end(this.#layout.isCalled),
     ]
   }
 

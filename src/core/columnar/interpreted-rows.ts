@@ -1,7 +1,6 @@
 /** What rows do in a page or process that forbids generated code. */
 import type { Message } from '../task/origin.ts'
 import type { AlternatingEra, Era } from './message-eras.ts'
-import { ACCEPTED_WITH_CALLS, NOT_ACCEPTED, ACCEPTED } from '../engine/executor.ts'
 import type { Part } from './message-parts.ts'
 import { isOfType, parametersOf, typesOf } from './read-parameters.ts'
 import { type RowCode, type RowEvents, type TakeAll, type TakePart, type Values } from './row-code.ts'
@@ -110,7 +109,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     }
     batch.followed(firings, held)
   }
-  const take = (row: number, message: Values, part: Part): boolean => {
+  const take = (row: number, message: Values, part: Part): void => {
     const isWhole = part.missing === 0
     const d = rows.at(row)
     const before = rows.ints[2 * d + AFTER] ?? 0
@@ -124,7 +123,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     rows.nums[d + TIME] = rows.clock[0] ?? 0
     let bits = isWhole ? 0 : before & ~part.mask
     const rawData = isCalled ? batch.beginCalls(row, message) : []
-    if (rawData === null) return true
+    if (rawData === null) return
     for (let p = 0; p < shape.sensors.length; p++) {
       const { slot, steps, formula, shift: at } = shape.sensors[p] as ShapeSensor
       if (!part.runs[slot]) continue
@@ -133,10 +132,10 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
         : steps === undefined
           ? batch.call(rows.sensorCalls[row * shape.sensors.length + p] as SensorCall, p, bits, rawData, undefined)
           : stateOf(steps, values[readers[p] ?? 0] as number, rows.nums, d + layout.constants + steps.constant)
-      if (state < 0) return true
+      if (state < 0) return
       bits |= state << at
     }
-    if (isCalled ? !batch.endCalls(row, bits) : batch.tellsInner && !batch.tellInner(row, bits, message)) return true
+    if (isCalled ? !batch.endCalls(row, bits) : batch.tellsInner && !batch.tellInner(row, bits, message)) return
     rows.ints[2 * d + AFTER] = bits
     if (batch.records !== undefined) {
       const time = rows.nums[d + TIME] ?? 0
@@ -149,23 +148,22 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     }
     const what = part.table[((before & keyMask) << shape.keyBits) | (bits & keyMask)] ?? 0
     if (what !== NOTHING) follow(row, isWhole ? what : rows.knownOf(row, part, what), message)
-    return isCalled || (batch.tellsInner && batch.firings === undefined) || what !== NOTHING
   }
   const takePart: TakePart = (row, message, fields, part) => {
-    if (rows.isWaiting(row) || !read(message, part) || !canTake(row)) return NOT_ACCEPTED
-    if (part.missing > 0 ? rows.hasUnknown(row) : rows.oddGates.has(row)) return NOT_ACCEPTED
+    if (rows.isWaiting(row) || !read(message, part) || !canTake(row)) return false
+    if (part.missing > 0 ? rows.hasUnknown(row) : rows.oddGates.has(row)) return false
     const { objects } = rows
     const own = row * layout.objects
     const era = objects[own + ERA] as Era | AlternatingEra
     const turns = era.fields !== fields
-    if (turns && !rows.eras.turn(row, fields, part)) return NOT_ACCEPTED
+    if (turns && !rows.eras.turn(row, fields, part)) return false
     if (part.missing > 0) rows.takesPart(row, part, turns && rows.ranAll(era))
     rows.era = undefined
-    const hasFollowed = take(row, message, part)
+    take(row, message, part)
     objects[own + LAST] = message
     batch.taken++
     batch.current = undefined
-    return hasFollowed ? ACCEPTED_WITH_CALLS : ACCEPTED
+    return true
   }
   const takeAll: TakeAll = (list, from, message, part, isFirst) => {
     if (!read(message, part)) return from

@@ -145,7 +145,7 @@ export class RowCalls {
     if (call.armed[position] !== true) {
       call.armed[position] = true
       handle.task.askForLimit(call.since + sensor.call.timeoutMs, rows.shape.sensors[position]?.slot ?? 0)
-      this.#calls.hasOpened = true
+      this.#calls.mayHaveTimers()
     }
     this.#calls.leave()
     given.then(call.fulfilled, call.rejected)

@@ -3,7 +3,6 @@
  * source where code may be generated (generated-rows.ts), as closures where it may not (interpreted-rows.ts); both do
  * the same.
  */
-import type { Accepted } from '../engine/executor.ts'
 import type { Message } from '../task/origin.ts'
 import type { FiringContext, FiringOwner } from './firing-loop.ts'
 import type { SetCopies } from './set-copies.ts'
@@ -130,10 +129,10 @@ export interface RecordEpoch {
 export type Values = Readonly<Record<string, unknown>>
 
 /** Takes a message into one row, unless it has fields that no row takes, or no number where the row compares one. */
-export type TakeOne = (row: number, message: Values) => Accepted
+export type TakeOne = (row: number, message: Values) => boolean
 
 /** The same of a message whose fields are known, and with them which part of the sensors it runs. */
-export type TakePart = (row: number, message: Values, fields: Fields, part: Part) => Accepted
+export type TakePart = (row: number, message: Values, fields: Fields, part: Part) => boolean
 
 /**
  * The same for a list of rows from a place on. `isFirst`: the message before ran all sensors. Gives the first place that

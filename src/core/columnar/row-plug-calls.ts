@@ -17,8 +17,6 @@ export class RowPlugCalls implements ContextOwner {
   #context: RowContext
   /** for actuators, one after the other */
   #spare: RowContext
-  /** a call went on in the state machine since somebody reset this: timers may have been asked for */
-  hasOpened = false
   #isOn = false
 
   constructor(host: ExecutorHost) {
@@ -26,6 +24,11 @@ export class RowPlugCalls implements ContextOwner {
     this.#host = host
     this.#spare = new RowContext(this)
     this.#context = this.#spare
+  }
+
+  /** A call goes on in the state machine: timers may have been asked for. */
+  mayHaveTimers(): void {
+    this.#host.end.hasWork = true
   }
 
   /** Whether somebody keeps what plugs log, or hears of it. */
@@ -108,7 +111,7 @@ export class RowPlugCalls implements ContextOwner {
   }
 
   goOn(given: Outcome | Promise<Outcome>): void {
-    this.hasOpened = true
+    this.mayHaveTimers()
     const context = this.#context
     const handle = context.handle()
     const message = handle.batch.messageOf(handle)

@@ -2,7 +2,6 @@
  * The ways into the rows of one batch: code for messages with the usual fields, and for each part of the sensors that
  * others run. Made when it is first needed, and anew when the rows move.
  */
-import { ACCEPTED_WITH_CALLS, NOT_ACCEPTED } from '../engine/executor.ts'
 import type { Message } from '../task/origin.ts'
 import { firstEra, type Era } from './message-eras.ts'
 import type { Fields, FieldsTable } from './message-fields.ts'
@@ -83,11 +82,11 @@ export class RowTakers {
   readonly #others: TakeOne = (row, message) => {
     const fields = this.#fields.of(message as Message)
     const part = fields === undefined ? null : this.#rows.parts.next(fields)
-    if (fields === undefined || part === null) return NOT_ACCEPTED
+    if (fields === undefined || part === null) return false
     const take = (this.#ones[part.place] ??= this.#code.takePart(part))
     const taken = take(row, message, fields, part)
-    if (taken !== NOT_ACCEPTED || !this.#batch.takeAlone(row, message as Message, fields, part)) return taken
+    if (taken || !this.#batch.takeAlone(row, message as Message, fields, part)) return taken
     this.#batch.taken++
-    return ACCEPTED_WITH_CALLS
+    return true
   }
 }

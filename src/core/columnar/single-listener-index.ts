@@ -3,7 +3,6 @@
  * says which batch and which row: a fleet's objects are scattered over memory, its rows are not.
  */
 import type { Message } from '../task/origin.ts'
-import { NOT_ACCEPTED, type Accepted } from '../engine/executor.ts'
 import { type RowEvents, type TakeOne } from './row-code.ts'
 import type { Era } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
@@ -35,12 +34,12 @@ export class SingleListenerIndex {
   readonly #ahead = integersInPlace(1)
 
   /** Into the one row that listens to its resource, if there is one. */
-  take(message: Message): Accepted {
+  take(message: Message): boolean {
     const { resource } = message
     const place = this.#numbers.placeOf(resource)
     if (this.#numbers.isFar) this.#readAhead(this.#numbers.numberAt(place))
     const number = this.#numbers.get(resource, place)
-    if (number === NO_NUMBER) return NOT_ACCEPTED
+    if (number === NO_NUMBER) return false
     return (this.#batches[number >> ROW_BITS] as IndexedBatch).takeOne(number & (MAX_ROWS - 1), message)
   }
 

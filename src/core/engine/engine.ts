@@ -22,14 +22,8 @@ import type { BeginOptions, ChangeOptions, KeptMessages, TaskOrigin } from './ho
 import { Clocks } from './clocks.ts'
 import type { Counting, Counts } from './counts.ts'
 import { Delays } from './delays.ts'
-import {
-  ACCEPTED,
-  ACCEPTED_WITH_CALLS,
-  NOT_ACCEPTED,
-  type Accepted,
-  type Executor,
-  type MessageSource,
-} from './executor.ts'
+import type { EndOfInput } from './end-of-input.ts'
+import { type Executor, type MessageSource } from './executor.ts'
 import { EventHistory, type TaskHistory } from './event-history.ts'
 import { EventSubscriptions } from './event-subscriptions.ts'
 import type { EventFilter } from './event-filter.ts'
@@ -50,6 +44,13 @@ import type { EngineStats } from './stats.ts'
 import { TimerQueue } from './timer-queue.ts'
 import { WaitingWork, type Work } from './waiting-work.ts'
 
+/** Somebody is at work. */
+const BUSY = 1
+/** What is wanted of all tasks needs each to take its messages on its full state. */
+const DETAIL = 2
+/** It was closed. */
+const CLOSED = 4
+
 export class CoreEngine implements Engine {
   readonly #options: EngineOptions
   readonly #ports: Ports
@@ -65,15 +66,14 @@ export class CoreEngine implements Engine {
   readonly #scheduler: SchedulerLike
   /** of a simulation: replies that are held back */
   readonly delays: Delays
-  #isClosed = false
   readonly #router = new Router<LiveTask, MessageSource<LiveTask>>((resource) => this.#executor.source(resource))
   readonly #tasks = new Map<string, LiveTask>()
   readonly #host: TaskHost
-  readonly #waiting = new WaitingWork()
+  readonly #end: EndOfInput = { hasWork: false }
+  readonly #waiting = new WaitingWork(this.#end)
   readonly #fullStates: FullStates
-  #busy = false
-  /** what is wanted of all tasks needs none of them to take its messages on its full state */
-  #isShort = true
+  /** why a message cannot take the shortest way, as bits; 0: it can */
+  #detours = 0
   #order = 0
   readonly #open = new OpenCount()
   /** inputs that wait for earlier ones of their tasks */
@@ -98,7 +98,8 @@ export class CoreEngine implements Engine {
     this.#events = new EventSubscriptions({
       report: (error) => this.#report('a subscriber threw', error),
       changed: (task) => this.#listenersChanged(task),
-      isBusy: () => this.#busy,
+      end: this.#end,
+      isBusy: () => this.#isBusy,
       detail: options.detail ?? true,
       history: this.#history,
     })
@@ -106,7 +107,7 @@ export class CoreEngine implements Engine {
     this.#preparer = preparer
     this.#limits = limitsOf(options)
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
-    this.#fullStates = new FullStates(options.fullStates)
+    this.#fullStates = new FullStates(this.#end, options.fullStates)
     const { onRare, journal, timed } = options
     this.#executor = newExecutor({
       globalSettings: options.globalSettings ?? {},
@@ -116,6 +117,7 @@ export class CoreEngine implements Engine {
       tellsOfCalls: journal !== undefined || timed !== undefined,
       generate: options.generate,
       open: this.#open,
+      end: this.#end,
       enqueue: (work) => this.#enqueue(work),
       why: options.why ?? true,
       keeps: this.#history,
@@ -335,14 +337,30 @@ export class CoreEngine implements Engine {
     return task
   }
 
+  /**
+   * The shortest way of a message stands in it: as large as it is, V8 compiles it for itself, with the lookup of the row
+   * in it, and not into whoever calls it, where there is no room left for that.
+   */
   receive(messages: Message | readonly Message[], sent?: Sent): boolean {
+    if (this.#detours === 0 && sent === undefined && isOne(messages)) {
+      const now = this.#now()
+      let isTaken = false
+      this.#detours = BUSY
+      try {
+        if ((this.#timers.earliest[0] as number) > now) isTaken = this.#executor.accept(messages, now)
+      } finally {
+        this.#detours &= ~BUSY
+      }
+      return (isTaken && !this.#end.hasWork) || this.#goOn(messages, isTaken)
+    }
     if (this.#isClosed) throw closedError()
     const isSingle = isOne(messages)
-    if (isSingle && sent === undefined) return this.#receiveOne(messages)
     const list = isSingle ? [messages] : messages
-    requireMessages(list, sent)
+    if (sent !== undefined || !isSingle) requireMessages(list, sent)
     const { channel, hops = 0 } = sent ?? {}
-    if (isSingle && channel === undefined && hops === 0) return this.#receiveOne(messages)
+    if (isSingle && channel === undefined && hops === 0) {
+      return this.#isBusy ? this.#receiveLater(messages) : this.#goOn(messages, false)
+    }
     const byTask = messagesByTask(list, (resource) => this.listenersOf(resource, channel))
     if (byTask.size === 0) return false
     this.#enqueue((now) => {
@@ -351,44 +369,42 @@ export class CoreEngine implements Engine {
     return true
   }
 
-  #receiveOne(message: Message): boolean {
-    if (this.#busy) return this.#receiveLater(message)
-    this.#busy = true
-    let taken: Accepted = NOT_ACCEPTED
+  /** What most messages need not: it was not accepted, or something may follow from it. */
+  #goOn(message: Message, isTaken: boolean): boolean {
+    this.#detours |= BUSY
     try {
-      taken = this.#accept(message)
-      const isDone = taken === ACCEPTED || (taken === ACCEPTED_WITH_CALLS && this.#waiting.isEmpty)
-      return isDone && !this.#events.isWaiting ? true : this.#goOn(message, taken)
+      return this.#finish(message, isTaken)
     } finally {
-      this.#busy = false
-      if (taken !== ACCEPTED) {
-        this.#armAfter(taken)
-        this.#fullStates.settle()
-      }
+      this.#leave()
     }
   }
 
-  /** What most messages need not: it was not accepted, or something may follow from it. */
-  #goOn(message: Message, taken: Accepted): boolean {
-    if (taken === NOT_ACCEPTED) {
+  #finish(message: Message, isTaken: boolean): boolean {
+    if (!isTaken) {
       const source = this.#router.sourceOf(message.resource)
       if (source === undefined) return false
       this.#do(this.#taking(source, message))
     }
     // Who is told may hand in something, too.
-    const mayWait = this.#events.flush() || taken !== ACCEPTED
-    if (mayWait && !this.#waiting.isEmpty) {
-      try {
-        this.#doWaiting()
-      } finally {
-        this.#timers.arm()
-      }
-    }
+    this.#events.flush()
+    this.#doWaiting()
     return true
   }
 
-  #armAfter(taken: Accepted): void {
-    if (taken === NOT_ACCEPTED || this.#executor.mayHaveTimers()) this.#timers.arm()
+  get #isBusy(): boolean {
+    return (this.#detours & BUSY) !== 0
+  }
+
+  get #isClosed(): boolean {
+    return (this.#detours & CLOSED) !== 0
+  }
+
+  /** A piece of work is done, and what it left to do. */
+  #leave(): void {
+    this.#detours &= ~BUSY
+    this.#end.hasWork = false
+    this.#timers.arm()
+    this.#fullStates.settle()
   }
 
   #receiveLater(message: Message): boolean {
@@ -402,17 +418,9 @@ export class CoreEngine implements Engine {
     return (now) => this.#take(source, message, now)
   }
 
-  /** The shortest way: no timer is due, and the executor has one. */
-  #accept(message: Message): Accepted {
-    if (!this.#isShort) return NOT_ACCEPTED
-    const now = this.#now()
-    if ((this.#timers.earliest[0] as number) <= now) return NOT_ACCEPTED
-    return this.#executor.accept(message, now)
-  }
-
   /** As the executor sees fit, if it can tell what is wanted. */
   #take(source: MessageSource, message: Message, now: number): void {
-    if (!this.#isShort) source.takeFully(message, now)
+    if ((this.#detours & DETAIL) !== 0) source.takeFully(message, now)
     else source.take(message, now)
   }
 
@@ -447,7 +455,7 @@ export class CoreEngine implements Engine {
   }
 
   close(): Promise<void> {
-    this.#isClosed = true
+    this.#detours |= CLOSED
     for (const task of this.#tasks.values()) task.abandon()
     this.#tasks.clear()
     this.#router.clear()
@@ -458,7 +466,8 @@ export class CoreEngine implements Engine {
 
   /** Whether a task may be a row has changed with it. */
   #listenersChanged(id: string | undefined): void {
-    this.#isShort = this.#executor.canTell(this.#events.toldTypes)
+    const isShort = this.#executor.canTell(this.#events.toldTypes)
+    this.#detours = (this.#detours & ~DETAIL) | (isShort ? 0 : DETAIL)
     this.#executor.listenersChanged()
     const task = id === undefined ? undefined : this.#tasks.get(id)
     if (task === undefined) return
@@ -532,19 +541,18 @@ export class CoreEngine implements Engine {
   }
 
   #enqueue(work: Work): void {
-    if (this.#busy) return this.#waiting.push(work)
-    this.#busy = true
+    if (this.#isBusy) return this.#waiting.push(work)
+    this.#detours |= BUSY
     try {
       this.#do(work)
-      if (!this.#waiting.isEmpty) this.#doWaiting()
+      this.#doWaiting()
     } finally {
-      this.#busy = false
-      this.#timers.arm()
-      this.#fullStates.settle()
+      this.#leave()
     }
   }
 
   #doWaiting(): void {
+    if (this.#waiting.isEmpty) return
     for (let next = this.#waiting.next(); next !== undefined; next = this.#waiting.next()) this.#do(next)
   }
 

@@ -16,6 +16,7 @@ import {
   type Wanted,
 } from './event-batch.ts'
 import { ALL_TYPES, DETAIL_TYPES, FIRED, HELD, typeBit, typesOf, type EventFilter } from './event-filter.ts'
+import type { EndOfInput } from './end-of-input.ts'
 import type { EventHistory } from './event-history.ts'
 import { GuardedObservable } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
@@ -72,6 +73,7 @@ class Group {
 }
 
 export interface SubscriptionsHost {
+  readonly end: EndOfInput
   report(error: unknown): void
   /** What is wanted has changed, of the task with that id or of all. */
   changed(task: string | undefined): void
@@ -217,6 +219,7 @@ export class EventSubscriptions {
     if (only === undefined || this.#first !== undefined) return this.recordFirings(late.make())
     this.#first = only
     this.#late = late
+    this.#host.end.hasWork = true
   }
 
   makeLate(): void {
@@ -236,11 +239,6 @@ export class EventSubscriptions {
 
   /** The same, for who does not know the bit. */
   readonly tell = (event: EngineEvent): void => this.emit(event, typeBit(event.type))
-
-  /** whether somebody has to be told, or joins, when the input at hand is done */
-  get isWaiting(): boolean {
-    return this.#first !== undefined || this.#joining.length > 0
-  }
 
   /** The input at hand is done. True when somebody was told. */
   flush(): boolean {
@@ -301,6 +299,7 @@ export class EventSubscriptions {
   }
 
   #waits(listener: BatchListener): void {
+    this.#host.end.hasWork = true
     if (this.#first === undefined) this.#first = listener
     else this.#more.push(listener)
   }
@@ -324,7 +323,7 @@ export class EventSubscriptions {
       if (why) this.#whys++
       this.#change(ids, add)
     }
-    if (this.#host.isBusy()) this.#joining.push(join)
+    if (this.#host.isBusy()) this.#joinLater(join)
     else join()
     return () => {
       this.#joining = this.#joining.filter((one) => one !== join)
@@ -332,6 +331,11 @@ export class EventSubscriptions {
       if (why) this.#whys--
       this.#change(ids, remove)
     }
+  }
+
+  #joinLater(join: () => void): void {
+    this.#joining.push(join)
+    this.#host.end.hasWork = true
   }
 
   #change(tasks: readonly (string | undefined)[], change: (group: Group) => void): void {
@@ -353,7 +357,7 @@ export class EventSubscriptions {
     const inRecords = firings.length > 0 && !isTold
     // A record has all that its message fired: of the one at hand some may have been told already.
     if (inRecords && !this.firesInRecords && this.#host.isBusy() && !this.#isJoining) {
-      this.#joining.push(() => this.#change([undefined], () => undefined))
+      this.#joinLater(() => this.#change([undefined], () => undefined))
     } else this.firesInRecords = inRecords
     for (const task of tasks) this.#host.changed(task)
   }

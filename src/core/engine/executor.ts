@@ -13,21 +13,16 @@ import type { TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import type { Caller, Outcome } from './call-plug.ts'
 import type { Counting, Counts } from './counts.ts'
+import type { EndOfInput } from './end-of-input.ts'
 import type { HistoryOptions } from './event-history.ts'
 import type { EventRecord, LateRecord } from './event-batch.ts'
 import type { EngineEvent } from './events.ts'
 import type { OpenCount } from './open-count.ts'
 import type { EngineStats } from './stats.ts'
 
-/** What became of a message that was offered: nothing; it is taken; it is taken, and plugs were called. */
-export type Accepted = typeof NOT_ACCEPTED | typeof ACCEPTED | typeof ACCEPTED_WITH_CALLS
-export const NOT_ACCEPTED = 0
-export const ACCEPTED = 1
-export const ACCEPTED_WITH_CALLS = 2
-
 export interface Executor {
-  /** Takes a message the shortest way, if there is one: the executor can tell what is wanted, and no timer is due. */
-  accept(message: Message, now: number): Accepted
+  /** Takes a message the shortest way: the executor can tell what is wanted, and no timer is due. False when there is none. */
+  accept(message: Message, now: number): boolean
   /** The messages of a resource, for those that hear it. */
   source<L extends MessageListener>(resource: string): MessageSource<L>
   /** How a task takes its messages. */
@@ -36,8 +31,6 @@ export interface Executor {
   canTell(types: number): boolean
   /** Others listen. */
   listenersChanged(): void
-  /** Whether something was accepted since this was asked last that may have asked for timers. */
-  mayHaveTimers(): boolean
   /** What the engine counted, together with what was done here. */
   counted(own: Counts): Counts
   /** Which way messages took so far. */
@@ -127,6 +120,7 @@ export interface ExecutorHost {
   /** makes functions of source text; absent where that is not allowed */
   readonly generate: Generate | undefined
   readonly open: OpenCount
+  readonly end: EndOfInput
   /** Takes its turn after what is running now. */
   enqueue(work: (now: number) => void): void
   /** whether `fired` events carry their why */

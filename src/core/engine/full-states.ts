@@ -5,6 +5,8 @@
  * FULLSTATE-1 states are packed between pieces of work alone: whoever works with one has it to the end.
  */
 
+import type { EndOfInput } from './end-of-input.ts'
+
 interface FullTask {
   /** Packs its state, if that can be packed. False: something is open in it, and it wants to be asked again. */
   pack(): boolean
@@ -16,17 +18,20 @@ const MAX_FULL_STATES = 10_000
 const LOOKS = 2
 
 export class FullStates {
+  readonly #end: EndOfInput
   readonly #most: number
   /** those that came first are packed first */
   readonly #tasks = new Set<FullTask>()
 
   /** `most`: tasks that may have one */
-  constructor(most = MAX_FULL_STATES) {
+  constructor(end: EndOfInput, most = MAX_FULL_STATES) {
+    this.#end = end
     this.#most = most
   }
 
   add(task: FullTask): void {
     this.#tasks.add(task)
+    this.#noteWork()
   }
 
   delete(task: FullTask): void {
@@ -41,5 +46,10 @@ export class FullStates {
       this.#tasks.delete(oldest)
       if (!oldest.pack()) this.#tasks.add(oldest)
     }
+    this.#noteWork()
+  }
+
+  #noteWork(): void {
+    if (this.#tasks.size > this.#most) this.#end.hasWork = true
   }
 }

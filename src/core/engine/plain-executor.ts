@@ -1,14 +1,7 @@
 /** The plain executor: each message goes to each task that hears it, whose full state is always up to date. */
 import type { Message } from '../task/origin.ts'
 import type { Counts } from './counts.ts'
-import {
-  NOT_ACCEPTED,
-  type Accepted,
-  type Executor,
-  type MessageListener,
-  type MessageSource,
-  type TaskExecutor,
-} from './executor.ts'
+import { type Executor, type MessageListener, type MessageSource, type TaskExecutor } from './executor.ts'
 import { Listeners, receiveAll } from './listeners.ts'
 import { noPlainCounts, statsOf, type EngineStats } from './stats.ts'
 
@@ -26,8 +19,8 @@ export class PlainExecutor implements Executor {
     hasOpenCall: false,
   }
 
-  accept(): Accepted {
-    return NOT_ACCEPTED
+  accept(): boolean {
+    return false
   }
 
   source<L extends MessageListener>(): MessageSource<L> {
@@ -44,10 +37,6 @@ export class PlainExecutor implements Executor {
 
   listenersChanged(): void {
     // each step asks who listens
-  }
-
-  mayHaveTimers(): boolean {
-    return false
   }
 
   counted(own: Counts): Counts {

@@ -1,5 +1,6 @@
 /** Work that came to an engine while it was at work, first come first served. */
 import { AppError } from '../../kernel/errors.ts'
+import type { EndOfInput } from './end-of-input.ts'
 
 /** A piece of work that takes its turn; it is told the time at which it does. */
 export type Work = (now: number) => void
@@ -12,6 +13,11 @@ export class WaitingWork {
   readonly #list: Work[] = []
   /** how many of the list were taken already */
   #taken = 0
+  readonly #end: EndOfInput
+
+  constructor(end: EndOfInput) {
+    this.#end = end
+  }
 
   get isEmpty(): boolean {
     return this.#list.length === 0
@@ -26,6 +32,7 @@ export class WaitingWork {
       )
     }
     this.#list.push(work)
+    this.#end.hasWork = true
   }
 
   /** Counts on instead of shifting: shifting a long queue takes time for each that waits. */

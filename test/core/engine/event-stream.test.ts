@@ -7,6 +7,7 @@ function stream() {
   const reports: unknown[] = []
   const listening: boolean[] = []
   const subscriptions: EventSubscriptions = new EventSubscriptions({
+    end: { hasWork: false },
     report: (error) => reports.push(error),
     changed: () => listening.push(subscriptions.types !== 0),
     isBusy: () => false,
