@@ -172,6 +172,17 @@ describe('a row whose sensor has not answered', () => {
     })
   })
 
+  it('is given up at its limit, though nothing else comes', async () => {
+    const { clock, send, calls, isWaiting } = await waiting()
+    clock.advanceTo(2000)
+    send(3)
+    expect([calls.length, isWaiting()]).toEqual([1, true])
+    clock.advanceTo(2999)
+    expect([calls.length, isWaiting()]).toEqual([1, true])
+    clock.advanceTo(3000)
+    expect([calls.length, isWaiting()]).toEqual([2, false])
+  })
+
   it('keeps nothing in the timers once it has answered', async () => {
     const { clock, send, next, task } = await waiting()
     for (let i = 0; i < 5; i++) {
