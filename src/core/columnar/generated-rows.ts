@@ -1,5 +1,5 @@
 /** What rows do, as source text: constants of the shape stand in it as they are. */
-import { type RowCode, type RowEvents, type TakeAll, type TakeOne, type TakePart } from './row-code.ts'
+import type { RowCode, RowEvents, TakeAll, TakeOne, TakePart } from './row-code.ts'
 import { fieldsSource } from './message-fields.ts'
 import { readSource, stepsSource } from './value-source.ts'
 import { parametersOf, typesOf } from './read-parameters.ts'
@@ -99,7 +99,7 @@ class SourceWriter {
     return [
       `const era = objects[row * ${this.#layout.objects} + ${ERA}]`,
       `if (era !== usual && era.fields !== usualFields) ${leave}`,
-      ...this.#unlessWaiting(`return false`),
+      ...this.#unlessWaiting('return false'),
       // Numbers are asked for anyway, and a resource is there.
       fieldsSource(
         fields.length,
@@ -113,7 +113,7 @@ class SourceWriter {
 
   /** Of a message that runs a part of the sensors, or has not the usual fields. */
   takePart(part: Part): string {
-    const leave = `return false`
+    const leave = 'return false'
     return [
       ...this.#unlessWaiting(leave),
       ...this.#read(leave, part),

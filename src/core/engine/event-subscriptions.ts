@@ -240,21 +240,18 @@ export class EventSubscriptions {
   /** The same, for who does not know the bit. */
   readonly tell = (event: EngineEvent): void => this.emit(event, typeBit(event.type))
 
-  /** The input at hand is done. True when somebody was told. */
-  flush(): boolean {
-    const isTold = this.#first !== undefined
-    if (isTold) this.#flush()
-    if (this.#joining.length > 0) {
-      const joining = this.#joining
-      this.#joining = []
-      this.#isJoining = true
-      try {
-        for (const join of joining) join()
-      } finally {
-        this.#isJoining = false
-      }
+  /** The input at hand is done. */
+  flush(): void {
+    if (this.#first !== undefined) this.#flush()
+    if (this.#joining.length === 0) return
+    const joining = this.#joining
+    this.#joining = []
+    this.#isJoining = true
+    try {
+      for (const join of joining) join()
+    } finally {
+      this.#isJoining = false
     }
-    return isTold
   }
 
   complete(): void {
