@@ -167,8 +167,15 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'who looks at a task ends its calls before an outage is left out',
     file: `${RULES}/tenant-runner.ts`,
-    find: "if (this.#queue.has('still')) return true",
+    find: "if (this.#queue.has('still') || this.#queue.has('jump')) return true",
     replace: '',
+  },
+  {
+    name: 'time goes on to a jump that waits for the store, with what is due before it',
+    file: `${RULES}/tenant-runner.ts`,
+    find: "|| this.#queue.has('jump')) return true",
+    replace: ') return true',
+    about: 'calls in an outage',
   },
   {
     name: 'a store that speaks soon after it was asked stood still no longer than that',

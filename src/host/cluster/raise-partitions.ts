@@ -20,6 +20,8 @@ import { fenceOf } from './tenant-services.ts'
 
 /** listeners of a commit */
 const PORTION = 500
+/** how often it is tried: hosts that hear of new partitions open them, and take their fences at about the same time */
+const TRIES = 5
 
 export interface RaisedPartitions {
   readonly tenant: string
@@ -27,7 +29,10 @@ export interface RaisedPartitions {
   readonly count: number
 }
 
-/** `USAGE`, `NOT_FOUND`, `WRONG_STATUS` for fewer than there are, `CONFLICT` when a host took it over meanwhile. */
+/**
+ * `USAGE`, `NOT_FOUND`, `WRONG_STATUS` for fewer than there are, `CONFLICT` when hosts took it over meanwhile each time that it
+ * was tried.
+ */
 export async function raisePartitions(storage: Storage, tenant: string, count: number): Promise<RaisedPartitions> {
   if (!Number.isInteger(count) || count < 1 || count > MAX_PARTITIONS) {
     throw new AppError('USAGE', `a tenant has 1 to ${MAX_PARTITIONS} partitions; ${count} is not among them`)
@@ -46,6 +51,18 @@ export async function raisePartitions(storage: Storage, tenant: string, count: n
   if (count === before) return { tenant, before, count }
   // hosts open the new ones, and find that they are nobody's yet
   await storage.tenant(HOST_TENANT).collection(PARTITION_HINTS).put(tenant, { count })
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await raiseTo(store, count)
+      return { tenant, before, count }
+    } catch (error) {
+      if (tries === TRIES || !(error instanceof AppError) || error.code !== 'CONFLICT') throw error
+    }
+  }
+}
+
+/** `CONFLICT` when a host takes it over meanwhile. */
+async function raiseTo(store: Store, count: number): Promise<void> {
   const held: HeldFence[] = []
   try {
     await holdFences(store, count, held)
@@ -59,7 +76,6 @@ export async function raisePartitions(storage: Storage, tenant: string, count: n
     for (const { release } of held) await store.commit([release]).catch(() => undefined)
     throw error
   }
-  return { tenant, before, count }
 }
 
 interface HeldFence {

@@ -38,15 +38,11 @@ it('a task that runs hears from then on what moves to other partitions, and whoe
 })
 
 // Holds PARTITIONS-1
-it('a host that takes the tenant over meanwhile keeps it as it was', async () => {
+it('a host that takes the tenant over each time that it is tried keeps it as it was', async () => {
   const storage = await storageWithTask()
   const store = storage.tenant('acme')
   await takeFence(store, fenceOf(0), { holder: 'a', term: 3 })
-  const taking: Storage = {
-    ...storage,
-    tenants: () => storage.tenants(),
-    tenant: (id) => tenantTakenAt(storage.tenant(id)),
-  }
+  const taking = takenOver(storage, Number.POSITIVE_INFINITY)
   await expect(raisePartitions(taking, 'acme', 4)).rejects.toMatchObject({ code: 'CONFLICT' })
   expect(await readCount(store)).toBe(1)
   const fences = await store.collection(FENCES).find({})
@@ -54,8 +50,29 @@ it('a host that takes the tenant over meanwhile keeps it as it was', async () =>
   expect(fences.every(({ value }) => Number.isInteger(value.term))).toBe(true)
 })
 
-/** While tasks are read another host takes over. */
-function tenantTakenAt(store: Store): Store {
+it('a host that takes it over meanwhile is shut out when it is tried again', async () => {
+  const storage = await storageWithTask()
+  const store = storage.tenant('acme')
+  await takeFence(store, fenceOf(0), { holder: 'a', term: 3 })
+  expect(await raisePartitions(takenOver(storage, 1), 'acme', 4)).toEqual({ tenant: 'acme', before: 1, count: 4 })
+  expect(await readCount(store)).toBe(4)
+  expect((await store.collection(FENCES).find({})).every(({ value }) => Number.isInteger(value.term))).toBe(true)
+})
+
+/** Another host takes over while tasks are read, the first so many times. */
+function takenOver(storage: Storage, times: number): Storage {
+  let term = 3
+  const take = async (store: Store): Promise<void> => {
+    if (term < 3 + times) await takeFence(store, fenceOf(0), { holder: 'b', term: ++term })
+  }
+  return {
+    ...storage,
+    tenants: () => storage.tenants(),
+    tenant: (id) => tenantTakenAt(storage.tenant(id), take),
+  }
+}
+
+function tenantTakenAt(store: Store, take: (store: Store) => Promise<void>): Store {
   return new Proxy(store, {
     get: (target, name) => {
       if (name === 'collection') {
@@ -64,7 +81,7 @@ function tenantTakenAt(store: Store): Store {
           if (spec.name !== TASKS.name) return collection
           return Object.assign(Object.create(collection) as typeof collection, {
             find: async (...question: Parameters<typeof collection.find>) => {
-              await takeFence(target, fenceOf(0), { holder: 'b', term: 4 })
+              await take(target)
               return collection.find(...question)
             },
           })
