@@ -127,3 +127,23 @@ describe('firings of a batch of events', () => {
     expect(lists.size).toBe(3)
   })
 })
+
+it('who subscribes within the call of a row hears of the next message', async () => {
+  const clock = new VirtualClock(0)
+  const heard: number[] = []
+  let subscribes = (): void => undefined
+  const act = definePlug({ name: 'act', version: '1.0.0', kind: 'actuator', execute: () => subscribes() })
+  const engine = createEngine({ plugs: [...builtins, act], scheduler: clock, seed: 1 })
+  await engine.start(ruleOf(20), { id: 't' })
+  const send = (time: number): void => {
+    clock.advanceTo(time)
+    engine.receive({ resource: 'r', a: 30, b: 30 })
+  }
+  for (const time of [1, 2, 3]) send(time)
+  subscribes = () => {
+    subscribes = () => undefined
+    engine.fired$.subscribe((event) => heard.push(event.time))
+  }
+  for (const time of [4, 5, 6]) send(time)
+  expect(heard).toEqual([5, 6])
+})

@@ -55,4 +55,21 @@ describe('the full states of an engine', () => {
     states.settle()
     expect(packed).toEqual(['a', 'b'])
   })
+
+  it('ask for the end of the input when they are too many, until they are not', () => {
+    const { task } = tasks(new Set(['a', 'b']))
+    const end = { hasWork: false }
+    const asked = (work: () => void): boolean => {
+      end.hasWork = false
+      work()
+      return end.hasWork
+    }
+    const states = new FullStates(end, 1)
+    const [a, b] = [task('a'), task('b')]
+    expect(asked(() => states.add(a))).toBe(false)
+    expect(asked(() => states.add(b))).toBe(true)
+    expect(asked(() => states.settle())).toBe(true)
+    states.delete(b)
+    expect(asked(() => states.settle())).toBe(false)
+  })
 })
