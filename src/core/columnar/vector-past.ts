@@ -91,14 +91,16 @@ export class VectorPast {
     return (this.statesAt(i, place - 1) << this.#store.shape.bits) | this.statesAt(i, place)
   }
 
-  /** The same of the first `rows` that are in a set, by place of the row. */
+  /** The same of the first `rows` that are in a set, by place of the row; the list is filled anew when it is asked for again. */
   statesAroundAll(sets: Int32Array, first: number, rows: number, place: number): Int32Array {
     const shown = this.#shown
-    const { statesOfAll, limits, values, parameters } = this.#from
-    const at = place * parameters
-    statesOfAll(limits, sets, first, rows, values, at - parameters, at, shown)
     // the first message finds what the rows themselves know
     if (place <= FIRST) for (let i = 0; i < rows; i++) shown[i] = this.statesAround(i, place)
+    else {
+      const { statesOfAll, limits, values, parameters } = this.#from
+      const at = place * parameters
+      statesOfAll(limits, sets, first, rows, values, at - parameters, at, shown)
+    }
     return shown
   }
 

@@ -4,7 +4,6 @@
  *
  * FULLSTATE-1 states are packed between pieces of work alone: whoever works with one has it to the end.
  */
-
 import type { EndOfInput } from './end-of-input.ts'
 
 interface FullTask {

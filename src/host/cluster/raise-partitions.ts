@@ -56,9 +56,15 @@ export async function raisePartitions(storage: Storage, tenant: string, count: n
       await raiseTo(store, count)
       return { tenant, before, count }
     } catch (error) {
-      if (tries === TRIES || !(error instanceof AppError) || error.code !== 'CONFLICT') throw error
+      if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
+      if (tries === TRIES) throw takenOver(tenant, error)
     }
   }
+}
+
+function takenOver(tenant: string, cause: AppError): AppError {
+  const text = `hosts took over partitions of tenant ${tenant} each of ${TRIES} times that more were made; try again when the hosts of the cluster stay the same`
+  return new AppError('CONFLICT', text, { cause })
 }
 
 /** `CONFLICT` when a host takes it over meanwhile. */
