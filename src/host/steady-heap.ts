@@ -1,4 +1,5 @@
 /** What a process that serves asks of V8, so that it takes the memory that it needs. */
+import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
@@ -10,9 +11,18 @@ const LARGE = 192 * 1024 * 1024
  * as in a burst of requests, in its old space from then on, where each that is done with still holds all that it points
  * to until the next great collection: requests then survive by their thousands, and collecting young objects takes 15 ms
  * instead of 3. For a process that is ours, before it has much to do: no library should change this for its users.
+ *
+ * And has great collections look through the heap beside it with half of the cores: with all of them, whoever posts waits
+ * for a core as long as that lasts, as do the threads that write.
  */
 export function keepHeapSteady(): void {
   setFlagsFromString('--no-allocation-site-pretenuring')
+  setFlagsFromString(`--concurrent-marking-max-worker-num=${markersOf(availableParallelism())}`)
+}
+
+/** V8 has 7 at most by itself. */
+function markersOf(cores: number): number {
+  return Math.min(7, Math.max(1, cores >> 1))
 }
 
 /**

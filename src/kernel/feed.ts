@@ -5,7 +5,8 @@
  * FEED-1 a reader gets what was published after it joined, in order, without repetition; holes are counted, never
  *   silent
  * FEED-2 publishing costs what its readers cost: topics that nobody reads cost one look-up
- * FEED-3 the last `kept` values of a topic can be read again by number, for readers that come back
+ * FEED-3 the last `kept` values of a topic can be read again by number, for readers that come back; where values are kept
+ *   once somebody reads a topic, whoever has read it before can
  */
 import { LruCache } from './lru-cache.ts'
 
@@ -14,6 +15,8 @@ export interface FeedOptions {
   readonly kept?: number
   /** topics for which values are kept; the one that was quiet for longest is forgotten first; default 10,000 */
   readonly keptTopics?: number
+  /** values of a topic are kept from its first reader on; default: of every topic */
+  readonly keptOnceRead?: boolean
   /** numbers begin behind this one: up to it they are of an earlier feed, of which nothing is kept; default 0 */
   readonly behind?: number
 }
@@ -82,16 +85,18 @@ export class Feed<T> {
   readonly #toAll = new Set<Reader<T>>()
   readonly #kept: LruCache<string, Kept<T>>
   readonly #mostKept: number
+  readonly #keptOnceRead: boolean
   #number: number
   #place: LogPlace | undefined
   #forgotten: number
   #dropped = 0
   #ended = false
 
-  constructor({ kept = 0, keptTopics = 10_000, behind = 0 }: FeedOptions = {}) {
+  constructor({ kept = 0, keptTopics = 10_000, keptOnceRead = false, behind = 0 }: FeedOptions = {}) {
     this.#number = behind
     this.#forgotten = behind
     this.#mostKept = kept
+    this.#keptOnceRead = keptOnceRead
     this.#kept = new LruCache(keptTopics)
   }
 
@@ -116,9 +121,19 @@ export class Feed<T> {
     return this.#toAll.size > 0 || this.#byTopic.has(topic)
   }
 
+  /** Whether somebody reads the topic, or may come back for what is published on it. */
+  isWanted(topic: string): boolean {
+    return this.hasReaders(topic) || (this.#mostKept > 0 && this.#keeps(topic))
+  }
+
+  /** A value that nobody wants: it has its number, and is not needed. */
+  pass(): void {
+    this.#number++
+  }
+
   publish(topic: string, value: T, place?: LogPlace): void {
     const published = { number: ++this.#number, topic, value, place }
-    if (this.#mostKept > 0) this.#keep(published)
+    if (this.#mostKept > 0 && this.#keeps(topic)) this.#keep(published)
     for (const reader of this.#byTopic.get(topic) ?? []) this.#dropped += reader.take(published)
     for (const reader of this.#toAll) this.#dropped += reader.take(published)
   }
@@ -132,6 +147,7 @@ export class Feed<T> {
   read(options: ReaderOptions = {}): FeedReader<T> {
     const { topic, after } = options
     const { values, lost } = this.#since(topic, after)
+    if (topic !== undefined && this.#mostKept > 0 && !this.#keeps(topic)) this.#remember(topic, { values: [], lost: this.#number })
     const passed = (): Passed => ({ number: this.#number, place: this.#place })
     const reader = new Reader<T>(options, {
       waiting: values,
@@ -162,15 +178,24 @@ export class Feed<T> {
     if (topic === undefined) return { values: [], lost: after !== this.#number }
     const kept = this.#kept.peek(topic)
     // a number of the future is one of another life
-    const lost = after > this.#number || after < (kept?.lost ?? this.#forgotten)
+    const lost = after > this.#number || after < (kept?.lost ?? (this.#keptOnceRead ? this.#number : this.#forgotten))
     return { values: kept?.values.filter(({ number }) => number > after || after > this.#number) ?? [], lost }
+  }
+
+  #keeps(topic: string): boolean {
+    return !this.#keptOnceRead || this.#byTopic.has(topic) || this.#kept.peek(topic) !== undefined
   }
 
   #keep(published: Published<T>): void {
     const { topic } = published
-    const kept = this.#kept.peek(topic) ?? { values: [], lost: this.#forgotten }
+    const lost = this.#keptOnceRead ? published.number - 1 : this.#forgotten
+    const kept = this.#kept.peek(topic) ?? { values: [], lost }
     kept.values.push(published)
     if (kept.values.length > this.#mostKept) kept.lost = kept.values.shift()?.number ?? kept.lost
+    this.#remember(topic, kept)
+  }
+
+  #remember(topic: string, kept: Kept<T>): void {
     const quietest = this.#kept.set(topic, kept)
     if (quietest !== undefined) this.#forgotten = Math.max(this.#forgotten, quietest.values.at(-1)?.number ?? 0)
   }

@@ -115,6 +115,24 @@ describe('a feed', () => {
     expect(feed.read({ topic: 't', after: 1 }).missed).toBe(false)
   })
 
+  it('keeps values of a topic from its first reader on where it is told so', async () => {
+    const feed = new Feed<string>({ kept: 2, keptTopics: 1, keptOnceRead: true })
+    expect(feed.isWanted('t')).toBe(false)
+    feed.publish('t', 'a')
+    feed.pass()
+    expect(feed.read({ topic: 't', after: 1 }).missed).toBe(true)
+    expect(feed.isWanted('t')).toBe(true)
+    feed.publish('t', 'c')
+    const back = feed.read({ topic: 't', after: 2 })
+    expect(back.missed).toBe(false)
+    // one topic is kept, and the first has readers all the same
+    void feed.read({ topic: 'u' }).return?.()
+    feed.publish('t', 'd')
+    expect([2, 3].map((after) => feed.read({ topic: 't', after }).missed)).toEqual([true, false])
+    feed.end()
+    expect(await rest(back)).toEqual(['c', 'd'])
+  })
+
   it('takes a number of the future for one of another life', async () => {
     const feed = new Feed<string>({ kept: 2 })
     feed.publish('t', 'a')

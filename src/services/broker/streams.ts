@@ -7,8 +7,11 @@ import { ResumedReader } from './resumed-reader.ts'
 
 type Reader = ReturnType<StreamApi['subscribe']>
 
-/** messages of one resource that are kept for readers who come back, and resources for which some are */
-const KEPT = { kept: 100, keptTopics: 500 }
+/**
+ * Messages of one resource that are kept for readers who come back, and resources for which some are. Of those that
+ * nobody has read since the start none are: they would only make work for the collector, and the log has them.
+ */
+const KEPT = { kept: 100, keptTopics: 500, keptOnceRead: true }
 
 export class Streams implements StreamApi {
   readonly #feeds: Readonly<Record<Channel, Feed<BrokerMessage>>>
@@ -57,6 +60,10 @@ export class Streams implements StreamApi {
   #publish({ channel, arrivals }: Post, before: LogPlace | undefined): void {
     const feed = this.#feeds[channel]
     for (const [i, arrival] of arrivals.entries()) {
+      if (!feed.isWanted(arrival.resource)) {
+        feed.pass()
+        continue
+      }
       const place = before && this.#placeAt(before.position, before.count + i + 1)
       feed.publish(arrival.resource, routedMessageOf(arrival), place)
     }
