@@ -355,13 +355,15 @@ export class World {
     const leapt = this.leaptWithin(from, to)
     const longest = this.#longestLimit(from, to, limitMs)
     const first = from + limitMs - hadBefore - leapt
+    const last = from + longest - leapt
     const troubled = this.#troubles
-      .filter((one) => one.to >= from + longest - leapt)
+      .filter((one) => one.to >= last)
       .reduce((sum, one) => {
         const metAt = one.metAt.get(tenant) ?? Infinity
-        // the limit itself makes the host ask a store of which it has heard nothing lately
+        // The limit itself makes the host ask a store of which it has heard nothing lately. Before it may have passed at
+        // the latest, it may be something else that asks, and what was before that counts.
         const isAsked =
-          metAt >= first && one.from <= first - ASKED_AFTER_MS && one.to >= from + longest + ANSWERS_SOON_MS
+          metAt >= last && one.from <= first - ASKED_AFTER_MS && one.to >= from + longest + ANSWERS_SOON_MS
         return sum + common(from, to, isAsked ? one.from : metAt, one.to)
       }, 0)
     return to - from - troubled + leapt
