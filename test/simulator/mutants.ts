@@ -332,4 +332,11 @@ export const MUTANTS: readonly Mutant[] = [
     find: 'if (attempts >= DELIVERY_ATTEMPTS) return',
     replace: 'if (attempts >= 2) return',
   },
+  {
+    name: 'commands go by the clock of a host that starts',
+    file: 'src/services/resources/commands/command-runner.ts',
+    find: 'this.#dependencies.newest(id)',
+    replace: 'void id',
+    about: 'commands',
+  },
 ]

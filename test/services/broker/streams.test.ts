@@ -28,7 +28,7 @@ describe('a stream of server-sent events', () => {
   it('goes on after the last event that its reader saw', async () => {
     await using broker = await brokerBench()
     const url = await broker.listen()
-    await broker.api.streams.subscribe('a', 'events', {}).return?.()
+    await broker.api.streams.subscribe('a', 'events', { signal: new AbortController().signal }).return?.()
     for (const n of [1, 2, 3]) await broker.api.posting.events('a', { n })
     await using stream = await openAnswer(`${url}/resources/a/events`, { ...SSE, 'last-event-id': 'life1.1' })
     await stream.until('"n":3')
@@ -54,7 +54,7 @@ describe('a stream of server-sent events', () => {
   it('says that there is a gap when what came since is kept no more', async () => {
     await using broker = await brokerBench()
     const url = await broker.listen()
-    await broker.api.streams.subscribe('a', 'events', {}).return?.()
+    await broker.api.streams.subscribe('a', 'events', { signal: new AbortController().signal }).return?.()
     for (let n = 1; n <= 102; n++) await broker.api.posting.events('a', { n })
     await using stream = await openAnswer(`${url}/resources/a/events`, { ...SSE, 'last-event-id': 'life1.1' })
     await stream.until('"n":102')

@@ -25,6 +25,8 @@ export interface CommandRunnerDependencies {
   readonly owner: string
   readonly later: StartTimer
   readonly logger?: Logger | undefined
+  /** told the id of the newest job of a tenant at the start, also of one that was carried out */
+  readonly newest: (id: string) => void
   /** commands at a time; default 200 */
   readonly most?: number
 }
@@ -66,6 +68,7 @@ export class CommandRunner {
   async start(): Promise<void> {
     this.#isRunning = true
     for (const tenant of await this.#dependencies.storage.tenants()) {
+      for (const id of await newestIds(this.#store(tenant))) this.#dependencies.newest(id)
       const waiting = await this.#store(tenant).collection(COMMAND_JOBS).countBy('resource')
       for (const resource of waiting.keys()) this.ready(tenant, resource)
     }
@@ -233,6 +236,16 @@ export class CommandRunner {
   #store(tenant: string): Store {
     return this.#dependencies.storage.tenant(tenant)
   }
+}
+
+/** Of the jobs that wait, and of those that are done. */
+async function newestIds(store: Store): Promise<readonly string[]> {
+  const last = { sort: [{ field: 'id', descending: true }], limit: 1 }
+  const [waiting, done] = await Promise.all([
+    store.collection(COMMAND_JOBS).ids(last),
+    store.collection(COMMAND_LOG).ids(last),
+  ])
+  return [...waiting, ...done]
 }
 
 /** Whether the store is not there, now or any more: the command waits for it. */

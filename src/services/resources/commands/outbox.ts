@@ -37,6 +37,14 @@ export class Outbox {
     this.#dependencies.ready(tenant, resource)
   }
 
+  /** What comes now comes after that job of another life of this host, whose clock may have been ahead. */
+  goOnAfter(id: string): void {
+    const [last = Number.NaN, count = Number.NaN] = id.split('-', 2).map(Number)
+    if (!(last >= this.#last)) return
+    this.#count = last > this.#last ? count : Math.max(count, this.#count)
+    this.#last = last
+  }
+
   /** Later ones come after earlier ones as text, though the clock be set back in between. */
   #nextId(): string {
     const now = Math.max(this.#last, this.#dependencies.now())

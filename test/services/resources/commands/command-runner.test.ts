@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import type { Json } from '../../../../src/kernel/json.ts'
 import { commandPage } from '../../../../src/services/resources/commands/command-log.ts'
-import { COMMAND_JOBS } from '../../../../src/services/resources/commands/command-record.ts'
+import { COMMAND_JOBS, COMMAND_LOG } from '../../../../src/services/resources/commands/command-record.ts'
 import { CommandRunner } from '../../../../src/services/resources/commands/command-runner.ts'
 import { Outbox } from '../../../../src/services/resources/commands/outbox.ts'
 import type { ActuatorCall, ResourceEntity } from '../../../../src/services/resources/contract.ts'
@@ -28,12 +28,14 @@ class Bench {
   #lives = 0
   #ids = 0
   isAtOnce = true
+  #outbox = this.#newOutbox()
   runner = this.#runner()
 
   async again(): Promise<void> {
     this.life.kill()
     this.life = new Mortal()
     this.timers.clear()
+    this.#outbox = this.#newOutbox()
     this.runner = this.#runner()
     await this.runner.start()
   }
@@ -68,12 +70,14 @@ class Bench {
     return (await commandPage(this.storage.tenant(TENANT), resource, query)).values
   }
 
-  readonly #outbox = new Outbox({
-    store: (tenant) => this.storage.tenant(tenant),
-    now: () => this.now,
-    newId: () => `n${this.#ids++}`,
-    ready: (tenant, resource) => this.runner.ready(tenant, resource),
-  })
+  #newOutbox(): Outbox {
+    return new Outbox({
+      store: (tenant) => this.storage.tenant(tenant),
+      now: () => this.now,
+      newId: () => `n${this.#ids++}`,
+      ready: (tenant, resource) => this.runner.ready(tenant, resource),
+    })
+  }
 
   #runner(): CommandRunner {
     const { life } = this
@@ -94,6 +98,7 @@ class Bench {
       lookup: (_tenant, id) => this.resources.get(id),
       now: () => this.now,
       owner: `life${this.#lives++}`,
+      newest: (id) => this.#outbox.goOnAfter(id),
       later: (ms, work) => {
         const timer = { at: this.now + ms, work: () => (life.isDead ? undefined : work()) }
         this.timers.add(timer)
@@ -135,6 +140,32 @@ describe('a command', () => {
         result: { success: true, message: 'done', rawData: { n: 1 } },
       },
     ])
+  })
+
+  it('comes after those of a life before, although the clock was set back meanwhile', async () => {
+    const b = await bench(['p1'])
+    b.isAtOnce = false
+    for (const speed of [1, 2, 3]) await b.send('p1', 'open', { speed })
+    await expect.poll(() => b.open.size).toBe(1)
+    b.life.kill()
+    await b.reopen()
+    b.now -= 3_600_000
+    await b.again()
+    await expect.poll(() => b.calls.length).toBe(2)
+    await b.send('p1', 'open', { speed: 4 })
+    await b.send('p1', 'open', { speed: 5 })
+    b.isAtOnce = true
+    b.open.get('p1')?.(ok)
+    await b.runner.idle()
+    expect(b.calls.slice(1).map(({ properties }) => properties['speed'])).toEqual([1, 2, 3, 4, 5])
+    b.now -= 3_600_000
+    // all are done, and the log has its order too
+    await b.again()
+    await b.send('p1', 'open', { speed: 6 })
+    await b.runner.idle()
+    const orders = await b.storage.tenant(TENANT).collection(COMMAND_LOG).find({ sort: [{ field: 'order' }] })
+    const { calls } = b
+    expect(orders.map(({ id }) => id)).toEqual(calls.slice(1).map(({ id }) => id))
   })
 
   it.each([
