@@ -1,9 +1,17 @@
 /**
- * Puts rows of samples into chunks: of each series the oldest that make up a chunk, while the newest stay rows, because
- * there samples still come late. What came too late is a row beside its chunk until there are enough to write it anew.
- * Works inside the transaction of its caller.
+ * Puts samples into chunks. Of those that come few at a time, the oldest that make up a chunk go into one, while the newest
+ * stay rows; those that come many at a time go into the newest chunk until it is full. What came late is a row beside its
+ * chunk until there are enough to write it anew. Works inside the transaction of its caller.
  */
-import { chunksWithin, deleteChunk, dueChunks, lastInChunks, writeChunks, type StoredChunk } from './chunks.ts'
+import {
+  chunksWithin,
+  deleteChunk,
+  dueChunks,
+  lastChunk,
+  lastInChunks,
+  writeChunks,
+  type StoredChunk,
+} from './chunks.ts'
 import { filtered, merged, placeOf, slice, type Columns } from './columns.ts'
 import type { Database } from './database.ts'
 import { WrittenRows } from './written-rows.ts'
@@ -28,27 +36,40 @@ export class ChunkCompactor {
 
   /** samples of one series that are worth being appended by themselves */
   get many(): number {
-    return Math.max(1, this.#size >> 2)
+    return this.#few
   }
 
   /**
-   * Puts samples that came later than all that are there into chunks, with the rows before them. Those that are left are
-   * rows again. False when they are too few: then they should be written as rows.
+   * Puts samples that came later than all that are there into chunks, with the rows before them. False when they are too
+   * few: then they should be written as rows.
    */
   append(series: number, columns: Columns): boolean {
-    const last = lastInChunks(this.#db, series)
-    const start = last === undefined ? 0 : placeOf(columns.times, last + 1)
+    const newest = lastChunk(this.#db, series)
+    const start = newest === undefined ? 0 : placeOf(columns.times, newest.last + 1)
     const fresh = slice(columns, start, columns.times.length)
-    const tail = readRows(this.#db, series, last === undefined ? EVER : last + 1, NEVER, MAX_CHUNKS * this.#size)
-    const { length } = tail.columns.times
-    if (!tail.whole || length + fresh.times.length < this.#size + this.#few) return false
-    if (length > 0) deleteRows(this.#db, series, tail.columns.times[0] ?? EVER, NEVER)
-    this.#rows.write(series, this.#chunksOf(series, merged(tail.columns, fresh)))
+    if (fresh.times.length < this.#few) return false
+    const tail = readRows(
+      this.#db,
+      series,
+      newest === undefined ? EVER : newest.last + 1,
+      NEVER,
+      MAX_CHUNKS * this.#size,
+    )
+    if (!tail.whole) return false
+    if (tail.columns.times.length > 0) deleteRows(this.#db, series, tail.columns.times[0] ?? EVER, NEVER)
+    this.#grow(series, newest, merged(tail.columns, fresh))
     if (start > 0) {
       this.#rows.write(series, slice(columns, 0, start))
       this.wrote(series, start)
     }
     return true
+  }
+
+  /** A chunk that is not full is written anew with what comes behind it: to write each sample as a row costs several times as much. */
+  #grow(series: number, newest: StoredChunk | undefined, fresh: Columns): void {
+    if (newest?.hasRoom(this.#size) !== true) return writeChunks(this.#db, series, fresh, this.#size)
+    deleteChunk(this.#db, newest.key)
+    writeChunks(this.#db, series, merged(newest.columns(), fresh), this.#size)
   }
 
   /** To be called when rows of a series were written: now and then puts them into chunks. */

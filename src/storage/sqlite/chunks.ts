@@ -49,6 +49,12 @@ export class StoredChunk {
   columns(): Columns {
     return columnsOf(this.#row)
   }
+
+  /** Whether it has fewer than `size` samples, and not because their texts are long. */
+  hasRoom(size: number): boolean {
+    const [, , , count, , , words] = this.#row
+    return count < size && (words?.length ?? 0) < MAX_CHARACTERS / 4
+  }
 }
 
 function columnsOf([, first, last, count, form, bytes, words]: Row): Columns {
@@ -94,7 +100,7 @@ function writeChunk(db: Database, series: number, columns: Columns): void {
   db.run(WRITE, series, first, last, count, form, dueOf(expires), joined(parts), text)
 }
 
-/** As chunks of at least `size` samples and fewer than twice as many, or of fewer where texts are long. */
+/** As chunks of at least `size` samples and fewer than twice as many; of fewer where texts are long, or there are no more. */
 export function writeChunks(db: Database, series: number, columns: Columns, size: number): void {
   const count = columns.times.length
   const pieces = Math.max(1, Math.floor(count / size))
@@ -151,6 +157,12 @@ export function lastInChunks(db: Database, series: number): number | undefined {
   return db.row<[number]>('SELECT last FROM main.chunks WHERE series = ? ORDER BY last DESC LIMIT 1', series)?.[0]
 }
 
+/** The newest one of a series. */
+export function lastChunk(db: Database, series: number): StoredChunk | undefined {
+  const row = db.row<Row>(NEWEST, series)
+  return row && new StoredChunk(series, row)
+}
+
 function hasOneStep(times: Float64Array): boolean {
   const [first = 0, second = first] = times
   const step = second - first
@@ -185,6 +197,7 @@ const DUE = `
   WHERE c.due <= ? AND s.tenant = ? LIMIT ?`
 const COLUMNS = 'key, first, last, count, form, samples, words'
 const ONE = `SELECT ${COLUMNS} FROM main.chunks WHERE key = ?`
+const NEWEST = `SELECT ${COLUMNS} FROM main.chunks WHERE series = ? ORDER BY last DESC LIMIT 1`
 // Chunks do not overlap: the last of a range is the first that ends behind it, so that no later one is looked at.
 const READ = `
   SELECT ${COLUMNS} FROM main.chunks INDEXED BY chunks_by_time

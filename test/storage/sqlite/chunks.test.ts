@@ -64,18 +64,57 @@ async function withSeries(name: string, chunk: number, work: (opened: Opened) =>
 const upTo = (count: number, from = 0): readonly number[] => Array.from({ length: count }, (_, i) => from + i)
 
 describe('samples of a series', () => {
-  it('are in chunks when they are many, the newest in rows', async () => {
+  it('are in chunks when they are many', async () => {
     await withSeries('many', 16, async ({ series, tables, compact, times }) => {
       await series.append({ samples: upTo(40).map((time) => sample(time)) })
       await compact()
       expect(tables()).toEqual({
         chunks: [
-          [0, 15, 16],
-          [16, 31, 16],
+          [0, 19, 20],
+          [20, 39, 20],
         ],
-        rows: upTo(8, 32),
+        rows: [],
       })
       expect(await times()).toEqual(upTo(40))
+    })
+  })
+
+  it('go into the newest chunk, with the rows between, until it is full', async () => {
+    await withSeries('growing', 16, async ({ series, tables, compact, times }) => {
+      let sent = 0
+      const send = async (count: number) => {
+        await series.append({ samples: upTo(count, sent).map((time) => sample(time)) })
+        sent += count
+        await compact()
+        expect(await times()).toEqual(upTo(sent))
+        return tables()
+      }
+      expect(await send(4)).toEqual({ chunks: [[0, 3, 4]], rows: [] })
+      expect(await send(1)).toEqual({ chunks: [[0, 3, 4]], rows: [4] })
+      expect(await send(3)).toEqual({ chunks: [[0, 7, 8]], rows: [] })
+      expect(await send(9)).toEqual({ chunks: [[0, 16, 17]], rows: [] })
+      const full = [0, 16, 17]
+      expect(await send(2)).toEqual({ chunks: [full, [17, 18, 2]], rows: [] })
+      // what comes late is written into it by itself
+      await series.append({ samples: [sample(17, 'late'), sample(19), sample(20), sample(21)] })
+      await compact()
+      expect(tables()).toEqual({ chunks: [full, [17, 21, 5]], rows: [] })
+      const [late] = await series.range({ resources: ['r'], metric: 'm', from: 17, limit: 1 })
+      expect(late?.value).toBe('late')
+    })
+  })
+
+  it('are not put into a chunk whose texts are long already', async () => {
+    await withSeries('long-last', 1024, async ({ series, tables, compact }) => {
+      const texts = upTo(200).map((time) => sample(time, `${time}${'x'.repeat(500)}`))
+      await series.append({ samples: texts })
+      await compact()
+      await series.append({ samples: upTo(200, 200).map((time) => sample(time)) })
+      await compact()
+      expect(tables().chunks).toEqual([
+        [0, 199, 200],
+        [200, 399, 200],
+      ])
     })
   })
 
@@ -112,19 +151,26 @@ describe('samples of a series', () => {
       expect(await read()).toEqual(expected)
       await series.append({ samples: [sample(5, 1), sample(7, 2), sample(9, true)] })
       await compact()
-      expect(tables().rows[0]).toBeGreaterThan(600)
-      expect(tables().chunks[0]).toEqual([0, 310, 35])
+      expect(tables()).toMatchObject({
+        chunks: [
+          [0, 390, 43],
+          [400, 790, 40],
+        ],
+        rows: [],
+      })
       expect(await read()).toEqual([[0, 'old'], [5, 1], [7, 2], [9, true], ...expected.slice(1)])
     })
   })
 
   it('that come late between two chunks become a chunk when they make up one', async () => {
     await withSeries('between', 16, async ({ series, tables, compact, times }) => {
-      await series.append({ samples: [...upTo(16), ...upTo(40, 1_000)].map((time) => sample(time)) })
-      await compact()
+      for (const samples of [upTo(16), upTo(40, 1_000)]) {
+        await series.append({ samples: samples.map((time) => sample(time)) })
+        await compact()
+      }
       await series.append({ samples: upTo(20, 100).map((time) => sample(time)) })
       await compact()
-      expect(tables().chunks.map(([first]) => first)).toEqual([0, 100, 1_000, 1_016])
+      expect(tables().chunks.map(([first]) => first)).toEqual([0, 100, 1_000, 1_020])
       expect(await times()).toEqual([...upTo(16), ...upTo(20, 100), ...upTo(40, 1_000)])
     })
   })
@@ -136,7 +182,7 @@ describe('samples of a series', () => {
       await series.remove({ resource: 'r', from: 4, until: 40, only: 'samples' })
       expect(tables().chunks).toEqual([
         [0, 3, 4],
-        [41, 47, 7],
+        [41, 59, 19],
       ])
       expect(await times()).toEqual([...upTo(4), ...upTo(19, 41)])
       await series.append({ samples: [sample(20)] })
@@ -156,9 +202,10 @@ describe('samples of a series', () => {
       expect(await series.expire(50)).toBe(1)
       expect(await times()).toEqual(upTo(40).filter((time) => time !== 5))
       expect(await series.expire(100)).toBe(0)
-      expect(await series.expire(101)).toBe(2)
-      expect(tables().chunks[0]).toEqual([2, 15, 13])
-      expect(await series.expire(1_000)).toBe(37)
+      expect(await series.expire(101)).toBe(0)
+      expect(await series.expire(102)).toBe(3)
+      expect(tables().chunks[0]).toEqual([3, 19, 16])
+      expect(await series.expire(1_000)).toBe(36)
       expect(tables()).toEqual({ chunks: [], rows: [] })
     })
   })
