@@ -1,14 +1,15 @@
 /**
  * Puts samples into chunks. Of those that come few at a time, the oldest that make up a chunk go into one, while the newest
- * stay rows; those that come many at a time go into the newest chunk until it is full. What came late is a row beside its
+ * stay rows; those that come many at a time are small chunks, until these make up a full one. What came late is a row beside its
  * chunk until there are enough to write it anew. Works inside the transaction of its caller.
  */
 import {
   chunksWithin,
   deleteChunk,
   dueChunks,
-  lastChunk,
   lastInChunks,
+  openChunks,
+  readChunk,
   writeChunks,
   type StoredChunk,
 } from './chunks.ts'
@@ -44,20 +45,14 @@ export class ChunkCompactor {
    * few: then they should be written as rows.
    */
   append(series: number, columns: Columns): boolean {
-    const newest = lastChunk(this.#db, series)
-    const start = newest === undefined ? 0 : placeOf(columns.times, newest.last + 1)
+    const last = lastInChunks(this.#db, series)
+    const start = last === undefined ? 0 : placeOf(columns.times, last + 1)
     const fresh = slice(columns, start, columns.times.length)
     if (fresh.times.length < this.#few) return false
-    const tail = readRows(
-      this.#db,
-      series,
-      newest === undefined ? EVER : newest.last + 1,
-      NEVER,
-      MAX_CHUNKS * this.#size,
-    )
+    const tail = readRows(this.#db, series, last === undefined ? EVER : last + 1, NEVER, MAX_CHUNKS * this.#size)
     if (!tail.whole) return false
     if (tail.columns.times.length > 0) deleteRows(this.#db, series, tail.columns.times[0] ?? EVER, NEVER)
-    this.#grow(series, newest, merged(tail.columns, fresh))
+    this.#addChunk(series, merged(tail.columns, fresh))
     if (start > 0) {
       this.#rows.write(series, slice(columns, 0, start))
       this.wrote(series, start)
@@ -65,11 +60,13 @@ export class ChunkCompactor {
     return true
   }
 
-  /** A chunk that is not full is written anew with what comes behind it: to write each sample as a row costs several times as much. */
-  #grow(series: number, newest: StoredChunk | undefined, fresh: Columns): void {
-    if (newest?.hasRoom(this.#size) !== true) return writeChunks(this.#db, series, fresh, this.#size)
-    deleteChunk(this.#db, newest.key)
-    writeChunks(this.#db, series, merged(newest.columns(), fresh), this.#size)
+  /** By itself while it makes up no full one with the small ones before it: so each sample is written twice, and no more. */
+  #addChunk(series: number, columns: Columns): void {
+    const { keys, count } = openChunks(this.#db, series, this.#size)
+    if (count + columns.times.length < this.#size) return writeChunks(this.#db, series, columns, this.#size)
+    const parts = keys.flatMap((key) => readChunk(this.#db, key) ?? [])
+    for (const key of keys) deleteChunk(this.#db, key)
+    writeChunks(this.#db, series, [...parts, columns].reduce(merged), this.#size)
   }
 
   /** To be called when rows of a series were written: now and then puts them into chunks. */

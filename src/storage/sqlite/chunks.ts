@@ -49,12 +49,6 @@ export class StoredChunk {
   columns(): Columns {
     return columnsOf(this.#row)
   }
-
-  /** Whether it has fewer than `size` samples, and not because their texts are long. */
-  hasRoom(size: number): boolean {
-    const [, , , count, , , words] = this.#row
-    return count < size && (words?.length ?? 0) < MAX_CHARACTERS / 4
-  }
 }
 
 function columnsOf([, first, last, count, form, bytes, words]: Row): Columns {
@@ -157,10 +151,28 @@ export function lastInChunks(db: Database, series: number): number | undefined {
   return db.row<[number]>('SELECT last FROM main.chunks WHERE series = ? ORDER BY last DESC LIMIT 1', series)?.[0]
 }
 
-/** The newest one of a series. */
-export function lastChunk(db: Database, series: number): StoredChunk | undefined {
-  const row = db.row<Row>(NEWEST, series)
-  return row && new StoredChunk(series, row)
+/** Of those with fewer than `size` samples at the end of a series, as long as it is not because their texts are long. */
+export interface OpenChunks {
+  readonly keys: readonly number[]
+  /** samples of all of them */
+  readonly count: number
+}
+
+/** Without reading what stands in them. */
+export function openChunks(db: Database, series: number, size: number): OpenChunks {
+  const keys: number[] = []
+  let sum = 0
+  for (const [key, count, bytes] of db.rows<[number, number, number]>(NEWEST, series)) {
+    if (count >= size || bytes > MAX_CHARACTERS / 4) break
+    keys.unshift(key)
+    sum += count
+  }
+  return { keys, count: sum }
+}
+
+export function readChunk(db: Database, key: number): Columns | undefined {
+  const row = db.row<Row>(ONE, key)
+  return row && columnsOf(row)
 }
 
 function hasOneStep(times: Float64Array): boolean {
@@ -197,7 +209,8 @@ const DUE = `
   WHERE c.due <= ? AND s.tenant = ? LIMIT ?`
 const COLUMNS = 'key, first, last, count, form, samples, words'
 const ONE = `SELECT ${COLUMNS} FROM main.chunks WHERE key = ?`
-const NEWEST = `SELECT ${COLUMNS} FROM main.chunks WHERE series = ? ORDER BY last DESC LIMIT 1`
+const NEWEST = `
+  SELECT key, count, coalesce(octet_length(words), 0) FROM main.chunks WHERE series = ? ORDER BY last DESC LIMIT ${MAX_READ}`
 // Chunks do not overlap: the last of a range is the first that ends behind it, so that no later one is looked at.
 const READ = `
   SELECT ${COLUMNS} FROM main.chunks INDEXED BY chunks_by_time
