@@ -28,7 +28,7 @@ interface Reader {
 }
 
 /** that part of the limits is worth a batch at once: one that is much larger holds up the posts that come meanwhile */
-const ENOUGH = 1 / 16
+const ENOUGH = 1 / 8
 
 export class SeriesProjector {
   readonly #projection: Pick<Projection, 'apply' | 'follow'>
