@@ -147,7 +147,8 @@ export class Feed<T> {
   read(options: ReaderOptions = {}): FeedReader<T> {
     const { topic, after } = options
     const { values, lost } = this.#since(topic, after)
-    if (topic !== undefined && this.#mostKept > 0 && !this.#keeps(topic)) this.#remember(topic, { values: [], lost: this.#number })
+    if (topic !== undefined && this.#mostKept > 0 && !this.#keeps(topic))
+      this.#remember(topic, { values: [], lost: this.#number })
     const passed = (): Passed => ({ number: this.#number, place: this.#place })
     const reader = new Reader<T>(options, {
       waiting: values,

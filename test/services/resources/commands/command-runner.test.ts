@@ -163,7 +163,10 @@ describe('a command', () => {
     await b.again()
     await b.send('p1', 'open', { speed: 6 })
     await b.runner.idle()
-    const orders = await b.storage.tenant(TENANT).collection(COMMAND_LOG).find({ sort: [{ field: 'order' }] })
+    const orders = await b.storage
+      .tenant(TENANT)
+      .collection(COMMAND_LOG)
+      .find({ sort: [{ field: 'order' }] })
     const { calls } = b
     expect(orders.map(({ id }) => id)).toEqual(calls.slice(1).map(({ id }) => id))
   })
