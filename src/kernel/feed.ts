@@ -4,7 +4,7 @@
  *
  * FEED-1 a reader gets what was published after it joined, in order, without repetition; holes are counted, never
  *   silent
- * FEED-2 publishing costs what its readers cost: topics that nobody reads cost one look-up
+ * FEED-2 publishing costs what its readers cost: topics that nobody reads cost look-ups alone
  * FEED-3 the last `kept` values of a topic can be read again by number, for readers that come back; where values are kept
  *   once somebody reads a topic, whoever has read it before can
  */

@@ -46,6 +46,15 @@ it('what a start has left behind is given back, when it is much', async () => {
   expect(little.after.heapUsed, 'little is not worth a pause').toBeGreaterThan(little.before.heapUsed - 4e6)
 })
 
+it('asks V8 for nothing that it does not know', async () => {
+  const { stderr } = await run(
+    `(await import(${JSON.stringify(join(root, 'src/host/steady-heap.ts'))})).keepHeapSteady()
+    ;(await import('node:v8')).setFlagsFromString('--no-such-flag')`,
+  )
+  // what V8 says of the second, and of nothing else
+  expect(stderr.match(/unrecognized flag \S+/g)).toEqual(['unrecognized flag --no-such-flag'])
+})
+
 it('a burst does not make what comes after it long-lived in a process that serves', async () => {
   const runServe = JSON.stringify(join(root, 'src/host/cli/run-serve.ts'))
   const refused = `

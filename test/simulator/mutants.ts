@@ -335,7 +335,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'commands go by the clock of a host that starts',
     file: 'src/services/resources/commands/command-runner.ts',
-    find: 'this.#dependencies.newest(id)',
+    find: 'this.#dependencies.goOnAfter(id)',
     replace: 'void id',
     about: 'commands',
   },

@@ -9,7 +9,8 @@ type Reader = ReturnType<StreamApi['subscribe']>
 
 /**
  * Messages of one resource that are kept for readers who come back, and resources for which some are. Of those that
- * nobody has read since the start none are: they would only make work for the collector, and the log has them.
+ * nobody has read since the start none are: nobody here can come back to them, and those of readers who come from elsewhere
+ * are read from the log.
  */
 const KEPT = { kept: 100, keptTopics: 500, keptOnceRead: true }
 

@@ -7,9 +7,8 @@ import {
   chunksWithin,
   deleteChunk,
   dueChunks,
+  findSmallChunks,
   lastInChunks,
-  openChunks,
-  readChunk,
   writeChunks,
   type StoredChunk,
 } from './chunks.ts'
@@ -62,10 +61,11 @@ export class ChunkCompactor {
 
   /** By itself while it makes up no full one with the small ones before it: so each sample is written twice, and no more. */
   #addChunk(series: number, columns: Columns): void {
-    const { keys, count } = openChunks(this.#db, series, this.#size)
+    const { from, count } = findSmallChunks(this.#db, series, this.#size)
     if (count + columns.times.length < this.#size) return writeChunks(this.#db, series, columns, this.#size)
-    const parts = keys.flatMap((key) => readChunk(this.#db, key) ?? [])
-    for (const key of keys) deleteChunk(this.#db, key)
+    const small = from === undefined ? [] : [...chunksWithin(this.#db, series, from, NEVER)]
+    for (const { key } of small) deleteChunk(this.#db, key)
+    const parts = small.map((chunk) => chunk.columns())
     writeChunks(this.#db, series, [...parts, columns].reduce(merged), this.#size)
   }
 

@@ -151,28 +151,24 @@ export function lastInChunks(db: Database, series: number): number | undefined {
   return db.row<[number]>('SELECT last FROM main.chunks WHERE series = ? ORDER BY last DESC LIMIT 1', series)?.[0]
 }
 
-/** Of those with fewer than `size` samples at the end of a series, as long as it is not because their texts are long. */
-export interface OpenChunks {
-  readonly keys: readonly number[]
+/** Chunks at the end of a series with fewer than `size` samples, though not because their texts are long. */
+export interface SmallChunks {
+  /** time of their first sample; undefined without any */
+  readonly from: number | undefined
   /** samples of all of them */
   readonly count: number
 }
 
 /** Without reading what stands in them. */
-export function openChunks(db: Database, series: number, size: number): OpenChunks {
-  const keys: number[] = []
+export function findSmallChunks(db: Database, series: number, size: number): SmallChunks {
+  let from: number | undefined
   let sum = 0
-  for (const [key, count, bytes] of db.rows<[number, number, number]>(NEWEST, series)) {
+  for (const [first, count, bytes] of db.rows<[number, number, number]>(NEWEST, series)) {
     if (count >= size || bytes > MAX_CHARACTERS / 4) break
-    keys.unshift(key)
+    from = first
     sum += count
   }
-  return { keys, count: sum }
-}
-
-export function readChunk(db: Database, key: number): Columns | undefined {
-  const row = db.row<Row>(ONE, key)
-  return row && columnsOf(row)
+  return { from, count: sum }
 }
 
 function hasOneStep(times: Float64Array): boolean {
@@ -210,7 +206,7 @@ const DUE = `
 const COLUMNS = 'key, first, last, count, form, samples, words'
 const ONE = `SELECT ${COLUMNS} FROM main.chunks WHERE key = ?`
 const NEWEST = `
-  SELECT key, count, coalesce(octet_length(words), 0) FROM main.chunks WHERE series = ? ORDER BY last DESC LIMIT ${MAX_READ}`
+  SELECT first, count, coalesce(octet_length(words), 0) FROM main.chunks WHERE series = ? ORDER BY last DESC LIMIT ${MAX_READ}`
 // Chunks do not overlap: the last of a range is the first that ends behind it, so that no later one is looked at.
 const READ = `
   SELECT ${COLUMNS} FROM main.chunks INDEXED BY chunks_by_time

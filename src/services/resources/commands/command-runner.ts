@@ -25,8 +25,8 @@ export interface CommandRunnerDependencies {
   readonly owner: string
   readonly later: StartTimer
   readonly logger?: Logger | undefined
-  /** told the id of the newest job of a tenant at the start, also of one that was carried out */
-  readonly newest: (id: string) => void
+  /** told the id of the newest job of a tenant at the start, also of one that was carried out: new ones come after it */
+  readonly goOnAfter: (id: string) => void
   /** commands at a time; default 200 */
   readonly most?: number
 }
@@ -68,7 +68,7 @@ export class CommandRunner {
   async start(): Promise<void> {
     this.#isRunning = true
     for (const tenant of await this.#dependencies.storage.tenants()) {
-      for (const id of await newestIds(this.#store(tenant))) this.#dependencies.newest(id)
+      for (const id of await newestIds(this.#store(tenant))) this.#dependencies.goOnAfter(id)
       const waiting = await this.#store(tenant).collection(COMMAND_JOBS).countBy('resource')
       for (const resource of waiting.keys()) this.ready(tenant, resource)
     }

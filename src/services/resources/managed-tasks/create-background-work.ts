@@ -81,7 +81,7 @@ class Work implements BackgroundWork {
       actuators,
       owner: newId(),
       lookup: (tenant, id) => service.lookup(tenant, id),
-      newest: (id) => this.outbox.goOnAfter(id),
+      goOnAfter: (id) => this.outbox.goOnAfter(id),
     })
     this.outbox = new Outbox({
       store: (tenant) => collectionsByTenant.of(tenant).store,

@@ -98,7 +98,7 @@ class Bench {
       lookup: (_tenant, id) => this.resources.get(id),
       now: () => this.now,
       owner: `life${this.#lives++}`,
-      newest: (id) => this.#outbox.goOnAfter(id),
+      goOnAfter: (id) => this.#outbox.goOnAfter(id),
       later: (ms, work) => {
         const timer = { at: this.now + ms, work: () => (life.isDead ? undefined : work()) }
         this.timers.add(timer)
