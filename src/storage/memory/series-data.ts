@@ -101,13 +101,11 @@ function addSample(samples: Sample[], sample: Sample): void {
   samples.splice(at, samples[at]?.time === sample.time ? 1 : 0, sample)
 }
 
-/** The same message again takes the place that it has. */
+/** The same message again changes nothing. */
 function addMessage(messages: PreparedMessage[], message: PreparedMessage): void {
   let at = firstAt(messages, message.time)
   for (; messages[at]?.time === message.time; at += 1) {
-    if (messages[at]?.text !== message.text) continue
-    messages[at] = message
-    return
+    if (messages[at]?.text === message.text) return
   }
   messages.splice(at, 0, message)
 }

@@ -8,6 +8,7 @@ import type { Sample, SampleValue } from '../../../src/storage/series.ts'
 import { definesBuckets } from './bucket-facts.ts'
 import { describeMedium, expectCode, failureOf, START, storeFact, type Medium, type Suite } from './medium.ts'
 import { definesMessages } from './message-facts.ts'
+import { definesMessageHistories } from './message-histories.ts'
 import { definesSeriesHistories } from './series-histories.ts'
 
 export function describeSeries(name: string, medium: Medium): void {
@@ -20,6 +21,7 @@ export function describeSeries(name: string, medium: Medium): void {
   describeMedium(`buckets on ${name}`, medium, definesBuckets)
   describeMedium(`messages on ${name}`, medium, definesMessages)
   describeMedium(`random histories of samples on ${name}`, medium, definesSeriesHistories)
+  describeMedium(`random histories of messages on ${name}`, medium, definesMessageHistories)
 }
 
 const sample = (time: number, value: SampleValue, more: Partial<Sample> = {}): Sample => ({
