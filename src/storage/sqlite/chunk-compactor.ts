@@ -199,4 +199,4 @@ export class ChunkCompactor {
 
 const EXPIRED_ROWS = `
   SELECT e.series, e.time FROM main.samples AS e CROSS JOIN main.series AS s ON s.key = e.series
-  WHERE e.expires <= ? AND s.tenant = ? LIMIT ?`
+  WHERE e.expires <= ? AND s.tenant = ? LIMIT 0 + ?`

@@ -88,7 +88,7 @@ function writeChunk(db: Database, series: number, columns: Columns): void {
   const parts: ArrayBufferView[] = [values]
   if (expires !== undefined) parts.push(expires)
   if (isWide) parts.push(times)
-  else if (!isSteady) parts.push(Uint32Array.from(times, (time) => time - first))
+  else if (!isSteady) parts.push(since(first, times))
   if (kinds !== undefined) parts.push(kinds)
   const text = words.length === 0 ? null : JSON.stringify(words)
   db.run(WRITE, series, first, last, count, form, dueOf(expires), joined(parts), text)
@@ -171,6 +171,12 @@ export function findSmallChunks(db: Database, series: number, size: number): Sma
   return { from, count: sum }
 }
 
+function since(first: number, times: Float64Array): Uint32Array {
+  const offsets = new Uint32Array(times.length)
+  for (let i = 0; i < times.length; i += 1) offsets[i] = (times[i] ?? 0) - first
+  return offsets
+}
+
 function hasOneStep(times: Float64Array): boolean {
   const [first = 0, second = first] = times
   const step = second - first
@@ -202,7 +208,7 @@ const WRITE = `
 const DUE_AT_ONCE = 1_000
 const DUE = `
   SELECT c.key, c.series FROM main.chunks AS c CROSS JOIN main.series AS s ON s.key = c.series
-  WHERE c.due <= ? AND s.tenant = ? LIMIT ?`
+  WHERE c.due <= ? AND s.tenant = ? LIMIT 0 + ?`
 const COLUMNS = 'key, first, last, count, form, samples, words'
 const ONE = `SELECT ${COLUMNS} FROM main.chunks WHERE key = ?`
 const NEWEST = `
@@ -212,5 +218,5 @@ const READ = `
   SELECT ${COLUMNS} FROM main.chunks INDEXED BY chunks_by_time
   WHERE series = ?1 AND last >= ?2 AND first <= ?3
   AND last <= coalesce((SELECT last FROM main.chunks WHERE series = ?1 AND last >= ?3 ORDER BY last LIMIT 1), ?3)`
-const FIRST_FIRST = `${READ} ORDER BY last LIMIT ?4`
-const LAST_FIRST = `${READ} ORDER BY last DESC LIMIT ?4`
+const FIRST_FIRST = `${READ} ORDER BY last LIMIT 0 + ?4`
+const LAST_FIRST = `${READ} ORDER BY last DESC LIMIT 0 + ?4`

@@ -104,4 +104,4 @@ const APPEND = 'INSERT INTO entries (partition, last, count, bodies) VALUES (?, 
 const KEEP = 'UPDATE partitions SET first = ?, last = ? WHERE key = ?'
 const FORGET = `
   DELETE FROM entries WHERE key IN (
-    SELECT key FROM entries WHERE partition = ? AND last < ? ORDER BY last LIMIT ?)`
+    SELECT key FROM entries WHERE partition = ? AND last < ? ORDER BY last LIMIT 0 + ?)`

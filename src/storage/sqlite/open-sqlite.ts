@@ -40,6 +40,8 @@ export interface SqliteOptions {
   readonly foldAt?: number
   /** samples of a series that are kept together as one value, at least; default 1,024 */
   readonly chunk?: number
+  /** so many messages wait in the order of their arrival before the oldest are brought into order; default 32,768 */
+  readonly waiting?: number
 }
 
 /**
@@ -47,14 +49,15 @@ export interface SqliteOptions {
  * or by something else.
  */
 export async function openSqlite(options: SqliteOptions): Promise<Storage> {
-  const { folder, blobs, clock = Date.now, logger, readers: most = 2, foldAt = 50_000, chunk = 1_024 } = options
+  const { folder, blobs, clock = Date.now, logger, readers: most = 2 } = options
+  const { foldAt = 50_000, chunk = 1_024, waiting = 32_768 } = options
   const trouble = (message: string): void => logger?.warn(message, { folder })
   const state = join(folder, 'state.db')
   const series = join(folder, 'series.db')
   const unlock = lockFolder(folder)
   const threads: { close(): Promise<void> }[] = []
   try {
-    const seriesData: SeriesWriterData = { file: series, foldAt, chunk }
+    const seriesData: SeriesWriterData = { file: series, foldAt, chunk, waiting }
     const starting = [
       Thread.start<StateWire, StateAnswers>(
         threadEntries.stateWriter,

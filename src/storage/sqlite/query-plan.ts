@@ -182,7 +182,7 @@ function fewest({ db, tenant }: Planned, drivers: readonly Driver[], bound: numb
       from,
       where: { text: `f.tenant = ? AND ${part.text}`, values: [tenant, ...part.values] },
     }
-    const sql = `SELECT count(*) FROM (SELECT 1 FROM ${rows.from} WHERE ${rows.where.text} LIMIT ?)`
+    const sql = `SELECT count(*) FROM (SELECT 1 FROM ${rows.from} WHERE ${rows.where.text} LIMIT 0 + ?)`
     const [count = 0] = db.row<[number]>(sql, ...rows.where.values, Math.ceil(least)) ?? []
     if (count >= least) continue
     least = count

@@ -120,7 +120,7 @@ function page(db: Database, { form, tenant, query }: PageRead): readonly (readon
   )
   const sql = `
     SELECT f.id, f.key FROM ${source.from} WHERE f.tenant = ? AND ${source.where.text}
-    ORDER BY ${[...order, 'f.id'].join(', ')} LIMIT ? OFFSET ?`
+    ORDER BY ${[...order, 'f.id'].join(', ')} LIMIT 0 + ? OFFSET ?`
   return db.rows<[string, number]>(sql, tenant, ...source.where.values, limit, offset)
 }
 
@@ -158,7 +158,7 @@ function countBy(
 }
 
 function walk(db: Database, { form, after }: WalkRead): readonly WalkedRow[] {
-  const sql = `SELECT key, tenant, id, body FROM ${documentsTable(form)} WHERE key > ? AND body IS NOT NULL ORDER BY key LIMIT ?`
+  const sql = `SELECT key, tenant, id, body FROM ${documentsTable(form)} WHERE key > ? AND body IS NOT NULL ORDER BY key LIMIT 0 + ?`
   const rows: WalkedRow[] = []
   let characters = 0
   for (const row of db.statement(sql).iterate(after, WALK_DOCUMENTS) as unknown as Iterable<WalkedRow>) {

@@ -1,6 +1,7 @@
 /** Reads of messages and of progress, on a reader's connection. Works inside the transaction of its caller. */
 import type { CheckedMessages } from '../check-series.ts'
 import type { Database } from './database.ts'
+import { arrivedMessages, distinctByTime, type ArrivedMessage } from './message-block.ts'
 
 export interface MessagesRead extends CheckedMessages {
   readonly kind: 'messages'
@@ -19,17 +20,57 @@ export type MessageRow = readonly [time: number, body: string, expires: number |
 
 export function readMessages(db: Database, read: MessagesRead): readonly MessageRow[] {
   const { tenant, resource, stream, from, until, descending, limit, now } = read
-  // Keys count up, so they are the order of arrival.
+  const [key] = db.row<[number]>(STREAM, tenant, resource, stream) ?? []
+  if (key === undefined) return []
   const direction = descending ? 'DESC' : 'ASC'
+  // Keys count up, so they are the order of arrival.
   const sql = `
-    SELECT m.time, m.body, m.expires FROM streams AS s CROSS JOIN messages AS m
-    WHERE s.tenant = ? AND s.resource = ? AND s.stream = ? AND m.stream = s.key AND m.time BETWEEN ? AND ?
-      AND (m.expires IS NULL OR m.expires > ?)
-    ORDER BY m.time ${direction}, m.key ${direction} LIMIT ?`
-  return db.rows<MessageRow>(sql, tenant, resource, stream, from, until, now, limit)
+    SELECT time, body, expires FROM messages
+    WHERE stream = ? AND time BETWEEN ? AND ? AND (expires IS NULL OR expires > ?)
+    ORDER BY time ${direction}, key ${direction} LIMIT 0 + ?`
+  const rows = db.rows<MessageRow>(sql, key, from, until, now, limit)
+  const arrived = withoutRows(db, key, distinctByTime(arrivedMessages(db, key))).filter(
+    ({ time, expires }) => time >= from && time <= until && !(expires <= now),
+  )
+  if (arrived.length === 0) return rows
+  const found: MessageRow[] = []
+  if (descending) arrived.reverse()
+  let [row, block] = [0, 0]
+  while (found.length < limit) {
+    const [stored, waiting] = [rows[row], arrived[block]]
+    if (stored === undefined && waiting === undefined) break
+    if (waiting !== undefined && (stored === undefined || isFirst(waiting.time, stored[0], descending))) {
+      found.push([waiting.time, waiting.body(), Number.isNaN(waiting.expires) ? null : waiting.expires])
+      block += 1
+    } else if (stored !== undefined) {
+      found.push(stored)
+      row += 1
+    }
+  }
+  return found
+}
+
+/** Of one time what stands in a block came later than what is a row. */
+function isFirst(arrived: number, stored: number, descending: boolean): boolean {
+  return descending ? arrived >= stored : arrived < stored
+}
+
+/** Those that are not equal to a row, by time. */
+function withoutRows(db: Database, stream: number, arrived: readonly ArrivedMessage[]): ArrivedMessage[] {
+  const [first] = arrived
+  const [last] = first === undefined ? [] : (db.row<[number | null]>(LAST, stream) ?? [])
+  if (first === undefined || last === undefined || last === null) return [...arrived]
+  return arrived.filter((one) => {
+    if (one.time > last) return true
+    return !db.rows<[string]>(BODIES, stream, one.time).some(([body]) => body === one.body())
+  })
 }
 
 export function readApplied(db: Database, { tenant, log, partition }: AppliedRead): number {
   const sql = 'SELECT position FROM applied WHERE tenant = ? AND log = ? AND partition = ?'
   return db.row<[number]>(sql, tenant, log, partition)?.[0] ?? 0
 }
+
+const STREAM = 'SELECT key FROM streams WHERE tenant = ? AND resource = ? AND stream = ?'
+const LAST = 'SELECT max(time) FROM messages WHERE stream = ?'
+const BODIES = 'SELECT body FROM messages WHERE stream = ? AND time = ?'

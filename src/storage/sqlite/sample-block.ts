@@ -22,7 +22,8 @@ const KINDS = 4
 
 export const codeOf = (series: number, kind: number): number => series * KINDS + kind
 export const seriesOfCode = (code: number): number => Math.floor(code / KINDS)
-export const kindOfCode = (code: number): number => code % KINDS
+/** A remainder of numbers that may be large is a call. */
+export const kindOfCode = (code: number): number => code - Math.floor(code / KINDS) * KINDS
 
 /** Puts the sample at a place into `row`, from `at`: series, time, value, other and expires, as `samples` has them. */
 export function putSample({ samples, words }: SampleBlock, place: number, row: SqlValue[], at: number): void {

@@ -86,8 +86,8 @@ export class RowWriter {
 export const OVERWRITE =
   'ON CONFLICT (series, time) DO UPDATE SET value = excluded.value, other = excluded.other, expires = excluded.expires'
 const SOME = 'FROM main.samples WHERE series = ? AND time >= ? AND time <= ?'
-const UP = `SELECT time, value, other, expires ${SOME} ORDER BY time LIMIT ?`
-const DOWN = `SELECT time, value, other, expires ${SOME} ORDER BY time DESC LIMIT ?`
-const COUNT = `SELECT count(*) FROM (SELECT 1 ${SOME} LIMIT ?)`
+const UP = `SELECT time, value, other, expires ${SOME} ORDER BY time LIMIT 0 + ?`
+const DOWN = `SELECT time, value, other, expires ${SOME} ORDER BY time DESC LIMIT 0 + ?`
+const COUNT = `SELECT count(*) FROM (SELECT 1 ${SOME} LIMIT 0 + ?)`
 const FIRST = `SELECT time ${SOME} ORDER BY time LIMIT 1`
 const LAST = `SELECT time ${SOME} ORDER BY time DESC LIMIT 1`

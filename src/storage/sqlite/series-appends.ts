@@ -1,8 +1,8 @@
 /** Writes appended samples and messages. Works inside the transaction of its caller. */
-import { hash } from 'node:crypto'
 import type { LogPlace } from '../series.ts'
 import type { Database } from './database.ts'
-import { InsertRows, MAX_ROWS } from './insert-rows.ts'
+import { MessagesBuilder, type MessageColumns } from './message-block.ts'
+import type { MessageWriter } from './message-writer.ts'
 import { CODE, codeOf, kindOfCode, SAMPLE, seriesOfCode, storeBlock } from './sample-block.ts'
 import type { Append, AppendOperation } from './series-jobs.ts'
 import { SeriesNames } from './series-names.ts'
@@ -12,14 +12,13 @@ export class SeriesAppends {
   readonly #series: SeriesNames
   readonly #streams: SeriesNames
   readonly #tenants: Set<string>
-  readonly #messageRows: InsertRows
-  readonly #digests = Array.from({ length: MAX_ROWS }, () => Buffer.alloc(DIGEST_BYTES))
+  readonly #messages: MessageWriter
 
-  constructor(db: Database) {
+  constructor(db: Database, messages: MessageWriter) {
     this.#db = db
     this.#series = new SeriesNames(db, 'series')
     this.#streams = new SeriesNames(db, 'streams')
-    this.#messageRows = new InsertRows(db, INSERT_MESSAGES, MESSAGE_COLUMNS)
+    this.#messages = messages
     this.#tenants = new Set(db.rows<[string]>('SELECT name FROM tenants').map(([name]) => name))
   }
 
@@ -27,13 +26,14 @@ export class SeriesAppends {
   append(operation: AppendOperation): number {
     // Not in place: what cannot be written with others is tried again from what was handed over.
     const placed = new Float64Array(operation.block.samples.length)
+    const streams = new Float64Array(operation.appends.at(-1)?.messages ?? 0).fill(Number.NaN)
     let written = 0
     let start = 0
     let message = 0
     for (const append of operation.appends) {
       if (append.applies === undefined || this.#advance(append.tenant, append.applies)) {
         this.#place(operation, append, start, placed, written)
-        this.#messages(operation, append, message)
+        this.#placeMessages(operation, append, message, streams)
         this.#tenant(append.tenant)
         written += append.end - start
       }
@@ -42,6 +42,12 @@ export class SeriesAppends {
     }
     const samples = placed.subarray(0, written * SAMPLE)
     if (written > 0) storeBlock(this.#db, { samples, words: operation.block.words })
+    let at = 0
+    for (const columns of operation.messages) {
+      const end = at + columns.times.length
+      this.#messages.append(accepted({ ...columns, streams: streams.subarray(at, end) }))
+      at = end
+    }
     return written
   }
 
@@ -78,23 +84,27 @@ export class SeriesAppends {
     }
   }
 
-  #messages({ texts, stamps }: AppendOperation, { tenant, messages }: Append, start: number): void {
-    this.#messageRows.run(messages - start, (row, values, at) => {
-      const i = start + row
-      const text = texts[i * 3 + 2] ?? ''
-      values[at] = this.#streams.key(tenant, texts[i * 3] ?? '', texts[i * 3 + 1] ?? '')
-      values[at + 1] = stamps[i * 2] ?? 0
-      values[at + 2] = this.#digest(text, at / MESSAGE_COLUMNS)
-      values[at + 3] = text
-      values[at + 4] = expiryOf(stamps[i * 2 + 1])
-    })
-  }
-
-  /** Good until that place of a statement is filled again: a list of its own for each would cost more than its digest. */
-  #digest(text: string, place: number): Uint8Array {
-    const digest = this.#digests[place] ?? Buffer.alloc(DIGEST_BYTES)
-    digest.write(hash('sha256', text, 'binary'), 0, DIGEST_BYTES, 'binary')
-    return digest
+  /** Puts the keys of their streams where the messages of an append stand. */
+  #placeMessages(
+    { streams, messages: blocks }: AppendOperation,
+    { tenant, messages }: Append,
+    start: number,
+    into: Float64Array,
+  ): void {
+    const keys = new Map<number, number>()
+    let first = 0
+    for (const { streams: places } of blocks) {
+      for (let i = Math.max(start, first); i < Math.min(messages, first + places.length); i += 1) {
+        const place = places[i - first] ?? 0
+        let key = keys.get(place)
+        if (key === undefined) {
+          key = this.#streams.key(tenant, streams[place * 2] ?? '', streams[place * 2 + 1] ?? '')
+          keys.set(place, key)
+        }
+        into[i] = key
+      }
+      first += places.length
+    }
   }
 
   #tenant(tenant: string): void {
@@ -104,13 +114,16 @@ export class SeriesAppends {
   }
 }
 
-const MESSAGE_COLUMNS = 5
-const DIGEST_BYTES = 16
 const MAX_TENANTS = 10_000
 
-const expiryOf = (time: number | undefined): number | null => (time === undefined || Number.isNaN(time) ? null : time)
+/** Those that have a stream: the position of the others was applied before. */
+function accepted(columns: MessageColumns): MessageColumns {
+  if (!columns.streams.includes(Number.NaN)) return columns
+  const builder = new MessagesBuilder()
+  for (const [place, stream] of columns.streams.entries()) if (!Number.isNaN(stream)) builder.take(columns, place)
+  return builder.columns()
+}
 
-const INSERT_MESSAGES = 'INSERT OR IGNORE INTO messages (stream, time, digest, body, expires) VALUES'
 const REWIND = `
   INSERT INTO applied (tenant, log, partition, position) VALUES (?, ?, ?, ?)
   ON CONFLICT (tenant, log, partition) DO UPDATE SET position = excluded.position`

@@ -3,6 +3,7 @@ import type { CheckedRemoval, PreparedBatch } from '../check-series.ts'
 import type { Sample } from '../series.ts'
 import { CODE, codeOf, EXPIRES, NUMBER, SAMPLE, TEXT, TIME, TRUTH, VALUE, type SampleBlock } from './sample-block.ts'
 import type { NotWritten } from './failure.ts'
+import { MessagesBuilder, type MessageColumns } from './message-block.ts'
 
 /** As callers hand it over; `packSeriesJobs` turns a batch of them into operations. */
 export type SeriesJob = ({ readonly kind: 'append'; readonly tenant: string } & PreparedBatch) | RemoveJob | ExpireJob
@@ -17,17 +18,17 @@ export interface ExpireJob {
   readonly limit: number
 }
 
-/** Appends one after the other, their samples as a block: copying objects between threads costs more than writing them. */
+/** Appends one after the other, all of them as columns: copying objects between threads costs more than writing them. */
 export interface AppendOperation {
   readonly kind: 'append'
   /** resource and metric of each series that occurs, in pairs */
   readonly names: readonly string[]
   /** in place of a series each has the place of its pair in `names` */
   readonly block: SampleBlock
-  /** resource, stream and body of each message */
-  readonly texts: readonly string[]
-  /** time of each message, and when it expires: NaN where it stays */
-  readonly stamps: readonly number[]
+  /** resource and name of each stream that occurs, in pairs */
+  readonly streams: readonly string[]
+  /** of all appends, one after the other; in place of a stream each has the place of its pair in `streams` */
+  readonly messages: readonly MessageColumns[]
   readonly appends: readonly Append[]
   readonly synced: boolean
 }
@@ -80,33 +81,62 @@ const WORTH_A_TRANSFER = 4_096
 
 function packAppends(jobs: readonly AppendJob[]): AppendOperation {
   const packer = new SamplePacker(jobs.reduce((sum, { samples }) => sum + samples.length, 0))
-  const texts: string[] = []
-  const stamps: number[] = []
+  const streams = new NamePairs()
+  const builder = new MessagesBuilder()
+  const blocks: MessageColumns[] = []
   const appends: Append[] = []
+  let count = 0
   for (const { tenant, samples, messages, applies } of jobs) {
     for (const sample of samples) packer.add(sample)
     for (const { resource, stream, text, time, expires } of messages) {
-      texts.push(resource, stream, text)
-      stamps.push(time, expires ?? Number.NaN)
+      builder.add(streams.place(resource, stream), time, expires ?? Number.NaN, text)
+      if (builder.isFull) blocks.push(builder.columns())
     }
-    appends.push({ tenant, end: packer.count, messages: stamps.length / 2, applies })
+    count += messages.length
+    appends.push({ tenant, end: packer.count, messages: count, applies })
   }
+  if (builder.count > 0) blocks.push(builder.columns())
   const { names, block } = packer
-  return { kind: 'append', names, block, texts, stamps, appends, synced: jobs.some((job) => job.synced) }
+  const synced = jobs.some((job) => job.synced)
+  return { kind: 'append', names, block, streams: streams.names, messages: blocks, appends, synced }
+}
+
+/** Pairs of names, each once, by their place. */
+class NamePairs {
+  readonly names: string[] = []
+  readonly #places = new Map<string, Map<string, number>>()
+  /** most have the first name of the one before */
+  #first: string | undefined
+  #seconds = new Map<string, number>()
+
+  place(first: string, second: string): number {
+    if (first !== this.#first) {
+      this.#first = first
+      const known = this.#places.get(first)
+      this.#seconds = known ?? new Map<string, number>()
+      if (known === undefined) this.#places.set(first, this.#seconds)
+    }
+    const known = this.#seconds.get(second)
+    if (known !== undefined) return known
+    const place = this.names.length / 2
+    this.#seconds.set(second, place)
+    this.names.push(first, second)
+    return place
+  }
 }
 
 class SamplePacker {
-  readonly names: string[] = []
   count = 0
   readonly #samples: Float64Array<ArrayBuffer>
   readonly #words = new Map<string, number>()
-  readonly #places = new Map<string, Map<string, number>>()
-  /** most samples are of the resource of the one before */
-  #resource: string | undefined
-  #metrics = new Map<string, number>()
+  readonly #series = new NamePairs()
 
   constructor(samples: number) {
     this.#samples = new Float64Array(samples * SAMPLE)
+  }
+
+  get names(): readonly string[] {
+    return this.#series.names
   }
 
   get block(): SampleBlock {
@@ -115,7 +145,7 @@ class SamplePacker {
 
   add({ resource, metric, time, value, expires }: Sample): void {
     const at = this.count * SAMPLE
-    const place = this.#place(resource, metric)
+    const place = this.#series.place(resource, metric)
     const samples = this.#samples
     if (typeof value === 'number') {
       samples[at + CODE] = codeOf(place, NUMBER)
@@ -130,21 +160,6 @@ class SamplePacker {
     samples[at + TIME] = time
     samples[at + EXPIRES] = expires ?? Number.NaN
     this.count += 1
-  }
-
-  #place(resource: string, metric: string): number {
-    if (resource !== this.#resource) {
-      this.#resource = resource
-      const known = this.#places.get(resource)
-      this.#metrics = known ?? new Map<string, number>()
-      if (known === undefined) this.#places.set(resource, this.#metrics)
-    }
-    const known = this.#metrics.get(metric)
-    if (known !== undefined) return known
-    const place = this.names.length / 2
-    this.#metrics.set(metric, place)
-    this.names.push(resource, metric)
-    return place
   }
 
   #word(text: string): number {

@@ -4,7 +4,8 @@ import type { Migrations } from './migrate.ts'
 /**
  * A sample's `value` is its number; a text, or a truth value as 0 or 1, stands in `other`. `arrivals` has the newest
  * samples in the order in which they came, in blocks. Of the others `chunks` has most, by series, and `samples` those that
- * are too few or came late; where several have one, that of `arrivals` counts, then that of `samples`.
+ * are too few or came late; where several have one, that of `arrivals` counts, then that of `samples`. The newest messages are in `message_blocks` as they came,
+ * the others in `messages`.
  */
 export const SERIES_MIGRATIONS: Migrations = [
   `
@@ -59,5 +60,13 @@ export const SERIES_MIGRATIONS: Migrations = [
   -- Series whose samples are put into chunks in the background
   CREATE TABLE unpacked (series INTEGER PRIMARY KEY) STRICT;
   INSERT INTO unpacked SELECT key FROM series;
+  `,
+  // Messages come in blocks
+  `
+  -- key: counts arrivals as the rows of messages do; expires: when the first of them does
+  CREATE TABLE message_blocks (
+    key INTEGER PRIMARY KEY, count INTEGER NOT NULL, expires INTEGER, streams BLOB NOT NULL, times BLOB NOT NULL,
+    expiries BLOB, ends BLOB NOT NULL, bodies TEXT NOT NULL
+  ) STRICT;
   `,
 ]

@@ -6,6 +6,7 @@ import { messageOf } from '../../kernel/errors.ts'
 import { workInBackground } from './background.ts'
 import { ChunkCompactor } from './chunk-compactor.ts'
 import { openWriter, type Database } from './database.ts'
+import { MessageWriter } from './message-writer.ts'
 import { migrate } from './migrate.ts'
 import { countBlocks } from './sample-block.ts'
 import { SeriesAppends } from './series-appends.ts'
@@ -21,6 +22,8 @@ export interface SeriesWriterData {
   readonly foldAt: number
   /** samples of a chunk, at least */
   readonly chunk: number
+  /** so many messages wait in the order of their arrival; readers of messages look through them */
+  readonly waiting: number
 }
 
 /** so many begin one when nothing came for a moment; fewer wait longer, because a fold rewrites a page of each series */
@@ -35,6 +38,7 @@ const MAX_BLOCKS = 1_000
 class SeriesWriter {
   readonly #db: Database
   readonly #appends: SeriesAppends
+  readonly #messages: MessageWriter
   readonly #fold: SeriesCompactor
   readonly #chunks: ChunkCompactor
   readonly #foldAt: number
@@ -46,10 +50,11 @@ class SeriesWriter {
   #packing: NodeJS.Timeout | undefined
   #next: NodeJS.Immediate | undefined
 
-  constructor({ file, foldAt, chunk }: SeriesWriterData, trouble: (message: string) => void) {
+  constructor({ file, foldAt, chunk, waiting }: SeriesWriterData, trouble: (message: string) => void) {
     this.#db = openWriter(file, { synchronous: 'NORMAL', cacheMb: 64, checkpointPages: 1_000 })
     migrate(this.#db, file, SERIES_MIGRATIONS)
-    this.#appends = new SeriesAppends(this.#db)
+    this.#messages = new MessageWriter(this.#db, waiting)
+    this.#appends = new SeriesAppends(this.#db, this.#messages)
     this.#chunks = new ChunkCompactor(this.#db, chunk)
     this.#fold = new SeriesCompactor(this.#db, this.#chunks)
     this.#unpacked = this.#db.row(UNPACKED) !== undefined
@@ -83,12 +88,17 @@ class SeriesWriter {
   #whole(operations: readonly SeriesOperation[]): readonly SeriesAnswer[] {
     const before = this.#arrived
     try {
-      const all = () => operations.flatMap((operation) => this.#do(operation))
+      const all = () => {
+        const answers = operations.flatMap((operation) => this.#do(operation))
+        this.#messages.settle()
+        return answers
+      }
       const isSynced = operations.some((one) => one.kind !== 'expire' && one.synced)
       return isSynced ? this.#db.syncedTransaction(all) : this.#db.transaction(all)
     } catch (error) {
       // What was noted as written is not.
       this.#appends.forget()
+      this.#messages.forget()
       this.#chunks.forget()
       this.#arrived = before
       throw error
@@ -120,7 +130,8 @@ class SeriesWriter {
     this.#arrived = NOTHING
   }
 
-  #remove({ tenant, resource, from, until, metrics, stream, keep, samples, messages }: RemoveJob): void {
+  #remove(job: RemoveJob): void {
+    const { tenant, resource, from, until, metrics, samples, messages } = job
     if (samples) {
       this.#foldAll()
       const named = metrics === undefined ? 'TRUE' : 'metric IN (SELECT value FROM json_each(?))'
@@ -130,25 +141,14 @@ class SeriesWriter {
         this.#chunks.remove(series, from, until)
       }
     }
-    if (!messages) return
-    if (stream === undefined) this.#db.run(REMOVE_MESSAGES, tenant, resource, from, until)
-    else this.#removeOfStream(tenant, resource, stream, from, until, keep)
+    if (messages) this.#messages.remove(job)
   }
 
-  /** By the newest that does not stay: a list of those that stay would be made anew for each message. */
-  #removeOfStream(tenant: string, resource: string, stream: string, from: number, until: number, keep: number): void {
-    const [key] = this.#db.row<[number]>(STREAM, tenant, resource, stream) ?? []
-    if (key === undefined) return
-    const [time, message] = this.#db.row<[number, number]>(NEWEST_BUT, key, keep) ?? []
-    if (time === undefined || message === undefined) return
-    this.#db.run(REMOVE_BEFORE, key, from, Math.min(until, time), time, message)
-  }
-
-  #expire({ tenant, now, limit }: ExpireJob): number {
+  #expire(job: ExpireJob): number {
     // What expires may hide an older sample in the folded ones, which must go with it.
     this.#foldAll()
-    const samples = this.#chunks.expire(tenant, now, limit)
-    return samples + this.#db.run(EXPIRE_MESSAGES, now, tenant, Math.max(0, limit - samples))
+    const samples = this.#chunks.expire(job.tenant, job.now, job.limit)
+    return samples + this.#messages.expire({ ...job, limit: Math.max(0, job.limit - samples) })
   }
 
   /** Goes on with a fold between batches, begins one when much has arrived, or lets the clock of idleness run anew. */
@@ -205,19 +205,8 @@ class SeriesWriter {
 }
 
 const NOTHING = { blocks: 0, samples: 0 }
-const REMOVE_MESSAGES = `
-  DELETE FROM messages WHERE time BETWEEN ?3 AND ?4
-  AND stream IN (SELECT key FROM streams WHERE tenant = ?1 AND resource = ?2)`
-const STREAM = 'SELECT key FROM streams WHERE tenant = ? AND resource = ? AND stream = ?'
-const NEWEST_BUT = 'SELECT time, key FROM messages WHERE stream = ? ORDER BY time DESC, key DESC LIMIT 1 OFFSET ?'
-const REMOVE_BEFORE = `
-  DELETE FROM messages WHERE stream = ?1 AND time BETWEEN ?2 AND ?3 AND (time < ?4 OR key <= ?5)`
 const UNPACKED = 'SELECT series FROM unpacked LIMIT 1'
 const PACKED = 'DELETE FROM unpacked WHERE series = ?'
-const EXPIRE_MESSAGES = `
-  DELETE FROM messages WHERE key IN (
-    SELECT e.key FROM messages AS e CROSS JOIN streams AS s ON s.key = e.stream
-    WHERE e.expires <= ? AND s.tenant = ? LIMIT ?)`
 
 workInBackground()
 serveThread<readonly SeriesOperation[], readonly SeriesAnswer[]>(

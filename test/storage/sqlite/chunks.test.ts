@@ -297,7 +297,7 @@ describe('a file of the form before chunks', () => {
     const before = await openSqlite({ folder: own, blobs: openMemoryBlobs() })
     await before.close()
     const db = new DatabaseSync(join(own, 'series.db'))
-    db.exec(`DROP TABLE chunks; DROP TABLE unpacked; PRAGMA user_version = ${SERIES_MIGRATIONS.length - 1};
+    db.exec(`DROP TABLE chunks; DROP TABLE unpacked; DROP TABLE message_blocks; PRAGMA user_version = 2;
       INSERT INTO tenants VALUES ('acme'); INSERT INTO series VALUES (1, 'acme', 'r', 'm'), (2, 'acme', 's', 'm')`)
     const insert = db.prepare('INSERT INTO samples VALUES (?, ?, ?, NULL, NULL)')
     db.exec('BEGIN')

@@ -8,7 +8,7 @@ import type { Medium } from '../../contracts/storage/medium.ts'
 
 export const temporaryFolder = (): string => mkdtempSync(join(tmpdir(), 'reflexarc-sqlite-'))
 
-export function sqliteMedium(options: Pick<SqliteOptions, 'chunk' | 'foldAt'> = {}): Medium {
+export function sqliteMedium(options: Pick<SqliteOptions, 'chunk' | 'foldAt' | 'waiting'> = {}): Medium {
   return {
     async open({ clock }) {
       const folder = temporaryFolder()

@@ -1,0 +1,236 @@
+/**
+ * Messages in the order of their arrival as columns: on their way to the writer, and as they stand in series.db until they
+ * are sorted. A row each, found by an index, would cost more than all the rest of writing them, and most are let go of
+ * before that.
+ *
+ * MESSAGE-1 blocks and rows count arrivals alike: a message in a block came later than all that are rows
+ * MESSAGE-2 of equal messages of one stream and time the one that came first counts, wherever they stand
+ */
+import type { Database } from './database.ts'
+
+export interface MessageColumns {
+  /** keys of streams; on the way to the writer the places of their names. In the byte order of the machine */
+  readonly streams: Float64Array<ArrayBuffer>
+  readonly times: Float64Array<ArrayBuffer>
+  /** NaN where a message stays; undefined when all stay */
+  readonly expires: Float64Array<ArrayBuffer> | undefined
+  /** where each body ends in `bodies` */
+  readonly ends: Uint32Array<ArrayBuffer>
+  /** JSON, one after the other */
+  readonly bodies: string
+}
+
+/** characters of the bodies of a block, about, and of one that another is worth being put to */
+const MAX_CHARACTERS = 64 * 1024
+const FEW_CHARACTERS = 16 * 1024
+/** messages of such a one */
+const FEW = 64
+
+export class MessagesBuilder {
+  #streams: number[] = []
+  #times: number[] = []
+  #expires: number[] = []
+  #ends: number[] = []
+  #bodies: string[] = []
+  #characters = 0
+  #isMortal = false
+
+  get count(): number {
+    return this.#streams.length
+  }
+
+  get isFull(): boolean {
+    return this.#characters >= MAX_CHARACTERS
+  }
+
+  add(stream: number, time: number, expires: number, body: string): void {
+    this.#streams.push(stream)
+    this.#times.push(time)
+    this.#expires.push(expires)
+    this.#isMortal ||= !Number.isNaN(expires)
+    this.#bodies.push(body)
+    this.#characters += body.length
+    this.#ends.push(this.#characters)
+  }
+
+  /** One of others, at its place there. */
+  take(from: MessageColumns, place: number): void {
+    const { streams, times, expires } = from
+    this.add(streams[place] ?? 0, times[place] ?? 0, expires?.[place] ?? Number.NaN, bodyAt(from, place))
+  }
+
+  /** All of others, in their order. */
+  takeAll(from: MessageColumns): void {
+    for (let i = 0; i < from.times.length; i += 1) this.take(from, i)
+  }
+
+  /** What was added, once; the next block begins. */
+  columns(): MessageColumns {
+    const columns = {
+      streams: new Float64Array(this.#streams),
+      times: new Float64Array(this.#times),
+      expires: this.#isMortal ? new Float64Array(this.#expires) : undefined,
+      ends: new Uint32Array(this.#ends),
+      bodies: this.#bodies.join(''),
+    }
+    this.#streams = []
+    this.#times = []
+    this.#expires = []
+    this.#ends = []
+    this.#bodies = []
+    this.#characters = 0
+    this.#isMortal = false
+    return columns
+  }
+}
+
+export function bodyAt({ ends, bodies }: Pick<MessageColumns, 'ends' | 'bodies'>, place: number): string {
+  return bodies.slice(place === 0 ? 0 : ends[place - 1], ends[place])
+}
+
+/** What is known of a block of series.db without reading it. */
+export interface BlockHead {
+  /** how many messages had arrived before its first, and one */
+  readonly key: number
+  readonly count: number
+  /** characters, about */
+  readonly size: number
+  /** when the first of them expires; infinite where all stay */
+  readonly expires: number
+}
+
+/** In the order of arrival. */
+export function blockHeads(db: Database): BlockHead[] {
+  const rows = db.rows<[number, number, number, number | null]>(HEADS)
+  return rows.map(([key, count, size, expires]) => ({ key, count, size, expires: expires ?? Infinity }))
+}
+
+/** Whether it is worth being written anew with what comes: many small ones would hold up readers. */
+export function isSmall({ count, size }: Pick<BlockHead, 'count' | 'size'>): boolean {
+  return count < FEW && size < FEW_CHARACTERS
+}
+
+/** Over the block that has the key, if there is one. */
+export function storeMessages(db: Database, key: number, columns: MessageColumns): BlockHead {
+  const { streams, times, expires, ends, bodies } = columns
+  const first = expires?.reduce((least, expiry) => (expiry < least ? expiry : least), Infinity) ?? Infinity
+  const ending = expires && bytesOf(expires)
+  db.run(
+    STORE,
+    key,
+    times.length,
+    first === Infinity ? null : first,
+    bytesOf(streams),
+    bytesOf(times),
+    ending ?? null,
+    bytesOf(ends),
+    bodies,
+  )
+  return { key, count: times.length, size: bodies.length, expires: first }
+}
+
+export function deleteBlock(db: Database, key: number): void {
+  db.run('DELETE FROM message_blocks WHERE key = ?', key)
+}
+
+/** A block of series.db. Its bodies are read when the first of them is asked for, in the same transaction: few are. */
+class StoredMessages implements MessageColumns {
+  readonly streams: Float64Array<ArrayBuffer>
+  readonly times: Float64Array<ArrayBuffer>
+  readonly expires: Float64Array<ArrayBuffer> | undefined
+  readonly #db: Database
+  readonly #key: number
+  #texts: readonly [ends: Uint32Array<ArrayBuffer>, bodies: string] | undefined
+
+  constructor(db: Database, [key, streams, times, expires]: readonly [number, Bytes, Bytes, Bytes | null]) {
+    this.#db = db
+    this.#key = key
+    this.streams = numbersOf(streams)
+    this.times = numbersOf(times)
+    this.expires = expires === null ? undefined : numbersOf(expires)
+  }
+
+  get ends(): Uint32Array<ArrayBuffer> {
+    return this.#read()[0]
+  }
+
+  get bodies(): string {
+    return this.#read()[1]
+  }
+
+  #read(): readonly [ends: Uint32Array<ArrayBuffer>, bodies: string] {
+    if (this.#texts === undefined) {
+      const [ends, bodies] = this.#db.row<[Bytes, string]>(TEXTS, this.#key) ?? [new Uint8Array(), '']
+      this.#texts = [placesOf(ends), bodies]
+    }
+    return this.#texts
+  }
+}
+
+/** Blocks between two keys, both included, in the order of arrival. */
+export function storedMessages(db: Database, from = 0, upTo = Number.MAX_SAFE_INTEGER): readonly MessageColumns[] {
+  return db.rows<[number, Bytes, Bytes, Bytes | null]>(STAMPS, from, upTo).map((row) => new StoredMessages(db, row))
+}
+
+/** A message of one stream in a block. */
+export interface ArrivedMessage {
+  readonly time: number
+  /** NaN where it stays */
+  readonly expires: number
+  body(): string
+}
+
+/** Those of one stream, in the order of their arrival. */
+export function arrivedMessages(db: Database, stream: number): readonly ArrivedMessage[] {
+  const found: ArrivedMessage[] = []
+  for (const columns of storedMessages(db)) {
+    const { streams, times, expires } = columns
+    for (let at = streams.indexOf(stream); at >= 0; at = streams.indexOf(stream, at + 1)) {
+      const place = at
+      found.push({
+        time: times[place] ?? 0,
+        expires: expires?.[place] ?? Number.NaN,
+        body: () => bodyAt(columns, place),
+      })
+    }
+  }
+  return found
+}
+
+/** By time, then by arrival, without those that are equal to one before them. */
+export function distinctByTime<Message extends { readonly time: number; body(): string }>(
+  messages: readonly Message[],
+): readonly Message[] {
+  const sorted = messages.toSorted((one, other) => one.time - other.time)
+  let bodies = new Set<string>()
+  return sorted.filter((one, i) => {
+    const isAfter = sorted[i - 1]?.time === one.time
+    // few have their time in common with others: bodies are read for these alone
+    if (!isAfter && sorted[i + 1]?.time !== one.time) return true
+    if (!isAfter) bodies = new Set()
+    const { size } = bodies
+    return bodies.add(one.body()).size > size
+  })
+}
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+function bytesOf({ buffer, byteOffset, byteLength }: Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer>): Bytes {
+  return new Uint8Array(buffer, byteOffset, byteLength)
+}
+
+function numbersOf(bytes: Bytes): Float64Array<ArrayBuffer> {
+  const { buffer, byteOffset, byteLength } = bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes)
+  return new Float64Array(buffer, byteOffset, byteLength / 8)
+}
+
+function placesOf(bytes: Bytes): Uint32Array<ArrayBuffer> {
+  const { buffer, byteOffset, byteLength } = bytes.byteOffset % 4 === 0 ? bytes : new Uint8Array(bytes)
+  return new Uint32Array(buffer, byteOffset, byteLength / 4)
+}
+
+const HEADS = 'SELECT key, count, octet_length(bodies), expires FROM main.message_blocks ORDER BY key'
+const STORE = 'INSERT OR REPLACE INTO main.message_blocks VALUES (?, ?, ?, ?, ?, ?, ?, ?)'
+const STAMPS = `
+  SELECT key, streams, times, expiries FROM main.message_blocks WHERE key BETWEEN ? AND ? ORDER BY key`
+const TEXTS = 'SELECT ends, bodies FROM main.message_blocks WHERE key = ?'

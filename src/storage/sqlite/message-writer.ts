@@ -1,0 +1,239 @@
+/**
+ * Writes messages: into blocks as they arrive, and from there, when many wait, into rows that are found by stream and time.
+ * Who keeps the last messages of a stream has the others removed from blocks before they would become rows. Works inside the
+ * transaction of its caller.
+ */
+import { hash } from 'node:crypto'
+import type { Database } from './database.ts'
+import { InsertRows, MAX_ROWS } from './insert-rows.ts'
+import {
+  blockHeads,
+  bodyAt,
+  deleteBlock,
+  isSmall,
+  MessagesBuilder,
+  storedMessages,
+  storeMessages,
+  type BlockHead,
+  type MessageColumns,
+} from './message-block.ts'
+import type { ExpireJob, RemoveJob } from './series-jobs.ts'
+import { WaitingMessages } from './waiting-messages.ts'
+
+/** characters of messages that wait, about */
+const MAX_CHARACTERS = 16 * 1024 * 1024
+/** messages that are made rows at once, about: a batch may wait for it */
+const SLICE = 8_192
+/** blocks that are written anew one by one when something is removed from them; more are sorted on the way */
+const FEW_BLOCKS = 4
+
+export class MessageWriter {
+  readonly #db: Database
+  readonly #most: number
+  readonly #rows: InsertRows
+  readonly #digests = Array.from({ length: MAX_ROWS }, () => Buffer.alloc(DIGEST_BYTES))
+  /** undefined: to be read */
+  #known: { heads: BlockHead[]; next: number } | undefined
+  /** all blocks, once somebody removes something in this transaction */
+  #waiting: WaitingMessages | undefined
+
+  /** `most`: messages that wait in blocks */
+  constructor(db: Database, most: number) {
+    this.#db = db
+    this.#most = most
+    this.#rows = new InsertRows(db, INSERT, COLUMNS)
+  }
+
+  append(columns: MessageColumns): void {
+    const count = columns.times.length
+    if (count === 0) return
+    this.#removeFromBlocks()
+    const known = this.#blocks()
+    const last = known.heads.at(-1)
+    if (last !== undefined && isSmall(last) && isSmall({ count, size: columns.bodies.length })) {
+      const both = new MessagesBuilder()
+      for (const before of storedMessages(this.#db, last.key)) both.takeAll(before)
+      both.takeAll(columns)
+      known.heads.splice(-1, 1, storeMessages(this.#db, last.key, both.columns()))
+    } else known.heads.push(storeMessages(this.#db, known.next, columns))
+    known.next += count
+  }
+
+  remove({ tenant, resource, from, until, stream, keep }: RemoveJob): void {
+    if (stream !== undefined) {
+      const [key] = this.#db.row<[number]>(STREAM, tenant, resource, stream) ?? []
+      if (key !== undefined) this.#prune(key, from, until, keep)
+      return
+    }
+    const waiting = this.#allWaiting()
+    for (const [key] of this.#db.rows<[number]>(STREAMS, tenant, resource)) {
+      waiting.remove(waiting.of(key).filter((place) => isWithin(waiting.timeOf(place), from, until)))
+    }
+    this.#db.run(REMOVE, tenant, resource, from, until)
+  }
+
+  /** Gives how many went. */
+  expire({ tenant, now, limit }: ExpireJob): number {
+    const { heads } = this.#blocks()
+    if (heads.length > 0) {
+      const isDue = heads.some(({ expires }) => expires <= now) || this.#db.row(DUE, now, tenant, 1) !== undefined
+      // one that is hidden by one that expires must go with it
+      if (isDue) this.#makeAllRows()
+    }
+    return this.#db.run(EXPIRE, now, tenant, limit)
+  }
+
+  /** To be called at the end of each transaction. */
+  settle(): void {
+    this.#removeFromBlocks()
+    const known = this.#blocks()
+    while (total(known.heads, 'count') > this.#most || total(known.heads, 'size') > MAX_CHARACTERS) {
+      let blocks = 0
+      for (let count = 0; count < SLICE && blocks < known.heads.length; blocks += 1) {
+        count += known.heads[blocks]?.count ?? 0
+      }
+      const oldest = known.heads.splice(0, blocks)
+      this.#writeRows(new WaitingMessages(storedMessages(this.#db, 0, oldest.at(-1)?.key)))
+      this.#delete(oldest)
+    }
+  }
+
+  /** To be called when a transaction failed: what is known may not be so. */
+  forget(): void {
+    this.#known = undefined
+    this.#waiting = undefined
+  }
+
+  /** Those of a stream that are not among its newest so many. */
+  #prune(stream: number, from: number, until: number, keep: number): void {
+    const waiting = this.#allWaiting()
+    const places = waiting.of(stream)
+    const distinct = waiting.distinct(places)
+    const [first] = distinct
+    if (first !== undefined) {
+      // one of them may be equal to a row, and would be seen once that is gone
+      if (this.#db.row(ROW_FROM, stream, waiting.timeOf(first)) !== undefined) {
+        this.#makeAllRows()
+        return this.#prune(stream, from, until, keep)
+      }
+      if (distinct.length < places.length) {
+        const counted = new Set(distinct)
+        waiting.remove(places.filter((place) => !counted.has(place)))
+      }
+      const older = distinct.slice(0, Math.max(0, distinct.length - keep))
+      waiting.remove(older.filter((place) => isWithin(waiting.timeOf(place), from, until)))
+    }
+    // By the newest that does not stay: a list of those that stay would be made anew for each message.
+    const [time, key] = this.#db.row<[number, number]>(NEWEST_BUT, stream, Math.max(0, keep - distinct.length)) ?? []
+    if (time === undefined || key === undefined) return
+    this.#db.run(REMOVE_BEFORE, stream, from, Math.min(until, time), time, key)
+  }
+
+  #allWaiting(): WaitingMessages {
+    this.#waiting ??= new WaitingMessages(storedMessages(this.#db))
+    return this.#waiting
+  }
+
+  /** Writes blocks anew without what was removed. */
+  #removeFromBlocks(): void {
+    const waiting = this.#waiting
+    if (waiting === undefined) return
+    this.#waiting = undefined
+    const changed = waiting.changed()
+    const known = this.#blocks()
+    if (changed.length > FEW_BLOCKS) {
+      known.heads = this.#replace(known.heads, waiting, waiting.staying())
+    } else {
+      known.heads = known.heads.flatMap((head, block) => {
+        return changed.includes(block) ? this.#replace([head], waiting, waiting.stayingOf(block)) : head
+      })
+    }
+  }
+
+  /** By what stays, which stands where the first of them did: it is less, and of each stream in the same order. */
+  #replace(heads: readonly BlockHead[], waiting: WaitingMessages, places: Iterable<number>): BlockHead[] {
+    const blocks: MessageColumns[] = []
+    const builder = new MessagesBuilder()
+    for (const place of places) {
+      const { columns, at } = waiting.at(place)
+      builder.take(columns, at)
+      if (builder.isFull) blocks.push(builder.columns())
+    }
+    if (builder.count > 0) blocks.push(builder.columns())
+    this.#delete(heads)
+    let next = heads[0]?.key ?? 0
+    return blocks.map((columns) => {
+      const head = storeMessages(this.#db, next, columns)
+      next += head.count
+      return head
+    })
+  }
+
+  #makeAllRows(): void {
+    const known = this.#blocks()
+    this.#writeRows(this.#allWaiting())
+    this.#waiting = undefined
+    this.#delete(known.heads)
+    known.heads = []
+  }
+
+  #delete(blocks: readonly BlockHead[]): void {
+    for (const { key } of blocks) deleteBlock(this.#db, key)
+  }
+
+  #writeRows(waiting: WaitingMessages): void {
+    const places = waiting.staying()
+    this.#rows.run(places.length, (row, values, from) => {
+      const { columns, at } = waiting.at(places[row] ?? 0)
+      const body = bodyAt(columns, at)
+      const expires = columns.expires?.[at] ?? Number.NaN
+      values[from] = columns.streams[at] ?? 0
+      values[from + 1] = columns.times[at] ?? 0
+      values[from + 2] = this.#digest(body, from / COLUMNS)
+      values[from + 3] = body
+      values[from + 4] = Number.isNaN(expires) ? null : expires
+    })
+  }
+
+  /** Good until that place of a statement is filled again: a list of its own for each would cost more than its digest. */
+  #digest(text: string, place: number): Uint8Array {
+    const digest = this.#digests[place] ?? Buffer.alloc(DIGEST_BYTES)
+    digest.write(hash('sha256', text, 'binary'), 0, DIGEST_BYTES, 'binary')
+    return digest
+  }
+
+  #blocks(): { heads: BlockHead[]; next: number } {
+    if (this.#known === undefined) {
+      const heads = blockHeads(this.#db)
+      const last = heads.at(-1)
+      const [rows = 0] = this.#db.row<[number | null]>('SELECT max(key) FROM messages') ?? []
+      this.#known = { heads, next: Math.max(rows ?? 0, last === undefined ? 0 : last.key + last.count - 1) + 1 }
+    }
+    return this.#known
+  }
+}
+
+function isWithin(time: number, from: number, until: number): boolean {
+  return time >= from && time <= until
+}
+
+function total(heads: readonly BlockHead[], what: 'count' | 'size'): number {
+  return heads.reduce((sum, head) => sum + head[what], 0)
+}
+
+const COLUMNS = 5
+const DIGEST_BYTES = 16
+const INSERT = 'INSERT OR IGNORE INTO messages (stream, time, digest, body, expires) VALUES'
+const STREAM = 'SELECT key FROM streams WHERE tenant = ? AND resource = ? AND stream = ?'
+const STREAMS = 'SELECT key FROM streams WHERE tenant = ? AND resource = ?'
+const ROW_FROM = 'SELECT 1 FROM messages WHERE stream = ? AND time >= ? LIMIT 1'
+const NEWEST_BUT = 'SELECT time, key FROM messages WHERE stream = ? ORDER BY time DESC, key DESC LIMIT 1 OFFSET ?'
+const REMOVE_BEFORE = `
+  DELETE FROM messages WHERE stream = ?1 AND time BETWEEN ?2 AND ?3 AND (time < ?4 OR key <= ?5)`
+const REMOVE = `
+  DELETE FROM messages WHERE time BETWEEN ?3 AND ?4
+  AND stream IN (SELECT key FROM streams WHERE tenant = ?1 AND resource = ?2)`
+const DUE = `
+  SELECT e.key FROM messages AS e CROSS JOIN streams AS s ON s.key = e.stream
+  WHERE e.expires <= ? AND s.tenant = ? LIMIT 0 + ?`
+const EXPIRE = `DELETE FROM messages WHERE key IN (${DUE})`
