@@ -38,22 +38,23 @@ class Walk {
   }
 
   visit(value: unknown): void {
-    if (this.#over) return
+    if (!this.#isLeaf(value)) this.#visitOther(value)
+  }
+
+  #visitOther(value: unknown): void {
+    if (typeof value === 'number') return this.#wrong(`${value} is no number of JSON`, 'give a finite number or null')
+    if (typeof value === 'object' && value !== null) return this.#visitInside(value)
+    this.#wrong(`${kindOf(value)} is no JSON`, 'give plain JSON')
+  }
+
+  /** True when there is nothing inside of it, and nothing wrong with it, which holds for most. */
+  #isLeaf(value: unknown): boolean {
     this.#room -= typeof value === 'string' ? value.length + 2 : 1
-    if (this.#room < 0) return this.#tooLarge(this.#root, `has more than ${MAX_JSON_BYTES} bytes as JSON`)
-    switch (typeof value) {
-      case 'string':
-      case 'boolean':
-        return
-      case 'number':
-        if (!Number.isFinite(value)) this.#wrong(`${value} is no number of JSON`, 'give a finite number or null')
-        return
-      case 'object':
-        if (value !== null) this.#visitInside(value)
-        return
-      default:
-        this.#wrong(`${kindOf(value)} is no JSON`, 'give plain JSON')
+    if (this.#room < 0) {
+      this.#tooLarge(this.#root, `has more than ${MAX_JSON_BYTES} bytes as JSON`)
+      return true
     }
+    return typeof value === 'string' || typeof value === 'boolean' || value === null || Number.isFinite(value)
   }
 
   #visitInside(value: object): void {
@@ -61,11 +62,12 @@ class Walk {
       return this.#tooLarge(this.#place(), `is nested more than ${MAX_JSON_DEPTH} deep, or holds itself`)
     }
     if (Array.isArray(value)) {
-      for (let i = 0; i < value.length; i += 1) this.#visitAt(i, value[i])
+      for (let i = 0; i < value.length && !this.#over; i += 1) this.#visitAt(i, value[i])
       return
     }
     if (!isPlainObject(value)) return this.#wrong('an instance of a class is no JSON', 'give a plain object')
     for (const key of Object.keys(value)) {
+      if (this.#over) return
       if (FORBIDDEN_KEYS.has(key)) {
         this.#trail.push(key)
         this.#wrong(`the key ${key} is refused, because it reaches a prototype`, 'rename it')
@@ -77,9 +79,11 @@ class Walk {
     }
   }
 
+  /** Its place is noted only where somebody may have to be told of it. */
   #visitAt(key: string | number, value: unknown): void {
+    if (this.#isLeaf(value)) return
     this.#trail.push(key)
-    this.visit(value)
+    this.#visitOther(value)
     this.#trail.pop()
   }
 

@@ -163,7 +163,9 @@ export interface SmallChunks {
 export function findSmallChunks(db: Database, series: number, size: number): SmallChunks {
   let from: number | undefined
   let sum = 0
-  for (const [first, count, bytes] of db.rows<[number, number, number]>(NEWEST, series)) {
+  // one by one: most series have few of them, and a row of others is a page of the file
+  const rows = db.statement(NEWEST).iterate(series) as Iterable<unknown> as Iterable<readonly [number, number, number]>
+  for (const [first, count, bytes] of rows) {
     if (count >= size || bytes > MAX_CHARACTERS / 4) break
     from = first
     sum += count

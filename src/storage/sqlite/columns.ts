@@ -72,8 +72,9 @@ export function between(columns: Columns, from: number, until: number): Columns 
 export function merged(older: Columns, newer: Columns): Columns {
   if (newer.times.length === 0) return older
   if (older.times.length === 0) return newer
-  const builder = new ColumnsBuilder(older.times.length + newer.times.length)
   const [a, b] = [older.times, newer.times]
+  if ((a.at(-1) ?? 0) < (b[0] ?? 0)) return joined([older, newer])
+  const builder = new ColumnsBuilder(a.length + b.length)
   let [i, j] = [0, 0]
   while (i < a.length && j < b.length) {
     const [one, other] = [a[i] ?? 0, b[j] ?? 0]
@@ -85,6 +86,15 @@ export function merged(older: Columns, newer: Columns): Columns {
   }
   for (; i < a.length; i += 1) builder.take(older, i)
   for (; j < b.length; j += 1) builder.take(newer, j)
+  return builder.columns()
+}
+
+/** All, each behind the one before it. */
+export function joined(parts: readonly Columns[]): Columns {
+  const [only] = parts
+  if (parts.length === 1 && only !== undefined) return only
+  const builder = new ColumnsBuilder(parts.reduce((sum, { times }) => sum + times.length, 0))
+  for (const part of parts) builder.takeAll(part)
   return builder.columns()
 }
 
@@ -150,6 +160,19 @@ export class ColumnsBuilder {
     )
   }
 
+  /** All of others, behind what there is. */
+  takeAll(from: Columns): void {
+    const { length } = from.times
+    if (from.kinds !== undefined || from.expires !== undefined || this.#expires !== undefined) {
+      for (let i = 0; i < length; i += 1) this.take(from, i)
+      return
+    }
+    if (this.#count + length > this.#times.length) this.#grow(this.#count + length)
+    this.#times.set(from.times, this.#count)
+    this.#values.set(from.values, this.#count)
+    this.#count += length
+  }
+
   /** `value` as columns have it, its text in `words`. */
   put(time: number, kind: number, value: number, words: readonly string[], expires = Number.NaN): void {
     const i = this.#place(time, expires)
@@ -172,7 +195,7 @@ export class ColumnsBuilder {
 
   #place(time: number, expires: number): number {
     const i = this.#count
-    if (i === this.#times.length) this.#grow()
+    if (i === this.#times.length) this.#grow(i + 1)
     this.#count += 1
     this.#times[i] = time
     if (!Number.isNaN(expires)) this.#expires ??= new Float64Array(this.#times.length).fill(Number.NaN)
@@ -180,8 +203,8 @@ export class ColumnsBuilder {
     return i
   }
 
-  #grow(): void {
-    const size = Math.max(16, this.#count * 2)
+  #grow(least: number): void {
+    const size = Math.max(16, least, this.#count * 2)
     const grown = (column: Float64Array): Float64Array<ArrayBuffer> => {
       const larger = new Float64Array(size)
       larger.set(column)

@@ -64,8 +64,9 @@ function joined(blocks: readonly SampleBlock[]): SampleBlock {
   for (const block of blocks) {
     samples.set(block.samples, start)
     const end = start + block.samples.length
-    for (let at = start; at < end && words.length > 0 && block.words.length > 0; at += SAMPLE) {
-      if (kindOfCode(samples[at + CODE] ?? 0) === TEXT) samples[at + VALUE] = (samples[at + VALUE] ?? 0) + words.length
+    const before = words.length
+    for (let at = start; at < end && before > 0 && block.words.length > 0; at += SAMPLE) {
+      if (kindOfCode(samples[at + CODE] ?? 0) === TEXT) samples[at + VALUE] = (samples[at + VALUE] ?? 0) + before
     }
     for (const word of block.words) words.push(word)
     start = end
