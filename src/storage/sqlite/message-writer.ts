@@ -23,7 +23,7 @@ import { WaitingMessages } from './waiting-messages.ts'
 /** characters of messages that wait, about */
 const MAX_CHARACTERS = 16 * 1024 * 1024
 /** messages that are made rows at once, about: a batch may wait for it */
-const SLICE = 8_192
+const SLICE = 4_096
 /** blocks that are written anew one by one when something is removed from them; more are sorted on the way */
 const FEW_BLOCKS = 4
 

@@ -64,12 +64,16 @@ function joined(blocks: readonly SampleBlock[]): SampleBlock {
   for (const block of blocks) {
     samples.set(block.samples, start)
     const end = start + block.samples.length
-    const before = words.length
-    for (let at = start; at < end && before > 0 && block.words.length > 0; at += SAMPLE) {
-      if (kindOfCode(samples[at + CODE] ?? 0) === TEXT) samples[at + VALUE] = (samples[at + VALUE] ?? 0) + before
-    }
+    if (words.length > 0 && block.words.length > 0) moveTexts(samples, start, end, words.length)
     for (const word of block.words) words.push(word)
     start = end
   }
   return { samples, words }
+}
+
+/** Their texts stand behind so many others now. */
+function moveTexts(samples: Float64Array, start: number, end: number, others: number): void {
+  for (let at = start; at < end; at += SAMPLE) {
+    if (kindOfCode(samples[at + CODE] ?? 0) === TEXT) samples[at + VALUE] = (samples[at + VALUE] ?? 0) + others
+  }
 }

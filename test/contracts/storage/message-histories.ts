@@ -1,4 +1,7 @@
-/** Random histories of messages: late, repeated, expiring, removed and pruned ones; the medium and the model must agree. */
+/**
+ * Random histories of messages: late, repeated, expiring, removed and pruned ones, several changes in one turn; the medium and
+ * the model must agree.
+ */
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import type { Storage } from '../../../src/storage/contract.ts'
@@ -11,7 +14,13 @@ const STREAMS = ['events', 'commands'] as const
 const resources = fc.constantFrom(...RESOURCES)
 const streams = fc.constantFrom(...STREAMS)
 const times = fc.integer({ min: -3, max: 8 })
-const bodies = fc.constantFrom<StoredMessage['body']>({}, { n: 1 }, { n: 2 }, { text: '\u0000\ud800"～' })
+const bodies = fc.oneof(
+  {
+    weight: 9,
+    arbitrary: fc.constantFrom<StoredMessage['body']>({}, { n: 1 }, { n: 2 }, { text: '\u0000\ud800"～' }),
+  },
+  { weight: 1, arbitrary: fc.constant({ text: 'x'.repeat(20_000) }) },
+)
 /** `expires`: ms after it was appended */
 const messages: fc.Arbitrary<StoredMessage> = fc.record(
   { resource: resources, stream: streams, time: times, body: bodies, expires: fc.integer({ min: 1, max: 60 }) },
@@ -21,14 +30,16 @@ const ranges: fc.Arbitrary<TimeRange> = fc.record({ from: times, until: times },
 
 type Stream = Pick<StoredMessage, 'resource' | 'stream'>
 type Query = Parameters<Series['messages']>[0]
-type Step =
+type Change =
   | { readonly kind: 'append'; readonly messages: readonly StoredMessage[] }
   | { readonly kind: 'remove'; readonly what: { readonly resource: string; readonly stream?: string } & TimeRange }
   | { readonly kind: 'prune'; readonly what: Stream & TimeRange & { readonly keep: number } }
+type Step =
+  | { readonly kind: 'turn'; readonly changes: readonly Change[] }
   | { readonly kind: 'expire'; readonly ms: number }
   | { readonly kind: 'ask'; readonly query: Query }
 
-const steps: fc.Arbitrary<Step> = fc.oneof(
+const changes: fc.Arbitrary<Change> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('append'), messages: fc.array(messages, { maxLength: 12 }) }) },
   {
     weight: 1,
@@ -46,6 +57,16 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
       what: fc
         .tuple(fc.record({ resource: resources, stream: streams, keep: fc.nat(6) }), ranges)
         .map(([some, range]) => ({ ...some, ...range })),
+    }),
+  },
+)
+
+const steps: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('turn'),
+      changes: fc.array(changes, { minLength: 1, maxLength: 6 }),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('expire'), ms: fc.nat(20) }) },
@@ -89,17 +110,9 @@ export function definesMessageHistories(suite: Suite<Storage>): void {
 
 async function take(step: Step, series: Series, model: MessageModel, clock: SuiteClock): Promise<void> {
   switch (step.kind) {
-    case 'append': {
-      const given = step.messages.map((one) => ({ ...one, ...(one.expires && { expires: clock.now + one.expires }) }))
-      await series.append({ messages: given })
-      return model.append(given)
-    }
-    case 'remove':
-      await series.remove({ ...step.what, only: 'messages' })
-      return model.remove(step.what)
-    case 'prune':
-      await series.remove({ ...step.what, only: 'messages' })
-      return model.remove(step.what)
+    case 'turn':
+      await Promise.all(step.changes.map((one) => change(one, series, model, clock.now)))
+      return
     case 'expire':
       clock.now += step.ms
       expect(await series.expire(clock.now)).toBe(model.expire(clock.now))
@@ -108,6 +121,18 @@ async function take(step: Step, series: Series, model: MessageModel, clock: Suit
       expect(await series.messages(step.query)).toEqual(model.ask(step.query))
       return
   }
+}
+
+async function change(one: Change, series: Series, model: MessageModel, now: number): Promise<void> {
+  if (one.kind === 'append') {
+    const given = one.messages.map((message) => {
+      return { ...message, ...(message.expires && { expires: now + message.expires }) }
+    })
+    model.append(given)
+    return series.append({ messages: given })
+  }
+  model.remove(one.what)
+  return series.remove({ ...one.what, only: 'messages' })
 }
 
 /** As simply as it can be said: a list in the order of arrival. */

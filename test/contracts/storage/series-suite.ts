@@ -313,6 +313,10 @@ function definesProgress(suite: Suite<Storage>): void {
       expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(1, 2)])
       expect(await series.messages({ resource: 'r', stream: 'events' })).toHaveLength(2)
       expect(await series.applied('inputs', 0)).toBe(5)
+      await Promise.all([at(6, 5), at(6, 6), at(2, 7), at(7, 8)].map((batch) => series.append(batch)))
+      expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(1, 8)])
+      const values = (await series.messages({ resource: 'r', stream: 'events' })).map(({ body }) => body['value'])
+      expect(values).toEqual([8, 5, 2, 1])
     },
   )
 

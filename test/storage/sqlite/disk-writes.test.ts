@@ -56,3 +56,23 @@ describe('samples that come one at a time', () => {
     await storage.close()
   })
 })
+
+describe('messages of many devices', () => {
+  it('are not written where those of each device stand: that would be a page for each', async () => {
+    const data = join(folder, 'messages')
+    const storage = await openSqlite({ folder: data, blobs: openMemoryBlobs() })
+    const { series } = storage.tenant('acme')
+    const append = (time: number) => {
+      const body = { temperature: 21.5, humidity: 60 }
+      const messages = Array.from({ length: 200 }, (_, i) => ({ resource: `r${i}`, stream: 'events', time, body }))
+      return series.append({ messages })
+    }
+    // so few in all that the journal is not begun anew
+    for (let time = 0; time < 20; time++) await append(time)
+    const journal = join(data, 'series.db-wal')
+    const before = statSync(journal).size
+    for (let time = 20; time < 40; time++) await append(time)
+    expect((statSync(journal).size - before) / FRAME / 20).toBeLessThan(10)
+    await storage.close()
+  })
+})
