@@ -36,7 +36,7 @@ class StateWriter {
   readonly #tenants: Set<string>
 
   constructor({ file }: StateWriterData) {
-    this.#db = openWriter(file, { synchronous: 'FULL', cacheMb: 64, checkpointPages: 4_000 })
+    this.#db = openWriter(file, { synchronous: 'FULL', cacheMb: 64, checkpointPages: 1_000 })
     migrate(this.#db, file, STATE_MIGRATIONS)
     this.#logs = new LogTables(this.#db)
     this.#tenants = new Set(this.#db.rows<[string]>('SELECT name FROM tenants').map(([name]) => name))
