@@ -11,6 +11,7 @@ export interface Intake {
 
 interface IntakePost {
   readonly messages: Messages | Messages[number]
+  readonly text?: string
   readonly hops?: number
   readonly root?: string
 }

@@ -54,3 +54,12 @@ export function hasKeysOf(a: object, b: object): boolean {
   for (const key in b) if (keys[i++] !== key) return false
   return i === keys.length
 }
+
+/** JSON that is text already, made of what was checked to be plain JSON: nobody walks it again. */
+export class JsonText {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+}

@@ -10,12 +10,12 @@ import type {
   Document,
   Expectation,
   Log,
+  LogBody,
   Series,
   Store,
   Write,
 } from '../storage/contract.ts'
 import { WrappedCollection } from '../storage/wrapped-collection.ts'
-import type { Json } from '../kernel/json.ts'
 
 /** Logs of which each partition has its own. */
 const LOGS: ReadonlySet<string> = new Set(['broker', 'rule_inputs'])
@@ -81,11 +81,11 @@ class OwnLog implements Log {
     this.#number = number
   }
 
-  append(_partition: number, bodies: readonly Json[]): Promise<number> {
+  append(_partition: number, bodies: readonly LogBody[]): Promise<number> {
     return this.#log.append(this.#number, bodies)
   }
 
-  appending(_partition: number, bodies: readonly Json[]): Write {
+  appending(_partition: number, bodies: readonly LogBody[]): Write {
     return this.#log.appending(this.#number, bodies)
   }
 

@@ -17,7 +17,7 @@
  *   one that is refused for what its writes say may be told so earlier
  * STORE-7 all who share a medium are told the time by one clock
  */
-import type { Json } from '../kernel/json.ts'
+import type { Json, JsonText } from '../kernel/json.ts'
 import type { Blobs } from './blobs.ts'
 import type { Series } from './series.ts'
 
@@ -223,7 +223,7 @@ export type Write =
       readonly id: string
       readonly expect: number
     }
-  | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly bodies: readonly Json[] }
+  | { readonly kind: 'append'; readonly log: string; readonly partition: number; readonly bodies: readonly LogBody[] }
 
 export interface Committed {
   /** by place of the write: a put's new version, the version that was expected, an append's last position, 1 or 0 for a delete that found one or none */
@@ -234,8 +234,8 @@ export interface Committed {
 export interface Log {
   readonly name: string
   /** Gives the position of the last. */
-  append(partition: number, bodies: readonly Json[]): Promise<number>
-  appending(partition: number, bodies: readonly Json[]): Write
+  append(partition: number, bodies: readonly LogBody[]): Promise<number>
+  appending(partition: number, bodies: readonly LogBody[]): Write
   /** Entries after a position, oldest first, at most `limit` (1 to 10,000, default 1,000). */
   read(partition: number, after: number, limit?: number): Promise<readonly LogEntry[]>
   /** First and last position that are kept; `{ first: n + 1, last: n }` when none is. */
@@ -244,6 +244,9 @@ export interface Log {
   /** Forgets entries up to and with a position. Positions are never used again (STORE-3). */
   trim(partition: number, upTo: number): Promise<void>
 }
+
+/** The body of an entry on its way in; read back it is JSON. */
+export type LogBody = Json | JsonText
 
 export interface LogEntry {
   readonly position: number

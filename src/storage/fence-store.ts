@@ -12,8 +12,17 @@
  */
 import { WrappedCollection } from './wrapped-collection.ts'
 import { AppError } from '../kernel/errors.ts'
-import type { Json } from '../kernel/json.ts'
-import type { Collection, CollectionSpec, Committed, Document, Expectation, Log, Store, Write } from './contract.ts'
+import type {
+  Collection,
+  CollectionSpec,
+  Committed,
+  Document,
+  Expectation,
+  Log,
+  LogBody,
+  Store,
+  Write,
+} from './contract.ts'
 
 /** Who may write what the fence guards. */
 interface FenceRecord {
@@ -99,7 +108,7 @@ class FencedStore implements Store {
     return {
       name,
       appending: (partition, bodies) => log.appending(partition, bodies),
-      append: async (partition, bodies: readonly Json[]) => {
+      append: async (partition, bodies: readonly LogBody[]) => {
         const { results } = await this.commit([log.appending(partition, bodies)])
         return results[0] ?? 0
       },

@@ -1,5 +1,5 @@
 /** Plain JSON on its way into a medium: checked, bounded, and as the text that is kept. */
-import { FORBIDDEN_KEYS, isPlainObject } from '../kernel/json.ts'
+import { FORBIDDEN_KEYS, isPlainObject, JsonText } from '../kernel/json.ts'
 import { at } from '../kernel/pointer.ts'
 import { kindOf } from './check-text.ts'
 import { MAX_JSON_BYTES, MAX_JSON_DEPTH } from './limits.ts'
@@ -10,10 +10,13 @@ import type { Problems } from './problems.ts'
  * wrong: then `problems` has all of it, each at its place under `path`.
  */
 export function jsonText(value: unknown, path: string, problems: Problems): string | undefined {
+  if (value instanceof JsonText) return bounded(value.text, path, problems)
   const before = problems.count
   new Walk(path, problems).visit(value)
-  if (problems.count > before) return undefined
-  const text = JSON.stringify(value)
+  return problems.count > before ? undefined : bounded(JSON.stringify(value), path, problems)
+}
+
+function bounded(text: string, path: string, problems: Problems): string | undefined {
   if (text.length * 3 > MAX_JSON_BYTES) {
     const bytes = Buffer.byteLength(text)
     if (bytes > MAX_JSON_BYTES) {

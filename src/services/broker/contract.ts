@@ -236,6 +236,8 @@ export interface Forwarding {
 /** What one poster sent: one invocation of each task that takes it. */
 export interface ForwardedPost {
   readonly messages: readonly (BrokerMessage & { readonly resource: string })[]
+  /** of one message, the same as JSON, by who has it at hand */
+  readonly text?: string
   readonly hops?: number
   /** with hops: what everything that came of one arrival is known by */
   readonly root?: string

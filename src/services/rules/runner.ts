@@ -154,6 +154,8 @@ export interface DataIntake {
 /** What one poster gives on the channel of broker data: one invocation. */
 export interface IntakePost {
   readonly messages: Message | readonly Message[]
+  /** of one message that is no list, the same as JSON, by who has it at hand */
+  readonly text?: string
   /** how many rules in a row led to them; default 0 */
   readonly hops?: number
   /** with hops: what everything that came of one arrival is known by */

@@ -1,7 +1,6 @@
 /** A log of one tenant. */
-import type { Json } from '../../kernel/json.ts'
 import { checkLogName, checkLogQuestion } from '../check-log.ts'
-import type { Log, LogEntry, Write } from '../contract.ts'
+import type { Log, LogBody, LogEntry, Write } from '../contract.ts'
 import type { Opened } from './opened.ts'
 
 export class PostgresLog implements Log {
@@ -23,12 +22,12 @@ export class PostgresLog implements Log {
     this.#commit = commit
   }
 
-  async append(partition: number, bodies: readonly Json[]): Promise<number> {
+  async append(partition: number, bodies: readonly LogBody[]): Promise<number> {
     const [last = 0] = await this.#commit([this.appending(partition, bodies)])
     return last
   }
 
-  appending(partition: number, bodies: readonly Json[]): Write {
+  appending(partition: number, bodies: readonly LogBody[]): Write {
     return { kind: 'append', log: this.name, partition, bodies }
   }
 

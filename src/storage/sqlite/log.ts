@@ -1,7 +1,7 @@
 /** A log of one tenant. */
-import type { Json } from '../../kernel/json.ts'
 import { checkLogQuestion } from '../check-log.ts'
-import type { Log, LogEntry, Write } from '../contract.ts'
+import type { Json } from '../../kernel/json.ts'
+import type { Log, LogBody, LogEntry, Write } from '../contract.ts'
 import type { Opened } from './opened.ts'
 import type { LogRows } from './read-log.ts'
 import { mapInTurns } from './turns.ts'
@@ -17,12 +17,12 @@ export class SqliteLog implements Log {
     this.name = name
   }
 
-  async append(partition: number, bodies: readonly Json[]): Promise<number> {
+  async append(partition: number, bodies: readonly LogBody[]): Promise<number> {
     const { results } = await this.#opened.commit(this.#tenant, [this.appending(partition, bodies)])
     return results[0] ?? 0
   }
 
-  appending(partition: number, bodies: readonly Json[]): Write {
+  appending(partition: number, bodies: readonly LogBody[]): Write {
     return { kind: 'append', log: this.name, partition, bodies }
   }
 

@@ -1,7 +1,7 @@
 /** Conformance of the log: the durable order of inputs. `describeLog(name, medium)`. */
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import type { Json } from '../../../src/kernel/json.ts'
+import { JsonText, type Json } from '../../../src/kernel/json.ts'
 import type { Log, LogEntry, Storage } from '../../../src/storage/contract.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 import { describeMedium, expectCode, failureOf, storeFact, type Medium, type Suite } from './medium.ts'
@@ -47,6 +47,16 @@ function definesOrder(suite: Suite<Storage>): void {
     const entries = await log.read(0, 0)
     expect(entries).toEqual(inputs.map((body, i) => ({ position: i + 1, body })))
     expect(JSON.stringify(entries.at(-1)?.body)).toBe('{"b":1,"a":[{"c":null}]}')
+  })
+
+  fact('a body that is text already is the JSON that it says, and bounded as any other', async (store) => {
+    const log = store.log('inputs')
+    const body = { a: ['"', 1, null], b: { c: '😀' } }
+    await log.append(0, [{ n: 1 }, new JsonText(JSON.stringify(body)), { n: 2 }])
+    expect((await log.read(0, 0)).map((entry) => entry.body)).toEqual([{ n: 1 }, body, { n: 2 }])
+    const long = new JsonText(JSON.stringify('x'.repeat(1_048_576)))
+    await expectCode(() => log.append(0, [{ n: 3 }, long]), 'TOO_LARGE')
+    expect(await log.bounds(0)).toEqual({ first: 1, last: 3 })
   })
 
   fact('a body is copied on the way in, at the call, and on the way out', async (store) => {

@@ -21,6 +21,12 @@ export function routedMessageOf(arrival: Arrival): RoutedMessage {
   return arrival.told
 }
 
+/** The same as JSON, made of the text that there is. */
+export function routedText({ resource, text }: Arrival): string {
+  // a message has its timestamp at least
+  return `{"resource":${JSON.stringify(resource)},${text.slice(1)}`
+}
+
 /** A whole post, read. */
 export interface Post {
   readonly channel: Channel

@@ -10,10 +10,10 @@
  * INPUT-3 a unit that is refused leaves nothing behind and holds up none
  * INPUT-4 what waits is bounded: beyond it inputs are refused, and nothing of them was done
  */
+import type { JsonText } from '../../../kernel/json.ts'
 import { AppError } from '../../../kernel/errors.ts'
-import type { Json } from '../../../kernel/json.ts'
 import { ReorderBuffer, type Ended } from '../../../kernel/reorder-buffer.ts'
-import type { Committed, Log, Store, Write } from '../../../storage/contract.ts'
+import type { Committed, Log, LogBody, Store, Write } from '../../../storage/contract.ts'
 import { INPUT_LOG, PARTITION, type Input } from './input.ts'
 import { TimeSlicer } from './time-slicer.ts'
 
@@ -77,15 +77,20 @@ export class InputQueue {
 
   /**
    * Inputs of one moment, one after the other: all of them are committed with the writes, or none is. Settles with what
-   * applying them gives, after they are durable. Rejects with the store's error when they are not.
+   * applying them gives, after they are durable. Rejects with the store's error when they are not. `bodies`: the inputs as
+   * the log gets them, some of them as text.
    */
-  add(inputs: readonly Input[], writes: readonly Write[] = []): Promise<Applied> {
+  add(
+    inputs: readonly Input[],
+    writes: readonly Write[] = [],
+    bodies: readonly (Input | JsonText)[] = inputs,
+  ): Promise<Applied> {
     if (this.#size >= MAX_WAITING) {
       return Promise.reject(new AppError('TOO_LARGE', `${MAX_WAITING} inputs wait to be stored; send less at once`))
     }
     return new Promise((resolve, reject) => {
       // the log comes last, so that the places in an error about writes are those of their sender
-      const logging = this.#log.appending(PARTITION, inputs as unknown as readonly Json[])
+      const logging = this.#log.appending(PARTITION, bodies as readonly unknown[] as readonly LogBody[])
       this.#committing.add({ inputs, resolve, reject }, this.#store.commit([...writes, logging]))
       this.#count(inputs, 1)
     })

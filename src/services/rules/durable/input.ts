@@ -7,6 +7,7 @@
  * nothing before a tenant is spread over several hosts.
  */
 import type { Message, Sent } from '../../../core/task/origin.ts'
+import { JsonText } from '../../../kernel/json.ts'
 import type { RunnableTask } from '../runner.ts'
 
 /** `at`: epoch ms at which it was taken; never less than that of the one before. `t`: id of the task, `e`: its epoch. */
@@ -93,6 +94,11 @@ export const PARTITION = 0
 
 export function messagesOf(one: Message | readonly Message[]): readonly Message[] {
   return Array.isArray(one) ? (one as readonly Message[]) : [one as Message]
+}
+
+/** An input of one message as its log has it, made of the JSON of that; undefined where there is more to be said of it. */
+export function dataText(message: string, { channel, hops = 0 }: Sent, at: number): JsonText | undefined {
+  return channel === undefined && hops === 0 ? new JsonText(`{"k":"data","m":${message},"at":${at}}`) : undefined
 }
 
 type Data = Untimed<Extract<Input, { k: 'data' }>>

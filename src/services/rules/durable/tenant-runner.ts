@@ -15,11 +15,12 @@ import type { Lost } from '../../../core/task/lost.ts'
 import type { Message } from '../../../core/task/origin.ts'
 import { encodeNumbers } from '../../../core/task/json-numbers.ts'
 import { AppError, isAway, messageOf } from '../../../kernel/errors.ts'
+import type { JsonText } from '../../../kernel/json.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
 import type { Intake, IntakeOptions, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
 import { Checkpoints, type CheckpointSettings } from './checkpoints.ts'
 import { EndedDeliveries } from './ended-deliveries.ts'
-import { dataOf, messagesOf, type Input, type Untimed } from './input.ts'
+import { dataOf, dataText, messagesOf, type Input, type Untimed } from './input.ts'
 import { InputQueue, type Applied } from './input-queue.ts'
 import { Recovery, type Recovered } from './recovery.ts'
 import { isInParts, joinedState, withoutParts } from './stored-states.ts'
@@ -316,7 +317,9 @@ export class TenantRunner {
     }
     const { at, before } = this.#arriving()
     const inputs = heard.map((post): Input => ({ ...dataOf(post.messages, post), at }))
-    const { given, results } = await this.#add([...before, ...inputs], writes)
+    const texts = heard.map(({ text, ...sent }) => (text === undefined ? undefined : dataText(text, sent, at)))
+    const bodies = inputs.map((input, i) => texts[i] ?? input)
+    const { given, results } = await this.#add([...before, ...inputs], writes, [...before, ...bodies])
     const taken = given.slice(before.length)
     for (const [i, { messages }] of heard.entries()) if (taken[i] === true) this.inputs += messagesOf(messages).length
     return { taken: taken.includes(true), results }
@@ -341,9 +344,13 @@ export class TenantRunner {
     return { at, before: since === undefined ? [] : [{ k: 'still', at, since }] }
   }
 
-  async #add(inputs: readonly Input[], writes: readonly Write[]): Promise<Applied> {
+  async #add(
+    inputs: readonly Input[],
+    writes: readonly Write[],
+    bodies?: readonly (Input | JsonText)[],
+  ): Promise<Applied> {
     try {
-      return await this.#queue.add(inputs, writes)
+      return await this.#queue.add(inputs, writes, bodies)
     } catch (error) {
       if (isAway(error)) this.#standstill.away()
       throw error
