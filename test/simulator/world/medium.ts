@@ -4,6 +4,7 @@
  * is the medium in memory; what the contract of storage promises it keeps.
  */
 import { AppError } from '../../../src/kernel/errors.ts'
+import { JsonText } from '../../../src/kernel/json.ts'
 import type {
   Blobs,
   Collection,
@@ -352,6 +353,8 @@ function copied(write: Write): Write {
 function copyOf<T>(value: T): T {
   if (typeof value === 'number') return (value + 0) as T
   if (typeof value !== 'object' || value === null) return value
+  // a text cannot be changed
+  if (value instanceof JsonText) return value
   if (Array.isArray(value)) return value.map((item: unknown) => copyOf(item)) as T
   const copy: Record<string, unknown> = {}
   for (const [key, item] of Object.entries(value)) if (item !== undefined) copy[key] = copyOf(item as unknown)
