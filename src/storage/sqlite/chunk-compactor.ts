@@ -12,7 +12,7 @@ import {
   writeChunks,
   type StoredChunk,
 } from './chunks.ts'
-import { filtered, joined, merged, placeOf, slice, type Columns } from './columns.ts'
+import { filtered, joinedColumns, merged, placeOf, slice, type Columns } from './columns.ts'
 import type { Database } from './database.ts'
 import { WrittenRows } from './written-rows.ts'
 import { countRows, deleteRows, extentOfRows, readRows, RowWriter } from './sample-rows.ts'
@@ -66,7 +66,7 @@ export class ChunkCompactor {
     const small = from === undefined ? [] : [...chunksWithin(this.#db, series, from, NEVER)]
     for (const { key } of small) deleteChunk(this.#db, key)
     const parts = small.map((chunk) => chunk.columns())
-    writeChunks(this.#db, series, joined([...parts, columns]), this.#size)
+    writeChunks(this.#db, series, joinedColumns([...parts, columns]), this.#size)
   }
 
   /** To be called when rows of a series were written: now and then puts them into chunks. */

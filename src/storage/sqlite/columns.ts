@@ -73,7 +73,7 @@ export function merged(older: Columns, newer: Columns): Columns {
   if (newer.times.length === 0) return older
   if (older.times.length === 0) return newer
   const [a, b] = [older.times, newer.times]
-  if ((a.at(-1) ?? 0) < (b[0] ?? 0)) return joined([older, newer])
+  if ((a.at(-1) ?? 0) < (b[0] ?? 0)) return joinedColumns([older, newer])
   const builder = new ColumnsBuilder(a.length + b.length)
   let [i, j] = [0, 0]
   while (i < a.length && j < b.length) {
@@ -90,7 +90,7 @@ export function merged(older: Columns, newer: Columns): Columns {
 }
 
 /** All, each behind the one before it. */
-export function joined(parts: readonly Columns[]): Columns {
+export function joinedColumns(parts: readonly Columns[]): Columns {
   const [only] = parts
   if (parts.length === 1 && only !== undefined) return only
   const builder = new ColumnsBuilder(parts.reduce((sum, { times }) => sum + times.length, 0))

@@ -67,7 +67,10 @@ export class Database {
     this.#db.exec(sql)
   }
 
-  /** Prepared once per text; rows come as arrays. */
+  /**
+   * Prepared once per text; rows come as arrays. A bound limit is written `LIMIT 0 + ?`: where it stands alone SQLite plans
+   * the statement anew for each value, which costs several times what a small read does.
+   */
   statement(sql: string): StatementSync {
     const known = this.#statements.get(sql)
     if (known !== undefined) return known

@@ -106,7 +106,7 @@ export function blockHeads(db: Database): BlockHead[] {
 }
 
 /** Whether it is worth being written anew with what comes: many small ones would hold up readers. */
-export function isSmall({ count, size }: Pick<BlockHead, 'count' | 'size'>): boolean {
+export function isSmallBlock({ count, size }: Pick<BlockHead, 'count' | 'size'>): boolean {
   return count < FEW && size < FEW_CHARACTERS
 }
 
@@ -172,6 +172,11 @@ export function storedMessages(db: Database, from = 0, upTo = Number.MAX_SAFE_IN
   return db.rows<[number, Bytes, Bytes, Bytes | null]>(STAMPS, from, upTo).map((row) => new StoredMessages(db, row))
 }
 
+/** The number by which blocks and rows name a stream; undefined before its first message. */
+export function streamKey(db: Database, tenant: string, resource: string, stream: string): number | undefined {
+  return db.row<[number]>(STREAM, tenant, resource, stream)?.[0]
+}
+
 /** A message of one stream in a block. */
 export interface ArrivedMessage {
   readonly time: number
@@ -229,6 +234,7 @@ function placesOf(bytes: Bytes): Uint32Array<ArrayBuffer> {
   return new Uint32Array(buffer, byteOffset, byteLength / 4)
 }
 
+const STREAM = 'SELECT key FROM streams WHERE tenant = ? AND resource = ? AND stream = ?'
 const HEADS = 'SELECT key, count, octet_length(bodies), expires FROM main.message_blocks ORDER BY key'
 const STORE = 'INSERT OR REPLACE INTO main.message_blocks VALUES (?, ?, ?, ?, ?, ?, ?, ?)'
 const STAMPS = `

@@ -10,10 +10,11 @@ import {
   blockHeads,
   bodyAt,
   deleteBlock,
-  isSmall,
+  isSmallBlock,
   MessagesBuilder,
   storedMessages,
   storeMessages,
+  streamKey,
   type BlockHead,
   type MessageColumns,
 } from './message-block.ts'
@@ -50,7 +51,7 @@ export class MessageWriter {
     this.#removeFromBlocks()
     const known = this.#blocks()
     const last = known.heads.at(-1)
-    if (last !== undefined && isSmall(last) && isSmall({ count, size: columns.bodies.length })) {
+    if (last !== undefined && isSmallBlock(last) && isSmallBlock({ count, size: columns.bodies.length })) {
       const both = new MessagesBuilder()
       for (const before of storedMessages(this.#db, last.key)) both.takeAll(before)
       both.takeAll(columns)
@@ -61,7 +62,7 @@ export class MessageWriter {
 
   remove({ tenant, resource, from, until, stream, keep }: RemoveJob): void {
     if (stream !== undefined) {
-      const [key] = this.#db.row<[number]>(STREAM, tenant, resource, stream) ?? []
+      const key = streamKey(this.#db, tenant, resource, stream)
       if (key !== undefined) this.#prune(key, from, until, keep)
       return
     }
@@ -224,7 +225,6 @@ function total(heads: readonly BlockHead[], what: 'count' | 'size'): number {
 const COLUMNS = 5
 const DIGEST_BYTES = 16
 const INSERT = 'INSERT OR IGNORE INTO messages (stream, time, digest, body, expires) VALUES'
-const STREAM = 'SELECT key FROM streams WHERE tenant = ? AND resource = ? AND stream = ?'
 const STREAMS = 'SELECT key FROM streams WHERE tenant = ? AND resource = ?'
 const ROW_FROM = 'SELECT 1 FROM messages WHERE stream = ? AND time >= ? LIMIT 1'
 const NEWEST_BUT = 'SELECT time, key FROM messages WHERE stream = ? ORDER BY time DESC, key DESC LIMIT 1 OFFSET ?'

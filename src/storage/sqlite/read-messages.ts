@@ -1,7 +1,7 @@
 /** Reads of messages and of progress, on a reader's connection. Works inside the transaction of its caller. */
 import type { CheckedMessages } from '../check-series.ts'
 import type { Database } from './database.ts'
-import { arrivedMessages, distinctByTime, type ArrivedMessage } from './message-block.ts'
+import { arrivedMessages, distinctByTime, streamKey, type ArrivedMessage } from './message-block.ts'
 
 export interface MessagesRead extends CheckedMessages {
   readonly kind: 'messages'
@@ -20,7 +20,7 @@ export type MessageRow = readonly [time: number, body: string, expires: number |
 
 export function readMessages(db: Database, read: MessagesRead): readonly MessageRow[] {
   const { tenant, resource, stream, from, until, descending, limit, now } = read
-  const [key] = db.row<[number]>(STREAM, tenant, resource, stream) ?? []
+  const key = streamKey(db, tenant, resource, stream)
   if (key === undefined) return []
   const direction = descending ? 'DESC' : 'ASC'
   // Keys count up, so they are the order of arrival.
@@ -71,6 +71,5 @@ export function readApplied(db: Database, { tenant, log, partition }: AppliedRea
   return db.row<[number]>(sql, tenant, log, partition)?.[0] ?? 0
 }
 
-const STREAM = 'SELECT key FROM streams WHERE tenant = ? AND resource = ? AND stream = ?'
 const LAST = 'SELECT max(time) FROM messages WHERE stream = ?'
 const BODIES = 'SELECT body FROM messages WHERE stream = ? AND time = ?'
