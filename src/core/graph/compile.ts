@@ -14,6 +14,7 @@ import type { Plug, PlugKind, PlugRegistry } from '../plug/plug.ts'
 import { finishProperties } from '../plug/properties.ts'
 import type { Actuator, PlugNode, Relation, RuleGraph, Sensor, Trigger } from '../rule/rule.ts'
 import { nodesBehind } from './behind.ts'
+import { evaluationOrders } from './evaluation-order.ts'
 import { makeDataPlan } from './data-plan.ts'
 import { readsOfMessage } from './reads-message.ts'
 import { parentsFirst } from './order.ts'
@@ -38,6 +39,9 @@ const DEFAULT_PAUSE_MS = 3_600_000
 
 /** A graph while it is being built: the same objects, with lists that still grow. */
 type Growing<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] }
+
+/** A gate whose followers are not attached yet. */
+type GrowingGate = GateNode & { readonly followers: GraphNode[] }
 
 /** A rule that is ready to run. */
 export interface CompiledRule {
@@ -68,18 +72,19 @@ export function compileRule(
   const byLabel = new Map<string, GraphNode>()
   for (const sensor of sensors) byLabel.set(sensor.label, sensor)
   const gates = compileGates(rule.relations ?? [], sensors.length, byLabel)
-  const actuators = (rule.actuators ?? []).map((actuator, slot): ActuatorNode => {
+  const actuators = (rule.actuators ?? []).map((actuator, slot): Growing<ActuatorNode> => {
     return {
       kind: 'actuator',
       label: actuator.label,
       slot,
       call: callOf(actuator, 'actuator').call,
+      incoming: [],
       resource: resources.place(actuator.resource),
     }
   })
   for (const actuator of actuators) byLabel.set(actuator.label, actuator)
   const triggers = (rule.triggers ?? []).map((trigger, order) => compileTrigger(trigger, order, byLabel))
-  attachAll(sensors, gates, triggers)
+  attachAll({ sensors, gates, actuators }, triggers)
   const graph: Graph = {
     outline: {
       sensors: (rule.sensors ?? []).map(withoutProperties),
@@ -90,6 +95,7 @@ export function compileRule(
     actuators,
     byLabel,
     triggers,
+    orders: evaluationOrders({ sensors, gates, actuators }, triggers),
     resources: resources.entries,
     resourcePlace: resources.entries.map((_, place) => place),
     tickPlan: makePlan(sensors.filter((sensor) => sensor.onTick)),
@@ -139,6 +145,7 @@ function compileSensor(
     slot,
     index: slot,
     call,
+    incoming: [],
     resource: resources.place(sensor.resource),
     states: [...plug.states],
     sequence: sensor.sequence ?? 1,
@@ -156,7 +163,7 @@ function compileSensor(
     timeoutState: stateIndex(plug.states, sensor.timeoutState),
     gates: [],
     triggers: [],
-    executionTriggers: [],
+    followers: [],
   }
 }
 
@@ -238,14 +245,18 @@ function stateIndex(states: readonly string[], state: string | undefined): numbe
   return state === undefined ? UNKNOWN : states.indexOf(state)
 }
 
-function compileGates(relations: readonly Relation[], firstIndex: number, byLabel: Map<string, GraphNode>): GateNode[] {
-  const gates = parentsFirst(relations).map((relation, slot): GateNode => {
+function compileGates(
+  relations: readonly Relation[],
+  firstIndex: number,
+  byLabel: Map<string, GraphNode>,
+): GrowingGate[] {
+  const gates = parentsFirst(relations).map((relation, slot): GrowingGate => {
     const parents = relation.parentLabels.map((label) => observable(byLabel, label, `relation ${relation.label}`))
     const rows = distinct(
       relation.combinations.map((row) => row.map((state, i) => parents[i]?.states.indexOf(state) ?? UNKNOWN)),
     )
     const sizes = parents.map((parent) => parent.states.length)
-    const gate: GateNode = {
+    const gate: GrowingGate = {
       kind: 'gate',
       label: relation.label,
       slot,
@@ -260,6 +271,7 @@ function compileGates(relations: readonly Relation[], firstIndex: number, byLabe
         size: sizes[i] ?? 0,
       })),
       rowKeys: rowKeys(rows, sizes),
+      followers: [],
     }
     byLabel.set(gate.label, gate)
     return gate
@@ -294,7 +306,8 @@ function compileTrigger(trigger: Trigger, order: number, byLabel: ReadonlyMap<st
       `trigger ${order} leads to ${trigger.destinationLabel}, which is no sensor or actuator`,
     )
   }
-  const wanted = trigger.statesTrigger ?? []
+  const setOf = (states: readonly string[] = []): readonly boolean[] | undefined =>
+    states.length === 0 ? undefined : source.states.map((state) => states.includes(state))
   const change = trigger.stateChangeTrigger
   const changes = change !== undefined && change.stateFrom !== '' && change.stateTo !== ''
   return {
@@ -302,8 +315,10 @@ function compileTrigger(trigger: Trigger, order: number, byLabel: ReadonlyMap<st
     source,
     behind: nodesBehind(source),
     destination,
-    states: wanted.length === 0 ? undefined : source.states.map((state) => wanted.includes(state)),
+    states: setOf(trigger.statesTrigger),
     change: changes ? { from: changeEnd(source, change.stateFrom), to: changeEnd(source, change.stateTo) } : undefined,
+    begins: setOf(trigger.begins),
+    ends: setOf(trigger.ends),
     policyMs: (trigger.invocationPolicy ?? 0) * 1000,
   }
 }
@@ -312,16 +327,29 @@ function changeEnd(source: ObservableNode, state: string): number {
   return state === '*' ? ANY : source.states.indexOf(state)
 }
 
-/** Hangs on each sensor what an observation of it sets off. */
+/** Attaches to each node the gates and triggers around it. */
 function attachAll(
-  sensors: readonly Growing<SensorNode>[],
-  gates: readonly GateNode[],
+  nodes: {
+    readonly sensors: readonly Growing<SensorNode>[]
+    readonly gates: readonly GrowingGate[]
+    readonly actuators: readonly Growing<ActuatorNode>[]
+  },
   triggers: readonly TriggerEdge[],
 ): void {
+  const { sensors, gates, actuators } = nodes
   const children = new Map<ObservableNode, GateNode[]>()
   for (const gate of gates) for (const parent of new Set(gate.parents)) listAt(children, parent).push(gate)
   const leaving = new Map<ObservableNode, TriggerEdge[]>()
-  for (const trigger of triggers) listAt(leaving, trigger.source).push(trigger)
+  const incoming = new Map<GraphNode, TriggerEdge[]>()
+  for (const trigger of triggers) {
+    listAt(leaving, trigger.source).push(trigger)
+    listAt(incoming, trigger.destination).push(trigger)
+  }
+  for (const node of [...sensors, ...actuators]) node.incoming.push(...(incoming.get(node) ?? []))
+  for (const node of [...sensors, ...gates]) {
+    const destinations = (leaving.get(node) ?? []).map(({ destination }) => destination)
+    node.followers.push(...(children.get(node) ?? []), ...new Set(destinations))
+  }
   for (const sensor of sensors) {
     const reached = new Set<ObservableNode>([sensor])
     for (const node of reached) for (const child of children.get(node) ?? []) reached.add(child)
@@ -331,9 +359,6 @@ function attachAll(
     }
     sensor.gates.sort((a, b) => a.index - b.index)
     sensor.triggers.sort((a, b) => a.order - b.order)
-    sensor.executionTriggers.push(
-      ...(leaving.get(sensor) ?? []).filter((trigger) => !trigger.states && !trigger.change),
-    )
   }
 }
 

@@ -17,8 +17,6 @@ export function makeDataPlan(sensors: readonly SensorNode[]): DataPlan {
 /** A plan of sensors of which some wait for values of their own. */
 class PartedPlan implements DataPlan {
   readonly sensors: Plan['sensors']
-  readonly groups: Plan['groups']
-  readonly serial: Plan['serial']
   readonly reset: Plan['reset']
   readonly resetGates: Plan['resetGates']
   /** the distinct lists of names that its sensors wait for */
@@ -26,10 +24,8 @@ class PartedPlan implements DataPlan {
   /** by the lists of which a message has nothing, one character each: their places */
   readonly #parts = new Map<string, Plan>()
 
-  constructor({ sensors, groups, serial, reset, resetGates }: Plan) {
+  constructor({ sensors, reset, resetGates }: Plan) {
     this.sensors = sensors
-    this.groups = groups
-    this.serial = serial
     this.reset = reset
     this.resetGates = resetGates
     const lists = sensors.map(({ parameters }) => parameters).filter((names) => names !== undefined)

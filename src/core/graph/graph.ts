@@ -7,6 +7,7 @@ import type { ResourceSpec } from '../placeholders/resource.ts'
 import type { Needs, Path } from '../placeholders/scope.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { RelationType, RuleGraph } from '../rule/rule.ts'
+import type { EvaluationOrders } from './evaluation-order.ts'
 
 /** A state that is not known. Known states are indexes into the node's `states`. */
 export const UNKNOWN = -1
@@ -53,6 +54,8 @@ interface NodeBase {
 
 interface RunnableNode extends NodeBase {
   readonly call: PlugCall
+  /** triggers to it, as declared */
+  readonly incoming: readonly TriggerEdge[]
   /** place in `graph.resources`, -1 for none */
   readonly resource: number
 }
@@ -84,10 +87,10 @@ export interface SensorNode extends RunnableNode {
   readonly timeoutState: number
   /** gates that depend on it, parents before children */
   readonly gates: readonly GateNode[]
-  /** triggers to evaluate after an observation: of this sensor and of its gates, as declared */
+  /** triggers of this sensor and of its gates, as declared */
   readonly triggers: readonly TriggerEdge[]
-  /** triggers without a condition on this very sensor */
-  readonly executionTriggers: readonly TriggerEdge[]
+  /** gates over it and destinations of its triggers */
+  readonly followers: readonly GraphNode[]
 }
 
 export interface GateNode extends NodeBase {
@@ -102,6 +105,8 @@ export interface GateNode extends NodeBase {
   readonly inputs: readonly GateInput[]
   /** GENERAL: every row as one number, parents as digits */
   readonly rowKeys: ReadonlySet<number>
+  /** gates over it and destinations of its triggers */
+  readonly followers: readonly GraphNode[]
 }
 
 export interface GateInput {
@@ -130,6 +135,10 @@ export interface TriggerEdge {
   /** by state index of the source; undefined when states do not matter */
   readonly states: readonly boolean[] | undefined
   readonly change: { readonly from: number; readonly to: number } | undefined
+  /** by state index of the source: fires once when the source enters the set */
+  readonly begins: readonly boolean[] | undefined
+  /** by state index of the source: fires once when the source leaves the set */
+  readonly ends: readonly boolean[] | undefined
   /** ms during which the destination does not fire again */
   readonly policyMs: number
 }
@@ -137,13 +146,9 @@ export interface TriggerEdge {
 /** `*` in a state change. */
 export const ANY = -2
 
-/** Which sensors an invocation runs, in groups, and which observations it forgets first. */
+/** Which sensors an invocation runs, and which observations it forgets first. */
 export interface Plan {
   readonly sensors: readonly SensorNode[]
-  /** by ascending sequence; inside a group as declared */
-  readonly groups: readonly (readonly SensorNode[])[]
-  /** one sensor a group, for tasks that do not run in parallel */
-  readonly serial: readonly (readonly SensorNode[])[]
   /** what runs and all that may follow from it */
   readonly reset: readonly SensorNode[]
   /** gates that lose an input by the reset, parents before children */
@@ -170,6 +175,7 @@ export interface Graph {
   readonly actuators: readonly ActuatorNode[]
   readonly byLabel: ReadonlyMap<string, GraphNode>
   readonly triggers: readonly TriggerEdge[]
+  readonly orders: EvaluationOrders
   /** distinct resource texts of the nodes */
   readonly resources: readonly { readonly text: string; readonly spec: ResourceSpec }[]
   /** the place of each in a task's list of resources, when no two of them are one */

@@ -3,15 +3,9 @@ import { NO_CHANNELS, type ChannelPlans, type GateNode, type Graph, type Plan, t
 
 /** What an invocation over `sensors` runs and forgets: what is renewed, and what follows from it. */
 export function makePlan(sensors: readonly SensorNode[]): Plan {
-  const ordered = sensors.toSorted((a, b) => a.sequence - b.sequence || a.slot - b.slot)
-  const groups: SensorNode[][] = []
-  for (const sensor of ordered) {
-    const last = groups.at(-1)
-    if (last && last[0]?.sequence === sensor.sequence) last.push(sensor)
-    else groups.push([sensor])
-  }
+  const ordered = sensors.toSorted((a, b) => a.slot - b.slot)
   const reset = withFollowers(ordered)
-  return { sensors: ordered, groups, serial: ordered.map((sensor) => [sensor]), reset, resetGates: gatesBehind(reset) }
+  return { sensors: ordered, reset, resetGates: gatesBehind(reset) }
 }
 
 /** What messages on channels run, by channel and place; `placeOf` says where a sensor's resource stands. */
@@ -33,7 +27,7 @@ export function channelPlans(
 
 /** The plan of a wipe: nothing runs, everything is forgotten. */
 export function wipePlan(graph: Pick<Graph, 'sensors'>): Plan {
-  return { sensors: [], groups: [], serial: [], reset: graph.sensors, resetGates: gatesBehind(graph.sensors) }
+  return { sensors: [], reset: graph.sensors, resetGates: gatesBehind(graph.sensors) }
 }
 
 /** The sensors and all sensors that triggers reach from them; a sensor with its own clock is only reset by that clock. */

@@ -1,0 +1,137 @@
+/**
+ * The fixed order in which an input goes through the nodes of a rule.
+ *
+ * The stage of a root sensor is its `sequence`; a node that others lead to has the highest stage of these. Inside a stage a
+ * node stands after its parents, the sources of its triggers, and the nodes that its properties read; then in declared order.
+ *
+ * ORDER-1 parents and sources of triggers stand before what they lead to.
+ * ORDER-2 a node that reads another of its stage stands after it, unless that would close a circle.
+ * ORDER-3 without `parallel` each root sensor is a stage of its own, in the order of `sequence`, reads, declaration.
+ */
+import type { ActuatorNode, GateNode, GraphNode, SensorNode, TriggerEdge } from './graph.ts'
+
+export interface EvaluationOrder {
+  readonly nodes: readonly GraphNode[]
+  /** by `idOf` a node */
+  readonly positions: Int32Array
+}
+
+export interface EvaluationOrders {
+  readonly parallel: EvaluationOrder
+  readonly serial: EvaluationOrder
+}
+
+interface Nodes {
+  readonly sensors: readonly SensorNode[]
+  readonly gates: readonly GateNode[]
+  readonly actuators: readonly ActuatorNode[]
+}
+
+/** Place of a node among sensors, gates, actuators. */
+export function idOf({ sensors, gates }: Nodes, node: GraphNode): number {
+  return node.kind === 'actuator' ? sensors.length + gates.length + node.slot : node.index
+}
+
+/** Orders the nodes of an acyclic graph, for tasks with and without `parallel`. */
+export function evaluationOrders(graph: Nodes, triggers: readonly TriggerEdge[]): EvaluationOrders {
+  const nodes: readonly GraphNode[] = [...graph.sensors, ...graph.gates, ...graph.actuators]
+  const ids = new Map(nodes.map((node, id) => [node, id]))
+  const idsOf = (list: readonly GraphNode[]): number[] => list.map((node) => ids.get(node) ?? 0)
+  const leading = nodes.map((node) => (node.kind === 'gate' ? idsOf(node.parents) : []))
+  for (const { source, destination } of triggers) leading[ids.get(destination) ?? 0]?.push(ids.get(source) ?? 0)
+  const reads = readsOf(nodes, ids)
+  const topological = linearized(nodes.length, leading)
+  const orderWith = (stageOfRoot: (id: number) => number): EvaluationOrder => {
+    const stages = highestOf(topological, leading, (id) => (isRoot(nodes[id]) ? stageOfRoot(id) : 1))
+    const sameStage = (id: number, other: number): boolean => stages[id] === stages[other]
+    const inStage = leading.map((before, id) => before.filter((other) => sameStage(id, other)))
+    const readers = reads.map((read, id) => read.filter((other) => sameStage(id, other)))
+    addReads(inStage, readers)
+    const levels = new Array<number>(nodes.length).fill(0)
+    for (const id of linearized(nodes.length, inStage)) {
+      for (const other of inStage[id] ?? []) levels[id] = Math.max(levels[id] ?? 0, (levels[other] ?? 0) + 1)
+    }
+    const sorted = [...ids.values()].sort((a, b) => by(stages, a, b) || by(levels, a, b) || a - b)
+    const positions = new Int32Array(nodes.length)
+    sorted.forEach((id, position) => (positions[id] = position))
+    return { nodes: sorted.map((id) => nodes[id] as GraphNode), positions }
+  }
+  const sequenceOf = (id: number): number => (nodes[id] as SensorNode).sequence
+  const parallel = orderWith(sequenceOf)
+  const roots = parallel.nodes.filter((node) => isRoot(node))
+  if (roots.length < 2) return { parallel, serial: parallel }
+  // Roots stand by sequence, then after the roots that they read, then as declared.
+  const ranks = new Map(roots.map((root, rank) => [ids.get(root) ?? 0, rank + 1]))
+  return { parallel, serial: orderWith((id) => ranks.get(id) ?? 1) }
+}
+
+function isRoot(node: GraphNode | undefined): boolean {
+  return node?.kind === 'sensor' && !node.conditional
+}
+
+function by(numbers: readonly number[], a: number, b: number): number {
+  return (numbers[a] ?? 0) - (numbers[b] ?? 0)
+}
+
+/** For each node, the other nodes that its properties and code read. */
+function readsOf(nodes: readonly GraphNode[], ids: ReadonlyMap<GraphNode, number>): number[][] {
+  const byLabel = new Map(nodes.map((node) => [node.label, ids.get(node) ?? 0]))
+  return nodes.map((node, id) => {
+    if (node.kind === 'gate') return []
+    const read = new Set<number>()
+    for (const { root, segments } of node.call.uses) {
+      const other = root === 'nodes' ? byLabel.get(segments[0] ?? '') : undefined
+      if (other !== undefined && other !== id && nodes[other]?.kind !== 'actuator') read.add(other)
+    }
+    return [...read]
+  })
+}
+
+/** Nodes after all that `before` names for them; circles were refused. */
+function linearized(count: number, before: readonly (readonly number[])[]): readonly number[] {
+  const missing = new Int32Array(count)
+  const after: number[][] = Array.from({ length: count }, () => [])
+  before.forEach((list, id) => {
+    missing[id] = list.length
+    for (const other of list) after[other]?.push(id)
+  })
+  const done: number[] = []
+  for (let id = 0; id < count; id++) if (missing[id] === 0) done.push(id)
+  for (const id of done) {
+    for (const next of after[id] ?? []) {
+      missing[next] = (missing[next] ?? 0) - 1
+      if (missing[next] === 0) done.push(next)
+    }
+  }
+  return done
+}
+
+function highestOf(
+  topological: readonly number[],
+  leading: readonly (readonly number[])[],
+  own: (id: number) => number,
+): readonly number[] {
+  const highest = new Array<number>(leading.length).fill(1)
+  for (const id of topological) {
+    const before = leading[id] ?? []
+    highest[id] = before.length === 0 ? own(id) : Math.max(...before.map((other) => highest[other] ?? 1))
+  }
+  return highest
+}
+
+/** Adds what is read to what stands before, one by one in declared order, unless the read node stands behind its reader. */
+function addReads(before: number[][], reads: readonly (readonly number[])[]): void {
+  reads.forEach((list, reader) => {
+    for (const read of list) if (!standsBehind(before, read, reader)) before[reader]?.push(read)
+  })
+}
+
+/** Whether a node comes after another by what has been ordered so far. */
+function standsBehind(before: readonly (readonly number[])[], node: number, other: number): boolean {
+  const seen = new Set([node])
+  for (const one of seen) {
+    if (one === other) return true
+    for (const earlier of before[one] ?? []) seen.add(earlier)
+  }
+  return false
+}
