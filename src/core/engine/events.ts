@@ -27,6 +27,8 @@ export interface Why {
   input: InputSummary
   /** the trigger that fired */
   trigger: WhyTrigger
+  /** the other triggers that held in the same input, as declared */
+  also?: readonly WhyTrigger[]
   /** the sensors behind the source, with what each of them saw */
   sensors: readonly WhySensor[]
   /** the gates behind the source, parents before children */
@@ -41,8 +43,8 @@ export interface WhyTrigger {
   source: string
   /** what it fired */
   destination: string
-  /** which part of the trigger held: `state`, `change`, or `execution` (the source ran) */
-  matched: 'state' | 'change' | 'execution'
+  /** which part of the trigger held: `state`, `change`, `begins`, `ends`, or `execution` (the source ran) */
+  matched: 'state' | 'change' | 'begins' | 'ends' | 'execution'
   /** the state of the source before; null: not known */
   from: string | null
   /** the state of the source when it fired */

@@ -187,7 +187,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#executor?.modelChanged()
     lane.change(now, carried)
     this.#state = lane.state
-    lane.goOnUnder(now, carried.kept)
+    lane.goOnUnder(now, carried)
   }
 
   fail(error: string): void {
@@ -281,7 +281,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     const lane = this.#lane
     if (lane === undefined) return true
     const { model, state } = lane
-    const isOpen = !state.isFree || state.inFlight.size > 0 || state.groups.length > 0
+    const isOpen = !state.isFree || state.inFlight.size > 0
     if (isOpen || this.#executor?.hasOpenCall === true) return false
     this.#host.workPacker.pack(model, state, this)
     return true

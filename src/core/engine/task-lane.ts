@@ -13,7 +13,8 @@
 import type { Plug } from '../plug/plug.ts'
 import type { CarriedOver } from '../task/carry-over.ts'
 import { earliestDue } from '../task/due-timer.ts'
-import { armTimeout, nextCall, place } from '../task/execution.ts'
+import { nextCall } from '../task/evaluation.ts'
+import { armTimeout, place } from '../task/execution.ts'
 import type { Input, LaneInput, TimerKind, WaitingInput } from '../task/input.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import { restoreState } from '../task/restore.ts'
@@ -22,7 +23,6 @@ import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { goOnUnder, isClockTimer, isOver, step } from '../task/step.ts'
 import { TaskState } from '../task/task-state.ts'
-import type { Untouched } from '../task/touched.ts'
 import { traceLog } from '../task/trace.ts'
 import { AheadCalls, type AheadCall } from './ahead-calls.ts'
 import { callPlug, type Outcome } from './call-plug.ts'
@@ -133,8 +133,9 @@ export class TaskLane implements TaskRun {
   }
 
   fire(kind: TimerKind, key: number, now: number): void {
-    if (this.state.isFree || isClockTimer(this, kind, key)) this.take(now, { kind: 'timer', timer: kind, key })
-    else this.#hasDue = true
+    if (isClockTimer(this, kind, key)) return this.take(now, { kind: 'timer', timer: kind, key })
+    this.#hasDue = true
+    if (this.state.isFree) this.#work(now)
   }
 
   /** What is due until now, before an input that came together with the one before. */
@@ -149,6 +150,10 @@ export class TaskLane implements TaskRun {
     this.at = Math.max(this.at, now)
     this.#hasDue = !this.state.isFree
     this.#host.waiting.count += this.state.waiting.filter(isData).length
+    this.#work(now)
+  }
+
+  #work(now: number): void {
     try {
       this.#goOn(now)
     } catch (error) {
@@ -196,9 +201,9 @@ export class TaskLane implements TaskRun {
   }
 
   /** What follows at once from a change. */
-  goOnUnder(now: number, kept: Untouched): void {
+  goOnUnder(now: number, carried: CarriedOver): void {
     try {
-      goOnUnder(this, kept)
+      goOnUnder(this, carried)
       this.#goOn(now)
     } catch (error) {
       this.#owner.mistake(error)
@@ -288,9 +293,10 @@ export class TaskLane implements TaskRun {
     const head = state.waiting[0]
     const until = head?.time ?? clock
     const mayBeDue = this.#hasDue || (this.#host.timers.earliest[0] as number) <= until
-    const due = mayBeDue ? earliestDue(this, until) : undefined
-    if (due !== undefined) {
-      step(this, Math.max(due.at, this.now), { kind: 'timer', timer: due.kind, key: due.key }, clock)
+    const due = mayBeDue ? earliestDue(this) : Number.POSITIVE_INFINITY
+    if (due <= until) {
+      this.#host.counts.steps++
+      step(this, Math.max(due, this.now), { kind: 'timers' }, clock)
       return true
     }
     if (head === undefined) {

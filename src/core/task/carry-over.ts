@@ -5,11 +5,14 @@
  * CARRY-1 a change that touches nothing gives an equal state
  * CARRY-2 counters, the number of the run and its chance go on, so that no two effects share an id
  * CARRY-3 what waits for its turn goes on waiting, but for what is meant for a node that is gone
+ * CARRY-4 a trigger with the same ends and the same sets keeps the bits of `begins` and `ends`, whatever else changed
  */
-import type { Graph, GraphNode, TriggerEdge } from '../graph/graph.ts'
+import type { Graph, GraphNode, ObservableNode, TriggerEdge } from '../graph/graph.ts'
+import { hasEdges } from './fire.ts'
 import type { TaskModel } from './run.ts'
 import type {
   SavedDestination,
+  SavedEvaluation,
   SavedExecution,
   SavedFiring,
   SavedInput,
@@ -26,6 +29,8 @@ export interface CarriedOver {
   /** of the new rule, with the clocks that go on */
   readonly model: TaskModel
   readonly kept: Untouched
+  /** places of triggers in the new rule that keep the bits of their edges */
+  readonly edges: ReadonlySet<number>
   /** how many inputs were for nodes that are gone */
   readonly dropped: number
   /** what nodes of the old rule had and do not keep, in its order */
@@ -40,9 +45,9 @@ export function carryOver(before: RuleSide, after: RuleSide, saved: SavedState, 
   const names = new Names(before.model.graph, graph, saved)
   const executing = saved.executing?.filter(({ node }) => kept.runnable.has(node))
   const ids = new Set(executing?.map(({ id }) => id))
-  const waiting = saved.waiting?.filter((input) => isFor(graph, input))
+  const waiting = saved.waiting?.flatMap((input) => inputFor(graph, input))
   const dropped = (saved.waiting?.length ?? 0) - (waiting?.length ?? 0)
-  const { nextTickAt, clocksBegan: _, groups, calls, behind, ...rest } = saved
+  const { nextTickAt, clocksBegan: _, evaluation, calls, behind, ...rest } = saved
   const state: SavedState = {
     ...rest,
     ...(kept.taskClock && nextTickAt !== undefined && { nextTickAt }),
@@ -53,20 +58,28 @@ export function carryOver(before: RuleSide, after: RuleSide, saved: SavedState, 
     ),
     gates: Object.fromEntries(Object.entries(saved.gates).filter(([label]) => kept.gates.has(label))),
     actuators: mapped(saved.actuators, graph.actuators, kept, (actuator) => names.destination(actuator)),
-    ...(groups && {
-      groups: groups.map((group) => ({
-        ...group,
-        groups: group.groups.map((labels) => labels.filter((label) => graph.byLabel.get(label)?.kind === 'sensor')),
-        open: executing?.filter((one) => one.group === group.id).length ?? 0,
-      })),
-    }),
+    ...(evaluation && { evaluation: names.evaluation(evaluation) }),
     ...(executing && { executing: executing.map((one) => names.execution(one)) }),
     ...(calls && { calls: calls.filter((id) => ids.has(id)) }),
     ...(behind && { behind: behind.filter((id) => ids.has(id)) }),
     ...(waiting && { waiting }),
     ...(dropped > 0 && { dropped: (saved.dropped ?? 0) + dropped }),
   }
-  return { state, model, kept, dropped, lost: lostBy(before.model.graph, saved, kept, now) }
+  const edges = keepEdges(before.model.graph, graph, saved, state)
+  return { state, model, kept, edges, dropped, lost: lostBy(before.model.graph, saved, kept, now) }
+}
+
+/** Carries the bits of edges over; returns the places of the triggers that had them before. */
+function keepEdges(before: Graph, after: Graph, saved: SavedState, next: SavedState): ReadonlySet<number> {
+  const orders = ordersOf(before.triggers.filter(hasEdges), after.triggers.filter(hasEdges), edgeKey)
+  for (const [old, order] of orders) {
+    const { kind, label } = (after.triggers[order] as TriggerEdge).destination
+    const was: SavedDestination | undefined = saved[`${kind}s`][label]
+    const is: SavedDestination = (next[`${kind}s`][label] ??= {})
+    if (was?.begun?.includes(old) === true) is.begun = [...(is.begun ?? []), order]
+    if (was?.mayEnd?.includes(old) === true) is.mayEnd = [...(is.mayEnd ?? []), order]
+  }
+  return new Set(orders.values())
 }
 
 function withClocks(before: TaskModel, after: TaskModel, kept: Untouched): TaskModel {
@@ -109,14 +122,19 @@ function mapped<T extends object>(
   )
 }
 
-/** Whether an input that waits still means something. */
-function isFor({ byLabel }: Graph, input: SavedInput): boolean {
-  if (input.kind === 'data' || input.node === undefined) return true
+/** An input that waits, as far as it is still meant for something. */
+function inputFor({ byLabel }: Graph, input: SavedInput): SavedInput[] {
+  if (input.kind === 'data') return [input]
+  if (input.kind === 'tick') {
+    const nodes = input.nodes.filter((label) => label === null || byLabel.get(label)?.kind === 'sensor')
+    return nodes.length === 0 ? [] : [{ ...input, nodes }]
+  }
   const node = byLabel.get(input.node)
-  if (node === undefined || node.kind === 'gate') return false
-  if (input.kind === 'resume') return true
-  if (node.kind !== 'sensor') return false
-  return input.kind !== 'push' || input.state === undefined || node.states.includes(input.state)
+  if (node === undefined || node.kind === 'gate') return []
+  if (input.kind === 'resume') return [input]
+  if (node.kind !== 'sensor') return []
+  const isKnown = input.kind !== 'push' || input.state === undefined || node.states.includes(input.state)
+  return isKnown ? [input] : []
 }
 
 /** What a state names by its place in the old rule, as the new one has it. */
@@ -145,7 +163,7 @@ class Names {
   }
 
   destination<T extends SavedDestination>(saved: T): T {
-    const { firing, held, ...rest } = saved
+    const { firing, held, begun: _begun, mayEnd: _mayEnd, ...rest } = saved
     const fired = firing && this.#firing(firing)
     const holder = held && this.#orders.get(held.trigger)
     return {
@@ -159,17 +177,35 @@ class Names {
     return this.#moved(saved)
   }
 
+  /** Without the nodes that are gone. */
+  evaluation(saved: SavedEvaluation): SavedEvaluation {
+    const kindOf = (label: string): string | undefined => this.#graph.byLabel.get(label)?.kind
+    return {
+      ...saved,
+      selected: saved.selected.filter(([label]) => kindOf(label) === 'sensor'),
+      due: saved.due.filter((label) => kindOf(label) === 'sensor'),
+      agenda: saved.agenda.filter((label) => kindOf(label) !== undefined),
+      touched: saved.touched
+        .filter(({ node }) => kindOf(node) === 'sensor' || kindOf(node) === 'gate')
+        .map((touch) => this.#moved(touch)),
+    }
+  }
+
   #firing(saved: SavedFiring): SavedFiring | undefined {
     const trigger = this.#orders.get(saved.trigger)
     const source = trigger === undefined ? undefined : this.#graph.triggers[trigger]?.source
     if (trigger === undefined || source === undefined) return undefined
-    const { from, to, ...rest } = saved
+    const { from, to, also, ...rest } = saved
+    const others = also?.flatMap((one) => {
+      const other = this.#orders.get(one.trigger)
+      return other === undefined ? [] : [{ ...one, trigger: other }]
+    })
     if (![from, to].every((state) => state === undefined || source.states.includes(state))) return undefined
     const seen = saved.seen.filter(({ node: label, state }) => {
       const node = this.#graph.byLabel.get(label)
       return node !== undefined && node.kind !== 'actuator' && (state === undefined || node.states.includes(state))
     })
-    return this.#moved({ ...rest, ...(from !== undefined && { from }), ...(to !== undefined && { to }), trigger, seen })
+    return this.#moved({ ...rest, ...(from !== undefined && { from }), ...(to !== undefined && { to }), ...(others && { also: others }), trigger, seen })
   }
 
   #moved<T extends { via?: number }>(saved: T): T {
@@ -193,7 +229,11 @@ class Names {
 }
 
 /** Places of triggers in the new rule, by their places in the old one. Equal ones follow each other. */
-function ordersOf(before: readonly TriggerEdge[], after: readonly TriggerEdge[]): ReadonlyMap<number, number> {
+function ordersOf(
+  before: readonly TriggerEdge[],
+  after: readonly TriggerEdge[],
+  keyOf = wholeKey,
+): ReadonlyMap<number, number> {
   const places = new Map<string, number[]>()
   for (const trigger of after) {
     const key = keyOf(trigger)
@@ -209,8 +249,16 @@ function ordersOf(before: readonly TriggerEdge[], after: readonly TriggerEdge[])
   return orders
 }
 
-function keyOf({ source, destination, states, change }: TriggerEdge): string {
-  const named = states && source.states.filter((_, i) => states[i])
+function wholeKey(trigger: TriggerEdge): string {
+  const { source, states, change } = trigger
   const ends = change && [change.from, change.to].map((state) => source.states[state] ?? null)
-  return JSON.stringify([source.label, destination.label, named, ends])
+  return JSON.stringify([edgeKey(trigger), namesOf(source, states), ends])
+}
+
+function edgeKey({ source, destination, begins, ends }: TriggerEdge): string {
+  return JSON.stringify([source.label, destination.label, namesOf(source, begins), namesOf(source, ends)])
+}
+
+function namesOf({ states }: ObservableNode, set: readonly boolean[] | undefined): readonly string[] | undefined {
+  return set && states.filter((_, i) => set[i])
 }

@@ -13,7 +13,6 @@ import { missed } from '../schedule/misfire.ts'
 import { latestBefore } from '../schedule/occurrences.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import type { Origin } from './origin.ts'
-import { runPlan, runSensor } from './invocation.ts'
 import { cancelAll } from './result.ts'
 import { isWork } from './execution.ts'
 import type { TaskRun } from './run.ts'
@@ -39,14 +38,19 @@ export function beginClocks(run: TaskRun, sensors: readonly SensorNode[], isTask
   if (isTask) plan(run, null, run.model.schedule?.first(now) ?? null)
 }
 
-/** A tick's turn has come. */
-export function takeTick(run: TaskRun, node: SensorNode | null, scheduledAt: number): void {
-  if (node === null) runPlan(run, run.model.graph.tickPlan, { kind: 'tick', time: run.now, scheduledAt })
-  else runSensor(run, node, { kind: 'ownTick', time: run.now, node: node.label, scheduledAt })
+/** All clocks that are due, by time; at one time those of sensors first, as declared. */
+export function clocksAreDue(run: TaskRun): void {
+  const due: { at: number; node: SensorNode | null }[] = []
+  for (const node of run.model.graph.sensors) {
+    const at = run.state.work?.sensors[node.slot]?.ownTickAt ?? NEVER
+    if (at <= run.at) due.push({ at, node })
+  }
+  if (run.state.nextTickAt <= run.at) due.push({ at: run.state.nextTickAt, node: null })
+  for (const { node } of due.toSorted((a, b) => a.at - b.at)) clockIsDue(run, node)
 }
 
 /** A clock is due: at most one occurrence ticks now, the rest waits or is skipped as `misfire` says. */
-export function clockIsDue(run: TaskRun, node: SensorNode | null): void {
+function clockIsDue(run: TaskRun, node: SensorNode | null): void {
   const schedule = scheduleOf(run, node)
   if (schedule === undefined) return
   const due = dueTicks(run, schedule, node === null ? run.state.nextTickAt : sensorState(run.state, node).ownTickAt)
@@ -58,7 +62,7 @@ export function clockIsDue(run: TaskRun, node: SensorNode | null): void {
   }
   const [first, ...later] = due.run
   if (first !== undefined) tick(run, node, first)
-  for (const at of later) run.state.wait(run.at, { kind: 'tick', node, scheduledAt: at })
+  for (const at of later) wait(run, node, at)
 }
 
 /** What the end of work sets off: the next tick of a clock that counts from the end. */
@@ -119,7 +123,18 @@ function arrive(run: TaskRun, node: SensorNode | null, scheduledAt: number): voi
   const { state } = run
   const ticks = state.waiting.reduce((count, { input }) => count + (input.kind === 'tick' ? 1 : 0), 0)
   if (ticks >= MAX_WAITING_TICKS) return held(run, node, 'queue')
-  state.wait(run.at, { kind: 'tick', node, scheduledAt })
+  wait(run, node, scheduledAt)
+}
+
+/** Ticks of one time that stand next to each other are one input. */
+function wait({ state, at }: TaskRun, node: SensorNode | null, scheduledAt: number): void {
+  const last = state.waiting.at(-1)
+  if (last?.input.kind !== 'tick' || last.input.scheduledAt !== scheduledAt) {
+    state.wait(at, { kind: 'tick', nodes: [node], scheduledAt })
+  } else {
+    const nodes = [...last.input.nodes, node]
+    state.waiting = state.waiting.with(-1, { ...last, input: { ...last.input, nodes } })
+  }
 }
 
 function held(run: TaskRun, node: SensorNode | null, reason: 'queue' | 'overlap'): void {
@@ -129,8 +144,9 @@ function held(run: TaskRun, node: SensorNode | null, reason: 'queue' | 'overlap'
 
 /** Whether something that this clock began is in flight, or waits for its turn. */
 function isBusy(run: TaskRun, node: SensorNode | null): boolean {
+  if (isInPass(run, node)) return true
   for (const execution of run.state.inFlight) if (isWorkOf(execution.origin, node)) return true
-  return run.state.waiting.some(({ input }) => input.kind === 'tick' && input.node === node)
+  return run.state.waiting.some(({ input }) => input.kind === 'tick' && input.nodes.includes(node))
 }
 
 /** Whether a sensor that this clock began is at work; waits end when it runs anew, and effects do not hold it. */
@@ -138,6 +154,12 @@ function isAtWork(run: TaskRun, node: SensorNode | null): boolean {
   for (const execution of run.state.inFlight) {
     if (isWork(execution) && isWorkOf(execution.origin, node)) return true
   }
+  return isInPass(run, node)
+}
+
+/** Whether the pass at hand runs what this clock began. */
+function isInPass({ state: { evaluation } }: TaskRun, node: SensorNode | null): boolean {
+  for (const origin of evaluation?.selected.values() ?? []) if (isWorkOf(origin, node)) return true
   return false
 }
 

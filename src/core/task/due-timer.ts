@@ -1,30 +1,31 @@
-/** The timers of the rule's own time, for a task that has fallen behind the clock: they take their place among its inputs. */
-import type { TimerKind } from './input.ts'
+/** The timers of a task's own time: evictions, results that follow, waits and pauses of sensors. */
+import type { SensorNode } from '../graph/graph.ts'
 import type { TaskRun } from './run.ts'
+import type { SensorState } from './state.ts'
 
-export interface DueTimer {
-  readonly kind: TimerKind
-  readonly key: number
-  /** epoch ms */
-  readonly at: number
+const NEVER = Number.POSITIVE_INFINITY
+
+/** When the earliest is due, epoch ms; Infinity without any. */
+export function earliestDue({ state }: TaskRun): number {
+  let at = NEVER
+  for (const sensor of state.work?.sensors ?? []) at = Math.min(at, sensor.evictAt, resultDueAt(sensor))
+  return at
 }
 
-/** The earliest that is due by `until`; at one time evictions, then what follows results, then waits, by place of the node. */
-export function earliestDue({ state }: TaskRun, until: number): DueTimer | undefined {
-  const { work } = state
-  if (work === null) return undefined
-  let found: DueTimer | undefined
-  let at = until
-  const see = (kind: TimerKind, key: number, due: number): void => {
-    if (due < at || (due === at && found === undefined)) {
-      found = { kind, key, at: due }
-      at = due
-    }
-  }
-  for (const [slot, { evictAt }] of work.sensors.entries()) see('evict', slot, evictAt)
-  for (const [slot, { follow }] of work.sensors.entries()) if (follow !== null) see('follow', slot, follow.at)
-  for (const [slot, { running }] of work.sensors.entries()) {
-    if (running?.phase === 'holding' || running?.phase === 'paused') see('wake', slot, running.wakeAt)
-  }
-  return found
+/** The sensors whose observations expire by a time. */
+export function expiredBy({ state, model }: TaskRun, time: number): readonly SensorNode[] {
+  return model.graph.sensors.filter(({ slot }) => (state.work?.sensors[slot]?.evictAt ?? NEVER) <= time)
+}
+
+/** The sensors of which a result or the end of a pause is due by a time. */
+export function resultsDueBy({ state, model }: TaskRun, time: number): readonly SensorNode[] {
+  return model.graph.sensors.filter(({ slot }) => {
+    const sensor = state.work?.sensors[slot]
+    return sensor !== undefined && resultDueAt(sensor) <= time
+  })
+}
+
+function resultDueAt({ follow, running }: SensorState): number {
+  if (follow !== null) return follow.at
+  return running?.phase === 'holding' || running?.phase === 'paused' ? running.wakeAt : NEVER
 }

@@ -80,6 +80,10 @@ export class CallQueue<T extends Queued<T>> {
     if (this.#last === null) this.#last = execution
   }
 
+  get isEmpty(): boolean {
+    return this.#first === null
+  }
+
   *[Symbol.iterator](): Iterator<T> {
     for (let execution = this.#first; execution !== null; execution = execution.nextInQueue) yield execution
   }

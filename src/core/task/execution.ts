@@ -1,10 +1,9 @@
-/** The life of one execution, from its place in the queue to its end, and of the groups that wait for it. */
+/** The life of one execution, from its place in the queue to its end. */
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import type { Origin } from './origin.ts'
-import { resourcePlaceOf, type TaskRun } from './run.ts'
-import { NOT_PLACED, sensorState, type Execution, type Group, type Link, type SensorState } from './state.ts'
+import type { TaskRun } from './run.ts'
+import { NOT_PLACED, sensorState, type Execution, type Link, type SensorState } from './state.ts'
 import { withCarried } from './stream.ts'
-import { traceHeld } from './trace.ts'
 
 /** An execution that nothing was done about yet. */
 export function newExecution(
@@ -15,7 +14,6 @@ export function newExecution(
   via: Link | null = null,
   input = 0,
   place = 0,
-  group: Group | null = null,
 ): Execution {
   return {
     id,
@@ -25,7 +23,6 @@ export function newExecution(
     via,
     input,
     place,
-    group,
     phase: 'queued',
     wakeAt: Number.POSITIVE_INFINITY,
     attempt: 0,
@@ -45,18 +42,17 @@ export function newExecution(
   }
 }
 
-/** Queues an execution: behind its trigger's cascade, or in its invocation's group. */
+/** Queues an execution. */
 export function begin(
   run: TaskRun,
   node: SensorNode | ActuatorNode,
   invocation: number,
   origin: Origin,
   via: Link | null,
-  group: Group | null,
 ): Execution {
   const { state } = run
   const seen = withCarried(run, { node, origin, via })
-  const execution = newExecution(node, seen, ++state.executions, invocation, via, state.inputs, state.effects++, group)
+  const execution = newExecution(node, seen, ++state.executions, invocation, via, state.inputs, state.effects++)
   state.inFlight.add(execution)
   if (node.kind === 'sensor') {
     const sensor = sensorState(state, node)
@@ -72,28 +68,7 @@ export function begin(
 export function enqueue(run: TaskRun, execution: Execution): void {
   execution.phase = 'queued'
   execution.wakeAt = Number.POSITIVE_INFINITY
-  if (execution.via === null) run.state.roots.push(execution)
-  else run.state.cascades.push(execution)
-}
-
-/**
- * The next execution to call; undefined when there is none, or when the lane waits for one. Effects whose turn has come
- * go first: they wait for nothing else. Cascades go before the rest of a group.
- */
-export function nextCall(run: TaskRun): Execution | undefined {
-  const { state } = run
-  const { work } = state
-  if (work === null) return undefined
-  for (;;) {
-    const execution =
-      work.ready.shift() ?? (state.holder === null ? (work.cascades.shift() ?? work.roots.shift()) : null)
-    if (execution === null) return undefined
-    if (!execution.isInFlight) continue
-    execution.phase = 'called'
-    execution.calls++
-    if (execution.node.kind === 'sensor') state.holder = execution
-    return execution
-  }
+  run.state.calls.push(execution)
 }
 
 /** Whether an execution keeps its task from the next input: it is to be called, or its plug is at work. Waits do not. */
@@ -141,8 +116,7 @@ export function enqueueFirst(run: TaskRun, execution: Execution): void {
   letGo(run, execution)
   execution.phase = 'queued'
   execution.wakeAt = Number.POSITIVE_INFINITY
-  if (execution.via === null) run.state.roots.unshift(execution)
-  else run.state.cascades.unshift(execution)
+  run.state.calls.unshift(execution)
 }
 
 export function wakeAt(run: TaskRun, execution: Execution, at: number): void {
@@ -206,23 +180,19 @@ export function limitWithout(limit: number, timeoutMs: number, from: number, unt
   return limit + Math.max(0, until - Math.max(from, limit - timeoutMs))
 }
 
-/** The execution is over, whatever came of it; its group may go on, and effects that waited for it may begin. */
+/** The execution is over, whatever came of it; effects that waited for it may begin. */
 export function end(run: TaskRun, execution: Execution, isSuperseded = false): void {
   const { state } = run
   state.inFlight.delete(execution)
   letGo(run, execution)
   execution.wakeAt = Number.POSITIVE_INFINITY
-  const { node, group } = execution
+  const { node } = execution
   leavePlace(run, execution)
   if (node.kind === 'sensor') {
     const sensor = sensorState(state, node)
     if (sensor.running === execution) sensor.running = null
     // The run that takes its place plans the next one when it ends.
     if (!isSuperseded) planFromEnd(run, node, sensor)
-  }
-  if (group !== null) {
-    group.open--
-    if (group.open === 0) advance(run, group)
   }
 }
 
@@ -248,77 +218,8 @@ export function cancel(run: TaskRun, execution: Execution): void {
   end(run, execution)
 }
 
-/** Drops a wait, for a newer run of its node. What was to follow it in an older invocation is dropped with it. */
-export function supersede(run: TaskRun, execution: Execution, invocation: number): void {
-  if (execution.group !== null && execution.invocation !== invocation)
-    execution.group.position = execution.group.groups.length
+/** Drops a wait, for a newer run of its node. */
+export function supersede(run: TaskRun, execution: Execution): void {
   run.sink.cancelled(execution)
   end(run, execution, true)
-}
-
-/** Starts the groups of an invocation. A group's end starts the next; with one group there is nothing to remember. */
-export function startGroups(
-  run: TaskRun,
-  invocation: number,
-  groups: readonly (readonly SensorNode[])[],
-  origins: readonly Origin[],
-): void {
-  const [only] = groups
-  if (groups.length === 1 && only !== undefined) {
-    startSensors(run, invocation, only, origins, null)
-    return
-  }
-  const group: Group = { id: invocation, invocation, groups, position: -1, open: 0, origins }
-  run.state.groups = [...run.state.groups, group]
-  advance(run, group)
-}
-
-/** Groups whose work at hand was dropped go on. */
-export function advanceGroups(run: TaskRun): void {
-  for (const group of run.state.groups) if (group.open === 0) advance(run, group)
-}
-
-function advance(run: TaskRun, group: Group): void {
-  while (group.open === 0) {
-    group.position++
-    const sensors = group.groups[group.position]
-    if (sensors === undefined) {
-      run.state.groups = run.state.groups.filter((one) => one !== group)
-      return
-    }
-    group.open = startSensors(run, group.invocation, sensors, group.origins, group)
-  }
-}
-
-/** Begins the sensors, in the place of earlier executions of theirs that only wait; gives how many. */
-function startSensors(
-  run: TaskRun,
-  invocation: number,
-  sensors: readonly SensorNode[],
-  origins: readonly Origin[],
-  group: Group | null,
-): number {
-  let started = 0
-  for (const sensor of sensors) {
-    const { running } = sensorState(run.state, sensor)
-    if (running !== null) {
-      // Something of this very input runs it already.
-      if (isWork(running)) {
-        traceHeld(run, invocation, sensor.label, 'overlap', {})
-        continue
-      }
-      supersede(run, running, invocation)
-    }
-    begin(run, sensor, invocation, originFor(run, sensor, origins), null, group)
-    started++
-  }
-  return started
-}
-
-/** A data array brings one origin per resource; each sensor belongs to the message of its own. */
-function originFor(run: TaskRun, sensor: SensorNode, origins: readonly Origin[]): Origin {
-  const first = origins[0] as Origin // an invocation always has an origin
-  if (origins.length === 1) return first
-  const resource = run.model.resources[resourcePlaceOf(run.model, sensor)]
-  return origins.find((origin) => origin.resource === resource) ?? first
 }

@@ -2,7 +2,7 @@
 import { AppError } from '../../kernel/errors.ts'
 import type { Why } from '../engine/events.ts'
 import { ANY, UNKNOWN, type DestinationNode, type ObservableNode, type TriggerEdge } from '../graph/graph.ts'
-import { match } from './fire.ts'
+import { isUnconditional, match } from './fire.ts'
 import { smallestChange } from './needs.ts'
 import type { TaskRun } from './run.ts'
 import { destinationState, observedState, sensorState, stateName, type Destination, type Observed } from './state.ts'
@@ -85,11 +85,14 @@ function destinationOf(run: TaskRun, label: string): DestinationNode {
 
 /** A trigger's condition for people. */
 export function conditionText(trigger: TriggerEdge): string {
-  const { source, states, change } = trigger
+  const { source, states, change, begins, ends } = trigger
+  const namesOf = (set: readonly boolean[]): string => source.states.filter((_, i) => set[i]).join(' or ')
   const parts: string[] = []
-  if (states) parts.push(`${source.label} is ${source.states.filter((_, i) => states[i]).join(' or ')}`)
+  if (states) parts.push(`${source.label} is ${namesOf(states)}`)
   if (change)
     parts.push(`${source.label} changes from ${endText(source, change.from)} to ${endText(source, change.to)}`)
+  if (begins) parts.push(`${source.label} begins to be ${namesOf(begins)}`)
+  if (ends) parts.push(`${source.label} ends to be ${namesOf(ends)}`)
   return parts.length > 0 ? parts.join(', or ') : `${source.label} ran`
 }
 
@@ -130,19 +133,23 @@ function firedNow({ firing, held }: Destination, trigger: TriggerEdge, now: numb
 function sourceObstacles(run: TaskRun, trigger: TriggerEdge): Obstacle[] {
   const { source } = trigger
   const observed = observedState(run.state, source)
-  if (!trigger.states && !trigger.change && source.kind === 'sensor') {
+  if (isUnconditional(trigger) && source.kind === 'sensor') {
     return sensorState(run.state, source).collectedTime === -1 ? unknownSources(run, source) : errorOf(run, source)
   }
   if (observed.state === UNKNOWN) return unknownSources(run, source)
-  if (match(trigger, observed) !== undefined) return errorOf(run, source)
+  if (match(trigger, observed, edgeBits(run, trigger)) !== undefined) return errorOf(run, source)
   return [...errorOf(run, source), mismatch(run, trigger, observed)]
 }
 
 /** A known source in the wrong state, or one that did not change. */
 function mismatch(run: TaskRun, trigger: TriggerEdge, observed: Observed): Obstacle {
-  const { source, change } = trigger
+  const { source, change, begins } = trigger
   const state = stateName(source, observed.state) ?? ''
   const about = { node: source.label, ...since(observed.since) }
+  if (begins?.[observed.state] === true) {
+    const message = `${source.label} is ${state} as at the last firing; it fires when that begins again`
+    return { reason: 'unchanged', ...about, message }
+  }
   const arrived = change !== undefined && (change.to === ANY || change.to === observed.state)
   if (arrived && observed.before === observed.state) {
     return { reason: 'unchanged', ...about, message: `${source.label} is ${state} as before; it fires on a change` }
@@ -211,18 +218,23 @@ function since(time: number): { since?: number } {
 function needsOf(run: TaskRun, trigger: TriggerEdge): { node: string; state: string }[] | null {
   const { source } = trigger
   const observed = observedState(run.state, source)
-  if (observed.state !== UNKNOWN && match(trigger, observed) !== undefined) return []
-  const wanted = wantedStates(trigger, observed)
+  if (observed.state !== UNKNOWN && match(trigger, observed, edgeBits(run, trigger)) !== undefined) return []
+  const wanted = wantedStates(run, trigger, observed)
   if (wanted.length === 0) return null
   const needs = smallestChange(source, wanted, run.state.observed, run.model.settings.gatesNeedFullObservation)
   return needs && needs.map(({ sensor, state }) => ({ node: sensor.label, state: stateName(sensor, state) ?? '' }))
 }
 
 /** The states of the source that would fire the trigger at the next evaluation, as it stands. */
-function wantedStates(trigger: TriggerEdge, observed: Observed): number[] {
+function wantedStates(run: TaskRun, trigger: TriggerEdge, observed: Observed): number[] {
   const before = observed.state === UNKNOWN ? observed.memory : observed.state
   return trigger.source.states.flatMap((_, state) => {
     const next: Observed = { ...observed, state, previous: observed.state, before }
-    return match(trigger, next) === undefined ? [] : [state]
+    return match(trigger, next, edgeBits(run, trigger)) === undefined ? [] : [state]
   })
+}
+
+function edgeBits({ state }: TaskRun, trigger: TriggerEdge): number {
+  const { destination } = trigger
+  return destinationState(state, destination).edges[destination.incoming.indexOf(trigger)] ?? 0
 }

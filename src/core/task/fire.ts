@@ -1,76 +1,164 @@
-/** When a trigger holds, and what firing it does. */
-import { ANY, UNKNOWN, type TriggerEdge } from '../graph/graph.ts'
+/** Which triggers to a destination hold in an input, and what firing it does. */
+import { ANY, UNKNOWN, type DestinationNode, type TriggerEdge } from '../graph/graph.ts'
 import { begin, isWork, supersede } from './execution.ts'
-import type { Origin } from './origin.ts'
 import type { FiringCounts, TaskRun } from './run.ts'
-import { destinationState, observedState, sensorState, type Held, type Link, type Observed } from './state.ts'
+import {
+  destinationState,
+  HAS_BEGUN,
+  MAY_END,
+  observedState,
+  sensorState,
+  type Destination,
+  type Evaluation,
+  type Held,
+  type Holding,
+  type Match,
+  type Observed,
+  type Touch,
+} from './state.ts'
 import { traceFired, traceHeld } from './trace.ts'
 import { snapshot } from './why.ts'
 
-export type Match = 'state' | 'change' | 'execution'
+const NOTHING_ELSE: readonly Holding[] = []
 
-/** Evaluates a trigger after its source was evaluated, and fires it when it holds. */
-export function fireTrigger(
-  run: TaskRun,
-  trigger: TriggerEdge,
-  invocation: number,
-  origin: Origin,
-  via: Link | null,
-): void {
-  const matched = match(trigger, observedState(run.state, trigger.source))
-  if (matched !== undefined) fire(run, trigger, matched, invocation, origin, via)
-}
-
-/** Which part of a trigger holds for its source's last evaluation; undefined when none does. */
-export function match(trigger: TriggerEdge, source: Observed): Match | undefined {
-  const { states, change } = trigger
-  const state = source.state
-  if (state === UNKNOWN) return undefined
-  if (states === undefined && change === undefined) return 'execution'
-  if (states?.[state] === true) return 'state'
-  if (change === undefined) return undefined
-  if (change.from === ANY)
-    return state !== source.previous && (change.to === ANY || change.to === state) ? 'change' : undefined
-  if (source.before !== change.from) return undefined
-  return (change.to === ANY ? state !== change.from : state === change.to) ? 'change' : undefined
-}
-
-/** Fires a trigger that holds, unless something holds it back. */
-export function fire(
-  run: TaskRun,
-  trigger: TriggerEdge,
-  matched: Match,
-  invocation: number,
-  origin: Origin,
-  via: Link | null,
-): void {
-  const destination = destinationState(run.state, trigger.destination)
-  const coolUntil = destination.firedAt + trigger.policyMs
-  if (run.now < coolUntil) return hold(run, trigger, invocation, 'invocationPolicy', coolUntil)
-  const atWork = trigger.destination.kind === 'sensor' ? sensorState(run.state, trigger.destination).running : null
-  if (atWork !== null) {
-    if (isWork(atWork)) return hold(run, trigger, invocation, 'overlap')
-    supersede(run, atWork, invocation)
+/**
+ * Fires a destination once when triggers to it hold in the input at hand: by the first whose cool-down has passed. True
+ * when an execution began.
+ */
+export function fireDestination(run: TaskRun, { touched }: Evaluation, node: DestinationNode): boolean {
+  const destination = destinationState(run.state, node)
+  let holding: Holding[] | undefined
+  for (const [place, trigger] of node.incoming.entries()) {
+    const touch = touched.get(trigger.source)
+    if (touch === undefined) continue
+    const one = holds(run, destination, place, trigger, touch)
+    if (one !== undefined) (holding ??= []).push(one)
   }
-  const source = observedState(run.state, trigger.source)
-  const execution = begin(run, trigger.destination, invocation, origin, { trigger, time: run.now, earlier: via }, null)
+  if (holding === undefined) return false
+  const first = holding.find(({ trigger }) => run.now >= coolUntil(destination, trigger)) ?? earliest(destination, holding)
+  const { trigger } = first
+  const touch = touched.get(trigger.source) as Touch // the trigger holds
+  const until = coolUntil(destination, trigger)
+  if (run.now < until) return hold(run, trigger, touch, 'invocationPolicy', until)
+  const atWork = node.kind === 'sensor' ? sensorState(run.state, node).running : null
+  if (atWork !== null) {
+    if (isWork(atWork)) return hold(run, trigger, touch, 'overlap')
+    supersede(run, atWork)
+  }
+  for (const [place, one] of node.incoming.entries()) if (hasHeld(holding, one)) noteFired(run, destination, place, one)
+  const also = holding.length === 1 ? NOTHING_ELSE : holding.filter((one) => one !== first)
+  begins(run, destination, first, also, touch)
+  return true
+}
+
+function begins(run: TaskRun, destination: Destination, first: Holding, also: readonly Holding[], touch: Touch): void {
+  const { trigger } = first
+  const { invocation, origin, via } = touch
+  const execution = begin(run, trigger.destination, invocation, origin, { trigger, time: run.now, earlier: via })
+  const { input, place } = execution
   destination.firedAt = run.now
   destination.held = null
-  destination.firing = {
-    trigger,
-    time: run.now,
-    invocation,
-    input: execution.input,
-    place: execution.place,
-    matched,
-    from: source.before,
-    to: source.state,
-    origin,
-    via,
-    seen: snapshot(run.state, trigger),
-  }
+  const seen = snapshot(run.state, trigger)
+  destination.firing = { ...first, time: run.now, invocation, input, place, also, origin, via, seen }
   if (run.sink.counts !== null) count(run.sink.counts, trigger)
   traceFired(run, destination.firing)
+}
+
+function coolUntil({ firedAt }: Destination, { policyMs }: TriggerEdge): number {
+  return firedAt + policyMs
+}
+
+/** Of triggers that are all held back, the one that may fire first. */
+function earliest(destination: Destination, holding: readonly Holding[]): Holding {
+  return holding.reduce((a, b) => (coolUntil(destination, b.trigger) < coolUntil(destination, a.trigger) ? b : a))
+}
+
+function hasHeld(holding: readonly Holding[], trigger: TriggerEdge): boolean {
+  return holding.some((one) => one.trigger === trigger)
+}
+
+/** Whether a trigger holds in an input that touched its source; brings the bits of its edges up to date. */
+function holds(
+  run: TaskRun,
+  destination: Destination,
+  place: number,
+  trigger: TriggerEdge,
+  { isObserved, hasSucceeded }: Touch,
+): Holding | undefined {
+  const source = observedState(run.state, trigger.source)
+  if (isUnconditional(trigger)) {
+    const isKnownGate = trigger.source.kind !== 'gate' || source.state !== UNKNOWN
+    return hasSucceeded && isKnownGate ? holdingOf(trigger, 'execution', source) : undefined
+  }
+  if (!isObserved || source.state === UNKNOWN) return undefined
+  const bits = destination.edges[place] ?? 0
+  const matched = match(trigger, source, bits)
+  if (hasEdges(trigger)) setBits(destination, place, seenBits(trigger, source.state, bits))
+  return matched && holdingOf(trigger, matched, source)
+}
+
+function holdingOf(trigger: TriggerEdge, matched: Match, { before, state }: Observed): Holding {
+  return { trigger, matched, from: before, to: state }
+}
+
+/** Whether nothing but a run of its source is asked for. */
+export function isUnconditional({ states, change, begins: entered, ends }: TriggerEdge): boolean {
+  return states === undefined && change === undefined && entered === undefined && ends === undefined
+}
+
+export function hasEdges({ begins: entered, ends }: TriggerEdge): boolean {
+  return entered !== undefined || ends !== undefined
+}
+
+/** Which part of a trigger holds for its source's last evaluation; undefined when none does. `bits`: of its edges. */
+export function match(trigger: TriggerEdge, source: Observed, bits: number): Match | undefined {
+  const { states, change, begins: entered, ends } = trigger
+  const state = source.state
+  if (state === UNKNOWN) return undefined
+  if (states?.[state] === true) return 'state'
+  if (change !== undefined && hasChanged(change, source)) return 'change'
+  if (entered?.[state] === true && (bits & HAS_BEGUN) === 0) return 'begins'
+  if (ends !== undefined && ends[state] !== true && (bits & MAY_END) !== 0) return 'ends'
+  return isUnconditional(trigger) ? 'execution' : undefined
+}
+
+function hasChanged({ from, to }: NonNullable<TriggerEdge['change']>, { state, previous, before }: Observed): boolean {
+  if (from === ANY) return state !== previous && (to === ANY || to === state)
+  return before === from && (to === ANY ? state !== from : state === to)
+}
+
+/** The bits of a trigger's edges once its source was seen in a known state. */
+export function seenBits({ begins: entered, ends }: TriggerEdge, state: number, bits: number): number {
+  const begun = entered !== undefined && entered[state] !== true ? bits & ~HAS_BEGUN : bits
+  return ends?.[state] === true ? begun | MAY_END : begun
+}
+
+/** The same once the trigger held and its destination fired. */
+export function firedBits({ begins: entered, ends }: TriggerEdge, state: number, bits: number): number {
+  const begun = entered?.[state] === true ? bits | HAS_BEGUN : bits
+  return ends !== undefined && ends[state] !== true ? begun & ~MAY_END : begun
+}
+
+function noteFired(run: TaskRun, destination: Destination, place: number, trigger: TriggerEdge): void {
+  if (!hasEdges(trigger)) return
+  const { state } = observedState(run.state, trigger.source)
+  setBits(destination, place, firedBits(trigger, state, destination.edges[place] ?? 0))
+}
+
+/** A trigger that is new to a running task: it has not begun, and may end when its source was last in that set. */
+export function beginEdges(run: TaskRun, trigger: TriggerEdge): void {
+  if (!hasEdges(trigger)) return
+  const { memory } = observedState(run.state, trigger.source)
+  const place = trigger.destination.incoming.indexOf(trigger)
+  setBits(destinationState(run.state, trigger.destination), place, seenBits(trigger, memory, 0))
+}
+
+/** Bits are replaced, never changed, so that copies of a state may share them. */
+export function setBits(destination: Destination, place: number, bits: number): void {
+  if ((destination.edges[place] ?? 0) === bits) return
+  destination.edges = Array.from({ length: Math.max(destination.edges.length, place + 1) }, (_, i) =>
+    i === place ? bits : (destination.edges[i] ?? 0),
+  )
 }
 
 function count(counts: FiringCounts, { destination }: TriggerEdge): void {
@@ -78,9 +166,10 @@ function count(counts: FiringCounts, { destination }: TriggerEdge): void {
   if (destination.kind === 'actuator') counts.calls++
 }
 
-function hold(run: TaskRun, trigger: TriggerEdge, invocation: number, reason: Held['reason'], until?: number): void {
+function hold(run: TaskRun, trigger: TriggerEdge, touch: Touch, reason: Held['reason'], until?: number): false {
   destinationState(run.state, trigger.destination).held = { reason, time: run.now, until, trigger }
   if (run.sink.counts !== null) run.sink.counts.held++
   const more = until === undefined ? {} : { until }
-  traceHeld(run, invocation, trigger.destination.label, reason, { source: trigger.source.label, ...more })
+  traceHeld(run, touch.invocation, trigger.destination.label, reason, { source: trigger.source.label, ...more })
+  return false
 }

@@ -7,7 +7,7 @@ import type { Answer } from '../plug/result.ts'
 import type { Message, Sent } from './origin.ts'
 import type { Execution } from './state.ts'
 
-/** `wake`: of executions that wait, for the rule's own time or for a plug. */
+/** `wake`: of executions that wait, in the task's own time or for a plug. */
 export type TimerKind = 'evict' | 'follow' | 'wake' | 'ownTick' | 'tick'
 
 export type Input =
@@ -22,8 +22,8 @@ export type Input =
     }
   | {
       readonly kind: 'tick'
-      /** null: of the task's own clock */
-      readonly node: SensorNode | null
+      /** whose clocks tick at once; null: the task's own */
+      readonly nodes: readonly (SensorNode | null)[]
       /** epoch ms */
       readonly scheduledAt: number
     }
@@ -31,6 +31,9 @@ export type Input =
   | { readonly kind: 'resume'; readonly node: SensorNode | ActuatorNode }
   | { readonly kind: 'answer'; readonly execution: Execution; readonly answer: Answer }
   | { readonly kind: 'error'; readonly execution: Execution; readonly message: string; readonly timedOut?: boolean }
+  /** all timers of the task's own time that are due */
+  | { readonly kind: 'timers' }
+  /** one that follows the engine's clock */
   | {
       readonly kind: 'timer'
       readonly timer: TimerKind

@@ -2,22 +2,33 @@
 import { UNKNOWN, type Plan, type SensorNode } from '../graph/graph.ts'
 import { makePlan, wipePlan } from '../graph/plan.ts'
 import { executed } from './result.ts'
-import { startGroups } from './execution.ts'
 import type { Message, Origin, Sent } from './origin.ts'
 import { observe, reset } from './observe.ts'
-import type { TaskRun } from './run.ts'
+import { beginEvaluation } from './pass.ts'
+import { resourcePlaceOf, type TaskRun } from './run.ts'
 import { sensorState } from './state.ts'
 import { remember } from './stream.ts'
 import { traceOrigin } from './trace.ts'
 
-/** What a task's tick runs. */
-export function runPlan(run: TaskRun, plan: Plan, origin: Origin): void {
-  invoke(run, plan, [origin])
+/** What clocks that tick at once run: each its own sensors. */
+export function runTicks(run: TaskRun, nodes: readonly (SensorNode | null)[], scheduledAt: number): void {
+  const { tickPlan } = run.model.graph
+  const selected = new Map<SensorNode, Origin>()
+  const origins = nodes.map((node): Origin => {
+    if (node === null) return { kind: 'tick', time: run.now, scheduledAt }
+    return { kind: 'ownTick', time: run.now, node: node.label, scheduledAt }
+  })
+  for (const [i, node] of nodes.entries()) {
+    for (const sensor of node === null ? tickPlan.sensors : [node]) selected.set(sensor, origins[i] as Origin)
+  }
+  const [only] = nodes
+  const plan = nodes.length === 1 && only === null ? tickPlan : makePlan([...selected.keys()])
+  invoke(run, plan, origins, selected)
 }
 
-/** One sensor by its own clock or by hand. */
+/** One sensor by hand. */
 export function runSensor(run: TaskRun, node: SensorNode, origin: Origin): void {
-  invoke(run, makePlan([node]), [origin])
+  invoke(run, makePlan([node]), [origin], new Map([[node, origin]]))
 }
 
 /** Messages that arrived together, cut where a resource repeats: each part is an invocation of its own. */
@@ -55,7 +66,8 @@ function oneMessage(run: TaskRun, message: Message, sent: Sent | undefined): voi
   const plan = planOf(run, sent, place, message)
   if (plan === undefined) return
   if (sent?.channel === undefined) remember(run, place, message)
-  invoke(run, plan, [originOf(run, message, sent)])
+  const origin = originOf(run, message, sent)
+  invoke(run, plan, [origin], new Map(plan.sensors.map((node) => [node, origin])))
 }
 
 /** What a message for a resource runs; undefined when nobody listens to the resource. */
@@ -85,18 +97,31 @@ function dataInvocation(
   const [only] = plans
   const plan =
     plans.length === 1 && only !== undefined ? only : makePlan([...new Set(plans.flatMap((one) => one.sensors))])
-  invoke(run, plan, origins)
+  invoke(run, plan, origins, new Map(plan.sensors.map((node) => [node, originFor(run, node, origins)])))
 }
 
-function invoke(run: TaskRun, plan: Plan, origins: readonly Origin[]): void {
-  if (plan.sensors.length === 0) return
+/** A data array brings one origin per resource; each sensor belongs to the message of its own. */
+function originFor(run: TaskRun, sensor: SensorNode, origins: readonly Origin[]): Origin {
+  const first = origins[0] as Origin // an invocation always has an origin
+  if (origins.length === 1) return first
+  const resource = run.model.resources[resourcePlaceOf(run.model, sensor)]
+  return origins.find((origin) => origin.resource === resource) ?? first
+}
+
+function invoke(
+  run: TaskRun,
+  plan: Plan,
+  origins: readonly Origin[],
+  selected: ReadonlyMap<SensorNode, Origin>,
+): void {
+  if (selected.size === 0) return
   run.state.invocations++
   run.state.lastExecutionTime = run.now
   for (const origin of origins) traceOrigin(run, origin)
-  const { resetObservations, resetScope, parallel } = run.model.settings
+  const { resetObservations, resetScope } = run.model.settings
   // What is forgotten first: everything, or what this invocation renews.
   if (resetObservations) reset(run, resetScope === 'task' ? wipePlan(run.model.graph) : plan)
-  startGroups(run, run.state.invocations, parallel ? plan.groups : plan.serial, origins)
+  beginEvaluation(run, { invocation: run.state.invocations, selected })
 }
 
 /** A state or raw data given from outside counts as an observation; nothing runs but what it triggers. */
@@ -114,6 +139,9 @@ export function push(
   sensor.follow = null
   sensor.error = null
   if (rawData !== undefined) sensor.rawData = rawData
-  if (state !== UNKNOWN) observe(run, node, state, run.state.invocations, origin, null)
-  else executed(run, node, run.state.invocations, origin, null)
+  const { invocations: invocation } = run.state
+  const touch = { invocation, origin, via: null, hasSucceeded: true }
+  beginEvaluation(run, { invocation })
+  if (state !== UNKNOWN) observe(run, node, state, touch)
+  else executed(run, node, touch)
 }

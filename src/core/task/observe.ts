@@ -1,36 +1,23 @@
 /** How a state becomes known and unknown again, and what that does to the gates behind it. */
 import { UNKNOWN, type GateNode, type Plan, type SensorNode } from '../graph/graph.ts'
 import { decide } from '../graph/relations.ts'
-import { fireTrigger } from './fire.ts'
-import type { Origin } from './origin.ts'
+import { touchNode } from './pass.ts'
 import type { TaskRun } from './run.ts'
-import { observedState, sensorState, type Link, type Observed } from './state.ts'
-import { traceEvicted, traceGate, traceState } from './trace.ts'
+import { observedState, sensorState, type Observed, type Touch } from './state.ts'
+import { traceEvicted, traceState } from './trace.ts'
 
-/** A sensor shows a certain state: remember it, recompute its gates, evaluate the triggers. */
-export function observe(
-  run: TaskRun,
-  node: SensorNode,
-  state: number,
-  invocation: number,
-  origin: Origin,
-  via: Link | null,
-): void {
+/** A sensor shows a certain state: it is remembered, and what follows from it is looked at in its turn. */
+export function observe(run: TaskRun, node: SensorNode, state: number, touch: Omit<Touch, 'isObserved'>): void {
   const sensor = sensorState(run.state, node)
   settle(sensor, state, run.now)
-  sensor.origin = origin
-  sensor.via = via
+  sensor.origin = touch.origin
+  sensor.via = touch.via
   if (node.evictionTime !== Number.POSITIVE_INFINITY) {
     sensor.evictAt = run.now + node.evictionTime
     run.sink.timer('evict', sensor.evictAt, node.slot)
   }
-  if (sensor.previous !== state) traceState(run, invocation, node, sensor.previous, state)
-  for (const gate of node.gates) {
-    const observed = observedState(run.state, gate)
-    settle(observed, evaluate(run, gate), run.now)
-    if (observed.previous !== observed.state) traceGate(run, invocation, gate, observed.previous, observed.state)
-  }
-  for (const trigger of node.triggers) fireTrigger(run, trigger, invocation, origin, via)
+  if (sensor.previous !== state) traceState(run, touch.invocation, node, sensor.previous, state)
+  touchNode(run, node, { ...touch, isObserved: true })
 }
 
 function evaluate(run: TaskRun, gate: GateNode): number {

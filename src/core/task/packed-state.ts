@@ -14,9 +14,8 @@ import type { SavedState } from './saved.ts'
 /** What a saved state has of inputs, calls and ticks that are not over. */
 const OPEN = [
   'nextTickAt',
-  'waitingTicks',
   'clocksBegan',
-  'groups',
+  'evaluation',
   'executing',
   'calls',
   'behind',

@@ -1,31 +1,44 @@
 /** Plain JSON -> state, for the very rule that it was saved from. */
 import { AppError } from '../../kernel/errors.ts'
-import { UNKNOWN, type ActuatorNode, type ObservableNode, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
+import {
+  UNKNOWN,
+  type ActuatorNode,
+  type DestinationNode,
+  type ObservableNode,
+  type SensorNode,
+  type TriggerEdge,
+} from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import { askForWake, isWork } from './execution.ts'
+import { setBits } from './fire.ts'
 import { sentOf, type Origin } from './origin.ts'
 import { decodeNumbers } from './json-numbers.ts'
 import type { WaitingInput } from './input.ts'
+import { positionOf } from './pass.ts'
 import type { TaskRun } from './run.ts'
 import type {
   SavedAnswer,
   SavedDestination,
+  SavedEvaluation,
   SavedExecution,
   SavedFiring,
-  SavedGroup,
+  SavedHolding,
   SavedInput,
   SavedObserved,
   SavedState,
 } from './saved.ts'
 import {
   actuatorState,
+  HAS_BEGUN,
+  MAY_END,
   NOT_PLACED,
   observedState,
   sensorState,
   type Destination,
+  type Evaluation,
   type Execution,
   type Firing,
-  type Group,
+  type Holding,
   type Link,
 } from './state.ts'
 
@@ -64,7 +77,7 @@ export function restoreState(run: TaskRun, given: SavedState, open: OpenExecutio
     if (isBlank(one)) continue
     const sensor = sensorState(state, node)
     restoreObserved(run, node, one, names)
-    restoreDestination(sensor, one, names)
+    restoreDestination(sensor, node, one, names)
     sensor.collectedTime = one.collectedTime ?? -1
     sensor.rawData = one.rawData
     sensor.internalState = one.internalState
@@ -90,7 +103,7 @@ export function restoreState(run: TaskRun, given: SavedState, open: OpenExecutio
     const node = names.actuator(label)
     if (isBlank(one)) continue
     const actuator = actuatorState(state, node)
-    restoreDestination(actuator, one, names)
+    restoreDestination(actuator, node, one, names)
     actuator.answer = one.answer ?? null
   }
   for (const [resource, stream] of Object.entries(saved.streams)) {
@@ -99,19 +112,15 @@ export function restoreState(run: TaskRun, given: SavedState, open: OpenExecutio
     if (place !== -1)
       state.streams[place] = { values: stream.values, at: stream.at, carried: carried ? new Map(carried) : null }
   }
-  const groups = new Map((saved.groups ?? []).map((one) => [one.id, restoreGroup(one, names)]))
-  state.groups = [...groups.values()]
   const executing = saved.executing ?? []
-  for (const one of executing) restoreExecution(run, one, groups, names, open)
+  for (const one of executing) restoreExecution(run, one, names, open)
+  if (saved.evaluation !== undefined) state.evaluation = restoreEvaluation(run, saved.evaluation, names)
   restorePlaces(run, executing, orderOf(saved.behind), open)
   requeue(run, orderOf(saved.calls), open)
   state.arrived = saved.arrived ?? 0
   state.current = saved.current ?? 0
   state.dropped = saved.dropped ?? 0
   if (saved.waiting !== undefined) state.waiting = saved.waiting.map((one) => restoreInput(one, names))
-  for (const { node, at } of saved.waitingTicks ?? []) {
-    state.wait(run.now, { kind: 'tick', node: node === undefined ? null : names.sensor(node), scheduledAt: at })
-  }
   run.now = saved.now ?? run.now
   state.time = run.now
   askForTimers(run)
@@ -133,8 +142,7 @@ function requeue(run: TaskRun, place: Order, open: OpenExecutions): void {
     } else if (touches === null && (isAsked || phase === 'queued')) wanted.push(execution)
   }
   for (const execution of wanted.toSorted((a, b) => (place.get(a.id) ?? a.id) - (place.get(b.id) ?? b.id))) {
-    if (execution.via === null) state.roots.push(execution)
-    else state.cascades.push(execution)
+    state.calls.push(execution)
   }
 }
 
@@ -146,8 +154,8 @@ function restoreInput(saved: SavedInput, names: Names): WaitingInput {
       return { time, number, input: { kind: 'data', messages, sent: sentOf(saved) }, kept }
     }
     case 'tick': {
-      const node = saved.node === undefined ? null : names.sensor(saved.node)
-      return { time, number, input: { kind: 'tick', node, scheduledAt: saved.scheduledAt } }
+      const nodes = saved.nodes.map((label) => (label === null ? null : names.sensor(label)))
+      return { time, number, input: { kind: 'tick', nodes, scheduledAt: saved.scheduledAt } }
     }
     case 'push': {
       const node = names.sensor(saved.node)
@@ -253,18 +261,22 @@ function restoreObserved(run: TaskRun, node: ObservableNode, saved: SavedObserve
   observed.lost = saved.lost ?? -1
 }
 
-function restoreDestination(destination: Destination, saved: SavedDestination, names: Names): void {
+function restoreDestination(
+  destination: Destination,
+  { incoming }: DestinationNode,
+  saved: SavedDestination,
+  names: Names,
+): void {
   destination.firedAt = saved.firedAt ?? Number.NEGATIVE_INFINITY
   destination.firing = saved.firing ? restoreFiring(saved.firing, names) : null
   const { held } = saved
   destination.held = held
-    ? {
-        reason: held.reason === 'queue' ? 'overlap' : held.reason,
-        time: held.time,
-        until: held.until,
-        trigger: names.trigger(held.trigger),
-      }
+    ? { reason: held.reason, time: held.time, until: held.until, trigger: names.trigger(held.trigger) }
     : null
+  for (const [place, { order }] of incoming.entries()) {
+    const begun = saved.begun?.includes(order) === true ? HAS_BEGUN : 0
+    setBits(destination, place, begun | (saved.mayEnd?.includes(order) === true ? MAY_END : 0))
+  }
   destination.error = saved.error ?? null
 }
 
@@ -279,6 +291,7 @@ function restoreFiring(saved: SavedFiring, names: Names): Firing {
     matched: saved.matched,
     from: names.state(trigger.source.states, saved.from),
     to: names.state(trigger.source.states, saved.to),
+    also: (saved.also ?? []).map((one) => restoreHolding(one, names)),
     origin: names.origin(saved.origin),
     via: names.via(saved.via),
     seen: saved.seen.map((one) => {
@@ -293,21 +306,40 @@ function restoreFiring(saved: SavedFiring, names: Names): Firing {
   }
 }
 
-function restoreGroup(saved: SavedGroup, names: Names): Group {
+function restoreHolding({ trigger: order, matched, from, to }: SavedHolding, names: Names): Holding {
+  const trigger = names.trigger(order)
+  const { states } = trigger.source
+  return { trigger, matched, from: names.state(states, from), to: names.state(states, to) }
+}
+
+function restoreEvaluation(run: TaskRun, saved: SavedEvaluation, names: Names): Evaluation {
+  const { graph } = run.model
   return {
-    id: saved.id,
     invocation: saved.invocation,
-    groups: saved.groups.map((labels) => labels.map((label) => names.sensor(label))),
-    position: saved.position,
-    open: saved.open,
-    origins: saved.origins.map((place) => names.origin(place)),
+    selected: new Map(saved.selected.map(([label, origin]) => [names.sensor(label), names.origin(origin)])),
+    due: new Set(saved.due.map((label) => names.sensor(label))),
+    agenda: saved.agenda
+      .flatMap((label) => graph.byLabel.get(label) ?? [])
+      .map((node) => positionOf(run, node))
+      .toSorted((a, b) => a - b),
+    touched: new Map(
+      saved.touched.map(({ node, invocation, origin, via, observed, succeeded }) => [
+        names.observable(node),
+        {
+          invocation,
+          origin: names.origin(origin),
+          via: names.via(via),
+          isObserved: observed,
+          hasSucceeded: succeeded,
+        },
+      ]),
+    ),
   }
 }
 
 function restoreExecution(
   run: TaskRun,
   saved: SavedExecution,
-  groups: ReadonlyMap<number, Group>,
   names: Names,
   open: OpenExecutions,
 ): void {
@@ -321,7 +353,6 @@ function restoreExecution(
     via: names.via(saved.via),
     input: saved.input,
     place: saved.place,
-    group: saved.group === undefined ? null : (groups.get(saved.group) ?? null),
     phase: saved.phase,
     wakeAt: saved.wakeAt ?? Number.POSITIVE_INFINITY,
     attempt: saved.attempt ?? 0,

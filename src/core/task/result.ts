@@ -2,9 +2,9 @@
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import { callAgain, cancel, end, enqueue, enqueueFirst, leavePlace, letGo, pause, wakeAt } from './execution.ts'
-import { fire } from './fire.ts'
 import type { Origin } from './origin.ts'
 import { observe } from './observe.ts'
+import { leaveOut, touchNode } from './pass.ts'
 import { timeOf, type TaskRun } from './run.ts'
 import {
   actuatorState,
@@ -14,6 +14,7 @@ import {
   type Execution,
   type Follow,
   type Link,
+  type Touch,
 } from './state.ts'
 import { traceError, traceLog, traceResult } from './trace.ts'
 
@@ -77,15 +78,16 @@ function applyToSensor(
     sensor.follow = { at, answer: given.then, invocation, origin, via }
     run.sink.timer('follow', at, node.slot)
   }
-  if (given.state !== UNKNOWN) observe(run, node, given.state, invocation, origin, via)
-  else executed(run, node, invocation, origin, via)
+  const touch = { invocation, origin, via, hasSucceeded: true }
+  if (given.state !== UNKNOWN) observe(run, node, given.state, touch)
+  else executed(run, node, touch)
 }
 
 /** Success without a state: only triggers without a condition fire. */
-export function executed(run: TaskRun, node: SensorNode, invocation: number, origin: Origin, via: Link | null): void {
+export function executed(run: TaskRun, node: SensorNode, touch: Omit<Touch, 'isObserved'>): void {
   const sensor = sensorState(run.state, node)
   sensor.before = sensor.state
-  for (const trigger of node.executionTriggers) fire(run, trigger, 'execution', invocation, origin, via)
+  touchNode(run, node, { ...touch, isObserved: false })
 }
 
 /** A plug failed or took too long: again, another state, or an error that changes nothing. */
@@ -116,7 +118,8 @@ export function failed(run: TaskRun, execution: Execution, message: string, time
   traceError(run, execution, message)
   const instead = timeoutState !== UNKNOWN ? timeoutState : (retry?.errorState ?? UNKNOWN)
   if (instead !== UNKNOWN && node.kind === 'sensor') {
-    observe(run, node, instead, execution.invocation, execution.origin, execution.via)
+    const { invocation, origin, via } = execution
+    observe(run, node, instead, { invocation, origin, via, hasSucceeded: false })
   }
   finish(run, execution)
 }
@@ -134,14 +137,23 @@ function finish(run: TaskRun, execution: Execution): void {
   if (hasMoreItems(execution)) {
     execution.item++
     execution.attempt = 0
-    if (execution.touches !== null) callAgain(run, execution)
+    if (execution.node.kind === 'sensor') waitForPass(run, execution, execution.node)
+    else if (execution.touches !== null) callAgain(run, execution)
     else enqueue(run, execution)
-    if (execution.node.kind !== 'sensor') return
-    sensorState(run.state, execution.node).follow = null
-    if (execution.touches !== null) run.state.holder = execution
     return
   }
   end(run, execution)
+}
+
+/** The next item of a sensor's loop begins a pass of its own; until then others may touch what it touches. */
+function waitForPass(run: TaskRun, execution: Execution, node: SensorNode): void {
+  letGo(run, execution)
+  leavePlace(run, execution)
+  execution.touches = null
+  execution.rendered = null
+  execution.phase = 'looping'
+  execution.wakeAt = Number.POSITIVE_INFINITY
+  sensorState(run.state, node).follow = null
 }
 
 function hasMoreItems({ items, item }: Execution): boolean {
@@ -171,18 +183,9 @@ function timeLimitText(execution: Execution): string {
   return `${execution.node.call.plug.name} took longer than ${execution.node.call.timeoutMs} ms`
 }
 
-/** A paused node may run; of an actuator, all executions that pause. */
-export function resume(run: TaskRun, node: Execution['node']): void {
-  for (const execution of run.state.inFlight) {
-    if (execution.node !== node || execution.phase !== 'paused') continue
-    execution.resumed = true
-    enqueue(run, execution)
-  }
-}
-
-/** Drops what is in flight and, so that nothing takes its place, the groups that would have followed. */
+/** Drops what is in flight, and root sensors that were to follow. */
 export function cancelAll(run: TaskRun, which: (origin: Origin) => boolean): void {
-  for (const group of run.state.groups) if (group.origins.some(which)) group.position = group.groups.length
+  leaveOut(run, which)
   for (const execution of run.state.work?.inFlight ?? []) if (which(execution.origin)) cancel(run, execution)
 }
 

@@ -1,19 +1,24 @@
 /** State -> plain JSON. Numbers that JSON does not know (NaN from a broken sensor) are kept by json-numbers.ts. */
-import { UNKNOWN, type ObservableNode } from '../graph/graph.ts'
+import { UNKNOWN, type DestinationNode, type ObservableNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import type { WaitingInput } from './input.ts'
 import { sentOf, type Origin } from './origin.ts'
 import { encodeNumbers } from './json-numbers.ts'
+import { nodeAt } from './pass.ts'
 import type { TaskModel } from './run.ts'
 import {
+  HAS_BEGUN,
+  MAY_END,
   NOT_PLACED,
   observedState,
   sensorState,
   stateName,
   actuatorState,
   type Destination,
+  type Evaluation,
   type Execution,
   type Firing,
+  type Holding,
   type Link,
   type NodeStates,
   type Stream,
@@ -22,8 +27,10 @@ import { NO_CLOCKS, type TaskState } from './task-state.ts'
 import type {
   SavedAnswer,
   SavedDestination,
+  SavedEvaluation,
   SavedExecution,
   SavedFiring,
+  SavedHolding,
   SavedInput,
   SavedLink,
   SavedObserved,
@@ -61,7 +68,7 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
           node.label,
           {
             ...saveObserved(work, node),
-            ...saveDestination(sensor, tables),
+            ...saveDestination(sensor, node, tables),
             ...(sensor.collectedTime !== -1 && { collectedTime: sensor.collectedTime }),
             ...(sensor.rawData && { rawData: sensor.rawData }),
             ...(sensor.internalState !== undefined && { internalState: sensor.internalState }),
@@ -88,7 +95,7 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
         const actuator = actuatorState(work, node)
         return [
           node.label,
-          { ...saveDestination(actuator, tables), ...(actuator.answer && { answer: actuator.answer }) },
+          { ...saveDestination(actuator, node, tables), ...(actuator.answer && { answer: actuator.answer }) },
         ]
       }),
     ),
@@ -98,16 +105,7 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
         return stream ? [[resource, saveStream(stream)] as const] : []
       }),
     ),
-    ...(state.groups.length > 0 && {
-      groups: state.groups.map((group) => ({
-        id: group.id,
-        invocation: group.invocation,
-        groups: group.groups.map((sensors) => sensors.map((sensor) => sensor.label)),
-        position: group.position,
-        open: group.open,
-        origins: group.origins.map((origin) => tables.origin(origin)),
-      })),
-    }),
+    ...(state.evaluation && { evaluation: saveEvaluation(model, state.evaluation, tables) }),
     ...(work.inFlight.size > 0 && {
       executing: [...work.inFlight].map((execution) => saveExecution(execution, tables)),
       calls: callOrder(state),
@@ -123,9 +121,9 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
 }
 
 /** What the lane waits for is called again before all others. */
-function callOrder({ holder, cascades, roots }: TaskState): number[] {
+function callOrder({ holder, calls }: TaskState): number[] {
   const isCalled = holder !== null && (holder.phase === 'called' || holder.phase === 'rendering')
-  const order = [...(isCalled ? [holder] : []), ...cascades, ...roots]
+  const order = [...(isCalled ? [holder] : []), ...calls]
   return order.filter(({ isInFlight }) => isInFlight).map(({ id }) => id)
 }
 
@@ -137,13 +135,36 @@ function saveInput({ time, number, input, kept }: WaitingInput): SavedInput {
       return { ...at, kind: 'data', messages: [...input.messages], ...(kept && { kept }), ...sent }
     }
     case 'tick':
-      return { ...at, kind: 'tick', ...(input.node && { node: input.node.label }), scheduledAt: input.scheduledAt }
+      return {
+        ...at,
+        kind: 'tick',
+        nodes: input.nodes.map((node) => node && node.label),
+        scheduledAt: input.scheduledAt,
+      }
     case 'push': {
       const { node, state, rawData } = input
       return { ...at, kind: 'push', node: node.label, ...named('state', node, state), ...(rawData && { rawData }) }
     }
     default:
       return { ...at, kind: input.kind, node: input.node.label }
+  }
+}
+
+function saveEvaluation(model: TaskModel, evaluation: Evaluation, tables: Tables): SavedEvaluation {
+  const { invocation, selected, due, agenda, touched } = evaluation
+  return {
+    invocation,
+    selected: [...selected].map(([node, origin]) => [node.label, tables.origin(origin)]),
+    due: [...due].map(({ label }) => label),
+    agenda: agenda.map((position) => nodeAt({ model }, position).label),
+    touched: [...touched].map(([node, touch]) => ({
+      node: node.label,
+      invocation: touch.invocation,
+      origin: tables.origin(touch.origin),
+      ...tables.via(touch.via),
+      observed: touch.isObserved,
+      succeeded: touch.hasSucceeded,
+    })),
   }
 }
 
@@ -192,6 +213,10 @@ function finite<K extends string>(key: K, value: number): { [P in K]?: number } 
   return Number.isFinite(value) ? ({ [key]: value } as { [P in K]?: number }) : {}
 }
 
+function nonEmpty<K extends string>(key: K, list: number[]): { [P in K]?: number[] } {
+  return list.length === 0 ? {} : ({ [key]: list } as { [P in K]?: number[] })
+}
+
 function named<K extends string>(key: K, node: ObservableNode, state: number): { [P in K]?: string } {
   return state === UNKNOWN ? {} : ({ [key]: stateName(node, state) } as { [P in K]?: string })
 }
@@ -209,8 +234,10 @@ function saveObserved(state: NodeStates, node: ObservableNode): SavedObserved {
   }
 }
 
-function saveDestination(destination: Destination, tables: Tables): SavedDestination {
-  const { held } = destination
+function saveDestination(destination: Destination, { incoming }: DestinationNode, tables: Tables): SavedDestination {
+  const { held, edges } = destination
+  const withBit = (bit: number): number[] =>
+    incoming.flatMap(({ order }, place) => (((edges[place] ?? 0) & bit) === 0 ? [] : [order]))
   return {
     ...finite('firedAt', destination.firedAt),
     ...(destination.firing && { firing: saveFiring(destination.firing, tables) }),
@@ -222,6 +249,8 @@ function saveDestination(destination: Destination, tables: Tables): SavedDestina
         trigger: held.trigger.order,
       },
     }),
+    ...nonEmpty('begun', withBit(HAS_BEGUN)),
+    ...nonEmpty('mayEnd', withBit(MAY_END)),
     ...(destination.error && { error: destination.error }),
   }
 }
@@ -237,6 +266,7 @@ function saveFiring(firing: Firing, tables: Tables): SavedFiring {
     matched: firing.matched,
     ...named('from', source, firing.from),
     ...named('to', source, firing.to),
+    ...(firing.also.length > 0 && { also: firing.also.map(saveHolding) }),
     origin: tables.origin(firing.origin),
     ...tables.via(firing.via),
     seen: firing.seen.map((one) => ({
@@ -246,6 +276,10 @@ function saveFiring(firing: Firing, tables: Tables): SavedFiring {
       ...(one.origin && { origin: tables.origin(one.origin) }),
     })),
   }
+}
+
+function saveHolding({ trigger, matched, from, to }: Holding): SavedHolding {
+  return { trigger: trigger.order, matched, ...named('from', trigger.source, from), ...named('to', trigger.source, to) }
 }
 
 function saveStream(stream: Stream): SavedStream {
@@ -266,7 +300,6 @@ function saveExecution(execution: Execution, tables: Tables): SavedExecution {
     ...tables.via(execution.via),
     input: execution.input,
     place: execution.place,
-    ...(execution.group && { group: execution.group.id }),
     phase: execution.phase,
     ...finite('wakeAt', execution.wakeAt),
     ...(execution.attempt > 0 && { attempt: execution.attempt }),

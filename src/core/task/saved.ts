@@ -1,7 +1,7 @@
 /** A task's state as plain JSON: labels and state names, never places in lists. What is not there has its default. */
 import type { Answer } from '../plug/result.ts'
 import type { Message, Origin } from './origin.ts'
-import type { Phase, TaskStatus } from './state.ts'
+import type { Match, Phase, TaskStatus } from './state.ts'
 
 export interface SavedState {
   status: TaskStatus
@@ -14,8 +14,6 @@ export interface SavedState {
   lastExecutionTime: number
   finishedTime: number
   nextTickAt?: number
-  /** of earlier versions: ticks that wait */
-  waitingTicks?: { node?: string; at: number }[]
   skippedTicks?: number
   seed: number
   clocksBegan?: ClocksBegan
@@ -28,7 +26,8 @@ export interface SavedState {
   gates: Record<string, SavedObserved>
   actuators: Record<string, SavedActuator>
   streams: Record<string, SavedStream>
-  groups?: SavedGroup[]
+  /** the pass of the input at hand */
+  evaluation?: SavedEvaluation
   executing?: SavedExecution[]
   /** ids of those that are to be called, in the order of their calls */
   calls?: number[]
@@ -62,7 +61,8 @@ export type SavedInput = { time: number; number: number } & (
       hops?: number
       root?: string
     }
-  | { kind: 'tick'; node?: string; scheduledAt: number }
+  /** null: the task's own clock */
+  | { kind: 'tick'; nodes: (string | null)[]; scheduledAt: number }
   | { kind: 'push'; node: string; state?: string; rawData?: Record<string, unknown> }
   | { kind: 'run' | 'resume'; node: string }
 )
@@ -87,8 +87,10 @@ export interface SavedObserved {
 export interface SavedDestination {
   firedAt?: number
   firing?: SavedFiring
-  /** `queue`: of earlier versions */
-  held?: { reason: 'invocationPolicy' | 'overlap' | 'queue'; time: number; until?: number; trigger: number }
+  held?: { reason: 'invocationPolicy' | 'overlap'; time: number; until?: number; trigger: number }
+  /** places of triggers in the rule whose `begins` has fired, and whose `ends` may fire */
+  begun?: number[]
+  mayEnd?: number[]
   error?: { time: number; message: string }
 }
 
@@ -113,12 +115,20 @@ export interface SavedFiring {
   invocation: number
   input: number
   place: number
-  matched: 'state' | 'change' | 'execution'
+  matched: Match
   from?: string
   to?: string
+  also?: SavedHolding[]
   origin: number
   via?: number
   seen: { node: string; state?: string; since: number; origin?: number }[]
+}
+
+export interface SavedHolding {
+  trigger: number
+  matched: Match
+  from?: string
+  to?: string
 }
 
 export interface SavedStream {
@@ -127,13 +137,24 @@ export interface SavedStream {
   carried?: [key: string, value: unknown, until: number][]
 }
 
-export interface SavedGroup {
-  id: number
+export interface SavedEvaluation {
   invocation: number
-  groups: string[][]
-  position: number
-  open: number
-  origins: number[]
+  /** sensors, each with what began it */
+  selected: [node: string, origin: number][]
+  due: string[]
+  /** nodes to look at, in order */
+  agenda: string[]
+  touched: SavedTouch[]
+}
+
+export interface SavedTouch {
+  node: string
+  invocation: number
+  origin: number
+  via?: number
+  /** it showed a state; it ran without an error */
+  observed: boolean
+  succeeded: boolean
 }
 
 export interface SavedExecution {
@@ -144,7 +165,6 @@ export interface SavedExecution {
   via?: number
   input: number
   place: number
-  group?: number
   phase: Phase
   wakeAt?: number
   attempt?: number

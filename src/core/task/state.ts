@@ -3,7 +3,7 @@
  * changed only by step.ts and the files it calls; save.ts turns it into JSON and back. Times are epoch ms of the
  * engine's clock.
  */
-import type { ActuatorNode, GateNode, SensorNode, TriggerEdge } from '../graph/graph.ts'
+import type { ActuatorNode, GateNode, ObservableNode, SensorNode, TriggerEdge } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import type { Linked, Queued } from './execution-lists.ts'
 import type { Origin } from './origin.ts'
@@ -32,6 +32,8 @@ export interface Destination {
   firedAt: number
   firing: Firing | null
   held: Held | null
+  /** `HAS_BEGUN` and `MAY_END` of each trigger to it, in their order; empty until one is set */
+  edges: readonly number[]
   error: { time: number; message: string } | null
 }
 
@@ -64,7 +66,22 @@ export interface Link {
   readonly earlier: Link | null
 }
 
-/** Enough of a firing to tell why, later. */
+/** Bits of a trigger with `begins` and `ends`: it fired in this episode; the source was in the set of `ends`. */
+export const HAS_BEGUN = 1
+export const MAY_END = 2
+
+/** Which part of a trigger holds. */
+export type Match = 'state' | 'change' | 'begins' | 'ends' | 'execution'
+
+/** A trigger that holds in an input, and what it saw of its source. */
+export interface Holding {
+  readonly trigger: TriggerEdge
+  readonly matched: Match
+  readonly from: number
+  readonly to: number
+}
+
+/** Enough of a firing to explain it later. */
 export interface Firing {
   readonly trigger: TriggerEdge
   readonly time: number
@@ -72,9 +89,11 @@ export interface Firing {
   /** number of the input and place in it: with task and run the id of the effect */
   readonly input: number
   readonly place: number
-  readonly matched: 'state' | 'change' | 'execution'
+  readonly matched: Match
   readonly from: number
   readonly to: number
+  /** the other triggers that held in the same input */
+  readonly also: readonly Holding[]
   readonly origin: Origin
   readonly via: Link | null
   /** the sensors and gates behind the source, as they were */
@@ -98,9 +117,9 @@ export interface Held {
 /**
  * queued: waits for its call. rendering: its properties wait for what they need. behind: an earlier call touches the
  * same. called: the plug has it. holding: a result waits for its time. retrying: waits for the next attempt.
- * paused: waits for a resume.
+ * paused: waits for a resume. looping: the next item of its loop waits for the end of the pass at hand.
  */
-export type Phase = 'queued' | 'rendering' | 'behind' | 'called' | 'holding' | 'retrying' | 'paused'
+export type Phase = 'queued' | 'rendering' | 'behind' | 'called' | 'holding' | 'retrying' | 'paused' | 'looping'
 
 /** The execution never had a place among the effects. */
 export const NOT_PLACED = -1
@@ -115,7 +134,6 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   /** number of the input and place in it: with task and run the id of the effect */
   readonly input: number
   readonly place: number
-  readonly group: Group | null
   phase: Phase
   wakeAt: number
   /** failed attempts so far */
@@ -140,17 +158,27 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   placedAt: number
 }
 
-/** Sequence groups of one invocation that are not done yet. */
-export interface Group {
-  readonly id: number
+/** The pass of one input through the nodes of the rule: what is still to be looked at, and what was touched. */
+export interface Evaluation {
   readonly invocation: number
-  readonly groups: readonly (readonly SensorNode[])[]
-  /** the group at work */
-  position: number
-  /** executions of it that have not ended */
-  open: number
-  /** what began the invocation: one entry, or one per resource of a data array */
-  readonly origins: readonly Origin[]
+  /** root sensors that the input runs, with what began each */
+  readonly selected: Map<SensorNode, Origin>
+  /** sensors of which a result, a resume or an item of a loop is due in it */
+  readonly due: Set<SensorNode>
+  /** positions in the order of the pass, ascending */
+  readonly agenda: number[]
+  readonly touched: Map<ObservableNode, Touch>
+}
+
+/** What an input did with a node, and what it goes back to. */
+export interface Touch {
+  readonly invocation: number
+  readonly origin: Origin
+  readonly via: Link | null
+  /** it showed a state, or was decided */
+  readonly isObserved: boolean
+  /** it ran without an error */
+  readonly hasSucceeded: boolean
 }
 
 /** A result that follows unless the node runs again before. */

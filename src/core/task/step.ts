@@ -21,15 +21,19 @@
  * STEP-9 a task's time is that of the input at hand and never goes back; limits, back-off and fixed delays count on
  *   the clock.
  */
+import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import type { Input, TimerKind } from './input.ts'
-import { advanceGroups, askForWake, firstToWake } from './execution.ts'
-import { afterWork, beginClocks, clockIsDue, startClocks, takeTick } from './clock.ts'
-import { data, push, runSensor } from './invocation.ts'
+import type { CarriedOver } from './carry-over.ts'
+import { afterWork, beginClocks, clocksAreDue, startClocks } from './clock.ts'
+import { earliestDue, expiredBy, resultsDueBy } from './due-timer.ts'
+import { advance } from './evaluation.ts'
+import { askForWake, enqueue, firstToWake } from './execution.ts'
+import { beginEdges } from './fire.ts'
+import { data, push, runSensor, runTicks } from './invocation.ts'
 import { decideAnew, evict } from './observe.ts'
-import { answer, applyFollow, cancelAll, failed, resume, wake } from './result.ts'
+import { beginEvaluation } from './pass.ts'
+import { answer, cancelAll, failed, wake } from './result.ts'
 import type { TaskRun } from './run.ts'
-import { sensorState } from './state.ts'
-import type { Untouched } from './touched.ts'
 import { traceStarted, traceStopped } from './trace.ts'
 
 /**
@@ -40,7 +44,7 @@ export function step(run: TaskRun, now: number, input: Input, at = now): void {
   const { state } = run
   if (at > run.at) run.at = at
   // What serves open work leaves the time to the input at hand, if there is one.
-  if (!isBeside(run, input) || state.isFree) run.now = Math.max(run.now, now)
+  if (!isBeside(input) || state.isFree) run.now = Math.max(run.now, now)
   if (run.now > run.at) run.at = run.now
   state.time = run.now
   if (input.kind === 'start') {
@@ -48,42 +52,43 @@ export function step(run: TaskRun, now: number, input: Input, at = now): void {
     return
   }
   if (state.status !== 'running' || !isDue(run, input)) return
-  if (!isBeside(run, input) && !servesWhatIsOver(run, input) && isOver(run)) return
+  if (!isBeside(input) && !servesWhatIsOver(run, input) && isOver(run)) return
   if (isCounted(run, input)) {
     state.inputs++
     state.effects = 0
   }
   take(run, input)
   if (state.status !== 'running') return
+  advance(run)
   afterWork(run)
   finishOnetime(run)
 }
 
 /** What follows at once when a task goes on under another rule. */
-export function goOnUnder(run: TaskRun, kept: Untouched): void {
-  const { sensors, gates } = run.model.graph
+export function goOnUnder(run: TaskRun, { kept, edges }: Pick<CarriedOver, 'kept' | 'edges'>): void {
+  const { sensors, gates, triggers } = run.model.graph
   decideAnew(
     run,
     gates.filter(({ label }) => !kept.gates.has(label)),
   )
+  for (const trigger of triggers) if (!edges.has(trigger.order)) beginEdges(run, trigger)
   beginClocks(
     run,
     sensors.filter(({ label }) => !kept.clocks.has(label)),
     !kept.taskClock,
     run.at,
   )
-  advanceGroups(run)
+  advance(run)
   afterWork(run)
   finishOnetime(run)
 }
 
 /** Whether an input serves work that is open, and comes when it comes. */
-export function isBeside(run: TaskRun, input: Input): boolean {
-  if (input.kind === 'answer' || input.kind === 'error') return true
-  return input.kind === 'timer' && isClockTimer(run, input.timer, input.key)
+function isBeside(input: Input): boolean {
+  return input.kind === 'answer' || input.kind === 'error' || input.kind === 'timer'
 }
 
-/** Whether a timer follows the engine's clock; the others are inputs of the rule's own time. */
+/** Whether a timer follows the engine's clock; the others belong to the task's own time. */
 export function isClockTimer(run: TaskRun, kind: TimerKind, key: number): boolean {
   if (kind === 'tick' || kind === 'ownTick') return true
   if (kind !== 'wake') return false
@@ -97,8 +102,7 @@ export function isClockTimer(run: TaskRun, kind: TimerKind, key: number): boolea
 function isCounted(run: TaskRun, input: Input): boolean {
   if (input.kind === 'answer' || input.kind === 'error') return input.execution.node.kind === 'sensor'
   if (input.kind !== 'timer') return true
-  if (input.timer === 'wake') return input.key < run.model.graph.sensors.length
-  return input.timer !== 'tick' && input.timer !== 'ownTick'
+  return input.timer === 'wake' && input.key < run.model.graph.sensors.length
 }
 
 function take(run: TaskRun, input: Exclude<Input, { kind: 'start' }>): void {
@@ -109,6 +113,8 @@ function take(run: TaskRun, input: Exclude<Input, { kind: 'start' }>): void {
       return answer(run, input.execution, input.answer)
     case 'error':
       return failed(run, input.execution, input.message, input.timedOut === true)
+    case 'timers':
+      return timers(run)
     case 'timer':
       return timer(run, input.timer, input.key)
     case 'push':
@@ -116,7 +122,7 @@ function take(run: TaskRun, input: Exclude<Input, { kind: 'start' }>): void {
     case 'run':
       return runSensor(run, input.node, { kind: 'run', time: run.now, node: input.node.label })
     case 'tick':
-      return takeTick(run, input.node, input.scheduledAt)
+      return runTicks(run, input.nodes, input.scheduledAt)
     case 'resume':
       return resume(run, input.node)
     case 'stop':
@@ -128,9 +134,8 @@ function take(run: TaskRun, input: Exclude<Input, { kind: 'start' }>): void {
 function isDue(run: TaskRun, input: Input): boolean {
   const { state } = run
   if (input.kind === 'answer' || input.kind === 'error') return state.inFlight.has(input.execution)
-  if (input.kind !== 'timer') return true
-  const { timer, key } = input
-  return dueAt(run, timer, key) <= (isClockTimer(run, timer, key) ? run.at : run.now)
+  if (input.kind === 'timers') return earliestDue(run) <= run.now
+  return input.kind !== 'timer' || dueAt(run, input.timer, input.key) <= run.at
 }
 
 /** When the thing that a timer stands for is really due; Infinity when it is not awaited any more. */
@@ -145,21 +150,29 @@ export function dueAt(run: TaskRun, kind: TimerKind, key: number): number {
   return sensor.follow?.at ?? Number.POSITIVE_INFINITY
 }
 
+/** Evictions first; then what is due is observed in one pass. */
+function timers(run: TaskRun): void {
+  for (const node of expiredBy(run, run.now)) evict(run, node)
+  const due = resultsDueBy(run, run.now)
+  if (due.length > 0) beginEvaluation(run, { invocation: run.state.invocations, due })
+}
+
 function timer(run: TaskRun, kind: TimerKind, key: number): void {
-  if (kind === 'tick') return clockIsDue(run, null)
-  if (kind === 'wake') {
-    const execution = firstToWake(run, key)
-    if (execution) wake(run, execution)
-    const next = firstToWake(run, key)
-    if (next) askForWake(run, next)
-    return
+  if (kind !== 'wake') return clocksAreDue(run)
+  const execution = firstToWake(run, key)
+  if (execution) wake(run, execution)
+  const next = firstToWake(run, key)
+  if (next) askForWake(run, next)
+}
+
+/** A paused node may run; of an actuator, all executions that pause. */
+function resume(run: TaskRun, node: SensorNode | ActuatorNode): void {
+  const paused = [...run.state.inFlight].filter((one) => one.node === node && one.phase === 'paused')
+  for (const execution of paused) {
+    execution.resumed = true
+    if (node.kind === 'actuator') enqueue(run, execution)
+    else beginEvaluation(run, { invocation: execution.invocation, due: [node] })
   }
-  const node = run.model.graph.sensors[key]
-  if (node === undefined) return
-  if (kind === 'evict') return evict(run, node)
-  if (kind === 'ownTick') return clockIsDue(run, node)
-  const { follow } = sensorState(run.state, node)
-  if (follow) applyFollow(run, node, follow)
 }
 
 function start(run: TaskRun): void {
@@ -179,8 +192,8 @@ function start(run: TaskRun): void {
 function stop(run: TaskRun, reason: 'finished' | 'stopped'): void {
   const { state } = run
   cancelAll(run, () => true)
-  state.work?.cascades.clear()
-  state.work?.roots.clear()
+  state.evaluation = null
+  state.work?.calls.clear()
   state.work?.ready.clear()
   state.dropped += state.waiting.length
   state.waiting = []
@@ -212,6 +225,7 @@ function finishOnetime(run: TaskRun): void {
 export function isOver({ state, model }: TaskRun): boolean {
   if (model.settings.type !== 'onetime' || state.status !== 'running') return false
   if (state.nextTickAt !== Number.POSITIVE_INFINITY || state.waiting.some(({ input }) => isOwnTick(input))) return false
+  if (state.evaluation !== null) return false
   return state.work?.sensors.some(({ running, follow }) => running !== null || follow !== null) !== true
 }
 
@@ -223,5 +237,5 @@ function servesWhatIsOver({ model }: TaskRun, input: Input): boolean {
 
 /** A tick of the task's own clock: the one that a onetime task is there for. */
 function isOwnTick(input: Input): boolean {
-  return input.kind === 'tick' && input.node === null
+  return input.kind === 'tick' && input.nodes.includes(null)
 }

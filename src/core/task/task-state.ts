@@ -9,9 +9,9 @@ import type { WaitingInput } from './input.ts'
 import type { ClocksBegan } from './saved.ts'
 import type {
   ActuatorState,
+  Evaluation,
   Execution,
   GateState,
-  Group,
   NodeStates,
   SensorState,
   Stream,
@@ -24,9 +24,8 @@ export interface Work extends NodeStates {
   readonly streams: (Stream | null)[]
   /** everything in flight, oldest first */
   readonly inFlight: InFlight<Execution>
-  /** executions to call next: those of triggers before those of groups */
-  readonly cascades: CallQueue<Execution>
-  readonly roots: CallQueue<Execution>
+  /** executions to call next */
+  readonly calls: CallQueue<Execution>
   /** calls that act and whose turn has come */
   readonly ready: CallQueue<Execution>
   /** calls that act and are not over, by what they touch */
@@ -84,8 +83,8 @@ export class TaskState implements Work {
   clocksBegan = NO_CLOCKS
   /** invocations with a failed execution, among the last 64 */
   failures: readonly number[] = NONE
-  /** of the invocations under way */
-  groups: readonly Group[] = NONE
+  /** the pass of the input at hand; null: it is over */
+  evaluation: Evaluation | null = null
   readonly #graph: Nodes
   readonly #resourceCount: number
   #work: Work | null = null
@@ -143,12 +142,8 @@ export class TaskState implements Work {
     return this.#made().inFlight
   }
 
-  get cascades(): CallQueue<Execution> {
-    return this.#made().cascades
-  }
-
-  get roots(): CallQueue<Execution> {
-    return this.#made().roots
+  get calls(): CallQueue<Execution> {
+    return this.#made().calls
   }
 
   get ready(): CallQueue<Execution> {
@@ -179,7 +174,7 @@ export class TaskState implements Work {
     this.#small = null
     this.nextTickAt = Number.POSITIVE_INFINITY
     this.clocksBegan = NO_CLOCKS
-    this.groups = NONE
+    this.evaluation = null
     this.holder = null
     this.waiting = NO_INPUTS
     this.arrived = 0
@@ -211,14 +206,14 @@ function freshWork(graph: Nodes, resourceCount: number): Work {
       firedAt: Number.NEGATIVE_INFINITY,
       firing: null,
       held: null,
+      edges: NONE,
       error: null,
       answer: null,
     })),
     observed: [...sensors, ...gates],
     streams: Array.from({ length: resourceCount }, () => null),
     inFlight: new InFlight(),
-    cascades: new CallQueue(),
-    roots: new CallQueue(),
+    calls: new CallQueue(),
     ready: new CallQueue(),
     effectQueues: new EffectQueues(),
   }
@@ -239,6 +234,7 @@ function freshSensor(): SensorState {
     firedAt: Number.NEGATIVE_INFINITY,
     firing: null,
     held: null,
+    edges: NONE,
     error: null,
     collectedTime: -1,
     rawData: undefined,

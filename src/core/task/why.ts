@@ -1,8 +1,8 @@
 /** From a firing back to the data: the snapshot taken when a trigger fires, and the Why made of it on demand. */
-import type { InputSummary, Why, WhyGate, WhySensor, WhyStep } from '../engine/events.ts'
+import type { InputSummary, Why, WhyGate, WhySensor, WhyStep, WhyTrigger } from '../engine/events.ts'
 import { GATE_STATES, UNKNOWN, type ObservableNode, type TriggerEdge } from '../graph/graph.ts'
 import type { Origin } from './origin.ts'
-import { observedState, sensorState, stateName, type Firing, type Link, type Seen } from './state.ts'
+import { observedState, sensorState, stateName, type Firing, type Holding, type Link, type Seen } from './state.ts'
 import type { TaskState } from './task-state.ts'
 
 /** The sensors and gates behind a trigger's source, as they are now. */
@@ -20,7 +20,7 @@ function see(state: TaskState, node: ObservableNode): Seen {
 
 /** The chain of a firing (data -> sensor states -> gate row -> trigger), each node once. */
 export function buildWhy(firing: Firing): Why {
-  const { trigger, seen } = firing
+  const { seen } = firing
   const stateOf = new Map(seen.map((one) => [one.node, one.state]))
   const sensors: WhySensor[] = []
   const gates: WhyGate[] = []
@@ -41,16 +41,21 @@ export function buildWhy(firing: Firing): Why {
   const steps = whySteps(firing.via)
   return {
     input: summary(firing.origin),
-    trigger: {
-      source: trigger.source.label,
-      destination: trigger.destination.label,
-      matched: firing.matched,
-      from: stateName(trigger.source, firing.from),
-      to: stateName(trigger.source, firing.to),
-    },
+    trigger: whyTrigger(firing),
+    ...(firing.also.length > 0 && { also: firing.also.map(whyTrigger) }),
     sensors,
     gates,
     ...(steps.length > 0 && { via: steps }),
+  }
+}
+
+function whyTrigger({ trigger: { source, destination }, matched, from, to }: Holding): WhyTrigger {
+  return {
+    source: source.label,
+    destination: destination.label,
+    matched,
+    from: stateName(source, from),
+    to: stateName(source, to),
   }
 }
 

@@ -1,0 +1,63 @@
+/** What an input has to look at in its pass through the nodes of a rule, and what it touched so far. */
+import { idOf, type EvaluationOrder } from '../graph/evaluation-order.ts'
+import type { GraphNode, ObservableNode, SensorNode } from '../graph/graph.ts'
+import type { Origin } from './origin.ts'
+import type { TaskRun } from './run.ts'
+import type { Evaluation, Touch } from './state.ts'
+
+/** What an input runs: root sensors with what began each, and sensors of which something is due. */
+export interface EvaluationParts {
+  readonly selected?: ReadonlyMap<SensorNode, Origin>
+  readonly due?: Iterable<SensorNode>
+  readonly invocation: number
+}
+
+/** Begins the pass of an input; `advance` carries it out. */
+export function beginEvaluation(run: TaskRun, { selected, due = [], invocation }: EvaluationParts): Evaluation {
+  const evaluation: Evaluation = {
+    invocation,
+    selected: new Map(selected),
+    due: new Set(due),
+    agenda: [],
+    touched: new Map(),
+  }
+  for (const node of evaluation.selected.keys()) schedule(run, evaluation, node)
+  for (const node of evaluation.due) schedule(run, evaluation, node)
+  run.state.evaluation = evaluation
+  return evaluation
+}
+
+/** Notes that the input at hand observed, evaluated or ran a node, and has what follows from it looked at. */
+export function touchNode(run: TaskRun, node: ObservableNode, touch: Touch): void {
+  const { evaluation } = run.state
+  if (evaluation === null) return
+  evaluation.touched.set(node, touch)
+  for (const follower of node.followers) {
+    if (touch.isObserved || follower.kind !== 'gate') schedule(run, evaluation, follower)
+  }
+}
+
+function schedule(run: TaskRun, { agenda }: Evaluation, node: GraphNode): void {
+  const position = positionOf(run, node)
+  let at = agenda.length
+  while (at > 0 && (agenda[at - 1] ?? 0) > position) at--
+  if (agenda[at - 1] !== position) agenda.splice(at, 0, position)
+}
+
+/** Where a node stands in the order of a pass. */
+export function positionOf({ model }: TaskRun, node: GraphNode): number {
+  return orderOf(model).positions[idOf(model.graph, node)] ?? -1
+}
+
+export function nodeAt({ model }: Pick<TaskRun, 'model'>, position: number): GraphNode {
+  return orderOf(model).nodes[position] as GraphNode // positions come from the same order
+}
+
+function orderOf({ graph: { orders }, settings }: TaskRun['model']): EvaluationOrder {
+  return settings.parallel ? orders.parallel : orders.serial
+}
+
+/** Leaves out root sensors that the pass has not reached yet. */
+export function leaveOut({ state: { evaluation } }: TaskRun, which: (origin: Origin) => boolean): void {
+  for (const [node, origin] of evaluation?.selected ?? []) if (which(origin)) evaluation?.selected.delete(node)
+}
