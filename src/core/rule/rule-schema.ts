@@ -73,6 +73,8 @@ export const TriggerSchema = Type.Object(
     stateChangeTrigger: Type.Optional(
       Type.Object({ stateFrom: Type.String(), stateTo: Type.String() }, { title: 'stateChangeTrigger' }),
     ),
+    begins: Type.Optional(Type.Array(Type.String())),
+    ends: Type.Optional(Type.Array(Type.String())),
   },
   { title: 'trigger' },
 )

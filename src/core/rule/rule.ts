@@ -99,10 +99,14 @@ export interface Trigger {
   destinationLabel: string
   /** cool-down in seconds, during which the destination does not fire again; 0 or absent: none */
   invocationPolicy?: number
-  /** fires when the source is in one of these states. Without this and `stateChangeTrigger` it fires after each run of the source */
+  /** fires when the source is in one of these states. Without any condition it fires after each run of the source */
   statesTrigger?: readonly string[]
   /** fires when the source goes from one state to another */
   stateChangeTrigger?: StateChange
+  /** fires once when the source enters this set of states, and again only after it left the set. Unknown counts as neither */
+  begins?: readonly string[]
+  /** fires once when the source leaves this set of states for another known state */
+  ends?: readonly string[]
 }
 
 export interface Note {

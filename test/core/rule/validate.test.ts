@@ -264,6 +264,47 @@ describe('each problem is named with its place and with what would be right', ()
       'WARNING TRIGGER /triggers/2: trigger "late" -> "note" is the same as trigger 1',
     ],
     [
+      'an edge into a state that is none',
+      [
+        [
+          ['triggers', 1, 'begins'],
+          ['TRUE', 'YES'],
+        ],
+      ],
+      'ERROR STATE /triggers/1/begins/1: trigger "late" -> "note": "late" has no state "YES"; the states of "late" are "TRUE", "FALSE"',
+    ],
+    [
+      'an edge out of any state',
+      [[['triggers', 1, 'ends'], ['*']]],
+      'ERROR STATE /triggers/1/ends/0: trigger "late" -> "note": "*" is not a state; name the states that belong together',
+    ],
+    [
+      'an edge of no state alone',
+      [[['triggers', 1], { sourceLabel: 'late', destinationLabel: 'note', begins: [], invocationPolicy: 60 }]],
+      'WARNING TRIGGER /triggers/1/begins: trigger "late" -> "note" has no state in begins, so it fires after every execution of its source',
+    ],
+    [
+      'an edge into the set of all states',
+      [
+        [
+          ['triggers', 1, 'begins'],
+          ['FALSE', 'TRUE'],
+        ],
+      ],
+      'WARNING TRIGGER /triggers/1/begins: trigger "late" -> "note": begins has all states of "late", so it fires once, at the first of them, and never again',
+    ],
+    [
+      'an edge out of the set of all states',
+      [
+        [
+          ['triggers', 1, 'ends'],
+          ['FALSE', 'TRUE'],
+        ],
+      ],
+      'WARNING TRIGGER /triggers/1/ends: trigger "late" -> "note": ends has all states of "late", so it never fires',
+    ],
+    ['an edge that is no list', [[['triggers', 1, 'begins'], 'TRUE']], 'ERROR TYPE /triggers/1/begins: "begins" of'],
+    [
       'a trigger cycle',
       [push('triggers', { sourceLabel: 'late', destinationLabel: 'heat' })],
       'ERROR CYCLE /triggers/2: the nodes run in a circle: heat -> both -> late -> heat',
@@ -701,10 +742,24 @@ describe('what is allowed', () => {
       changed(
         [['triggers', 0, 'stateChangeTrigger'], { stateFrom: '', stateTo: '' }],
         [['triggers', 0, 'statesTrigger'], []],
+        [['triggers', 0, 'begins'], []],
+        [['triggers', 0, 'ends'], ['']],
       ),
       plugs,
     )
     expect(rule?.triggers?.[0]).toEqual({ sourceLabel: 'heat', destinationLabel: 'wait' })
+  })
+
+  it('triggers that differ in their edges alone', () => {
+    const edge = { sourceLabel: 'late', destinationLabel: 'note' }
+    const triggers = [
+      { ...edge, begins: ['TRUE'] },
+      { ...edge, ends: ['TRUE'] },
+      { ...edge, begins: ['FALSE'], ends: [] },
+    ]
+    const { rule, issues } = validateRule(changed([['triggers'], [...goodRule().triggers, ...triggers]]), plugs)
+    expect(issues).toEqual([])
+    expect(rule?.triggers?.slice(2)).toEqual([triggers[0], triggers[1], { ...edge, begins: ['FALSE'] }])
   })
 })
 
