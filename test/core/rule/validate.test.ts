@@ -532,6 +532,53 @@ describe('each problem is named with its place and with what would be right', ()
       'ERROR SCHEDULE /sensors/0/schedule',
     ],
     ['a bad lateness', [[['task', 'maxLateness'], '1 year']], 'ERROR TASK /task/maxLateness'],
+    [
+      'a policy for late readings that is none',
+      [[['task', 'late'], 'keep']],
+      'ERROR TYPE /task/late: "late" of task settings "boiler" must be one of drop, take, not the text "keep"',
+    ],
+    [
+      'a policy for late readings of another kind',
+      [[['task', 'late'], 5]],
+      'ERROR TYPE /task/late: "late" of task settings "boiler" must be one of drop, take or an object, not the number 5',
+    ],
+    [
+      'an order without its wait',
+      [[['task', 'late'], { then: 'take' }]],
+      'ERROR TYPE /task/late/reorder: "late" of task settings "boiler" has no "reorder"; write "reorder": non-empty text (a duration such as 30s or PT30S)',
+    ],
+    [
+      'an order by a wait that is none',
+      [[['task', 'late'], { reorder: 'soon' }]],
+      'ERROR TASK /task/late/reorder: reorder: "soon" is not a duration',
+    ],
+    [
+      'an order by no wait',
+      [[['task', 'late'], { reorder: '0s' }]],
+      'ERROR TASK /task/late/reorder: reorder "0s" is not above 0; write a duration such as 30s or PT30S',
+    ],
+    [
+      'an order by times that the task ignores',
+      [
+        [['task', 'late'], { reorder: '30s' }],
+        [['task', 'time'], 'arrival'],
+      ],
+      'ERROR TASK /task/late: reorder follows the timestamps of messages, which "time": "arrival" ignores; leave "time" out, or leave "late" out',
+    ],
+    [
+      'a policy for what no reading can be',
+      [
+        [['task', 'late'], 'take'],
+        [['task', 'time'], 'arrival'],
+      ],
+      'WARNING FIELD /task/late: late has no effect with "time": "arrival"',
+    ],
+    [
+      'an unknown time',
+      [[['task', 'time'], 'evnt']],
+      'must be one of event, arrival, not the text "evnt"; did you mean "event"?',
+    ],
+    ['an unknown policy for duplicates', [[['task', 'duplicates'], 'keep']], 'must be one of drop, take'],
     ['too many missed ticks', [[['task', 'maxMissed'], 1001]], 'expected a whole number from 0 up to 1000'],
     [
       'missed ticks that nobody wants',
