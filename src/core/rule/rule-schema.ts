@@ -73,6 +73,8 @@ export const TriggerSchema = Type.Object(
     stateChangeTrigger: Type.Optional(
       Type.Object({ stateFrom: Type.String(), stateTo: Type.String() }, { title: 'stateChangeTrigger' }),
     ),
+    begins: Type.Optional(Type.Array(Type.String())),
+    ends: Type.Optional(Type.Array(Type.String())),
   },
   { title: 'trigger' },
 )
@@ -146,6 +148,20 @@ const settings = {
   maxMissed: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
   overlap: Type.Optional(Type.Enum(['skip', 'queue', 'cancelPrevious'])),
   whenBusy: Type.Optional(Type.Enum(['queue', 'latest', 'skip'])),
+  late: Type.Optional(
+    Type.Union([
+      Type.Enum(['drop', 'take']),
+      Type.Object(
+        {
+          reorder: Type.String({ minLength: 1, description: 'a duration such as 30s or PT30S' }),
+          then: Type.Optional(Type.Enum(['drop', 'take'])),
+        },
+        { title: 'late' },
+      ),
+    ]),
+  ),
+  time: Type.Optional(Type.Enum(['event', 'arrival'])),
+  duplicates: Type.Optional(Type.Enum(['drop', 'take'])),
   streamValidity: Type.Optional(Type.Number({ minimum: 0, maximum: MAX_STREAM_VALIDITY, description: 'ms' })),
   dst: Type.Optional(
     Type.Object(

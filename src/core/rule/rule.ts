@@ -103,9 +103,9 @@ export interface Trigger {
   statesTrigger?: readonly string[]
   /** fires when the source goes from one state to another */
   stateChangeTrigger?: StateChange
-  /** fires once when the source enters this set of states, and again only after it has left it */
+  /** fires once when the source enters this set of states, and again only after it left the set. Unknown counts as neither */
   begins?: readonly string[]
-  /** fires once when the source leaves this set of states */
+  /** fires once when the source leaves this set of states for another known state */
   ends?: readonly string[]
 }
 
@@ -136,6 +136,14 @@ export interface DstPolicy {
   gap?: 'shift' | 'skip'
   /** a time that the clocks show twice; default `first`, or `both` when the expression runs every hour */
   overlap?: 'first' | 'second' | 'both'
+}
+
+/** Readings wait, and are taken in the order of their times. */
+export interface ReorderPolicy {
+  /** how long they wait, such as `30s` or PT30S. All that the task does comes so much later */
+  reorder: string
+  /** what becomes of those that are late all the same; default `drop` */
+  then?: 'drop' | 'take'
 }
 
 /** What a task needs beside its rule: the `task` object of a rule, and the body that makes a task from a template. */
@@ -184,6 +192,15 @@ export interface TaskSettings {
    * Default `queue`; messages on channels always wait
    */
   whenBusy?: 'queue' | 'latest' | 'skip'
+  /**
+   * what becomes of a reading when a sensor has taken a newer one of the same resource. `drop`: the sensor does not run;
+   * `take`: it runs, at the time of the task; an object: readings wait and are put in order first. Default `drop`
+   */
+  late?: 'drop' | 'take' | ReorderPolicy
+  /** by which time the task goes: `event`, the timestamps of messages; `arrival`, when they came. Default `event` */
+  time?: 'event' | 'arrival'
+  /** what becomes of a message with the timestamp and content of one that was taken; default `drop` */
+  duplicates?: 'drop' | 'take'
   /**
    * ms that a value of a message fills in where a later message does not repeat it; 0: not at all.
    * Default: as the engine says, 60,000

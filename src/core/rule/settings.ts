@@ -30,6 +30,12 @@ export interface NormalSettings {
   /** ms that a value of a message stays in reach; undefined: as long as the engine says */
   readonly streamValidity: number | undefined
   readonly whenBusy: 'queue' | 'latest' | 'skip'
+  /** what becomes of a reading that is older than what its sensor has taken */
+  readonly late: 'drop' | 'take'
+  /** ms that readings wait to be put in order; 0: they do not */
+  readonly reorderMs: number
+  readonly time: 'event' | 'arrival'
+  readonly duplicates: 'drop' | 'take'
   /** what is not given is decided by the expression: one that runs every hour runs in a repeated hour too */
   readonly dst: DstPolicy
   readonly tags: JsonObject
@@ -41,7 +47,7 @@ export type SharedSettings = Omit<NormalSettings, 'resource' | 'name'>
 /**
  * Fills in the defaults. `frequency` (ms) wins over `pollingInterval` (s). Settings that the type does not read are
  * left out. Without a type the clock that is given decides, and without a clock the task is `reactive`.
- * Throws `VALIDATION` when `maxLateness` is no duration; for everything else, give it checked settings.
+ * Throws `VALIDATION` when `maxLateness` or `reorder` is no duration; for everything else, give it checked settings.
  */
 export function normalizeSettings(settings: TaskSettings): NormalSettings {
   const type = settings.type ?? typeOfClock(settings)
@@ -67,9 +73,17 @@ export function normalizeSettings(settings: TaskSettings): NormalSettings {
     overlap: settings.overlap ?? 'skip',
     streamValidity: settings.streamValidity,
     whenBusy: settings.whenBusy ?? 'queue',
+    ...lateOf(settings.late),
+    time: settings.time ?? 'event',
+    duplicates: settings.duplicates ?? 'drop',
     dst: settings.dst ?? {},
     tags: settings.tags ?? {},
   }
+}
+
+function lateOf(late: TaskSettings['late'] = 'drop'): Pick<NormalSettings, 'late' | 'reorderMs'> {
+  if (typeof late === 'string') return { late, reorderMs: 0 }
+  return { late: late.then ?? 'drop', reorderMs: Math.ceil(durationMs(late.reorder)) }
 }
 
 const CLOCK_FIELDS = ['frequency', 'pollingInterval', 'cron', 'rrule'] as const

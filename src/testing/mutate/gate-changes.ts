@@ -117,6 +117,7 @@ function stateChanges(rule: Rule | Template, trigger: Trigger, plugs: PlugRegist
       ...parentInstead(rule, trigger),
     ]
   }
+  if (trigger.begins !== undefined || trigger.ends !== undefined) return edgeChanges(trigger, states)
   if (stateChangeTrigger === undefined) return []
   const { stateFrom, stateTo } = stateChangeTrigger
   const third = states.filter((state) => state !== stateFrom && state !== stateTo)
@@ -131,6 +132,20 @@ function stateChanges(rule: Rule | Template, trigger: Trigger, plugs: PlugRegist
       [`stateChangeTrigger: from ${state}`, { stateChangeTrigger: { stateFrom: state, stateTo } }],
       [`stateChangeTrigger: to ${state}`, { stateChangeTrigger: { stateFrom, stateTo: state } }],
     ]),
+  ]
+}
+
+/** The other edge, both, the level, another set. */
+function edgeChanges({ begins, ends }: Trigger, states: readonly string[]): readonly TriggerChange[] {
+  const [field, other] = begins === undefined ? (['ends', 'begins'] as const) : (['begins', 'ends'] as const)
+  const set = begins ?? ends ?? []
+  const gone = { begins: undefined as never, ends: undefined as never }
+  const others = states.filter((state) => !set.includes(state))
+  return [
+    [`${field}: the states alone`, { ...gone, statesTrigger: set }],
+    [`${field}: ${other} instead`, { ...gone, [other]: set }],
+    [`${field}: and ${other}`, { begins: set, ends: set }],
+    ...others.map((state): TriggerChange => [`${field}: ${set.join(', ')} -> ${state}`, { [field]: [state] }]),
   ]
 }
 

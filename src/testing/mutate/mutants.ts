@@ -159,7 +159,10 @@ function declarationChanges(template: Template): readonly Change[] {
 }
 
 /** Settings that do something only where somebody has written them. */
-const CHOSEN = ['resetScope', 'overlap', 'whenBusy', 'misfire', 'maxLateness', 'streamValidity', 'dst'] as const
+const CHOSEN = [
+  ...(['resetScope', 'overlap', 'whenBusy', 'late', 'time', 'duplicates'] as const),
+  ...(['misfire', 'maxLateness', 'streamValidity', 'dst'] as const),
+] as const
 
 function settingsOf(rule: Rule | Template): TaskSettings {
   return ('name' in rule ? rule.taskDefaults : rule.task) ?? {}

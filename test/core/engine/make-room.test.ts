@@ -14,7 +14,7 @@ function command(values: Values): LaneInput {
   return { kind: 'data', messages: [{ resource: 'r', ...values }], sent: { channel: 'command' } }
 }
 function tick(scheduledAt: number): LaneInput {
-  return { kind: 'tick', node: null, scheduledAt }
+  return { kind: 'tick', nodes: [null], scheduledAt }
 }
 
 /** Has inputs wait, then makes room for another; which go and which stay, by their place. */

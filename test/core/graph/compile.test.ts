@@ -148,14 +148,15 @@ describe('what an observation sets off', () => {
   )
 
   it.each([
-    ['a', ['low', 'top'], [0, 2, 3], [2]],
-    ['b', ['low', 'top'], [0, 1, 3, 4], [4]],
+    ['a', ['low', 'top'], [0, 2, 3], ['low', 'act']],
+    ['b', ['low', 'top'], [0, 1, 3, 4], ['top', 'low', 'c', 'act']],
     ['c', [], [], []],
-  ])('of %s: gates parents first, triggers in the order of declaration', (label, gates, triggers, executions) => {
+  ])('of %s: gates parents first, triggers as declared, and what stands right behind it', (...row) => {
+    const [label, gates, triggers, followers] = row
     const sensor = sensorOf(graph, label)
     expect(labels(sensor.gates)).toEqual(gates)
     expect(sensor.triggers.map(({ order }) => order)).toEqual(triggers)
-    expect(sensor.executionTriggers.map(({ order }) => order)).toEqual(executions)
+    expect(labels(sensor.followers).toSorted()).toEqual(followers.toSorted())
   })
 
   it('has conditions as places of states; empty conditions are none', () => {

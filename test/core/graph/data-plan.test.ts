@@ -86,12 +86,12 @@ describe('the part of a plan for a message', () => {
 
   it('is the whole of it for a message that has something for each sensor', () => {
     expect(part({ a: 1, b: 2 })).toBe(plan)
-    expect(labels(plan?.sensors)).toEqual(['b', 'every', 'a'])
+    expect(labels(plan?.sensors)).toEqual(['a', 'b', 'every'])
   })
 
   it.each<[string, Record<string, unknown>, string[], string[]]>([
     ['has one value', { b: 1 }, ['b', 'every'], ['b', 'every']],
-    ['has the other', { a: null }, ['every', 'a'], ['a', 'every', 'after a']],
+    ['has the other', { a: null }, ['a', 'every'], ['a', 'every', 'after a']],
     ['has none of them', { c: 1 }, ['every'], ['every']],
     ['has undefined for one', { a: undefined, b: false }, ['b', 'every'], ['b', 'every']],
     ['only inherits one', Object.create({ a: () => 1 }) as Record<string, unknown>, ['every'], ['every']],

@@ -13,39 +13,8 @@ const labels = (nodes: readonly { label: string }[]) => nodes.map(({ label }) =>
 
 function planOf(graph: Graph, ...chosen: readonly string[]) {
   const plan = makePlan(graph.sensors.filter((sensor) => chosen.includes(sensor.label)))
-  return {
-    groups: plan.groups.map(labels),
-    serial: plan.serial.map(labels),
-    reset: labels(plan.reset),
-    resetGates: labels(plan.resetGates),
-  }
+  return { reset: labels(plan.reset), resetGates: labels(plan.resetGates) }
 }
-
-describe('the groups of a plan', () => {
-  const graph = compile(
-    rule({
-      sensors: {
-        a: { name: 'switch', sequence: 2 },
-        b: 'switch',
-        c: { name: 'switch', sequence: 0 },
-        d: 'switch',
-        e: { name: 'switch', sequence: 2 },
-      },
-    }),
-  )
-
-  it('ascend by sequence, 1 when absent, inside a group as declared', () => {
-    expect(planOf(graph, 'a', 'b', 'c', 'd', 'e').groups).toEqual([['c'], ['b', 'd'], ['a', 'e']])
-  })
-
-  it('are single sensors in the same order for a task that does not run in parallel', () => {
-    expect(planOf(graph, 'a', 'b', 'c', 'd', 'e').serial).toEqual([['c'], ['b'], ['d'], ['a'], ['e']])
-  })
-
-  it('are none without sensors', () => {
-    expect(planOf(graph).groups).toEqual([])
-  })
-})
 
 describe('what a plan forgets', () => {
   const graph = compile(

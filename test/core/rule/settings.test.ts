@@ -23,6 +23,10 @@ const DEFAULTS: NormalSettings = {
   overlap: 'skip',
   streamValidity: undefined,
   whenBusy: 'queue',
+  late: 'drop',
+  reorderMs: 0,
+  time: 'event',
+  duplicates: 'drop',
   dst: {},
   tags: {},
 }
@@ -41,6 +45,10 @@ describe('normalizeSettings', () => {
     ['a clock the type does not read is left out', { type: 'reactive', frequency: 5, cron: 'x' }, {}],
     ['an empty resource is none', { resource: '' }, {}],
     ['maxLateness becomes ms', { maxLateness: 'PT1M' }, { maxLatenessMs: 60_000 }],
+    ['what is late is taken', { late: 'take' }, { late: 'take' }],
+    ['reorder becomes ms', { late: { reorder: '30s' } }, { reorderMs: 30_000 }],
+    ['reorder may take the rest', { late: { reorder: 'PT1M', then: 'take' } }, { late: 'take', reorderMs: 60_000 }],
+    ['time and duplicates stay', { time: 'arrival', duplicates: 'take' }, { time: 'arrival', duplicates: 'take' }],
     ['maxMissed stays as it is', { maxMissed: 0 }, { maxMissed: 0 }],
     ['a dst policy stays as it is', { dst: { gap: 'skip' } }, { dst: { gap: 'skip' } }],
     [

@@ -264,6 +264,47 @@ describe('each problem is named with its place and with what would be right', ()
       'WARNING TRIGGER /triggers/2: trigger "late" -> "note" is the same as trigger 1',
     ],
     [
+      'an edge into a state that is none',
+      [
+        [
+          ['triggers', 1, 'begins'],
+          ['TRUE', 'YES'],
+        ],
+      ],
+      'ERROR STATE /triggers/1/begins/1: trigger "late" -> "note": "late" has no state "YES"; the states of "late" are "TRUE", "FALSE"',
+    ],
+    [
+      'an edge out of any state',
+      [[['triggers', 1, 'ends'], ['*']]],
+      'ERROR STATE /triggers/1/ends/0: trigger "late" -> "note": "*" is not a state; name the states that belong together',
+    ],
+    [
+      'an edge of no state alone',
+      [[['triggers', 1], { sourceLabel: 'late', destinationLabel: 'note', begins: [], invocationPolicy: 60 }]],
+      'WARNING TRIGGER /triggers/1/begins: trigger "late" -> "note" has no state in begins, so it fires after every execution of its source',
+    ],
+    [
+      'an edge into the set of all states',
+      [
+        [
+          ['triggers', 1, 'begins'],
+          ['FALSE', 'TRUE'],
+        ],
+      ],
+      'WARNING TRIGGER /triggers/1/begins: trigger "late" -> "note": begins has all states of "late", so it fires once, at the first of them, and never again',
+    ],
+    [
+      'an edge out of the set of all states',
+      [
+        [
+          ['triggers', 1, 'ends'],
+          ['FALSE', 'TRUE'],
+        ],
+      ],
+      'WARNING TRIGGER /triggers/1/ends: trigger "late" -> "note": ends has all states of "late", so it never fires',
+    ],
+    ['an edge that is no list', [[['triggers', 1, 'begins'], 'TRUE']], 'ERROR TYPE /triggers/1/begins: "begins" of'],
+    [
       'a trigger cycle',
       [push('triggers', { sourceLabel: 'late', destinationLabel: 'heat' })],
       'ERROR CYCLE /triggers/2: the nodes run in a circle: heat -> both -> late -> heat',
@@ -491,6 +532,53 @@ describe('each problem is named with its place and with what would be right', ()
       'ERROR SCHEDULE /sensors/0/schedule',
     ],
     ['a bad lateness', [[['task', 'maxLateness'], '1 year']], 'ERROR TASK /task/maxLateness'],
+    [
+      'a policy for late readings that is none',
+      [[['task', 'late'], 'keep']],
+      'ERROR TYPE /task/late: "late" of task settings "boiler" must be one of drop, take, not the text "keep"',
+    ],
+    [
+      'a policy for late readings of another kind',
+      [[['task', 'late'], 5]],
+      'ERROR TYPE /task/late: "late" of task settings "boiler" must be one of drop, take or an object, not the number 5',
+    ],
+    [
+      'an order without its wait',
+      [[['task', 'late'], { then: 'take' }]],
+      'ERROR TYPE /task/late/reorder: "late" of task settings "boiler" has no "reorder"; write "reorder": non-empty text (a duration such as 30s or PT30S)',
+    ],
+    [
+      'an order by a wait that is none',
+      [[['task', 'late'], { reorder: 'soon' }]],
+      'ERROR TASK /task/late/reorder: reorder: "soon" is not a duration',
+    ],
+    [
+      'an order by no wait',
+      [[['task', 'late'], { reorder: '0s' }]],
+      'ERROR TASK /task/late/reorder: reorder "0s" is not above 0; write a duration such as 30s or PT30S',
+    ],
+    [
+      'an order by times that the task ignores',
+      [
+        [['task', 'late'], { reorder: '30s' }],
+        [['task', 'time'], 'arrival'],
+      ],
+      'ERROR TASK /task/late: reorder follows the timestamps of messages, which "time": "arrival" ignores; leave "time" out, or leave "late" out',
+    ],
+    [
+      'a policy for what no reading can be',
+      [
+        [['task', 'late'], 'take'],
+        [['task', 'time'], 'arrival'],
+      ],
+      'WARNING FIELD /task/late: late has no effect with "time": "arrival"',
+    ],
+    [
+      'an unknown time',
+      [[['task', 'time'], 'evnt']],
+      'must be one of event, arrival, not the text "evnt"; did you mean "event"?',
+    ],
+    ['an unknown policy for duplicates', [[['task', 'duplicates'], 'keep']], 'must be one of drop, take'],
     ['too many missed ticks', [[['task', 'maxMissed'], 1001]], 'expected a whole number from 0 up to 1000'],
     [
       'missed ticks that nobody wants',
@@ -701,10 +789,24 @@ describe('what is allowed', () => {
       changed(
         [['triggers', 0, 'stateChangeTrigger'], { stateFrom: '', stateTo: '' }],
         [['triggers', 0, 'statesTrigger'], []],
+        [['triggers', 0, 'begins'], []],
+        [['triggers', 0, 'ends'], ['']],
       ),
       plugs,
     )
     expect(rule?.triggers?.[0]).toEqual({ sourceLabel: 'heat', destinationLabel: 'wait' })
+  })
+
+  it('triggers that differ in their edges alone', () => {
+    const edge = { sourceLabel: 'late', destinationLabel: 'note' }
+    const triggers = [
+      { ...edge, begins: ['TRUE'] },
+      { ...edge, ends: ['TRUE'] },
+      { ...edge, begins: ['FALSE'], ends: [] },
+    ]
+    const { rule, issues } = validateRule(changed([['triggers'], [...goodRule().triggers, ...triggers]]), plugs)
+    expect(issues).toEqual([])
+    expect(rule?.triggers?.slice(2)).toEqual([triggers[0], triggers[1], { ...edge, begins: ['FALSE'] }])
   })
 })
 

@@ -3,7 +3,7 @@ import { Clocks } from '../../../src/core/engine/clocks.ts'
 import { buildModel, limitsOf } from '../../../src/core/engine/model.ts'
 import { Preparer } from '../../../src/core/engine/prepare.ts'
 import { createRegistry } from '../../../src/core/plug/registry.ts'
-import { earliestDue } from '../../../src/core/task/due-timer.ts'
+import { earliestDue, expiredBy, resultsDueBy } from '../../../src/core/task/due-timer.ts'
 import { begin } from '../../../src/core/task/execution.ts'
 import { SILENT, type TaskRun } from '../../../src/core/task/run.ts'
 import type { Answer } from '../../../src/core/plug/result.ts'
@@ -36,87 +36,66 @@ function task() {
   const waits = (label: keyof typeof nodes, phase: Execution['phase'], wakeAt: number) => {
     const node = nodes[label]
     if (node === undefined) throw new Error(`there is no ${label}`)
-    Object.assign(begin(run, node, 1, ORIGIN, null, null), { phase, wakeAt })
+    Object.assign(begin(run, node, 1, ORIGIN, null), { phase, wakeAt })
   }
   const follows = (slot: number, at: number) => {
     const follow: Follow = { at, answer: ANSWER, invocation: 1, origin: ORIGIN, via: null }
     sensor(slot).follow = follow
   }
-  const due = (until: number) => {
-    const found = earliestDue(run, until)
-    return found && `${found.at} ${found.kind} ${found.key}`
-  }
+  const labels = (list: readonly { label: string }[]) => list.map(({ label }) => label).join(' ')
+  const due = (time: number) => [labels(expiredBy(run, time)), labels(resultsDueBy(run, time))]
   return { run, sensor, waits, follows, due }
 }
 
-describe('the timer of a task that is due next', () => {
-  it('is none before the task had anything to do, and none of later', () => {
+describe('the timers of a task', () => {
+  it('are none before the task had anything to do', () => {
     const t = task()
-    expect(t.due(1e9)).toBeUndefined()
+    expect(earliestDue(t.run)).toBe(Infinity)
+    expect(t.due(1e9)).toEqual(['', ''])
     expect(t.run.state.work).toBeNull()
+  })
+
+  it('are due at their time, and the earliest is found', () => {
+    const t = task()
     t.sensor(0).evictAt = 501
-    expect([t.due(500), t.due(501)]).toEqual([undefined, '501 evict 0'])
+    t.waits('b', 'holding', 200)
+    expect(earliestDue(t.run)).toBe(200)
+    expect([199, 200, 501].map(t.due)).toEqual([
+      ['', ''],
+      ['', 'b'],
+      ['a', 'b'],
+    ])
   })
 
-  it.each<[string, (t: ReturnType<typeof task>) => void, string]>([
-    ['the earlier of two evictions', (t) => ((t.sensor(0).evictAt = 300), (t.sensor(1).evictAt = 200)), '200 evict 1'],
-    [
-      'an earlier wait before an eviction',
-      (t) => ((t.sensor(0).evictAt = 300), t.waits('b', 'holding', 200)),
-      '200 wake 1',
-    ],
-  ])('is the earliest: %s', (_, set, expected) => {
+  it('of one time are found together: evictions, what follows results, waits', () => {
     const t = task()
-    set(t)
-    expect(t.due(1000)).toBe(expected)
-  })
-
-  it('is at one time an eviction, then what follows a result, then a wait, each by place of the node', () => {
-    const t = task()
-    t.waits('c', 'holding', 200)
     t.waits('b', 'paused', 200)
-    t.waits('a', 'holding', 200)
-    t.follows(1, 200)
     t.follows(0, 200)
     t.sensor(1).evictAt = 200
     t.sensor(0).evictAt = 200
-    const over: (() => void)[] = [
-      () => (t.sensor(0).evictAt = Infinity),
-      () => (t.sensor(1).evictAt = Infinity),
-      () => (t.sensor(0).follow = null),
-      () => (t.sensor(1).follow = null),
-      () => (t.sensor(0).running = null),
-      () => (t.sensor(1).running = null),
-    ]
-    const found = over.map((forget) => {
-      const next = t.due(1000)
-      forget()
-      return next
-    })
-    expect(found).toEqual(['200 evict 0', '200 evict 1', '200 follow 0', '200 follow 1', '200 wake 0', '200 wake 1'])
-    expect(t.due(1000)).toBeUndefined()
+    expect(t.due(200)).toEqual(['a b', 'a b'])
   })
 
-  it.each<Execution['phase']>(['queued', 'rendering', 'behind', 'called', 'retrying'])(
-    'is none of work that counts on the clock: %s',
+  it.each<Execution['phase']>(['queued', 'rendering', 'behind', 'called', 'retrying', 'looping'])(
+    'are none of work that counts on the clock: %s',
     (phase) => {
       const t = task()
       t.waits('a', phase, 200)
       t.waits('c', phase, 200)
-      expect(t.due(1000)).toBeUndefined()
+      expect(earliestDue(t.run)).toBe(Infinity)
     },
   )
 
-  it.each<Execution['phase']>(['holding', 'paused'])('is none of an actuator, which follows the clock: %s', (phase) => {
+  it.each<Execution['phase']>(['holding', 'paused'])('are none of an actuator, which follows the clock: %s', (phase) => {
     const t = task()
     t.waits('c', phase, 200)
-    expect(t.due(1000)).toBeUndefined()
+    expect(earliestDue(t.run)).toBe(Infinity)
   })
 
-  it('is no tick of a clock', () => {
+  it('are no ticks of clocks', () => {
     const t = task()
     t.sensor(0).ownTickAt = 200
     t.run.state.nextTickAt = 200
-    expect(t.due(1000)).toBeUndefined()
+    expect(earliestDue(t.run)).toBe(Infinity)
   })
 })

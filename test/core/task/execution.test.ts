@@ -7,7 +7,7 @@ const calls = (t: { plugs: { calls: readonly { node: string; now: number }[] } }
   t.plugs.calls.map(({ node, now }) => `${now} ${node}`)
 
 describe('the sensors of one message', () => {
-  it('run by ascending sequence, inside a group as declared', async () => {
+  it('run by ascending sequence, inside a stage as declared', async () => {
     const t = await live(
       rule({
         sensors: {
@@ -22,7 +22,7 @@ describe('the sensors of one message', () => {
     expect(calls(t)).toEqual(['0 c', '0 b', '0 d', '0 a'])
   })
 
-  it('of a later group see what the earlier group gave', async () => {
+  it('of a later stage see the answers of the earlier one', async () => {
     const t = await live(
       rule({
         sensors: {
@@ -49,7 +49,7 @@ describe('the sensors of one message', () => {
     expect(calls(t)).toEqual(['0 a', '0 b', '0 c'])
   })
 
-  it('see what those before them in the group gave, however long that took', async () => {
+  it('see the answers of sensors before them, however long these took', async () => {
     const t = await live(
       rule({ sensors: { a: on('late'), b: on('switch', { properties: { text: '${nodes.a.state}' } }) } }),
     )
@@ -60,40 +60,36 @@ describe('the sensors of one message', () => {
     expect(t.plugs.callsOf('b')[0]?.properties).toEqual({ text: 'Off' })
   })
 
-  it.each([
-    ['of the same group is not waited for', true, ['0 a', '0 b']],
-    ['is waited for when the task is not parallel: each sensor is a group', false, ['0 a', '3000 b']],
-  ])('a result that one of them holds back %s', async (_, parallel, expected) => {
+  it.each([true, false])('do not wait for a result that one of them holds back; parallel: %s', async (parallel) => {
     const t = await live(rule({ sensors: { a: on('switch'), b: on('switch') }, task: { parallel } }), {
       script: (plugs) => plugs.say('a', { state: 'On', after: 3000 }),
     })
     t.send({})
     t.to(10_000)
-    expect(calls(t)).toEqual(expected)
+    expect(calls(t)).toEqual(['0 a', '0 b'])
   })
 })
 
-describe('a group', () => {
+describe('a later stage', () => {
   const two = (more: object) => rule({ sensors: { a: on('late', more), b: on('switch', { sequence: 2 }) } })
 
   it.each([
-    ['a result that is held back', {}, { state: 'On', after: 4000 } as const, 4000, 4000],
-    ['a time limit', { timeout: 'PT3S' }, LATER, 0, 3000],
-    ['an error', {}, new Error('broken'), 0, 0],
-    ['the last of its retries', { retryConfig: { maxRetries: 1, minBackoff: 'PT2S' } }, new Error('broken'), 0, 2000],
-    ['the end of a pause', { pauseExecution: true, pauseExecutionTimeout: 'PT7S' }, 'On', 7000, 7000],
-    ['an answer without a state', {}, { rawData: {} }, 0, 0],
-  ] as const)('waits for %s: the time of a wait is its own, work keeps that of its input', async (...row) => {
-    const [, more, said, time, clock] = row
+    ['the time limit of a call', { timeout: 'PT3S' }, LATER, 3000],
+    ['an error', {}, new Error('broken'), 0],
+    ['the last of its retries', { retryConfig: { maxRetries: 1, minBackoff: 'PT2S' } }, new Error('broken'), 2000],
+    ['an answer without a state', {}, { rawData: {} }, 0],
+    ['no result that is held back', {}, { state: 'On', after: 4000 } as const, 0],
+    ['no pause', { pauseExecution: true, pauseExecutionTimeout: 'PT7S' }, 'On', 0],
+  ] as const)('waits for %s, and keeps the time of its input', async (_, more, said, clock) => {
     const t = await live(two(more), { script: (plugs) => plugs.say('a', said) })
     t.send({})
     t.to(60_000)
-    expect(calls(t).filter((text) => text.endsWith('b'))).toEqual([`${time} b`])
+    expect(calls(t).filter((text) => text.endsWith('b'))).toEqual(['0 b'])
     const results = t.events.filter(({ type, node }) => type === 'result' && node === 'b')
-    expect(results.map((event) => [event.time, event.at ?? event.time])).toEqual([[time, clock]])
+    expect(results.map((event) => [event.time, event.at ?? event.time])).toEqual([[0, clock]])
   })
 
-  it('is called behind the cascades that results of the one before set off', async () => {
+  it('is called after the sensors that the stage before triggers', async () => {
     const t = await live(
       rule({
         sensors: { a: on('switch'), b: on('switch', { sequence: 2 }), slow: 'late' },
@@ -108,7 +104,7 @@ describe('a group', () => {
     expect(calls(t)).toEqual(['0 a', '0 slow', '0 b'])
   })
 
-  it('does not wait for a cascade that only waits', async () => {
+  it('does not wait for a triggered sensor that only waits', async () => {
     const t = await live(
       rule({
         sensors: { a: on('switch'), b: on('switch', { sequence: 2 }), slow: 'switch' },
@@ -128,7 +124,7 @@ describe('a group', () => {
     expect(calls(t)).toEqual(['0 a', '0 b'])
   })
 
-  it('is over before the sensors of a later message are called', async () => {
+  it('runs before the sensors of a later message', async () => {
     const t = await live(two({}))
     t.send({})
     t.to(1000)
@@ -143,7 +139,7 @@ describe('a group', () => {
     expect(t.lines('held')).toEqual([])
   })
 
-  it('counts a sensor that a trigger of the same input runs already as done', async () => {
+  it('runs a sensor once that both the message and a trigger run', async () => {
     const t = await live(
       rule({
         sensors: {
@@ -155,7 +151,7 @@ describe('a group', () => {
       }),
     )
     t.send({})
-    expect(t.lines('fired', 'held')).toEqual(['0 fired a>b', '0 held b overlap'])
+    expect(t.lines('fired', 'held')).toEqual(['0 fired a>b'])
     expect(calls(t)).toEqual(['0 a', '0 b'])
     t.plugs.settle('b', 'On')
     await promisesSettled()
@@ -171,44 +167,22 @@ describe('a group', () => {
     triggers: [trigger('start', 'd')],
   })
 
-  it('is dropped with what was to follow it, when a trigger runs its sensor anew', async () => {
+  it.each([
+    ['a trigger', 'other', ['0 d', '0 b', '1000 start', '1000 d']],
+    ['a message', 'r', ['0 d', '0 b', '1000 d', '1000 b']],
+  ])('is not affected when %s runs a sensor whose result is held back', async (_, resource, expected) => {
     const t = await live(superseded, { script: (plugs) => plugs.say('d', { state: 'On', after: 60_000 }) })
     t.send({})
-    expect(calls(t)).toEqual(['0 d'])
     t.to(1000)
-    t.send({}, 'other')
-    expect(calls(t)).toEqual(['0 d', '1000 start', '1000 d'])
-    expect(t.task.save().state.groups).toBeUndefined()
+    t.send({}, resource)
     t.to(200_000)
-    expect(calls(t)).toEqual(['0 d', '1000 start', '1000 d'])
+    expect(calls(t)).toEqual(expected)
     expect(t.lines('result').filter((text) => text.includes(' d '))).toEqual(['61000 result d On'])
-  })
-
-  it('goes on when a trigger of its own invocation runs its sensor anew', async () => {
-    const t = await live(
-      rule({
-        sensors: { d: on('switch', { dataTrigger: true }), e: on('switch'), b: on('switch', { sequence: 2 }) },
-        triggers: [trigger('e', 'd')],
-      }),
-      { script: (plugs) => plugs.say('d', { state: 'On', after: 60_000 }) },
-    )
-    t.send({})
-    expect(calls(t)).toEqual(['0 d', '0 e', '0 d', '0 b'])
-  })
-
-  it('is dropped with what was to follow it, when a newer message runs its sensor anew, which goes on with its own', async () => {
-    const t = await live(superseded, { script: (plugs) => plugs.say('d', { state: 'On', after: 60_000 }) })
-    t.send({})
-    t.to(1000)
-    t.send({})
-    t.to(200_000)
-    expect(calls(t)).toEqual(['0 d', '1000 d', '61000 b'])
-    expect(t.lines('result', 'held')).toEqual(['61000 result d On', '61000 result b -'])
   })
 })
 
-describe('cascades', () => {
-  it('are called before the next queued member of a group, first in first out', async () => {
+describe('triggered sensors', () => {
+  it('run after the root sensors of their stage, by their distance from these, then as declared', async () => {
     const t = await live(
       rule({
         sensors: { a: on('switch'), b: on('switch'), x: 'switch', y: 'switch', z: 'switch' },
@@ -216,7 +190,7 @@ describe('cascades', () => {
       }),
     )
     t.send({})
-    expect(calls(t)).toEqual(['0 a', '0 x', '0 y', '0 z', '0 b'])
+    expect(calls(t)).toEqual(['0 a', '0 b', '0 x', '0 y', '0 z'])
   })
 
   it('belong to the invocation that set them off, however late they come', async () => {

@@ -55,6 +55,8 @@ export interface BnNodeTrigger {
   stateFrom?: string
   stateTo?: string
   states?: readonly string[]
+  begins?: readonly string[]
+  ends?: readonly string[]
   /** s */
   invocationPolicy?: number
   /** place among the rule's triggers; written when the places in the graph do not tell */
@@ -69,6 +71,8 @@ export interface BnAction extends BnPlug {
   /** 0 where the trigger says so itself; `actionPolicy` is 0 also where it says nothing */
   invocationPolicy?: number
   nodeTrigger?: { stateFrom?: string; stateTo?: string }
+  begins?: readonly string[]
+  ends?: readonly string[]
   order?: number
   readonly [field: string]: unknown
 }
@@ -97,10 +101,12 @@ const plug = {
   requiredProperties: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
 }
 const change = { stateFrom: Type.Optional(Type.String()), stateTo: Type.Optional(Type.String()) }
+const edges = { begins: Type.Optional(Type.Array(Type.String())), ends: Type.Optional(Type.Array(Type.String())) }
 const NodeTrigger = Type.Object(
   {
     nodeName: Type.String({ minLength: 1 }),
     ...change,
+    ...edges,
     states: Type.Optional(Type.Array(Type.String())),
     invocationPolicy: Type.Optional(Type.Number({ minimum: 0 })),
     order: Type.Optional(Type.Number()),
@@ -114,6 +120,7 @@ const Action = Type.Object({
   actionPolicy: Type.Optional(Type.Number({ minimum: 0 })),
   invocationPolicy: Type.Optional(Type.Number({ minimum: 0 })),
   nodeTrigger: Type.Optional(Type.Object(change)),
+  ...edges,
   order: Type.Optional(Type.Number()),
 })
 const Node = Type.Object(

@@ -7,7 +7,7 @@ import { checkShape } from '../check/check-shape.ts'
 import { emptyRecord } from '../check/record.ts'
 import { Report } from '../check/report.ts'
 import type { Actuator, Relation, RuleGraph, Sensor, Trigger } from '../rule.ts'
-import { BnGraphSchema, type BnAction, type BnGraph, type BnNode, type BnPlug } from './bn-graph.ts'
+import { BnGraphSchema, type BnAction, type BnGraph, type BnNode, type BnNodeTrigger, type BnPlug } from './bn-graph.ts'
 import { Origins } from './origins.ts'
 import { readTables, type GateTable } from './read-tables.ts'
 
@@ -30,6 +30,8 @@ const PLACED_IN_ACTION = new Set([
   'actionPolicy',
   'invocationPolicy',
   'nodeTrigger',
+  'begins',
+  'ends',
   'order',
 ])
 
@@ -138,14 +140,7 @@ class Reader {
     ]
     for (const { entry, place } of entries) {
       const source = this.#nodeNamed(entry.nodeName)
-      const trigger = this.#trigger(
-        source,
-        entry.nodeName,
-        node.name,
-        entry.states ?? [],
-        entry,
-        entry.invocationPolicy,
-      )
+      const trigger = this.#trigger(source, entry.nodeName, node.name, entry, entry, entry.invocationPolicy)
       this.#triggers.push({ trigger, order: entry.order, path: place })
     }
   }
@@ -157,7 +152,7 @@ class Reader {
       source,
       source.name,
       label,
-      action.triggeredStates ?? [],
+      { ...action, states: action.triggeredStates ?? [] },
       action.nodeTrigger ?? {},
       // 0 is written for a trigger that says nothing, too
       action.invocationPolicy ?? (action.actionPolicy || undefined),
@@ -169,13 +164,17 @@ class Reader {
     source: BnNode | undefined,
     sourceLabel: string,
     destinationLabel: string,
-    states: readonly string[],
+    lists: Pick<BnNodeTrigger, 'states' | 'begins' | 'ends'>,
     change: { stateFrom?: string; stateTo?: string },
     policy: number | undefined,
   ): Trigger {
     const trigger: Trigger = { sourceLabel, destinationLabel }
     if (policy !== undefined) trigger.invocationPolicy = policy
-    if (states.length > 0) trigger.statesTrigger = states.map((state) => this.#stateOf(source, state))
+    const named = (states: readonly string[]): string[] => states.map((state) => this.#stateOf(source, state))
+    const { states = [], begins = [], ends = [] } = lists
+    if (states.length > 0) trigger.statesTrigger = named(states)
+    if (begins.length > 0) trigger.begins = named(begins)
+    if (ends.length > 0) trigger.ends = named(ends)
     const { stateFrom = '', stateTo = '' } = change
     if (stateFrom !== '' || stateTo !== '') {
       trigger.stateChangeTrigger = {

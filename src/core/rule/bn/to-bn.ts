@@ -134,16 +134,22 @@ function nodeTriggerOf(trigger: Trigger): BnNodeTrigger {
     states: trigger.statesTrigger ?? [],
   }
   if (trigger.invocationPolicy !== undefined) entry.invocationPolicy = trigger.invocationPolicy
-  return entry
+  return { ...entry, ...edgesOf(trigger) }
+}
+
+/** Edges have no place in the form; they keep their names. */
+function edgesOf({ begins = [], ends = [] }: Trigger): Pick<Trigger, 'begins' | 'ends'> {
+  return { ...(begins.length > 0 && { begins }), ...(ends.length > 0 && { ends }) }
 }
 
 function firingOf(
   trigger: Trigger,
-): Pick<BnAction, 'triggeredStates' | 'actionPolicy' | 'invocationPolicy' | 'nodeTrigger'> {
+): Pick<BnAction, 'triggeredStates' | 'actionPolicy' | 'invocationPolicy' | 'nodeTrigger' | 'begins' | 'ends'> {
   const firing = {
     triggeredStates: trigger.statesTrigger ?? [],
     actionPolicy: trigger.invocationPolicy ?? 0,
     ...(trigger.invocationPolicy === 0 && { invocationPolicy: 0 }),
+    ...edgesOf(trigger),
   }
   const { stateFrom = '', stateTo = '' } = trigger.stateChangeTrigger ?? {}
   return stateFrom === '' && stateTo === '' ? firing : { ...firing, nodeTrigger: { stateFrom, stateTo } }

@@ -41,7 +41,9 @@ export function checkResets(
       'RESET',
       at('', 'triggers', i, 'stateChangeTrigger', 'stateFrom'),
       `trigger ${shown(sourceLabel)} -> ${shown(destinationLabel)} fires whenever a run finds ${what}, changed or not: the run first forgets the state that "*" is compared with`,
-      'write "resetObservations": false in the task settings, or name stateFrom, which is compared with the state before that',
+      stateTo === '*'
+        ? 'name the states that matter, each set in a trigger with "begins" of its own, or name stateFrom, which is compared with the state before that'
+        : `write "begins": [${shown(stateTo)}] in place of stateChangeTrigger, or name stateFrom, which is compared with the state before that`,
       { nodeId: sourceLabel },
     )
   })

@@ -49,6 +49,7 @@ export function checkSettings(
   }
   checkTaskSchedule(settings, path, report)
   if (maxLateness !== undefined) checkLateness(maxLateness, settings, path, report)
+  checkLate(settings, path, report)
   if (settings.maxMissed !== undefined && settings.misfire !== 'all') {
     const message = 'maxMissed has no effect unless all missed ticks are to run'
     report.warning('FIELD', at(path, 'maxMissed'), message, 'write "misfire": "all", or leave it out')
@@ -94,6 +95,26 @@ function checkClock(settings: TaskSettings, written: unknown, path: string, repo
       'a scheduled task needs cron or rrule',
       'write "cron": "0 0 * * * ?" for every full hour',
     )
+  }
+}
+
+function checkLate({ late, time }: TaskSettings, path: string, report: Report): void {
+  if (late === undefined) return
+  const place = at(path, 'late')
+  if (typeof late === 'object' && late.reorder !== undefined) checkReorder(late.reorder, at(place, 'reorder'), report)
+  if (time !== 'arrival') return
+  const hint = `leave "time" out, or leave "late" out`
+  if (typeof late === 'object')
+    report.error('TASK', place, 'reorder follows the timestamps of messages, which "time": "arrival" ignores', hint)
+  else report.warning('FIELD', place, 'late has no effect with "time": "arrival": no reading is late then', hint)
+}
+
+function checkReorder(text: string, place: string, report: Report): void {
+  const hint = 'write a duration such as 30s or PT30S'
+  try {
+    if (durationMs(text) <= 0) report.error('TASK', place, `reorder ${shown(text)} is not above 0`, hint)
+  } catch (error) {
+    report.error('TASK', place, `reorder: ${messageOf(error)}`, hint)
   }
 }
 

@@ -38,7 +38,7 @@ interface Shape {
 export function checkShape(schema: object, value: unknown, path: string, subject: string, report: Report): unknown {
   const shape: Shape = schema
   if (shape.anyOf) {
-    const fitting = shape.anyOf.find((option) => option.type === jsonType(value))
+    const fitting = shape.anyOf.find((option) => (option.enum ? 'string' : option.type) === jsonType(value))
     if (fitting) return checkShape(fitting, value, path, subject, report)
     const kinds = shape.anyOf.map(wanted).join(' or ')
     report.error('TYPE', path, `${subject} must be ${kinds}, not ${kindOf(value)}`)

@@ -12,7 +12,7 @@ export function checkTriggers(rule: LooseRule, index: RuleIndex, report: Report)
     const path = at('', 'triggers', i)
     const source = checkSource(trigger, path, index, report)
     checkDestination(trigger, path, index, report)
-    checkStates(trigger, source, path, report)
+    for (const field of LISTS) checkStates(field, trigger, source, path, report)
     checkChange(trigger, source, path, report)
     const key = JSON.stringify(withoutEmptyConditions(trigger), KEYS_IN_ORDER)
     const earlier = seen.get(key)
@@ -24,17 +24,21 @@ export function checkTriggers(rule: LooseRule, index: RuleIndex, report: Report)
 
 /** A trigger without conditions that say nothing: old exports write `[]` and `""` for "always". */
 export function withoutEmptyConditions<T extends Partial<Trigger>>(trigger: T): T {
-  const { statesTrigger, stateChangeTrigger } = trigger
-  const noStates = statesTrigger !== undefined && statesTrigger.every((state) => state === '')
-  const noChange = stateChangeTrigger !== undefined && isEmptyChange(stateChangeTrigger)
-  if (!noStates && !noChange) return trigger
+  const { stateChangeTrigger } = trigger
+  const empty: (keyof Trigger)[] = LISTS.filter((field) => trigger[field]?.every((state) => state === '') === true)
+  if (stateChangeTrigger !== undefined && isEmptyChange(stateChangeTrigger)) empty.push('stateChangeTrigger')
+  if (empty.length === 0) return trigger
   const rest = { ...trigger }
-  if (noStates) delete rest.statesTrigger
-  if (noChange) delete rest.stateChangeTrigger
+  for (const field of empty) delete rest[field]
   return rest
 }
 
-const KEYS_IN_ORDER = ['sourceLabel', 'destinationLabel', 'statesTrigger', 'stateChangeTrigger', 'stateFrom', 'stateTo']
+/** The conditions that are lists of states. */
+const LISTS = ['statesTrigger', 'begins', 'ends'] as const
+type ListField = (typeof LISTS)[number]
+
+const CONDITIONS = [...LISTS, 'stateChangeTrigger'] as const
+const KEYS_IN_ORDER = ['sourceLabel', 'destinationLabel', ...CONDITIONS, 'stateFrom', 'stateTo']
 
 function isEmptyChange(change: Partial<StateChange>): boolean {
   return (change.stateFrom ?? '') === '' && (change.stateTo ?? '') === ''
@@ -88,31 +92,47 @@ function checkDestination(trigger: Partial<Trigger>, path: string, index: RuleIn
   }
 }
 
-function checkStates(trigger: Partial<Trigger>, source: NodeEntry | undefined, path: string, report: Report): void {
-  const { statesTrigger, stateChangeTrigger } = trigger
-  if (statesTrigger === undefined) return
-  const place = at(path, 'statesTrigger')
-  if (withoutEmptyConditions(trigger).statesTrigger === undefined) {
-    if (stateChangeTrigger === undefined || isEmptyChange(stateChangeTrigger)) {
+function checkStates(
+  field: ListField,
+  trigger: Partial<Trigger>,
+  source: NodeEntry | undefined,
+  path: string,
+  report: Report,
+): void {
+  const { [field]: wanted } = trigger
+  if (wanted === undefined) return
+  const place = at(path, field)
+  const rest = withoutEmptyConditions(trigger)
+  if (rest[field] === undefined) {
+    if (CONDITIONS.every((condition) => rest[condition] === undefined)) {
       report.warning(
         'TRIGGER',
         place,
-        `${naming(trigger)} has no state in statesTrigger, so it fires after every execution of its source`,
-        'leave statesTrigger out to say so, or name states',
+        `${naming(trigger)} has no state in ${field}, so it fires after every execution of its source`,
+        `leave ${field} out to say so, or name states`,
       )
     }
     return
   }
-  statesTrigger.forEach((state, i) => {
-    if (state === '*')
-      report.error(
-        'STATE',
-        at(place, i),
-        `${naming(trigger)}: "*" is not a state`,
-        'leave statesTrigger out to fire on every state',
-      )
+  wanted.forEach((state, i) => {
+    if (state === '*') report.error('STATE', at(place, i), `${naming(trigger)}: "*" is not a state`, STAR[field])
     else checkState(state, trigger, source, at(place, i), report)
   })
+  const states = source && statesOf(source)
+  if (field === 'statesTrigger' || !states?.every((state) => wanted.includes(state)) || states.length === 0) return
+  const what = field === 'begins' ? 'fires once, at the first of them, and never again' : 'never fires'
+  report.warning(
+    'TRIGGER',
+    place,
+    `${naming(trigger)}: ${field} has all states of ${shown(source?.label ?? '')}, so it ${what}`,
+    'leave out the states that are not part of it',
+  )
+}
+
+const STAR: Readonly<Record<ListField, string>> = {
+  statesTrigger: 'leave statesTrigger out to fire on every state',
+  begins: 'name the states that belong together, such as those of an alarm',
+  ends: 'name the states that belong together, such as those of an alarm',
 }
 
 function checkChange(trigger: Partial<Trigger>, source: NodeEntry | undefined, path: string, report: Report): void {
@@ -131,7 +151,7 @@ function checkChange(trigger: Partial<Trigger>, source: NodeEntry | undefined, p
       'TRIGGER',
       place,
       `${naming(trigger)} fires each time ${shown(change.stateFrom)} is observed again after itself, which is no change`,
-      'use statesTrigger to fire while the state holds',
+      'use statesTrigger to fire while the state holds, begins to fire once when it begins',
     )
   }
 }

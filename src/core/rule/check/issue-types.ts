@@ -14,7 +14,7 @@ export const ISSUE_TYPES = {
   GATE: 'a relation of the wrong shape, or one whose result never changes',
   TRIGGER: 'a trigger that cannot be, or says nothing',
   RESET:
-    'a change from `*` that a reset of observations makes out of every run: name `stateFrom`, or write `resetObservations: false`',
+    'a change from `*` that a reset of observations makes out of every run: write `begins` in its place, or name `stateFrom`',
   CYCLE: 'nodes that run each other for ever',
   BINDING: 'a placeholder that leads nowhere',
   LATENCY: 'a placeholder that reads the answer of an actuator, which comes when it comes',

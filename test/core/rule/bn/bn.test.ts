@@ -224,6 +224,7 @@ describe('reading', () => {
         gate('ok', ['OK', 'NOK'], {
           actions: [
             { name: 'log', label: 'l', triggeredStates: ['NOK'], nodeTrigger: { stateFrom: '*', stateTo: 'OK' } },
+            { name: 'log', label: 'l', begins: ['OK'], ends: ['NOK'] },
           ],
         }),
         gate('not', ['FALSE', 'TRUE']),
@@ -238,7 +239,11 @@ describe('reading', () => {
         { label: 'ok', combinations: [['ONE']] },
         { label: 'not', type: 'AND', parentLabels: ['ok'], combinations: [['FALSE']] },
       ],
-      triggers: [{ statesTrigger: ['FALSE'], stateChangeTrigger: { stateFrom: '*', stateTo: 'TRUE' } }],
+      triggers: [
+        { statesTrigger: ['FALSE'], stateChangeTrigger: { stateFrom: '*', stateTo: 'TRUE' } },
+        { begins: ['TRUE'], ends: ['FALSE'] },
+      ],
+      actuators: [{ label: 'l', name: 'log' }],
     })
   })
 
@@ -346,7 +351,7 @@ describe('simplified -> bn -> simplified', () => {
         fc.tuple(fc.constantFrom<RelationType>('AND', 'OR', 'GENERAL', 'NAND'), fc.infiniteStream(fc.nat())),
         { maxLength: 3 },
       ),
-      triggers: fc.array(fc.tuple(fc.nat(), fc.nat(), fc.nat(3), fc.nat(), fc.nat(2)), { maxLength: 8 }),
+      triggers: fc.array(fc.tuple(fc.nat(), fc.nat(), fc.nat(6), fc.nat(), fc.nat(2)), { maxLength: 8 }),
       notes: fc.option(fc.array(fc.record({ position: fc.tuple(fc.nat(9), fc.nat(9)), text })), { nil: undefined }),
     })
     .map(build)
@@ -395,7 +400,9 @@ describe('simplified -> bn -> simplified', () => {
         sourceLabel: source,
         destinationLabel: destinations[to % destinations.length] ?? '',
         ...(kind === 1 || kind === 3 ? { statesTrigger: [some] } : {}),
-        ...(kind >= 2 ? { stateChangeTrigger: { stateFrom: '*', stateTo: some } } : {}),
+        ...(kind === 4 || kind === 6 ? { begins: [some] } : {}),
+        ...(kind === 5 || kind === 6 ? { ends: [some] } : {}),
+        ...(kind === 2 || kind === 3 ? { stateChangeTrigger: { stateFrom: '*', stateTo: some } } : {}),
         ...(policy === 0 ? {} : { invocationPolicy: policy - 1 }),
       }
     })

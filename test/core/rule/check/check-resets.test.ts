@@ -160,7 +160,12 @@ describe('a change from * that', () => {
     expect(issue?.message).toBe(
       'trigger "hot" -> "note" fires whenever a run finds "Above", changed or not: the run first forgets the state that "*" is compared with',
     )
-    expect(issue?.suggestion).toContain('"resetObservations": false')
-    expect(issue?.suggestion).toContain('name stateFrom')
+    expect(issue?.suggestion).toBe(
+      'write "begins": ["Above"] in place of stateChangeTrigger, or name stateFrom, which is compared with the state before that',
+    )
+    const anyChange = rule(reactive, {
+      triggers: [{ ...change, stateChangeTrigger: { stateFrom: '*', stateTo: '*' } }],
+    })
+    expect(validateRule(anyChange, plugs).issues[0]?.suggestion).toContain('with "begins" of its own')
   })
 })
