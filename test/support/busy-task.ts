@@ -16,7 +16,7 @@ const busy = rule({
     follow: on('switch'),
     evicting: on('switch', { evictionTime: 9000 }),
     paused: on('switch', { pauseExecution: true, pauseExecutionTimeout: 'PT30S' }),
-    looping: on('late', { loopDef: '[{"n":1},{"n":2}]', properties: { value: '${loop.n}' }, timeout: 'PT3S' }),
+    looping: on('late', { loopDef: '[{"n":1},{"n":2},{"n":3}]', properties: { value: '${loop.n}' }, timeout: 'PT3S' }),
     next: on('switch', { sequence: 2 }),
     polled: { name: 'switch', pollingPeriod: 7000 },
     chained: 'switch',
@@ -32,13 +32,14 @@ const busy = rule({
     trigger('chained', 'act', atMostEvery(60)),
     trigger('chained', 'retried'),
     trigger('chained', 'slow'),
+    trigger('looping', 'slow'),
     trigger('evicting', 'slow', is('On')),
     trigger('both', 'slow', is('TRUE')),
   ],
   task: { type: 'scheduled', cron: '40 1 * * * ?' },
 })
 
-/** The plug of `looping` is at work on its second item, a message of q waits, and calls of actuators are open. */
+/** The plug of `looping` is at work on its third item, a message of q waits, and calls of actuators are open. */
 export async function inTheMiddle(): Promise<Live> {
   const t = await live(busy, {
     script: (plugs) => {
@@ -57,7 +58,9 @@ export async function inTheMiddle(): Promise<Live> {
   t.send({})
   t.to(1600)
   t.send({ v: 2, x: Number.NEGATIVE_INFINITY }, 'q')
-  t.plugs.settle('looping', 'On')
-  await promisesSettled()
+  for (let item = 1; item < 3; item++) {
+    t.plugs.settle('looping', 'On')
+    await promisesSettled()
+  }
   return t
 }

@@ -51,17 +51,17 @@ describe("a sensor's own clock", () => {
     t.to(1000)
     expect(t.lines('tick', 'result')).toEqual([
       '0 tick p',
-      '0 result p -',
       '0 tick',
       '0 result a -',
+      '0 result p -',
       '400 tick p',
       '400 result p -',
       '800 tick p',
       '800 result p -',
       '1000 tick c',
-      '1000 result c -',
       '1000 tick',
       '1000 result a -',
+      '1000 result c -',
     ])
     const alone = await ticking({ type: 'reactive' }, 'On', { pollingPeriod: 400 })
     alone.to(800)

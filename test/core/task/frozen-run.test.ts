@@ -5,7 +5,7 @@ import { LATER } from '../../support/scripted-plugs.ts'
 
 const RULE = rule({
   sensors: { s: on('switch'), other: on('switch', { resource: 'q' }) },
-  actuators: ['act', 'earlier'],
+  actuators: ['earlier', 'act'],
   relations: [gate('both', 'OR', ['s', 'On'], ['other', 'On'])],
   triggers: [trigger('s', 'earlier', is('On')), trigger('s', 'act', is('On'))],
   task: { variables: { limit: 7 } },

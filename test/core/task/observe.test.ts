@@ -30,8 +30,8 @@ describe('an observation', () => {
       '0 fired top>act',
       '0 fired top>act',
       '0 state a On>Off',
-      '0 gate top FALSE>TRUE',
       '0 gate odd FALSE>TRUE',
+      '0 gate top FALSE>TRUE',
     ])
   })
 })
@@ -203,13 +203,13 @@ describe('an eviction', () => {
     t.to(5000)
     expect(t.lines('evicted', 'state', 'tick', 'result')).toEqual([
       '5000 evicted gone On',
-      '5000 state follow Off>On',
       '5000 result held On',
       '5000 state held ?>On',
+      '5000 state follow Off>On',
       '5000 tick own',
-      '5000 result own -',
       '5000 tick',
       '5000 result tick -',
+      '5000 result own -',
     ])
   })
 })

@@ -147,17 +147,6 @@ describe('a result that is held back', () => {
     expect(t.task.info()).toMatchObject({ invocationCount: 2, health: { errorsCount: 0, dropped: 0 } })
   })
 
-  it('that a newer run took the place of, takes the later groups of its invocation with it', async () => {
-    const sensors = { s: on('switch'), x: on('switch', { sequence: 2 }) }
-    const t = await live(rule({ sensors }), { script: (plugs) => plugs.say('s', { state: 'On', after: 5000 }) })
-    t.send({})
-    t.to(1000)
-    t.send({})
-    t.to(60_000)
-    expect(t.lines('result')).toEqual(['6000 result s On', '6000 result x -'])
-    expect(t.plugs.calls.map(({ node, now }) => `${now} ${node}`)).toEqual(['0 s', '1000 s', '6000 x'])
-  })
-
   it('lets what is triggered take the place of a wait as well', async () => {
     const t = await live(rule({ sensors: { s: on('switch'), d: 'switch' }, triggers: [trigger('s', 'd')] }), {
       script: (plugs) => plugs.say('d', { state: 'On', after: 5000 }),

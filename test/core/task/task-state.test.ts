@@ -53,7 +53,7 @@ describe('the state of a task', () => {
   it('keeps what it was asked for, and shows it', () => {
     const run = started()
     step(run, 6, message)
-    expect(run.state.work?.inFlight.size).toBe(2)
+    expect(run.state.work?.inFlight.size).toBe(1)
     expect(run.state.shown()).toBe(run.state.work)
     expect(run.state.shown().sensors).toBe(run.state.sensors)
   })
@@ -64,6 +64,6 @@ describe('the state of a task', () => {
     const flying = [...run.state.inFlight]
     run.state.forgetNodes()
     expect(run.state.work).toBeNull()
-    expect(flying.map((execution) => execution.isInFlight)).toEqual([false, false])
+    expect(flying.map((execution) => execution.isInFlight)).toEqual([false])
   })
 })
