@@ -15,12 +15,6 @@ export interface SensorMemory extends NodeMemory {
   evictAt: number | undefined
 }
 
-export interface Change {
-  node: string
-  from: string | null
-  to: string | null
-}
-
 export class ModelNodes {
   readonly sensors = new Map<string, SensorMemory>()
   readonly gates = new Map<string, NodeMemory>()
@@ -48,22 +42,17 @@ export class ModelNodes {
       : (this.#plugs[nodeOf(this.#rule, label)?.name ?? '']?.states ?? [])
   }
 
-  /** Sets a state and looks at every gate below anew. `views` has what the triggers of each of them may see. */
-  observe(
-    label: string,
-    state: string,
-    now: number,
-  ): { sensor: Change; gates: Change[]; views: Map<string, SourceView> } {
+  /** Sets the state of a sensor. */
+  observe(label: string, state: string, now: number): SourceView {
     const node = this.sensor(label)
-    const views = new Map([[label, turn(node, state)]])
     const eviction = sensorsOf(this.#rule).find((sensor) => sensor.label === label)?.evictionTime
     node.evictAt = eviction === undefined ? undefined : now + eviction
-    const gates = gatesBelow(this.#rule, label).map((gate): Change => {
-      const view = turn(this.#gate(gate.label), this.#truth(gate.label))
-      views.set(gate.label, view)
-      return { node: gate.label, from: view.previous, to: view.state }
-    })
-    return { sensor: { node: label, from: views.get(label)?.previous ?? null, to: state }, gates, views }
+    return turn(node, state)
+  }
+
+  /** Decides a gate from the states of its parents. */
+  decide(label: string): SourceView {
+    return turn(this.#gate(label), this.#truth(label))
   }
 
   /** Makes sensors unknown; what they were is still remembered. */

@@ -1,19 +1,21 @@
 /**
- * The work of one run of a model task: executions, their results, observations and firings. Who asks for work, and
- * when, is model-task.ts: never while a sensor is at work. Sensors are called one at a time; actuators are called when
- * they fire, but each one call after the other.
+ * The work of one run of a model task: each input goes once through all nodes in the order of the rule. Who asks for it, and
+ * when, is model-task.ts: never while a sensor is at work. Sensors are called one at a time, and the pass waits for them;
+ * actuators are called when they fire, but each one call after the other.
  */
 import { durationMs } from '../../../src/kernel/duration.ts'
 import type { PlugAnswer, PlugResult } from '../../../src/core/plug/plug.ts'
 import type { Rule, Trigger } from '../../../src/core/rule/rule.ts'
 import type { Happening, ModelEvent } from './model-event.ts'
 import { ModelNodes } from './model-nodes.ts'
-import { isAtWork, type Execution, type FollowUp, type Wave } from './model-work.ts'
+import { isAtWork, type Execution, type FollowUp, type Pass, type Touch } from './model-work.ts'
 import * as read from './rule-reading.ts'
-import type { ScriptMessage } from './script.ts'
 import { StreamMemory } from './stream-memory.ts'
 import { LATER, type TestPlug } from './test-plugs.ts'
-import { isExecutionTrigger, triggerHolds } from './trigger-holds.ts'
+import { isExecutionTrigger, triggerHolds, type SourceView } from './trigger-holds.ts'
+
+/** Something that happened: a source was evaluated and is known, or a trigger held and its destination fired. */
+type Deed = { source: string; known: string } | { trigger: Trigger }
 
 export class ModelRun {
   /** time of the input at hand */
@@ -24,11 +26,13 @@ export class ModelRun {
   invocation: number
   executions: Execution[] = []
   followUps: FollowUp[] = []
+  pass: Pass | undefined
   readonly nodes: ModelNodes
   readonly stream = new StreamMemory()
+  readonly #order: readonly string[]
+  readonly #views = new Map<string, SourceView>()
+  readonly #history: Deed[] = []
   readonly #lastFired = new Map<string, number>()
-  readonly #cascade: Execution[] = []
-  readonly #group: Execution[] = []
   #ids = 0
   readonly #rule: Rule
   readonly #plugs: Readonly<Record<string, TestPlug>>
@@ -46,11 +50,38 @@ export class ModelRun {
     this.invocation = from.invocation
     this.#events = from.events
     this.nodes = new ModelNodes(rule, plugs)
+    this.#order = read.nodesInOrder(rule)
   }
 
-  /** Whether a sensor is at work. */
+  /** Whether a sensor's plug was called, or will be tried again. */
   get isBusy(): boolean {
     return this.executions.some((one) => read.isSensor(this.#rule, one.label) && isAtWork(one))
+  }
+
+  /** Begins the pass of an input. */
+  begin(parts: Partial<Pass>): void {
+    const fresh = { selected: new Map(), due: new Set<string>(), passed: 0, observed: new Map(), succeeded: new Map() }
+    this.pass = { ...fresh, ...parts }
+    this.goOn()
+  }
+
+  /** Goes on with the pass at hand until a sensor is at work. */
+  goOn(): void {
+    while (this.pass && !this.isBusy) {
+      const label = this.#order[this.pass.passed++]
+      if (label === undefined) this.pass = undefined
+      else this.#visit(this.pass, label)
+    }
+  }
+
+  /** A state or raw data from outside. */
+  push(label: string, touch: Touch, state: string | undefined): void {
+    const pass = { observed: new Map<string, Touch>(), succeeded: new Map([[label, touch]]) }
+    if (state !== undefined) {
+      pass.observed.set(label, touch)
+      this.#show(label, state, touch)
+    }
+    this.begin(pass)
   }
 
   /** Answers the oldest execution of a node that is still called. */
@@ -59,51 +90,69 @@ export class ModelRun {
     if (!open) return
     if (state === undefined) this.#failed(open)
     else this.#answered(open, read.isSensor(this.#rule, label) ? state : { message: state })
-    this.drain()
+    this.goOn()
   }
 
   resume(label: string): void {
     const paused = this.executions.find((execution) => execution.label === label && execution.phase === 'paused')
     if (!paused) return
     paused.resumed = true
-    this.#requeue(paused)
-    this.drain()
+    this.begin({ due: new Set([label]) })
   }
 
-  nextGroup(wave: Wave): void {
-    while (wave.running.size === 0) {
-      const labels = wave.waiting.shift()
-      if (!labels) return
-      for (const label of labels) {
-        const before = this.#executionOf(label)
-        if (before && isAtWork(before)) {
-          this.emit({ type: 'held', node: label, reason: 'overlap' }, wave.invocation)
-        } else {
-          if (before) this.#supersede(before, wave.invocation)
-          this.#begin(this.#group, label, wave.invocation, wave.originOf(label), wave)
-        }
-      }
-    }
+  /** What is due by the clock of an execution at work: its limit, or the next attempt. */
+  wake(execution: Execution): void {
+    if (execution.phase !== 'retrying') this.#timedOut(execution)
+    else if (!this.#pauses(execution)) this.#call(execution)
+    this.goOn()
+  }
+
+  #visit(pass: Pass, label: string): void {
+    const gate = this.#rule.relations?.find((relation) => relation.label === label)
+    if (gate) return this.#decide(pass, label, gate.parentLabels)
+    if (this.#fires(pass, label) || !read.isSensor(this.#rule, label)) return
+    const selected = pass.selected.get(label)
+    if (selected) this.#run(label, selected)
+    else if (pass.due.has(label)) this.#takeDue(label)
+  }
+
+  #decide(pass: Pass, label: string, parents: readonly string[]): void {
+    const last = this.#order.findLast((node) => parents.includes(node) && pass.observed.has(node))
+    const touch = pass.observed.get(last ?? '')
+    if (!touch) return
+    const view = this.nodes.decide(label)
+    this.#saw(label, view, 'gate', touch)
+    pass.observed.set(label, touch)
+    pass.succeeded.set(label, touch)
+  }
+
+  /** A follow-up, the end of a wait or pause, or a resume. */
+  #takeDue(label: string): void {
+    const later = this.followUps.find((one) => one.label === label)
+    const execution = this.#executionOf(label)
+    if (later) {
+      this.dropFollowUp(label)
+      this.#arrive(later.label, later.touch, later.answer)
+    } else if (execution?.phase === 'holding') this.#succeed(execution, execution.answer)
+    else if (execution?.resumed) this.#call(execution)
+    else if (execution) this.#timedOut(execution)
   }
 
   #executionOf(label: string): Execution | undefined {
     return this.executions.find((execution) => execution.label === label)
   }
 
-  /** A sensor that only waits begins anew: nothing comes of what it waits for, and the groups behind it do not run. */
-  #supersede(execution: Execution, invocation: number): void {
-    if (execution.wave && execution.invocation !== invocation) execution.wave.waiting = []
-    this.#end(execution)
-  }
-
-  #begin(queue: Execution[], label: string, invocation: number, origin: ScriptMessage | undefined, wave?: Wave): void {
+  /** Runs a node, in the place of a sensor's execution that only waits. */
+  #run(label: string, touch: Touch): void {
+    const isSensor = read.isSensor(this.#rule, label)
+    const waits = isSensor ? this.#executionOf(label) : undefined
+    if (waits) this.#end(waits)
     this.#ids += 1
     const fresh = { phase: 'queued' as const, due: undefined, answer: {}, failures: 0, calls: 0, resumed: false }
-    const execution: Execution = { id: this.#ids, label, invocation, origin, wave, time: this.now, ...fresh }
+    const execution: Execution = { id: this.#ids, label, touch, time: this.now, ...fresh }
     this.dropFollowUp(label)
     this.executions.push(execution)
-    wave?.running.add(execution)
-    if (!this.#pauses(execution)) queue.push(execution)
+    if (!this.#pauses(execution)) this.#call(execution)
   }
 
   /** Whether the execution has to wait for a resume; then it does. */
@@ -114,28 +163,8 @@ export class ModelRun {
     return true
   }
 
-  drain(): void {
-    while (!this.#isCalling) {
-      const next = this.#cascade.shift() ?? this.#group.shift()
-      if (!next) return
-      this.#call(next)
-    }
-  }
-
-  /** Whether a sensor's plug has been called, or will be tried again. */
-  get #isCalling(): boolean {
-    return this.executions.some((one) => {
-      return read.isSensor(this.#rule, one.label) && (one.phase === 'called' || one.phase === 'retrying')
-    })
-  }
-
-  #requeue(execution: Execution): void {
-    if (this.#pauses(execution)) return
-    Object.assign(execution, { phase: 'queued', due: undefined })
-    this.#cascade.push(execution)
-  }
-
   #call(execution: Execution): void {
+    Object.assign(execution, { phase: 'queued', due: undefined })
     // an actuator does one thing after the other
     if (!read.isSensor(this.#rule, execution.label) && this.#executionOf(execution.label) !== execution) return
     const node = read.nodeOf(this.#rule, execution.label)
@@ -147,7 +176,7 @@ export class ModelRun {
     else this.#answered(execution, answer)
   }
 
-  #ask({ label, origin, time, calls }: Execution): PlugAnswer | typeof LATER | Error {
+  #ask({ label, touch: { origin }, time, calls }: Execution): PlugAnswer | typeof LATER | Error {
     const node = read.nodeOf(this.#rule, label)
     const internalState = this.nodes.sensors.get(label)?.internalState
     // what an actuator is given is fixed when it fires
@@ -174,10 +203,11 @@ export class ModelRun {
   }
 
   #succeed(execution: Execution, answer: PlugResult): void {
+    const { label, touch } = execution
     const { state, rawData } = answer
     const shown = { ...(state === undefined ? {} : { state }), ...(rawData === undefined ? {} : { rawData }) }
-    this.emit({ type: 'result', node: execution.label, ok: true, ...shown }, execution.invocation)
-    this.#arrive(execution, answer)
+    this.emit({ type: 'result', node: label, ok: true, ...shown }, touch.invocation)
+    this.#arrive(label, touch, answer)
     this.#end(execution)
   }
 
@@ -194,9 +224,12 @@ export class ModelRun {
   }
 
   #fail(execution: Execution, state: string | undefined): void {
-    const { label, invocation, origin } = execution
-    this.emit({ type: 'result', node: label, ok: false }, invocation)
-    if (state !== undefined) this.#observe(label, state, invocation, origin)
+    const { label, touch } = execution
+    this.emit({ type: 'result', node: label, ok: false }, touch.invocation)
+    if (state !== undefined && read.isSensor(this.#rule, label)) {
+      this.pass?.observed.set(label, touch)
+      this.#show(label, state, touch)
+    }
     this.#end(execution)
   }
 
@@ -207,50 +240,69 @@ export class ModelRun {
     else this.#fail(execution, state)
   }
 
-  #arrive(by: { label: string; invocation: number; origin: ScriptMessage | undefined }, answer: PlugResult): void {
-    const { label, invocation, origin } = by
+  #arrive(label: string, touch: Touch, answer: PlugResult): void {
     const node = this.nodes.sensors.get(label)
     if (!node) return
     if (answer.internalState !== undefined) node.internalState = answer.internalState
     if (answer.then) {
       this.#ids += 1
       const { after, ...later } = answer.then
-      this.followUps.push({ id: this.#ids, label, invocation, origin, due: this.now + (after ?? 0), answer: later })
+      this.followUps.push({ id: this.#ids, label, touch, due: this.now + (after ?? 0), answer: later })
     }
-    this.apply(label, invocation, origin, answer.state, answer.rawData ?? {})
+    this.pass?.succeeded.set(label, touch)
+    if (answer.state === undefined) return
+    this.pass?.observed.set(label, touch)
+    this.#show(label, answer.state, touch)
   }
 
-  /** A state is observed; raw data alone fires only what asks for no more than an execution. */
-  apply(label: string, invocation: number, origin: ScriptMessage | undefined, state?: string, rawData?: unknown): void {
-    if (state !== undefined) return this.#observe(label, state, invocation, origin)
-    if (rawData === undefined) return
-    for (const trigger of this.#rule.triggers ?? []) {
-      if (trigger.sourceLabel === label && isExecutionTrigger(trigger)) this.#fire(trigger, invocation, origin)
-    }
+  #show(label: string, state: string, touch: Touch): void {
+    this.#saw(label, this.nodes.observe(label, state, this.now), 'state', touch)
   }
 
-  #observe(label: string, state: string, invocation: number, origin: ScriptMessage | undefined): void {
-    const { sensor, gates, views } = this.nodes.observe(label, state, this.now)
-    if (sensor.from !== sensor.to) this.emit({ type: 'state', ...sensor }, invocation)
-    for (const gate of gates) if (gate.from !== gate.to) this.emit({ type: 'gate', ...gate }, invocation)
-    for (const trigger of this.#rule.triggers ?? []) {
-      const view = views.get(trigger.sourceLabel)
-      if (view && triggerHolds(trigger, view)) this.#fire(trigger, invocation, origin)
-    }
+  #saw(label: string, view: SourceView, type: 'state' | 'gate', { invocation }: Touch): void {
+    this.#views.set(label, view)
+    if (view.state !== null) this.#history.push({ source: label, known: view.state })
+    if (view.previous !== view.state) this.emit({ type, node: label, from: view.previous, to: view.state }, invocation)
   }
 
-  #fire(trigger: Trigger, invocation: number, origin: ScriptMessage | undefined): void {
-    const { sourceLabel: source, destinationLabel: node } = trigger
-    const cooledAt = (this.#lastFired.get(node) ?? -Infinity) + (trigger.invocationPolicy ?? 0) * 1000
-    const held = (reason: string, until?: number): void =>
-      this.emit({ type: 'held', node, source, reason, ...(until === undefined ? {} : { until }) }, invocation)
-    if (this.now < cooledAt) return held('invocationPolicy', cooledAt)
-    const before = read.isSensor(this.#rule, node) ? this.#executionOf(node) : undefined
-    if (before && isAtWork(before)) return held('overlap')
+  /** Fires a node once when triggers to it hold and one of them is past its cool-down. */
+  #fires(pass: Pass, node: string): boolean {
+    const holding = (this.#rule.triggers ?? []).filter(
+      (trigger) => trigger.destinationLabel === node && this.#holds(pass, trigger),
+    )
+    const cooledAt = ({ invocationPolicy = 0 }: Trigger): number =>
+      (this.#lastFired.get(node) ?? -Infinity) + invocationPolicy * 1000
+    const [earliest] = holding.toSorted((a, b) => cooledAt(a) - cooledAt(b))
+    if (!earliest) return false
+    const first = holding.find((trigger) => cooledAt(trigger) <= this.now)
+    const { sourceLabel: source } = first ?? earliest
+    const touch = (pass.observed.get(source) ?? pass.succeeded.get(source)) as Touch
+    if (!first) {
+      const until = cooledAt(earliest)
+      this.emit({ type: 'held', node, source, reason: 'invocationPolicy', until }, touch.invocation)
+      return false
+    }
     this.#lastFired.set(node, this.now)
-    if (before) this.#supersede(before, invocation)
-    this.emit({ type: 'fired', node, source }, invocation)
-    this.#begin(this.#cascade, node, invocation, origin)
+    for (const trigger of holding) this.#history.push({ trigger })
+    this.emit({ type: 'fired', node, source }, touch.invocation)
+    this.#run(node, touch)
+    return true
+  }
+
+  #holds({ observed, succeeded }: Pass, trigger: Trigger): boolean {
+    const { sourceLabel: source } = trigger
+    if (isExecutionTrigger(trigger)) {
+      return succeeded.has(source) && (read.isSensor(this.#rule, source) || this.#views.get(source)?.state !== null)
+    }
+    const view = observed.has(source) ? this.#views.get(source) : undefined
+    return view !== undefined && triggerHolds(trigger, view, this.#pastOf(trigger))
+  }
+
+  #pastOf(trigger: Trigger): ({ known: string } | 'fired')[] {
+    return this.#history.flatMap((deed): ({ known: string } | 'fired')[] => {
+      if ('trigger' in deed) return deed.trigger === trigger ? ['fired'] : []
+      return deed.source === trigger.sourceLabel ? [deed] : []
+    })
   }
 
   dropFollowUp(label: string): void {
@@ -260,30 +312,7 @@ export class ModelRun {
   #end(execution: Execution): void {
     this.executions = this.executions.filter((other) => other !== execution)
     const next = read.isSensor(this.#rule, execution.label) ? undefined : this.#executionOf(execution.label)
-    if (next && !this.#cascade.includes(next)) this.#call(next)
-    if (!execution.wave) return
-    execution.wave.running.delete(execution)
-    this.nextGroup(execution.wave)
-  }
-
-  followUp(later: FollowUp): void {
-    this.followUps = this.followUps.filter((other) => other !== later)
-    this.#arrive(later, later.answer)
-    this.drain()
-  }
-
-  wake(execution: Execution): void {
-    if (execution.phase === 'retrying') this.#again(execution)
-    else if (execution.phase === 'holding') this.#succeed(execution, execution.answer)
-    else this.#timedOut(execution)
-    this.drain()
-  }
-
-  /** The next attempt. A sensor's comes before all else; one that paused in vain waits for a resume again. */
-  #again(execution: Execution): void {
-    if (this.#pauses(execution)) return
-    Object.assign(execution, { phase: 'queued', due: undefined })
-    this.#call(execution)
+    if (next?.phase === 'queued') this.#call(next)
   }
 
   emit(happening: Happening, invocation = this.invocation): void {

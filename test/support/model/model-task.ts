@@ -9,7 +9,7 @@
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
 import type { Happening, ModelEvent } from './model-event.ts'
 import { ModelRun } from './model-run.ts'
-import { firstTimer, isAtWork, type Execution, type ModelTimer, type Wave } from './model-work.ts'
+import { firstTimer, isAtWork, type Execution, type ModelTimer, type Touch } from './model-work.ts'
 import * as read from './rule-reading.ts'
 import { TASK_ID, type ScriptMessage } from './script.ts'
 import type { TestPlug } from './test-plugs.ts'
@@ -18,9 +18,16 @@ const MAX_WAITING_TICKS = 100
 
 interface ModelInput {
   time: number
-  /** whose tick it is */
-  clock: string | undefined
+  /** whose ticks it is, all of one time */
+  clocks: readonly Tick[]
   take: () => void
+}
+
+interface Tick {
+  clock: string
+  sensors: readonly Sensor[]
+  scheduledAt: number
+  happening: Happening
 }
 
 export class ModelTask {
@@ -34,8 +41,6 @@ export class ModelTask {
   #inputs: ModelInput[] = []
   #ownTicks = new Map<string, number>()
   #nextTick: number | undefined
-  /** by invocation, the clock that began it: a sensor's, or the task's under its id */
-  readonly #clocks = new Map<number, string>()
   readonly #rule: Rule
   readonly #plugs: Readonly<Record<string, TestPlug>>
 
@@ -72,7 +77,10 @@ export class ModelTask {
       const next = firstTimer([...byClock, ...(this.running && !this.#work.isBusy ? this.#timers() : [])])
       if (!next || next.due > time) break
       this.#work.clock = next.due
-      if (byClock.includes(next)) this.#beside(next.act)
+      // All clocks that are due tick before one of their inputs is taken.
+      const ticks = byClock.filter(({ kind, due }) => due === next.due && kind !== 'wake')
+      if (byClock.includes(next) && next.kind === 'wake') this.#beside(next.act)
+      else if (byClock.includes(next)) for (const tick of ticks) this.#beside(tick.act)
       this.#goOn()
     }
     this.#work.clock = time
@@ -92,14 +100,14 @@ export class ModelTask {
     this.#input(() => {
       this.#work.invocation += 1
       this.#work.dropFollowUp(label)
-      this.#work.apply(label, this.#work.invocation, undefined, given.state, given.rawData)
-      this.#work.drain()
+      const touch = { invocation: this.#work.invocation, origin: undefined, clock: undefined }
+      this.#work.push(label, touch, given.state)
     })
   }
 
   run(label: string): void {
     const sensors = read.sensorsOf(this.#rule).filter((sensor) => sensor.label === label)
-    this.#input(() => this.#invoke(sensors, [], () => undefined))
+    this.#input(() => this.#invoke(sensors, [], () => ({})))
   }
 
   resume(label: string): void {
@@ -120,7 +128,7 @@ export class ModelTask {
 
   #input(take: () => void): void {
     if (!this.running || this.#isOver) return
-    this.#inputs.push({ time: this.#work.clock, clock: undefined, take })
+    this.#inputs.push({ time: this.#work.clock, clocks: [], take })
     this.#goOn()
   }
 
@@ -132,7 +140,7 @@ export class ModelTask {
       const timer = firstTimer(this.#timers())
       if (timer && timer.due <= (input?.time ?? this.#work.clock)) {
         this.#work.now = timer.due
-        timer.act()
+        this.#takeTimers(timer.due)
       } else if (input) {
         this.#inputs.shift()
         this.#work.now = input.time
@@ -151,33 +159,55 @@ export class ModelTask {
       }),
     )
     const begin = messages.map((message): Happening => ({ type: 'data', resource: message.resource }))
-    this.#invoke(sensors, begin, (label) =>
-      messages.find((message) => message.resource === read.resourceOf(this.#rule, label)),
-    )
+    this.#invoke(sensors, begin, (label) => ({
+      origin: messages.find((message) => message.resource === read.resourceOf(this.#rule, label)),
+    }))
+  }
+
+  /** All that is due at one time: evictions, then one pass of what follows, was held back, or paused too long. */
+  #takeTimers(due: number): void {
+    const now = this.#timers().filter((timer) => timer.due === due)
+    for (const { act, kind } of now) if (kind === 'evict') act()
+    const labels = now.flatMap(({ kind, label }) => (kind === 'evict' ? [] : [label]))
+    if (labels.length > 0) this.#work.begin({ due: new Set(labels) })
   }
 
   /** A tick is due: it waits for its turn like any input, unless the sensors that it ran before are still at work. */
-  #clockIsDue(clock: string, sensors: readonly Sensor[], happening: Happening): void {
+  #clockIsDue(clock: string, sensors: readonly Sensor[], scheduledAt: number, happening: Happening): void {
     const held = (reason: string): void => this.#work.emit({ type: 'held', node: clock, reason })
-    const own = this.#work.executions.filter(({ invocation }) => this.#clocks.get(invocation) === clock)
-    const isBusy = own.some((one) => read.isSensor(this.#rule, one.label) && isAtWork(one))
+    const { executions, pass } = this.#work
+    const own = executions.filter(({ touch }) => touch.clock === clock)
+    const toRun = [...(pass?.selected ?? [])].filter(([, touch]) => touch.clock === clock)
+    const isBusy = own.some((one) => read.isSensor(this.#rule, one.label) && isAtWork(one)) || toRun.length > 0
     if (isBusy) return held('overlap')
-    if (this.#inputs.filter((input) => input.clock !== undefined).length >= MAX_WAITING_TICKS) return held('queue')
-    const take = (): void => {
-      if (sensors.length > 0) this.#clocks.set(this.#work.invocation + 1, clock)
-      this.#invoke(sensors, [happening], () => undefined)
-    }
-    this.#inputs.push({ time: this.#work.clock, clock, take })
+    if (this.#inputs.filter(({ clocks }) => clocks.length > 0).length >= MAX_WAITING_TICKS) return held('queue')
+    const last = this.#inputs.at(-1)
+    const isNext = last !== undefined && last.clocks[0]?.scheduledAt === scheduledAt
+    const clocks = [...(isNext ? last.clocks : []), { clock, sensors, scheduledAt, happening }]
+    if (isNext) this.#inputs.pop()
+    this.#inputs.push({ time: this.#work.clock, clocks, take: () => this.#takeTicks(clocks) })
   }
 
-  #invoke(sensors: readonly Sensor[], begin: readonly Happening[], originOf: Wave['originOf']): void {
+  #takeTicks(clocks: readonly Tick[]): void {
+    const clockOf = (label: string): string | undefined =>
+      clocks.find(({ sensors }) => sensors.some((sensor) => sensor.label === label))?.clock
+    const sensors = clocks.flatMap((tick) => tick.sensors)
+    const happenings = clocks.map(({ happening }) => happening)
+    this.#invoke(sensors, happenings, (label) => ({ clock: clockOf(label) }))
+  }
+
+  #invoke(
+    sensors: readonly Sensor[],
+    begin: readonly Happening[],
+    cameBy: (label: string) => Partial<Pick<Touch, 'origin' | 'clock'>>,
+  ): void {
     if (sensors.length === 0) return
     this.#work.invocation += 1
     for (const happening of begin) this.#work.emit(happening)
     if (this.#rule.task?.resetObservations !== false) this.#reset(sensors.map((sensor) => sensor.label))
-    const waiting = read.groupsOf(this.#rule, sensors)
-    this.#work.nextGroup({ invocation: this.#work.invocation, waiting, running: new Set(), originOf })
-    this.#work.drain()
+    const { invocation } = this.#work
+    const touchOf = (label: string): Touch => ({ invocation, origin: undefined, clock: undefined, ...cameBy(label) })
+    this.#work.begin({ selected: new Map(sensors.map(({ label }) => [label, touchOf(label)])) })
   }
 
   #reset(labels: readonly string[]): void {
@@ -195,24 +225,24 @@ export class ModelTask {
       if (due === undefined) continue
       const act = (): void => {
         this.#ownTicks.set(label, due + pollingPeriod)
-        this.#clockIsDue(label, [sensor], { type: 'tick', node: label, scheduledAt: due })
+        this.#clockIsDue(label, [sensor], due, { type: 'tick', node: label, scheduledAt: due })
       }
-      timers.push({ due, kind: 'ownTick', place: this.#place(label), id: 0, act })
+      timers.push({ due, kind: 'ownTick', label, place: this.#place(label), id: 0, act })
     }
     const due = this.#nextTick
     if (due === undefined) return timers
     const act = (): void => {
       this.#nextTick = this.#tickAfter(due)
-      this.#clockIsDue(TASK_ID, read.runsOnTick(this.#rule), { type: 'tick', scheduledAt: due })
+      this.#clockIsDue(TASK_ID, read.runsOnTick(this.#rule), due, { type: 'tick', scheduledAt: due })
     }
-    return [...timers, { due, kind: 'tick', place: 0, id: 0, act }]
+    return [...timers, { due, kind: 'tick', label: TASK_ID, place: 0, id: 0, act }]
   }
 
   #wakes(): (ModelTimer & { execution: Execution })[] {
     return this.#work.executions.flatMap((execution) => {
       const { due, label, id } = execution
       const act = (): void => this.#work.wake(execution)
-      return due === undefined ? [] : [{ due, kind: 'wake', place: this.#place(label), id, act, execution }]
+      return due === undefined ? [] : [{ due, kind: 'wake', label, place: this.#place(label), id, act, execution }]
     })
   }
 
@@ -228,11 +258,11 @@ export class ModelTask {
     const timers: ModelTimer[] = []
     for (const [label, { evictAt }] of this.#work.nodes.sensors) {
       if (evictAt === undefined) continue
-      timers.push({ due: evictAt, kind: 'evict', place: this.#place(label), id: 0, act: () => this.#evict(label) })
+      const act = (): void => this.#evict(label)
+      timers.push({ due: evictAt, kind: 'evict', label, place: this.#place(label), id: 0, act })
     }
-    for (const later of this.#work.followUps) {
-      const act = (): void => this.#work.followUp(later)
-      timers.push({ due: later.due, kind: 'followUp', place: this.#place(later.label), id: later.id, act })
+    for (const { due, label, id } of this.#work.followUps) {
+      timers.push({ due, kind: 'followUp', label, place: this.#place(label), id, act: () => undefined })
     }
     timers.push(...this.#wakes().filter(({ execution }) => !isAtWork(execution)))
     return timers
@@ -256,7 +286,11 @@ export class ModelTask {
   /** A onetime task takes nothing any more when its tick has come and no sensor has anything left; actuators may go on. */
   #finishWhenDone(): void {
     if (!this.running || this.#rule.task?.type !== 'onetime') return
-    if (this.#nextTick !== undefined || this.#inputs.some(({ clock }) => clock === TASK_ID)) return
+    if (
+      this.#nextTick !== undefined ||
+      this.#inputs.some(({ clocks }) => clocks.some(({ clock }) => clock === TASK_ID))
+    )
+      return
     const { executions, followUps } = this.#work
     if (followUps.length > 0 || executions.some(({ label }) => read.isSensor(this.#rule, label))) return
     this.#isOver = true

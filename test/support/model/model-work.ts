@@ -1,24 +1,34 @@
 import type { PlugResult } from '../../../src/core/plug/plug.ts'
 import type { ScriptMessage } from './script.ts'
 
-/** The groups of one invocation that are still to run. */
-export interface Wave {
+/** What an input did with a node, and what it goes back to. */
+export interface Touch {
   invocation: number
-  waiting: string[][]
-  /** executions of the group at work */
-  running: Set<Execution>
-  originOf: (label: string) => ScriptMessage | undefined
+  /** the message that led here */
+  origin: ScriptMessage | undefined
+  /** the clock that led here: a sensor's, or the task's under its id */
+  clock: string | undefined
+}
+
+/** One input on its way through the nodes of the rule. */
+export interface Pass {
+  /** root sensors that it runs */
+  selected: Map<string, Touch>
+  /** sensors of which something is due in it */
+  due: Set<string>
+  /** nodes that it has passed, in the order of the rule */
+  passed: number
+  /** nodes that showed a state or were decided in it */
+  observed: Map<string, Touch>
+  /** sensors that ran without an error in it */
+  succeeded: Map<string, Touch>
 }
 
 /** One run of a node, from being queued to its end. */
 export interface Execution {
   id: number
   label: string
-  invocation: number
-  /** the message that led here */
-  origin: ScriptMessage | undefined
-  /** the wave that waits for it; absent when a trigger started it */
-  wave: Wave | undefined
+  touch: Touch
   phase: 'queued' | 'called' | 'retrying' | 'holding' | 'paused'
   /** time of the input that led here */
   time: number
@@ -36,8 +46,7 @@ export interface Execution {
 export interface FollowUp {
   id: number
   label: string
-  invocation: number
-  origin: ScriptMessage | undefined
+  touch: Touch
   due: number
   answer: PlugResult
 }
@@ -51,6 +60,7 @@ export function isAtWork({ phase }: Execution): boolean {
 export interface ModelTimer {
   due: number
   kind: 'evict' | 'followUp' | 'wake' | 'ownTick' | 'tick'
+  label: string
   /** place of the node in the rule */
   place: number
   id: number

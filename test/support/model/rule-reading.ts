@@ -81,10 +81,54 @@ export function sensorsDownstream(rule: Rule, roots: readonly string[]): Set<str
   return found
 }
 
-/** The sensors of one invocation in the groups in which they run. */
-export function groupsOf(rule: Rule, sensors: readonly Sensor[]): string[][] {
-  const declared = sensorsOf(rule).filter((sensor) => sensors.includes(sensor))
-  const numbers = [...new Set(declared.map((sensor) => sensor.sequence ?? 1))].toSorted((a, b) => a - b)
-  const groups = numbers.map((n) => declared.filter((sensor) => (sensor.sequence ?? 1) === n).map((s) => s.label))
-  return rule.task?.parallel === false ? groups.flat().map((label) => [label]) : groups
+const parentsOf = (rule: Rule, label: string): readonly string[] =>
+  rule.relations?.find((relation) => relation.label === label)?.parentLabels ?? []
+
+/** The nodes right before a node: parents of a gate, sources of triggers. */
+function before(rule: Rule, label: string): string[] {
+  const triggers = (rule.triggers ?? []).filter((trigger) => trigger.destinationLabel === label)
+  return [...parentsOf(rule, label), ...triggers.map((trigger) => trigger.sourceLabel)]
+}
+
+/** Root sensors one by one: by sequence, then as declared. */
+function rootRank(rule: Rule, label: string): number {
+  const roots = sensorsOf(rule).filter((sensor) => !isConditional(rule, sensor.label))
+  return roots.toSorted((a, b) => (a.sequence ?? 1) - (b.sequence ?? 1)).findIndex((root) => root.label === label)
+}
+
+/** The order in which an input goes through all nodes: by stage, by the longest way inside it, as declared. */
+export function nodesInOrder(rule: Rule): string[] {
+  const isSerial = rule.task?.parallel === false
+  const all = [...sensorsOf(rule), ...gatesInOrder(rule), ...(rule.actuators ?? [])].map(({ label }) => label)
+  const ahead = new Map(all.map((label) => [label, before(rule, label)]))
+  const ownStage = (label: string): number => {
+    if (!isSensor(rule, label)) return 1
+    return isSerial ? rootRank(rule, label) : (sensorsOf(rule).find((one) => one.label === label)?.sequence ?? 1)
+  }
+  const stages = longest(ahead, (label, nodes) => (nodes.length === 0 ? ownStage(label) : Math.max(...nodes)))
+  const inStage = new Map(
+    all.map((label) => [label, ahead.get(label)?.filter((one) => stages.get(one) === stages.get(label)) ?? []]),
+  )
+  const levels = longest(inStage, (_, nodes) => Math.max(0, ...nodes.map((level) => level + 1)))
+  const rank = (label: string): number[] => [stages.get(label) ?? 0, levels.get(label) ?? 0, all.indexOf(label)]
+  return all.toSorted((a, b) => {
+    const [left, right] = [rank(a), rank(b)]
+    const differing = left.findIndex((value, i) => value !== right[i])
+    return (left[differing] ?? 0) - (right[differing] ?? 0)
+  })
+}
+
+/** A number for each node, made of the numbers of those before it. */
+function longest(
+  ahead: ReadonlyMap<string, readonly string[]>,
+  number: (label: string, before: readonly number[]) => number,
+): Map<string, number> {
+  const known = new Map<string, number>()
+  const of = (label: string): number => {
+    const found = known.get(label) ?? number(label, (ahead.get(label) ?? []).map(of))
+    known.set(label, found)
+    return found
+  }
+  for (const label of ahead.keys()) of(label)
+  return known
 }

@@ -9,27 +9,45 @@ export interface SourceView {
   before: string | null
 }
 
+/** What happened to the source of a trigger and to the trigger since the start, oldest first. */
+export type Past = readonly ({ known: string } | 'fired')[]
+
 /** True when a trigger asks for nothing but that its source ran. */
-export function isExecutionTrigger(trigger: Trigger): boolean {
-  return (trigger.statesTrigger ?? []).length === 0 && changeOf(trigger) === undefined
+export function isExecutionTrigger({ statesTrigger = [], begins = [], ends = [], ...trigger }: Trigger): boolean {
+  return [...statesTrigger, ...begins, ...ends].length === 0 && changeOf(trigger) === undefined
 }
 
-/** Whether a trigger holds after an observation. */
-export function triggerHolds(trigger: Trigger, source: SourceView): boolean {
-  if (source.state === null) return false
-  if (isExecutionTrigger(trigger)) return true
-  if (trigger.statesTrigger?.includes(source.state)) return true
+/** Whether a trigger with a condition holds after an evaluation of its source. */
+export function triggerHolds(trigger: Trigger, source: SourceView, past: Past): boolean {
+  const { state } = source
+  if (state === null) return false
+  if (trigger.statesTrigger?.includes(state)) return true
+  return hasChanged(trigger, state, source) || hasBegun(trigger, state, past) || hasEnded(trigger, state, past)
+}
+
+function hasChanged(trigger: Trigger, state: string, { previous, before }: SourceView): boolean {
   const change = changeOf(trigger)
   if (!change) return false
-  if (change.stateFrom === '*') {
-    return source.state !== source.previous && (change.stateTo === '*' || change.stateTo === source.state)
-  }
-  if (source.before !== change.stateFrom) return false
-  return change.stateTo === '*' ? source.state !== change.stateFrom : source.state === change.stateTo
+  if (change.stateFrom === '*') return state !== previous && (change.stateTo === '*' || change.stateTo === state)
+  if (before !== change.stateFrom) return false
+  return change.stateTo === '*' ? state !== change.stateFrom : state === change.stateTo
 }
 
-function changeOf(trigger: Trigger) {
-  const change = trigger.stateChangeTrigger
+/** In the set, and it has not fired since the source was last outside of it. */
+function hasBegun({ begins = [] }: Trigger, state: string, past: Past): boolean {
+  if (begins.length === 0 || !begins.includes(state)) return false
+  const outside = past.findLastIndex((one) => one !== 'fired' && !begins.includes(one.known))
+  return !past.slice(outside + 1).includes('fired')
+}
+
+/** Outside the set, after it was inside, and it has not fired since. */
+function hasEnded({ ends = [] }: Trigger, state: string, past: Past): boolean {
+  if (ends.length === 0 || ends.includes(state)) return false
+  const inside = past.findLastIndex((one) => one !== 'fired' && ends.includes(one.known))
+  return inside !== -1 && !past.slice(inside + 1).includes('fired')
+}
+
+function changeOf({ stateChangeTrigger: change }: Pick<Trigger, 'stateChangeTrigger'>) {
   if (!change || (change.stateFrom === '' && change.stateTo === '')) return undefined
   return change
 }
