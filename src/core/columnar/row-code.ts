@@ -58,8 +58,11 @@ export interface RowEvents extends FiringOwner {
   readonly firings: EpochRecords | undefined
   /** Tells which sensors fired others, of a row whose sensors have all answered. False when the row is gone. */
   tellInner(row: number, bits: number, message: Values): boolean
-  /** Tells what follows from a row's message with the answer of one sensor, which begins at a place. False when the row is gone. */
-  tellFirings(row: number, list: readonly Following[], from: number): boolean
+  /**
+   * Tells that an actuator of a row fires, the one at a place of what follows, by a trigger; or that it is held back, when
+   * `until` is not over, epoch ms. False when the row is gone.
+   */
+  tellFiring(row: number, list: readonly Following[], place: number, one: Following, until: number): boolean
 }
 
 export interface EpochRecords {

@@ -1,10 +1,10 @@
 /** The memory of a batch: its rows' numbers, and what follows from states as tables that all rows share. */
-import { UNKNOWN, type Graph, type PlugCall, type SensorNode } from '../graph/graph.ts'
+import { UNKNOWN, type GraphNode, type PlugCall, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
-import type { Match } from '../task/fire.ts'
+import { HAS_BEGUN, MAY_END, type Holding, type Match } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { keptOf, NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
 import { integersInPlace } from './fixed-memory.ts'
@@ -12,7 +12,7 @@ import { toFill } from './property-fill.ts'
 import type { Era } from './message-eras.ts'
 import { RowEras } from './row-eras.ts'
 import { isSilent, PartTable, type Part } from './message-parts.ts'
-import { firingsOf, gateStates, type PossibleFiring } from './possible-firings.ts'
+import { evaluationOf, firingsOf, gateStates, type PossibleFiring } from './possible-firings.ts'
 import {
   AFTER,
   AT_BITS,
@@ -42,21 +42,40 @@ import {
 import type { BatchShape } from './batch-shape.ts'
 import { ALL_RAN, type FiredAfter, type NotRun } from './not-run.ts'
 
-/** One thing that follows from states: a trigger of the graph, and the actuator that it would fire. */
-export interface Following {
+/** A trigger of the graph that holds: which part of it, and what its source showed before and shows now. */
+export interface HoldingTrigger {
   readonly trigger: number
-  readonly actuator: number
-  readonly policyMs: number
-  /** of the sensor whose answer fires it, among those that the message runs */
-  readonly position: number
-  /** which part of the trigger holds, and what its source showed before and shows now, when that is a gate */
   readonly matched: Match
   readonly from: number
   readonly to: number
 }
 
-/** What fires, and with the answer of which sensor. */
-export type Fires = Pick<Following, 'trigger' | 'position' | 'matched' | 'from' | 'to'>
+/** What fires, and after which sensor of those that the message runs. */
+export interface Fires extends HoldingTrigger {
+  readonly position: number
+  /** the other triggers that hold */
+  readonly also: readonly HoldingTrigger[]
+}
+
+/** One thing that follows from states: an actuator, and the trigger that fires it once it has cooled down. */
+export interface Following extends Fires {
+  readonly actuator: number
+  readonly policyMs: number
+  /** sensors or gates stand after it */
+  readonly isEarly: boolean
+  /** the next trigger that holds and waits for less; undefined: none does */
+  readonly next: Following | undefined
+  /** edges that the message changes when it fires, as bits, and what they are then */
+  readonly edgeMask: number
+  readonly edges: number
+}
+
+/** The first trigger that lets an actuator fire at a time that had fired last at another; of those that all hold it back, the last. */
+export function chosen(following: Following, now: number, firedAt: number): Following {
+  let one = following
+  while (one.next !== undefined && now < firedAt + one.policyMs) one = one.next
+  return one
+}
 
 /** Entries of the table: not known yet; nothing follows. What is above says where in `followings` it stands. */
 const NOT_LOOKED_UP = 0
@@ -129,6 +148,10 @@ export class RowStore {
   era: Era | undefined
   /** gate states as bits, by key bits */
   readonly gateBits: Int32Array
+  /** edges of triggers that are set when their sources show certain states, as bits, by key bits */
+  readonly edgeBits: Int32Array
+  /** those that begin; all others end */
+  readonly beginMask: number
   readonly followings: (readonly Following[])[] = [[], []]
   /** by row, as the layout says: a fleet's own objects are scattered in memory */
   readonly objects: (object | number | undefined)[] = []
@@ -172,6 +195,8 @@ export class RowStore {
     this.table = integersInPlace(2 ** (2 * shape.keyBits))
     this.parts = new PartTable(shape, model, this.table)
     this.gateBits = gateBitsOf(shape, model)
+    this.edgeBits = edgeBitsOf(shape, model)
+    this.beginMask = shape.edges.reduce((mask, { kind, shift }) => mask | (kind === HAS_BEGUN ? 1 << shift : 0), 0)
   }
 
   add(): number {
@@ -221,6 +246,9 @@ export class RowStore {
     for (const { slot, shift } of this.shape.sensors) {
       const { state: own = 0, memory = 0 } = state.sensors[slot] ?? {}
       bits |= (own === UNKNOWN ? memory : own) << shift
+    }
+    for (const { kind, shift, place, actuator } of this.shape.edges) {
+      if (((state.actuators[actuator]?.edges[place] ?? 0) & kind) !== 0) bits |= 1 << shift
     }
     ints[2 * d + BEFORE] = bits
     ints[2 * d + AFTER] = bits
@@ -474,6 +502,17 @@ export class RowStore {
     return { era, missed: past[at + MISSED] ?? 0, silent: past[at + SILENT] ?? 0 }
   }
 
+  /**
+   * State bits after a message unless an actuator fires. `shown`: those of its sensors, with edges as they were before it.
+   */
+  seen(shown: number, { edges }: Part = this.parts.whole): number {
+    const { edgeMask } = this.shape
+    if (edgeMask === 0) return shown
+    const own = this.edgeBits[shown & this.keyMask] ?? 0
+    const kept = (shown & own & this.beginMask) | ((shown | own) & ~this.beginMask)
+    return (shown & ~edges) | (kept & edges)
+  }
+
   /** Gates by state bits, as bits. */
   gatesOf(bits: number): number {
     return this.gateBits[bits & this.keyMask] ?? 0
@@ -508,29 +547,78 @@ export class RowStore {
 
   /** What follows from state bits before and now, as the table has it. */
   entry(before: number, now: number): number {
-    const keyMask = this.keyMask
-    return this.table[((before & keyMask) << this.shape.keyBits) | (now & keyMask)] ?? 0
+    return this.table[this.#place(before, now)] ?? 0
   }
 
-  /** Place in `followings` of what is found to follow; NOTHING when nothing does. */
-  place({ triggers }: Graph, firings: readonly PossibleFiring[]): number {
-    const list = firings.map(({ trigger, position, matched, from, to }): Following => {
-      const { policyMs, destination } = trigger
-      return { trigger: triggers.indexOf(trigger), actuator: destination.slot, policyMs, position, matched, from, to }
+  /** Edges of triggers count as they were before. */
+  #place(before: number, now: number): number {
+    const { keyMask } = this
+    const { keyBits, edgeMask } = this.shape
+    return ((before & keyMask) << keyBits) | (now & keyMask & ~edgeMask) | (before & edgeMask)
+  }
+
+  /** Place in `followings` of what is found to follow; NOTHING when nothing does. `now`: state bits after the message. */
+  place(model: TaskModel, firings: readonly PossibleFiring[], now: number, part = this.parts.whole): number {
+    if (firings.length === 0) return NOTHING
+    const own = this.edgeBits[now & this.keyMask] ?? 0
+    const { nodes } = evaluationOf(model)
+    const list = firings.map((firing) => {
+      const { slot } = firing.actuator
+      const edgeMask = part.edges & edgesTo(this.shape, slot)
+      return followingOf(firing, isEarly(nodes, firing.actuator), edgeMask, own & edgeMask)
     })
-    return list.length === 0 ? NOTHING : this.followings.push(list) - 1
+    return this.followings.push(list) - 1
   }
 
   /** Fills a table entry with the help of a task of the shape; gives its place in `followings`. */
-  #lookUp({ graph, settings }: TaskModel, { runs, table }: Part, before: number, now: number): number {
-    const run = this.shape.sensors.filter(({ slot }) => runs[slot])
-    const order = run.map(({ slot }) => graph.sensors[slot] as SensorNode)
-    const { gatesNeedFullObservation: needsAll, resetObservations: resets } = settings
-    const what = this.place(graph, firingsOf(graph, order, this.states(before), this.states(now), needsAll, resets))
-    const keyMask = this.keyMask
-    table[((before & keyMask) << this.shape.keyBits) | (now & keyMask)] = what
+  #lookUp(model: TaskModel, part: Part, before: number, now: number): number {
+    const { sensors } = model.graph
+    const run = this.shape.sensors.filter(({ slot }) => part.runs[slot])
+    const runs = new Set(run.map(({ slot }) => sensors[slot] as SensorNode))
+    const edges = ({ order }: TriggerEdge): number => this.#edgesOf(order, before)
+    const firings = firingsOf(evaluationOf(model), runs, this.states(before), this.states(now), edges)
+    const what = this.place(model, firings, now, part)
+    part.table[this.#place(before, now)] = what
     return what
   }
+
+  /** Bits of the edges of a trigger, by its order. */
+  #edgesOf(trigger: number, bits: number): number {
+    let own = 0
+    for (const edge of this.shape.edges) if (edge.trigger === trigger && (bits >> edge.shift) & 1) own |= edge.kind
+    return own
+  }
+}
+
+function edgesTo({ edges }: BatchShape, actuator: number): number {
+  return edges.reduce((mask, edge) => mask | (edge.actuator === actuator ? 1 << edge.shift : 0), 0)
+}
+
+function isEarly(nodes: readonly GraphNode[], actuator: GraphNode): boolean {
+  return nodes.findLastIndex(({ kind }) => kind !== 'actuator') > nodes.indexOf(actuator)
+}
+
+/** The trigger that fires an actuator, and those that may instead: each waits for less than the one before. */
+function followingOf(
+  { actuator, holding, position }: PossibleFiring,
+  early: boolean,
+  edgeMask: number,
+  edges: number,
+): Following {
+  const common = { actuator: actuator.slot, position, isEarly: early, edgeMask, edges }
+  const options = holding.filter(({ trigger: { policyMs } }, i) => {
+    return holding.slice(0, i).every((other) => other.trigger.policyMs > policyMs)
+  })
+  const all = holding.map(holdingTrigger)
+  const made = options.reduceRight<Following | undefined>((next, one) => {
+    const also = all.filter(({ trigger }) => trigger !== one.trigger.order)
+    return { ...holdingTrigger(one), ...common, also, policyMs: one.trigger.policyMs, next }
+  }, undefined)
+  return made as Following // at least one holds
+}
+
+function holdingTrigger({ trigger, matched, from, to }: Holding): HoldingTrigger {
+  return { trigger: trigger.order, matched, from, to }
 }
 
 /** A copy with more room. */
@@ -548,6 +636,22 @@ function gateBitsOf(shape: BatchShape, { graph, settings }: TaskModel): Int32Arr
     for (const { slot, shift, mask } of shape.sensors) states[slot] = (key >> shift) & mask
     for (const [g, state] of gateStates(graph, states, settings.gatesNeedFullObservation).entries()) {
       if (state === 1) bits[key] = (bits[key] ?? 0) | (1 << g)
+    }
+  }
+  return bits
+}
+
+function edgeBitsOf({ edges, sensors, keyBits }: BatchShape, { graph, settings }: TaskModel): Int32Array {
+  const bits = integersInPlace(edges.length === 0 ? 1 : 2 ** keyBits)
+  for (let key = 0; key < bits.length && edges.length > 0; key++) {
+    const states: number[] = []
+    for (const { slot, shift, mask } of sensors) states[slot] = (key >> shift) & mask
+    const gates = gateStates(graph, states, settings.gatesNeedFullObservation)
+    for (const { trigger, kind, shift } of edges) {
+      const { source, begins, ends } = graph.triggers[trigger] as TriggerEdge
+      const state = (source.kind === 'gate' ? gates : states)[source.slot] ?? UNKNOWN
+      const set = kind === MAY_END ? ends : begins
+      if (set?.[state] === true) bits[key] = (bits[key] ?? 0) | (1 << shift)
     }
   }
   return bits
