@@ -6,7 +6,7 @@ import type { FiredEvent, HeldEvent, InputSummary, Why, WhyGate, WhySensor } fro
 import type { Message } from '../task/origin.ts'
 import type { EffectIds } from './effect-ids.ts'
 import type { RowTexts, SensorText, TriggerText } from './row-texts.ts'
-import type { Fires } from './row-store.ts'
+import type { Fires } from './followings.ts'
 
 /** A task whose row fires. */
 export interface FiringTask {
@@ -107,11 +107,7 @@ export function whyOf(texts: RowTexts, told: FiringMessage, fires: Fires, input:
 }
 
 /** Lists of one and two by themselves: nearly all are, and a function for each costs more than what it makes. */
-function whySensors(
-  sensors: readonly SensorText[],
-  told: FiringMessage,
-  input: InputSummary,
-): WhySensor[] {
+function whySensors(sensors: readonly SensorText[], told: FiringMessage, input: InputSummary): WhySensor[] {
   const [one, two, three] = sensors
   if (one === undefined) return []
   const first = whySensor(one, told, input)

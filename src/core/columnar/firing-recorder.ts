@@ -11,7 +11,8 @@ import type { FiringTask } from './firing-events.ts'
 import { FiringRecord, LateFirings, type FiringPart } from './firing-records.ts'
 import type { EpochRecords, EpochSource, RecordEpoch } from './row-code.ts'
 import { COUNT, TIME } from './row-layout.ts'
-import type { Fires, Following, RowStore } from './row-store.ts'
+import type { Fires, Following } from './followings.ts'
+import type { RowStore } from './row-store.ts'
 import { FiringEpoch } from './vector-firings.ts'
 
 /** Who knows the tasks of rows. */

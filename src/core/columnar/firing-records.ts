@@ -9,7 +9,7 @@ import type { Firing } from '../engine/firing.ts'
 import type { Message } from '../task/origin.ts'
 import { firedEvent, heldEvent, inputOf, whyOf, type FiringMessage, type FiringTask } from './firing-events.ts'
 import { RowFiring, type FiredTogether } from './row-firings.ts'
-import type { Fires } from './row-store.ts'
+import type { Fires } from './followings.ts'
 import type { StateWhy } from './row-texts.ts'
 
 /** Of what fires, when that is not at the message's time, not the first of its place, or held back. */

@@ -29,7 +29,8 @@ import {
   TIME,
   type Layout,
 } from './row-layout.ts'
-import { chosen, NOTHING, type RowStore, type SensorCall } from './row-store.ts'
+import { chosen } from './followings.ts'
+import { NOTHING, type RowStore, type SensorCall } from './row-store.ts'
 import type { ShapeSensor, BatchShape } from './batch-shape.ts'
 import type { SensorSteps } from './computed-sensors.ts'
 import { formulaState, workOut, type FormulaValues } from './formula-code.ts'

@@ -326,7 +326,12 @@ export function setEdges({ shape }: RowStore, state: TaskState, { graph }: TaskM
     for (const place of incoming.keys()) {
       const own = shape.edges.filter((edge) => edge.actuator === slot && edge.place === place)
       const set = own.filter(({ shift }) => ((bits >> shift) & 1) === 1)
-      if (own.length > 0) setBits(state.actuators[slot] as ActuatorState, place, set.reduce((all, { kind }) => all | kind, 0))
+      if (own.length > 0)
+        setBits(
+          state.actuators[slot] as ActuatorState,
+          place,
+          set.reduce((all, { kind }) => all | kind, 0),
+        )
     }
   }
 }

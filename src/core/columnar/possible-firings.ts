@@ -72,7 +72,9 @@ function evaluate(
   let position = -1
   for (const node of nodes) {
     if (node.kind === 'actuator') {
-      const holding = node.incoming.flatMap((trigger) => (touched.has(trigger.source) ? holds(trigger, observed, edges) : []))
+      const holding = node.incoming.flatMap((trigger) =>
+        touched.has(trigger.source) ? holds(trigger, observed, edges) : [],
+      )
       if (holding.length > 0) firings.push({ actuator: node, holding, position })
     } else if (node.kind === 'sensor') {
       if (runs.has(node)) position++

@@ -10,7 +10,8 @@ import type { Era } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
-import type { Following, RawData, SensorCall } from './row-store.ts'
+import type { Following } from './followings.ts'
+import type { RawData, SensorCall } from './row-store.ts'
 import type { RowMessage } from './row-message.ts'
 
 /** Where a row's message leads: the batch. */

@@ -5,7 +5,7 @@
 import type { FiredEvent, InputSummary, Why, WhyGate, WhyStep, WhyTrigger } from '../engine/events.ts'
 import type { Firing, FiringWhy, SensorState } from '../engine/firing.ts'
 import { effectOf, firedEvent, whyOf, type FiringMessage, type FiringTask } from './firing-events.ts'
-import type { Fires } from './row-store.ts'
+import type { Fires } from './followings.ts'
 import type { StateWhy, TriggerText } from './row-texts.ts'
 
 /** What firings of one message share, and what it knows of each. `i`: what the firing is called. */

@@ -19,7 +19,8 @@ import { eventsOf, type Given, type RecordedTask, type TakenMessage, type Totals
 import type { EpochSource, MessageRecords, RecordEpoch } from './row-code.ts'
 import type { RowHandle } from './row-handle.ts'
 import { RowHistory } from './row-history.ts'
-import { chosen, type Following, type RowStore } from './row-store.ts'
+import { chosen, type Following } from './followings.ts'
+import type { RowStore } from './row-store.ts'
 import { VectorEpoch, type EpochOwner, type VectorRecord } from './vector-records.ts'
 
 /** The record of one row. */

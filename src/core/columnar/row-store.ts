@@ -1,10 +1,10 @@
 /** The memory of a batch: its rows' numbers, and what follows from states as tables that all rows share. */
-import { UNKNOWN, type GraphNode, type PlugCall, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
+import { UNKNOWN, type PlugCall, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
-import { HAS_BEGUN, MAY_END, type Holding, type Match } from '../task/state.ts'
+import { HAS_BEGUN } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { keptOf, NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
 import { integersInPlace } from './fixed-memory.ts'
@@ -40,42 +40,8 @@ import {
   type Layout,
 } from './row-layout.ts'
 import type { BatchShape } from './batch-shape.ts'
+import { edgeBitsOf, edgesOf, edgesTo, followingOf, isEarly, type Following } from './followings.ts'
 import { ALL_RAN, type FiredAfter, type NotRun } from './not-run.ts'
-
-/** A trigger of the graph that holds: which part of it, and what its source showed before and shows now. */
-export interface HoldingTrigger {
-  readonly trigger: number
-  readonly matched: Match
-  readonly from: number
-  readonly to: number
-}
-
-/** What fires, and after which sensor of those that the message runs. */
-export interface Fires extends HoldingTrigger {
-  readonly position: number
-  /** the other triggers that hold */
-  readonly also: readonly HoldingTrigger[]
-}
-
-/** One thing that follows from states: an actuator, and the trigger that fires it once it has cooled down. */
-export interface Following extends Fires {
-  readonly actuator: number
-  readonly policyMs: number
-  /** sensors or gates stand after it */
-  readonly isEarly: boolean
-  /** the next trigger that holds and waits for less; undefined: none does */
-  readonly next: Following | undefined
-  /** edges that the message changes when it fires, as bits, and what they are then */
-  readonly edgeMask: number
-  readonly edges: number
-}
-
-/** The first trigger that lets an actuator fire at a time that had fired last at another; of those that all hold it back, the last. */
-export function chosen(following: Following, now: number, firedAt: number): Following {
-  let one = following
-  while (one.next !== undefined && now < firedAt + one.policyMs) one = one.next
-  return one
-}
 
 /** Entries of the table: not known yet; nothing follows. What is above says where in `followings` it stands. */
 const NOT_LOOKED_UP = 0
@@ -575,50 +541,12 @@ export class RowStore {
     const { sensors } = model.graph
     const run = this.shape.sensors.filter(({ slot }) => part.runs[slot])
     const runs = new Set(run.map(({ slot }) => sensors[slot] as SensorNode))
-    const edges = ({ order }: TriggerEdge): number => this.#edgesOf(order, before)
+    const edges = ({ order }: TriggerEdge): number => edgesOf(this.shape, order, before)
     const firings = firingsOf(evaluationOf(model), runs, this.states(before), this.states(now), edges)
     const what = this.place(model, firings, now, part)
     part.table[this.#place(before, now)] = what
     return what
   }
-
-  /** Bits of the edges of a trigger, by its order. */
-  #edgesOf(trigger: number, bits: number): number {
-    let own = 0
-    for (const edge of this.shape.edges) if (edge.trigger === trigger && (bits >> edge.shift) & 1) own |= edge.kind
-    return own
-  }
-}
-
-function edgesTo({ edges }: BatchShape, actuator: number): number {
-  return edges.reduce((mask, edge) => mask | (edge.actuator === actuator ? 1 << edge.shift : 0), 0)
-}
-
-function isEarly(nodes: readonly GraphNode[], actuator: GraphNode): boolean {
-  return nodes.findLastIndex(({ kind }) => kind !== 'actuator') > nodes.indexOf(actuator)
-}
-
-/** The trigger that fires an actuator, and those that may instead: each waits for less than the one before. */
-function followingOf(
-  { actuator, holding, position }: PossibleFiring,
-  early: boolean,
-  edgeMask: number,
-  edges: number,
-): Following {
-  const common = { actuator: actuator.slot, position, isEarly: early, edgeMask, edges }
-  const options = holding.filter(({ trigger: { policyMs } }, i) => {
-    return holding.slice(0, i).every((other) => other.trigger.policyMs > policyMs)
-  })
-  const all = holding.map(holdingTrigger)
-  const made = options.reduceRight<Following | undefined>((next, one) => {
-    const also = all.filter(({ trigger }) => trigger !== one.trigger.order)
-    return { ...holdingTrigger(one), ...common, also, policyMs: one.trigger.policyMs, next }
-  }, undefined)
-  return made as Following // at least one holds
-}
-
-function holdingTrigger({ trigger, matched, from, to }: Holding): HoldingTrigger {
-  return { trigger: trigger.order, matched, from, to }
 }
 
 /** A copy with more room. */
@@ -636,22 +564,6 @@ function gateBitsOf(shape: BatchShape, { graph, settings }: TaskModel): Int32Arr
     for (const { slot, shift, mask } of shape.sensors) states[slot] = (key >> shift) & mask
     for (const [g, state] of gateStates(graph, states, settings.gatesNeedFullObservation).entries()) {
       if (state === 1) bits[key] = (bits[key] ?? 0) | (1 << g)
-    }
-  }
-  return bits
-}
-
-function edgeBitsOf({ edges, sensors, keyBits }: BatchShape, { graph, settings }: TaskModel): Int32Array {
-  const bits = integersInPlace(edges.length === 0 ? 1 : 2 ** keyBits)
-  for (let key = 0; key < bits.length && edges.length > 0; key++) {
-    const states: number[] = []
-    for (const { slot, shift, mask } of sensors) states[slot] = (key >> shift) & mask
-    const gates = gateStates(graph, states, settings.gatesNeedFullObservation)
-    for (const { trigger, kind, shift } of edges) {
-      const { source, begins, ends } = graph.triggers[trigger] as TriggerEdge
-      const state = (source.kind === 'gate' ? gates : states)[source.slot] ?? UNKNOWN
-      const set = kind === MAY_END ? ends : begins
-      if (set?.[state] === true) bits[key] = (bits[key] ?? 0) | (1 << shift)
     }
   }
   return bits

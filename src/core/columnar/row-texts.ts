@@ -8,7 +8,8 @@ import { GATE_STATES, type GraphNode, type ObservableNode, type SensorNode, type
 import { stateName } from '../task/state.ts'
 import type { TaskModel } from '../task/run.ts'
 import { evaluationOf, gateStates } from './possible-firings.ts'
-import type { Fires, HoldingTrigger, RowStore } from './row-store.ts'
+import type { Fires, HoldingTrigger } from './followings.ts'
+import type { RowStore } from './row-store.ts'
 
 /** A sensor, by where a row has it. */
 export interface SensorText {
