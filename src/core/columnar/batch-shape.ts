@@ -165,8 +165,7 @@ function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefin
   const first = nodes.findIndex(({ kind }) => kind === 'actuator')
   const early = first !== -1 && nodes.findLastIndex(({ kind }) => kind !== 'actuator') > first
   const takesParts =
-    settings.resetObservations &&
-    settings.resetScope === 'invocation' &&
+    (!settings.resetObservations || settings.resetScope === 'invocation') &&
     sensors.every((sensor) => mayStand(sensor)) &&
     roots.size === order.length
   const edgeMask = edges.reduce((mask, { shift }) => mask | (1 << shift), 0)

@@ -3,7 +3,7 @@
  * Each part has a table of its own of what follows from states.
  *
  * PART-1 rows with called sensors, with sensors whose numbers others read or that triggers run, and such whose messages
- *   reset nothing or the whole task take the whole only; a part has all that its sensors read
+ *   reset the whole task take the whole only; a part has all that its sensors read
  */
 import { integersInPlace } from './fixed-memory.ts'
 import type { TaskModel } from '../task/run.ts'

@@ -72,9 +72,12 @@ function setSensor(task: BatchTask, slot: number, origin: Origin, before: number
   sensor.origin = origin
   sensor.via = null
   sensor.collectedTime = origin.time
-  sensor.lost = origin.time
-  sensor.previous = UNKNOWN
+  sensor.previous = before
   sensor.before = before
+  if (task.model.settings.resetObservations) {
+    sensor.lost = origin.time
+    sensor.previous = UNKNOWN
+  }
   const given = task.call({ ...newExecution(node, origin), phase: 'called' })
   if (given.ok && given.rawData !== undefined) sensor.rawData = given.rawData
 }
