@@ -513,11 +513,11 @@ export class RowStore {
 
   /** What follows from state bits before and now, as the table has it. */
   entry(before: number, now: number): number {
-    return this.table[this.#place(before, now)] ?? 0
+    return this.table[this.#entryAt(before, now)] ?? 0
   }
 
   /** Edges of triggers count as they were before. */
-  #place(before: number, now: number): number {
+  #entryAt(before: number, now: number): number {
     const { keyMask } = this
     const { keyBits, edgeMask } = this.shape
     return ((before & keyMask) << keyBits) | (now & keyMask & ~edgeMask) | (before & edgeMask)
@@ -544,7 +544,7 @@ export class RowStore {
     const edges = ({ order }: TriggerEdge): number => edgesOf(this.shape, order, before)
     const firings = firingsOf(evaluationOf(model), runs, this.states(before), this.states(now), edges)
     const what = this.place(model, firings, now, part)
-    part.table[this.#place(before, now)] = what
+    part.table[this.#entryAt(before, now)] = what
     return what
   }
 }
