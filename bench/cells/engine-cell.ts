@@ -185,7 +185,7 @@ function subscriber(engine: Engine, workload: Workload, parts: CellParts, { type
 }
 
 /** What somebody who shows it would touch. */
-function readWhy({ trigger, sensors, gates, input }: Omit<FiringWhy, 'toJSON' | 'via'>): number {
+function readWhy({ trigger, sensors, gates, input }: Omit<FiringWhy, 'toJSON' | 'also' | 'via'>): number {
   let read = trigger.to === null ? 0 : 1
   for (const { state } of sensors) if (state !== null) read++
   for (const { row } of gates) for (const parent in row) if (row[parent] !== null) read++

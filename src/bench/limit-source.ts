@@ -5,8 +5,7 @@
  *
  * LIMIT-1 where values of messages may be missing it keeps the last one of the task, as sensors keep their states; where
  *   they are always there it has no code for that
- * LIMIT-2 a trigger by states of a gate is written only when the gate is in them no sooner than its last sensor has
- *   answered: otherwise the rule fires again with each further sensor
+ * LIMIT-2 an actuator acts at most once with a message: by the first of its triggers whose cool-down has passed
  */
 import {
   ANY,
@@ -16,10 +15,11 @@ import {
   type GateNode,
   type Graph,
   type ObservableNode,
+  type ActuatorNode,
   type SensorNode,
   type TriggerEdge,
 } from '../core/graph/graph.ts'
-import { decide } from '../core/graph/relations.ts'
+import { isUnconditional } from '../core/task/fire.ts'
 import type { RuleProperties } from '../core/graph/rule-properties.ts'
 import type { SharedSettings } from '../core/rule/settings.ts'
 import { conditionSource } from './condition-source.ts'
@@ -66,14 +66,20 @@ export interface LimitRule {
 
 class Refused extends Error {}
 
-const MAX_COMBINATIONS = 4096
-
 /** What is known of a node's state: conditions for being in some of its states, and for being known not to be. */
 interface Written {
   isIn(states: readonly number[]): string
   isNotIn(states: readonly number[]): string
   /** whether it is known at every message */
   readonly isKnown: boolean
+}
+
+/** A trigger as code: what comes before and after it, when it holds (undefined: always), and what its firing sets. */
+interface WrittenTrigger {
+  readonly before: readonly string[]
+  readonly holds: string | undefined
+  readonly fired: readonly string[]
+  readonly after: readonly string[]
 }
 
 class LimitWriter {
@@ -103,7 +109,7 @@ class LimitWriter {
     for (const gate of gates) this.#written.set(gate, this.#gate(gate, lines))
     const coolDowns = new Set(triggers.filter(({ policyMs }) => policyMs > 0).map(({ destination }) => destination))
     for (const { slot } of actuators.filter((one) => coolDowns.has(one))) this.#memory.push([`f${slot}`, -Infinity])
-    const firing = triggers.map((trigger) => this.#trigger(trigger, coolDowns.has(trigger.destination)))
+    const firing = actuators.map((actuator) => this.#actuator(actuator, coolDowns.has(actuator)))
     const isStateless = this.#memory.length === 0 && triggers.length === 1
     return {
       read: this.#parameters.map((name, i) => this.#read(name, i)).join('\n'),
@@ -116,9 +122,8 @@ class LimitWriter {
   }
 
   #check(resources: number): void {
-    const { type, resetObservations } = this.#settings
+    const { type } = this.#settings
     if (type !== 'reactive') throw new Refused(`a task of type ${type} has a clock of its own`)
-    if (!resetObservations) throw new Refused('observations are not reset by messages')
     if (resources > 1) throw new Refused('its nodes are about several resources')
     for (const { label, destination } of this.#graph.triggers.map((one) => ({
       label: one.source.label,
@@ -170,6 +175,9 @@ class LimitWriter {
   ): Written {
     const { always, kind } = this.#facts.of(parameter)
     if (kind === 'other') throw new Refused(`${parameter}, which ${sensor.label} compares, is not always a number`)
+    if (kind === 'holes' && !this.#settings.resetObservations) {
+      throw new Refused(`${sensor.label} keeps its state where ${parameter} is no number`)
+    }
     this.#reads.set(sensor, [parameter])
     const value = this.#place(parameter)
     const first = this.#constants.length
@@ -252,46 +260,85 @@ class LimitWriter {
     return this.#written.get(node) as Written // parents stand before children
   }
 
-  #trigger(trigger: TriggerEdge, cools: boolean): string {
-    const { source, states, change, destination, policyMs } = trigger
+  #actuator({ slot, incoming }: ActuatorNode, cools: boolean): string {
+    const act = cools ? `own.f${slot} = now(); act(own, ${slot})` : `act(own, ${slot})`
+    const written = incoming.map((trigger) => this.#trigger(trigger))
+    const [only, another] = written
+    if (only === undefined) return ''
+    const fires = written.map(({ holds }, i) => {
+      const cooled = cools ? [`now() >= own.f${slot} + ${incoming[i]?.policyMs}`] : []
+      return (
+        [holds, ...cooled]
+          .filter((one) => one !== undefined)
+          .map(brackets)
+          .join(' && ') || 'true'
+      )
+    })
+    const fire = [...written.flatMap(({ fired }) => fired), act].join('; ')
+    const isAlways = another === undefined && fires[0] === 'true'
+    const condition = another === undefined ? fires[0] : fires.map(brackets).join(' || ')
+    return [
+      ...written.flatMap(({ before }) => before),
+      isAlways ? fire : `if (${condition}) { ${fire} }`,
+      ...written.flatMap(({ after }) => after),
+    ].join('\n')
+  }
+
+  #trigger(trigger: TriggerEdge): WrittenTrigger {
+    const { source, states, change, begins, ends, behind } = trigger
     const node = this.#of(source)
-    const fire = cools
-      ? `if (now() >= own.f${destination.slot} + ${policyMs}) { own.f${destination.slot} = now(); act(own, ${destination.slot}) }`
-      : `act(own, ${destination.slot})`
-    if (states === undefined && change === undefined) {
-      if (source.kind === 'gate') throw new Refused(`${source.label} fires whenever it is decided`)
-      return this.#when(this.#ran([source]), node.isKnown ? undefined : node.isIn(source.states.map((_, i) => i)), fire)
+    const ran = this.#ran(behind.filter(({ kind }) => kind === 'sensor') as SensorNode[])
+    if (isUnconditional(trigger)) {
+      return plainly(allOf(ran, node.isKnown ? undefined : node.isIn(source.states.map((_, i) => i))))
     }
-    const lines: string[] = []
-    if (states !== undefined) lines.push(this.#byState(trigger, states, fire))
-    if (change !== undefined) {
-      if (states !== undefined) throw new Refused(`a trigger of ${source.label} has both states and a change`)
-      lines.push(this.#byChange(source, change, fire))
+    if ([states, change, begins, ends].filter((part) => part !== undefined).length > 1) {
+      throw new Refused(`a trigger of ${source.label} has several conditions`)
     }
-    return lines.join('\n')
+    if (states !== undefined) return plainly(allOf(ran, node.isIn(placesOf(states))))
+    return change === undefined ? this.#byEdge(trigger, ran) : this.#byChange(source, change)
   }
 
-  #byState({ source, behind }: TriggerEdge, states: readonly boolean[], fire: string): string {
-    const wanted = states.flatMap((isWanted, i) => (isWanted ? [i] : []))
-    if (source.kind === 'gate' && isEarly(source, wanted, this.#graph, this.#settings.gatesNeedFullObservation)) {
-      throw new Refused(`${source.label} fires again with each sensor that answers after it is decided`)
-    }
-    const ran = this.#ran(behind.filter((node) => node.kind === 'sensor'))
-    return this.#when(ran, this.#of(source).isIn(wanted), fire)
-  }
-
-  #byChange(source: ObservableNode, { from, to }: { from: number; to: number }, fire: string): string {
+  #byChange(source: ObservableNode, { from, to }: { from: number; to: number }): WrittenTrigger {
     if (from === ANY) throw new Refused(`a trigger of ${source.label} waits for a change from any state`)
-    const name = `own.m${this.#memory.length}`
-    this.#memory.push([`m${this.#memory.length}`, 0])
+    const name = this.#remember()
     const node = this.#of(source)
     const target = to === ANY ? source.states.map((_, i) => i).filter((i) => i !== from) : [to]
-    const others = source.states.map((_, i) => i).filter((i) => i !== from && !target.includes(i))
-    return [
-      `if (${node.isIn([from])}) ${name} = 1`,
-      `else if (${name} === 1 && (${node.isIn(target)})) { ${name} = 0; ${fire} }`,
-      ...(others.length === 0 ? [] : [`else if (${node.isIn(others)}) ${name} = 0`]),
-    ].join('\n')
+    return {
+      before: [],
+      holds: `${name} === 1 && ${brackets(node.isIn(target))}`,
+      fired: [],
+      after: [
+        `if (${node.isIn([from])}) ${name} = 1`,
+        `else if (${name} === 1 && ${brackets(node.isNotIn([from]))}) ${name} = 0`,
+      ],
+    }
+  }
+
+  #byEdge({ source, begins, ends }: TriggerEdge, ran: string | undefined): WrittenTrigger {
+    const name = this.#remember()
+    const node = this.#of(source)
+    const set = placesOf(begins ?? ends ?? [])
+    const [isIn, isNotIn] = [allOf(ran, node.isIn(set)) ?? 'true', allOf(ran, node.isNotIn(set)) ?? 'true']
+    return begins === undefined
+      ? {
+          before: [`if (${isIn}) ${name} = 1`],
+          holds: allOf(`${name} === 1`, isNotIn),
+          fired: [`if (${isNotIn}) ${name} = 0`],
+          after: [],
+        }
+      : {
+          before: [`if (${isNotIn}) ${name} = 0`],
+          holds: allOf(`${name} === 0`, isIn),
+          fired: [`if (${isIn}) ${name} = 1`],
+          after: [],
+        }
+  }
+
+  /** A field of `own` that is 0 at first. */
+  #remember(): string {
+    const name = `m${this.#memory.length}`
+    this.#memory.push([name, 0])
+    return `own.${name}`
   }
 
   /** A condition for that one of the sensors runs; undefined when each message runs one. */
@@ -299,11 +346,6 @@ class LimitWriter {
     const names = [...new Set(sensors.flatMap((sensor) => this.#reads.get(sensor) ?? []))]
     if (this.#facts.hasOneOf(names)) return undefined
     return names.map((name) => `message[${JSON.stringify(name)}] !== undefined`).join(' || ')
-  }
-
-  #when(ran: string | undefined, holds: string | undefined, fire: string): string {
-    const conditions = [ran, holds].filter((one) => one !== undefined).map(brackets)
-    return conditions.length === 0 ? fire : `if (${conditions.join(' && ')}) { ${fire} }`
   }
 
   /** Of a trigger that waits for an AND of comparisons: they by themselves, the one to sort by first. */
@@ -317,26 +359,18 @@ class LimitWriter {
   }
 }
 
-/** Whether a gate can be in one of the states while one of the sensors behind it is not known. */
-function isEarly(gate: GateNode, wanted: readonly number[], graph: Graph, needsAll: boolean): boolean {
-  const sensors = graph.sensors.filter((sensor) => sensor.gates.includes(gate))
-  const combinations = sensors.reduce((product, { states }) => product * (states.length + 1), 1)
-  if (combinations > MAX_COMBINATIONS) return true
-  const states = [...graph.sensors, ...graph.gates].map(() => ({ state: UNKNOWN }))
-  for (let i = 0; i < combinations; i++) {
-    let rest = i
-    let unknown = 0
-    for (const sensor of sensors) {
-      const state = (rest % (sensor.states.length + 1)) - 1
-      rest = Math.floor(rest / (sensor.states.length + 1))
-      states[sensor.index] = { state }
-      if (state === UNKNOWN) unknown++
-    }
-    if (unknown === 0) continue
-    for (const one of graph.gates) states[one.index] = { state: decide(one, states, needsAll) }
-    if (wanted.includes(states[gate.index]?.state ?? UNKNOWN)) return true
-  }
-  return false
+function plainly(holds: string | undefined): WrittenTrigger {
+  return { before: [], holds, fired: [], after: [] }
+}
+
+/** Conditions that all have to hold; undefined when there are none. */
+function allOf(...conditions: readonly (string | undefined)[]): string | undefined {
+  const known = conditions.filter((one) => one !== undefined)
+  return known.length === 0 ? undefined : known.length === 1 ? known[0] : known.map(brackets).join(' && ')
+}
+
+function placesOf(states: readonly boolean[]): readonly number[] {
+  return states.flatMap((isWanted, i) => (isWanted ? [i] : []))
 }
 
 /** `isWanted` by range, as `Steps.states`: below the first cut, at it, between it and the next, and so on. Never true of NaN. */

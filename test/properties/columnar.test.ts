@@ -132,7 +132,7 @@ const sensorsOf = (plugs: readonly ((typeof CALLED)[number] | (typeof CALCULATIN
       parameter: fc.constantFrom('a', 'b'),
       threshold: level,
       factor: rare(fc.constantFrom(0.5, 2, -1), 1e200),
-      sequence: fc.nat(1),
+      sequence: rare(fc.constant(1), 0, 2),
     }),
     { minLength: 1, maxLength: 3 },
   )
@@ -150,17 +150,17 @@ const rule: fc.Arbitrary<Rule> = fc
         source: fc.nat(4),
         destination: fc.nat(1),
         state: fc.nat(2),
-        how: fc.constantFrom('state', 'change', 'any change', 'execution'),
+        how: fc.constantFrom('state', 'change', 'any change', 'execution', 'begins', 'ends', 'begins and ends'),
         policy: fc.constantFrom(0, 0, 0.004, 20),
       }),
-      { minLength: 1, maxLength: 4 },
+      { minLength: 1, maxLength: 5 },
     ),
     row: fc.array(fc.nat(2), { minLength: 3, maxLength: 3 }),
     own: rare(fc.constant('r'), 'q', 'q', 'q'),
     task: fc.record({
       parallel: fc.boolean(),
       gatesNeedFullObservation: fc.boolean(),
-      resetObservations: fc.constantFrom(true, true, true, false),
+      resetObservations: fc.constantFrom(true, true, false),
       frequency: fc.constantFrom(undefined, undefined, 7000),
     }),
   })
@@ -204,6 +204,8 @@ const rule: fc.Arbitrary<Rule> = fc
             ...(how === 'state' && { statesTrigger: [wanted] }),
             ...(how === 'change' && { stateChangeTrigger: { stateFrom: other, stateTo: wanted } }),
             ...(how === 'any change' && { stateChangeTrigger: { stateFrom: '*', stateTo: '*' } }),
+            ...(how.startsWith('begins') && { begins: [wanted] }),
+            ...(how.endsWith('ends') && { ends: [other] }),
           }
         }),
       ],

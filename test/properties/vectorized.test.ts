@@ -148,16 +148,17 @@ const rulesWith = (plugs: readonly (typeof PLUGS)[number][]): fc.Arbitrary<reado
       gate: fc.constantFrom('AND', 'AND', 'NAND', 'GENERAL', undefined),
       wanted: fc.nat(1),
       row: fc.array(fc.nat(2), { minLength: 3, maxLength: 3 }),
-      how: rarely(6, fc.constant('state'), fc.constantFrom('change', 'execution')),
+      how: rarely(6, fc.constant('state'), fc.constantFrom('change', 'execution', 'begins')),
       policy: rarely(9, fc.constant(0), fc.constant(0.004)),
       needsAll: fc.boolean(),
+      resets: rarely(3, fc.constant(true), fc.constant(false)),
       tells: rarely(5, fc.constant(false), fc.constant(true)),
       limits: fc.array(fc.array(level, { minLength: 3, maxLength: 3 }), {
         minLength: MIN_VECTORIZED,
         maxLength: MIN_VECTORIZED + 4,
       }),
     })
-    .map(({ sensors, gate, wanted, row, how, policy, needsAll, tells, limits }) => {
+    .map(({ sensors, gate, wanted, row, how, policy, needsAll, resets, tells, limits }) => {
       const labels = sensors.map((_, i) => `s${i}`)
       const states = sensors.map(({ plug }, i) => STATES[plug][(row[i] ?? 0) % STATES[plug].length] ?? '')
       const source = gate === undefined ? `s${sensors.length - 1}` : 'g'
@@ -186,10 +187,11 @@ const rulesWith = (plugs: readonly (typeof PLUGS)[number][]): fc.Arbitrary<reado
             destinationLabel: 'a',
             invocationPolicy: policy,
             ...(how === 'state' && { statesTrigger: [state] }),
+            ...(how === 'begins' && { begins: [state] }),
             ...(how === 'change' && { stateChangeTrigger: { stateFrom: other, stateTo: state } }),
           },
         ],
-        task: { gatesNeedFullObservation: needsAll },
+        task: { gatesNeedFullObservation: needsAll, resetObservations: resets },
       }))
     })
 

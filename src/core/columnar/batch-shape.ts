@@ -5,18 +5,19 @@
  *
  * A task qualifies when each message runs each of its sensors exactly once, in an order that never changes:
  * SHAPE-1 one resource; all sensors are in its data plan or follow from one by a trigger without condition and
- *   cool-down
- * SHAPE-2 observations are never evicted, and each message resets them or decides no gate more than once; no sensor has a
- *   clock of its own
+ *   cool-down, the only one that leads to them
+ * SHAPE-2 observations are never evicted; no sensor has a clock of its own
  * SHAPE-3 no node fetches, loops or pauses; the task is not onetime and does not count its clock from the end of work
- * SHAPE-4 actuators fire only when the last sensor whose plug is called has answered, or that a trigger runs: those after
- *   it are worked out, which nobody can tell from working them out before. An actuator that looks at its task sees half a
- *   message
- * SHAPE-5 at most 30 bits of states, of which at most 8 decide gates and triggers
+ * SHAPE-4 actuators stand after the last sensor whose plug is called, and after all when triggers run some: others after
+ *   them are worked out, which nobody can tell from working them out before. An actuator that looks at its task sees half
+ *   a message
+ * SHAPE-5 at most 30 bits of states and edges of triggers, of which at most 8 decide gates and triggers
  */
 import type { Graph, GraphNode, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'
+import { isUnconditional } from '../task/fire.ts'
 import type { TaskModel } from '../task/run.ts'
-import { earliestFiring } from './possible-firings.ts'
+import { HAS_BEGUN, MAY_END } from '../task/state.ts'
+import { evaluationOf } from './possible-firings.ts'
 import { computedSensors, isCalled, NEITHER, type SensorSteps } from './computed-sensors.ts'
 import { fillSource, type FillSource } from './property-fill.ts'
 import { parametersIn, type SensorFormula } from './sensor-formula.ts'
@@ -42,6 +43,17 @@ export interface ShapeSensor {
   readonly fill: FillSource | undefined
 }
 
+/** A bit of a trigger into an actuator: whether an episode has begun, or may end. */
+export interface ShapeEdge {
+  /** its order */
+  readonly trigger: number
+  /** the slot of its actuator, and its place among the triggers to that */
+  readonly actuator: number
+  readonly place: number
+  readonly kind: typeof HAS_BEGUN | typeof MAY_END
+  readonly shift: number
+}
+
 export interface BatchShape {
   /** equal for tasks that can share code and tables */
   readonly key: string
@@ -51,6 +63,9 @@ export interface BatchShape {
   readonly bits: number
   /** the low bits, on which gates and triggers depend */
   readonly keyBits: number
+  readonly edges: readonly ShapeEdge[]
+  /** their bits */
+  readonly edgeMask: number
   /** messages may run some of the sensors */
   readonly takesParts: boolean
   /** how many numbers a task has of its own */
@@ -59,8 +74,10 @@ export interface BatchShape {
   readonly actuators: number
   /** sensors fire others */
   readonly inner: boolean
-  /** actuators may fire before all sensors have answered, and more than once with a message */
+  /** an actuator stands before a sensor or gate */
   readonly early: boolean
+  /** an actuator may be held back by one trigger and fired by another */
+  readonly chooses: boolean
 }
 
 export interface BatchFit {
@@ -73,7 +90,6 @@ export interface BatchFit {
 export function fitOf(model: TaskModel): BatchFit | undefined {
   const { graph, settings } = model
   const isPlain =
-    (settings.resetObservations || isDecidedOnce(graph)) &&
     settings.type !== 'onetime' &&
     model.schedule?.fixedDelay !== true &&
     model.ownSchedules.size === 0 &&
@@ -87,37 +103,26 @@ export function fitOf(model: TaskModel): BatchFit | undefined {
   return order && fit(model, order)
 }
 
-/** Whether no gate has more than one sensor behind it: then a message decides each at most once. */
-function isDecidedOnce({ sensors, gates }: Graph): boolean {
-  return gates.every((gate) => sensors.filter((sensor) => sensor.gates.includes(gate)).length < 2)
-}
-
 function isPlainCall({ needs, loop, pauseMs }: PlugCall): boolean {
   return needs === undefined && loop === undefined && pauseMs === undefined
 }
 
 /** The order in which one message runs all sensors; undefined when it does not run each once. */
 function callingOrder(model: TaskModel): readonly SensorNode[] | undefined {
-  const { graph, settings } = model
-  const roots = model.dataPlans[0]
-  if (roots === undefined) return undefined
-  const groups = settings.parallel ? roots.groups : roots.serial
-  const order: SensorNode[] = []
-  for (const root of groups.flat()) {
-    const waiting = [root]
-    for (const sensor of waiting) {
-      order.push(sensor)
-      if (order.length > graph.sensors.length) return undefined
-      for (const { destination } of sensor.triggers) if (destination.kind === 'sensor') waiting.push(destination)
-    }
+  const run = new Set<GraphNode>(model.dataPlans[0]?.sensors)
+  const order = evaluationOf(model).nodes.filter((node) => node.kind === 'sensor')
+  for (const sensor of order) {
+    const [trigger, another] = sensor.incoming
+    if (run.has(sensor) ? trigger !== undefined : another !== undefined || !isAlways(trigger, run)) return undefined
+    run.add(sensor)
   }
-  const areUnconditional = graph.triggers.every((trigger) => trigger.destination.kind !== 'sensor' || isAlways(trigger))
-  const isComplete = order.length === graph.sensors.length && new Set(order).size === order.length
-  return areUnconditional && isComplete ? order : undefined
+  return order
 }
 
-function isAlways({ source, states, change, policyMs }: TriggerEdge): boolean {
-  return source.kind === 'sensor' && states === undefined && change === undefined && policyMs <= 0
+/** Whether it fires with each message, when the message runs these. */
+function isAlways(trigger: TriggerEdge | undefined, run: ReadonlySet<GraphNode>): boolean {
+  if (trigger === undefined || !run.has(trigger.source)) return false
+  return trigger.source.kind === 'sensor' && isUnconditional(trigger) && trigger.policyMs <= 0
 }
 
 function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefined {
@@ -125,20 +130,25 @@ function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefin
   const deciding = decidingSensors(graph)
   const places = new Map<SensorNode, { shift: number; mask: number }>()
   let bits = 0
-  let keyBits = 0
-  for (const sensor of order.toSorted((a, b) => Number(deciding.has(b)) - Number(deciding.has(a)))) {
-    const width = Math.max(1, Math.ceil(Math.log2(sensor.states.length)))
-    places.set(sensor, { shift: bits, mask: 2 ** width - 1 })
-    bits += width
-    if (deciding.has(sensor)) keyBits = bits
+  const place = (sensors: readonly SensorNode[]): void => {
+    for (const sensor of sensors) {
+      const width = Math.max(1, Math.ceil(Math.log2(sensor.states.length)))
+      places.set(sensor, { shift: bits, mask: 2 ** width - 1 })
+      bits += width
+    }
   }
+  place(order.filter((sensor) => deciding.has(sensor)))
+  const edges = edgesOf(graph, bits)
+  bits += edges.length
+  const keyBits = bits
+  place(order.filter((sensor) => !deciding.has(sensor)))
   if (bits > MAX_BITS || keyBits > MAX_KEY_BITS) return undefined
 
   const roots = new Set(model.dataPlans[0]?.sensors)
   const { computed, constants } = computedSensors(order, properties)
   const placeOf = (label: string): number | undefined => {
-    const place = order.findIndex((sensor, p) => sensor.label === label && isCalled(computed[p] ?? NEITHER))
-    return place === -1 ? undefined : place
+    const found = order.findIndex((sensor, p) => sensor.label === label && isCalled(computed[p] ?? NEITHER))
+    return found === -1 ? undefined : found
   }
   const sensors = order.map((sensor, p): ShapeSensor => {
     const { shift, mask } = places.get(sensor) ?? { shift: 0, mask: 0 }
@@ -147,17 +157,39 @@ function fit(model: TaskModel, order: readonly SensorNode[]): BatchFit | undefin
     const waitsFor = roots.has(sensor) ? sensor.parameters : undefined
     return { slot: sensor.slot, shift, mask, ...own, waitsFor, reads: sensor.parameters ?? [], fill }
   })
-  const earliest = earliestFiring(graph, order, settings.gatesNeedFullObservation)
-  const early = earliest < order.length - 1
   const own = sizes(graph)
-  if (earliest < sensors.findLastIndex(isCalled) || (early && own.inner)) return undefined
+  const { nodes } = evaluationOf(model)
+  const before = sensorsBeforeActuators(nodes)
+  const least = own.inner ? sensors.length : sensors.findLastIndex(isCalled) + 1
+  if (before < least) return undefined
+  const first = nodes.findIndex(({ kind }) => kind === 'actuator')
+  const early = first !== -1 && nodes.findLastIndex(({ kind }) => kind !== 'actuator') > first
   const takesParts =
-    settings.resetObservations &&
-    settings.resetScope === 'invocation' &&
+    (!settings.resetObservations || settings.resetScope === 'invocation') &&
     sensors.every((sensor) => mayStand(sensor)) &&
     roots.size === order.length
-  const shape = { sensors, bits, keyBits, takesParts, early, constants: constants.length, ...own }
+  const edgeMask = edges.reduce((mask, { shift }) => mask | (1 << shift), 0)
+  const chooses = graph.actuators.some(({ incoming }) => new Set(incoming.map(({ policyMs }) => policyMs)).size > 1)
+  const of = { sensors, bits, keyBits, edges, edgeMask, takesParts, early, chooses, constants: constants.length }
+  const shape = { ...of, ...own }
   return { shape: { ...shape, key: JSON.stringify([shape, structure(model)]) }, constants }
+}
+
+/** How many sensors stand before the first actuator; all of them without any. */
+function sensorsBeforeActuators(nodes: readonly GraphNode[]): number {
+  const first = nodes.findIndex(({ kind }) => kind === 'actuator')
+  return nodes.slice(0, first === -1 ? undefined : first).filter(({ kind }) => kind === 'sensor').length
+}
+
+/** Bits of triggers into actuators, from a place on. */
+function edgesOf({ actuators }: Graph, first: number): readonly ShapeEdge[] {
+  const kinds = actuators.flatMap(({ incoming, slot: actuator }) =>
+    incoming.flatMap(({ order: trigger, begins, ends }, place) => [
+      ...(begins === undefined ? [] : [{ trigger, actuator, place, kind: HAS_BEGUN } as const]),
+      ...(ends === undefined ? [] : [{ trigger, actuator, place, kind: MAY_END } as const]),
+    ]),
+  )
+  return kinds.map((edge, i) => ({ ...edge, shift: first + i }))
 }
 
 /** Whether it is worked out when a message has its values, and perhaps else, and nothing but its state is used. */
@@ -175,8 +207,9 @@ function sizes({ gates, actuators, triggers }: Graph): Pick<BatchShape, 'gates' 
 /** The sensors whose states decide about something. */
 function decidingSensors(graph: Graph): ReadonlySet<SensorNode> {
   const found = new Set<SensorNode>(graph.sensors.filter((sensor) => sensor.gates.length > 0))
-  for (const { source, states, change } of graph.triggers) {
-    if (source.kind === 'sensor' && (states !== undefined || change !== undefined)) found.add(source)
+  for (const trigger of graph.triggers) {
+    const { source } = trigger
+    if (source.kind === 'sensor' && !isUnconditional(trigger)) found.add(source)
   }
   return found
 }
@@ -186,10 +219,11 @@ function structure({ graph, settings }: TaskModel): unknown {
   return [
     settings.gatesNeedFullObservation,
     settings.resetObservations,
+    evaluationOf({ graph, settings }).nodes.map(({ kind, slot }) => [kind, slot]),
     graph.sensors.map(({ states, call }) => [states.length, call.retry !== undefined]),
     graph.gates.map(({ type, inputs, rows }) => [type, inputs, rows]),
-    graph.triggers.map(({ source, destination, states, change, policyMs }) => {
-      return [source.index, destination.kind, destination.slot, states, change, policyMs]
+    graph.triggers.map(({ source, destination, states, change, begins, ends, policyMs }) => {
+      return [source.index, destination.kind, destination.slot, states, change, begins, ends, policyMs]
     }),
   ]
 }

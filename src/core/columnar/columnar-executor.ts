@@ -185,7 +185,7 @@ export class ColumnarExecutor implements Executor, Batches {
 
 /** Of a task that runs, after a message that is its last: no call, no later answer, nothing that waits. */
 function hasNothingOpen({ state }: BatchTask, message: Message): boolean {
-  if (state.status !== 'running' || !state.isFree || state.inFlight.size > 0 || state.groups.length > 0) return false
+  if (state.status !== 'running' || !state.isFree || state.inFlight.size > 0 || state.evaluation !== null) return false
   return state.streams[0]?.values === message && state.sensors.every(({ follow }) => follow === null)
 }
 

@@ -6,7 +6,7 @@ import type { FiredEvent, HeldEvent, InputSummary, Why, WhyGate, WhySensor } fro
 import type { Message } from '../task/origin.ts'
 import type { EffectIds } from './effect-ids.ts'
 import type { RowTexts, SensorText, TriggerText } from './row-texts.ts'
-import type { Fires } from './row-store.ts'
+import type { Fires } from './followings.ts'
 
 /** A task whose row fires. */
 export interface FiringTask {
@@ -38,8 +38,8 @@ export interface FiringMessage extends NumberedMessage {
 }
 
 /**
- * `number`, `time`: of the message, as in `FiringMessage`. `at`: the engine's clock. `place`: among those that the same
- * answer fires. `why`: undefined when nobody wants it.
+ * `number`, `time`: of the message, as in `FiringMessage`. `at`: the engine's clock. `place`: among those that fire after
+ * the same sensor. `why`: undefined when nobody wants it.
  */
 export function firedEvent(
   of: FiringTask,
@@ -93,33 +93,31 @@ export function inputOf(message: Message, time: number): InputSummary {
 export function whyOf(texts: RowTexts, told: FiringMessage, fires: Fires, input: InputSummary): Why {
   const { sensors, hasGates } = texts.triggers[fires.trigger] as TriggerText
   const { before, after, time } = told
-  const { position } = fires
-  const gates = hasGates ? texts.gates(fires.trigger, after, position) : NO_GATES
-  const via = texts.via(position, time)
+  const gates = hasGates ? texts.gates(fires.trigger, after) : NO_GATES
+  const via = texts.via(fires.trigger, time)
   const trigger = texts.trigger(fires, before, after)
+  const also = texts.also(fires, before, after)
+  if (also !== undefined) {
+    const own = { input, trigger, also, sensors: whySensors(sensors, told, input), gates }
+    return via === undefined ? own : { ...own, via }
+  }
   return via === undefined
-    ? { input, trigger, sensors: whySensors(sensors, told, position, input), gates }
-    : { input, trigger, sensors: whySensors(sensors, told, position, input), gates, via }
+    ? { input, trigger, sensors: whySensors(sensors, told, input), gates }
+    : { input, trigger, sensors: whySensors(sensors, told, input), gates, via }
 }
 
 /** Lists of one and two by themselves: nearly all are, and a function for each costs more than what it makes. */
-function whySensors(
-  sensors: readonly SensorText[],
-  told: FiringMessage,
-  position: number,
-  input: InputSummary,
-): WhySensor[] {
+function whySensors(sensors: readonly SensorText[], told: FiringMessage, input: InputSummary): WhySensor[] {
   const [one, two, three] = sensors
   if (one === undefined) return []
-  const first = whySensor(one, told, position, input)
+  const first = whySensor(one, told, input)
   if (two === undefined) return [first]
-  if (three === undefined) return [first, whySensor(two, told, position, input)]
-  return sensors.map((sensor) => whySensor(sensor, told, position, input))
+  if (three === undefined) return [first, whySensor(two, told, input)]
+  return sensors.map((sensor) => whySensor(sensor, told, input))
 }
 
-function whySensor(sensor: SensorText, told: FiringMessage, position: number, input: InputSummary): WhySensor {
+function whySensor(sensor: SensorText, told: FiringMessage, input: InputSummary): WhySensor {
   const { node, states, shift, mask, slot } = sensor
-  if (sensor.position > position) return { node, state: null }
   const state = (told.after >> shift) & mask
   const isOld = state === ((told.before >> shift) & mask)
   return {

@@ -10,8 +10,9 @@ import type { TaskModel } from '../task/run.ts'
 import type { FiringTask } from './firing-events.ts'
 import { FiringRecord, LateFirings, type FiringPart } from './firing-records.ts'
 import type { EpochRecords, EpochSource, RecordEpoch } from './row-code.ts'
-import { blockAt, COUNT, FIRED as FIRED_AT, TIME } from './row-layout.ts'
-import type { Fires, Following, RowStore } from './row-store.ts'
+import { COUNT, TIME } from './row-layout.ts'
+import type { Fires, Following } from './followings.ts'
+import type { RowStore } from './row-store.ts'
 import { FiringEpoch } from './vector-firings.ts'
 
 /** Who knows the tasks of rows. */
@@ -35,6 +36,11 @@ export class FiringRecorder implements EpochRecords {
   #row = -1
   #number = -1
   #sensors = 0
+  /** of the actuator that fired last: of which message of which row, after which sensor, and its place among those */
+  #firedRow = -1
+  #firedNumber = -1
+  #firedPosition = -1
+  #firedPlace = 0
   /** since when nodes had their states, of the last records: an own list of each costs more than what is in it */
   #since = new Float64Array(0)
   #sinceEnd = 0
@@ -64,39 +70,36 @@ export class FiringRecorder implements EpochRecords {
   /** The row is another task's, or its task has gone on elsewhere. */
   forget(row: number): void {
     if (row === this.#row) this.#row = -1
+    if (row === this.#firedRow) this.#firedRow = -1
     if (row === this.#sinceRow) this.#sinceRow = -1
   }
 
   /**
-   * What follows from a row's last message with the answer of one sensor, which begins at a place: actuators that fire, and
-   * those that cool down. True, since nobody is told who could take the row away.
+   * That an actuator of a row fires, the one at a place of what follows from its last message, by a trigger; or that it is
+   * held back, when `until` is not over, epoch ms. True, since nobody is told who could take the row away.
    */
-  firings(row: number, message: Message, list: readonly Following[], from: number): true {
+  firing(row: number, message: Message, list: readonly Following[], i: number, one: Following, until: number): true {
     const rows = this.#rows
     const time = rows.nums[rows.at(row) + TIME] as number
-    const position = list[from]?.position
-    /** actuators that have fired, as bits */
-    let fired = 0
-    let firings = 0
-    let untils: number[] | undefined
-    let to = from
-    for (; to < list.length; to++) {
-      const following = list[to] as Following
-      if (following.position !== position) break
-      const until = following.policyMs === 0 ? time : this.#heldUntil(row, following, time, fired)
-      if (time < until) (untils ??= [])[to - from] = until
-      else {
-        fired |= 1 << following.actuator
-        firings++
-      }
-    }
-    if (firings === 0 && (untils === undefined || !this.#tellsHeld)) return true
+    const isHeld = time < until
+    if (isHeld && !this.#tellsHeld) return true
     const of = this.#tasks.ofRow(row)
     const at = this.#at(row, time)
-    const isAll = from === 0 && to === list.length && untils === undefined && at === time
-    if (isAll && !this.#hasWhy) return this.#add(row, of, list)
-    const part = isAll ? undefined : { at, from, to, fired: firings, untils }
-    return this.#record(row, of, message, list, part, rows.after(row))
+    const place = isHeld || list.length === 1 ? 0 : this.#placeOf(row, one.position)
+    if (!isHeld && one === list[i] && at === time && !this.#hasWhy) return this.#add(row, of, list, i, i + 1, place)
+    const own = one === list[i] && list.length === 1 ? list : [one]
+    const part = isHeld || at !== time || place > 0 ? { at, place, until: isHeld ? until : undefined } : undefined
+    return this.#record(row, of, message, own, part, rows.after(row))
+  }
+
+  /** Place of what fires among those that fired after the same sensor in the same message. */
+  #placeOf(row: number, position: number): number {
+    const number = this.#rows.count(row)
+    const isNext = row === this.#firedRow && number === this.#firedNumber && position === this.#firedPosition
+    this.#firedRow = row
+    this.#firedNumber = number
+    this.#firedPosition = position
+    return (this.#firedPlace = isNext ? this.#firedPlace + 1 : 0)
   }
 
   /** Which sensors were fired by others, as far as those before a position have answered. `bits`: what they show. True as above. */
@@ -116,17 +119,18 @@ export class FiringRecorder implements EpochRecords {
     if (to === from) return true
     const time = rows.time(row)
     const at = this.#at(row, time)
-    const isAll = from === 0 && to === inner.length && at === time
-    if (isAll && !this.#hasWhy) return this.#add(row, of, inner)
-    const part = isAll ? undefined : { at, from, to, fired: to - from, untils: undefined }
-    return this.#record(row, of, message, inner, part, bits)
+    const isAll = from === 0 && to === inner.length
+    if (isAll && at === time && !this.#hasWhy) return this.#add(row, of, inner, 0, to, 0)
+    const part = at === time ? undefined : { at, place: 0, until: undefined }
+    return this.#record(row, of, message, isAll ? inner : inner.slice(from, to), part, bits)
   }
 
   /** The same of a row whose sensors are all worked out: they have answered at once, and nothing of the message was told. */
   allInner(row: number, message: Message, bits: number): true {
     const of = this.#tasks.ofRow(row)
     const { inner } = of.texts
-    return this.#hasWhy ? this.#record(row, of, message, inner, undefined, bits) : this.#add(row, of, inner)
+    if (this.#hasWhy) return this.#record(row, of, message, inner, undefined, bits)
+    return this.#add(row, of, inner, 0, inner.length, 0)
   }
 
   /** The message at hand of a row goes on with the answer of the sensor at a position; those before have told theirs. */
@@ -141,17 +145,26 @@ export class FiringRecorder implements EpochRecords {
     return new FiringEpoch(from, this.#rows, tasks, this.#model, this.#host)
   }
 
-  /** All of a list fires at the message's time. */
-  #add(row: number, of: FiringTask, list: readonly Fires[]): true {
+  /** Those of a list between two places fire at the message's time. `place`: of the first of them. */
+  #add(row: number, of: FiringTask, list: readonly Fires[], from: number, to: number, place: number): true {
     const { nums } = this.#rows
     const d = this.#rows.at(row)
     const number = nums[d + COUNT] as number
     const late = this.#late
     if (late.isOpen) {
-      const isSame = late.of === of && late.number === number && list[0]?.position !== late.list.at(-1)?.position
-      if (isSame) {
-        late.list = this.#join(late.list, list)
-        return true
+      if (late.of === of && late.number === number) {
+        // The next one of the same list, or the first of another.
+        if (late.last === list && late.to === late.base + from) {
+          late.to = late.base + to
+          return true
+        }
+        if (from === 0 && late.to === late.list.length && list[0]?.position !== late.list.at(-1)?.position) {
+          late.base = late.list.length
+          late.list = this.#join(late.list, list)
+          late.last = list
+          late.to = late.base + to
+          return true
+        }
       }
       this.#host.events.makeLate()
     }
@@ -160,6 +173,11 @@ export class FiringRecorder implements EpochRecords {
     late.number = number
     late.time = nums[d + TIME] as number
     late.list = list
+    late.last = list
+    late.base = 0
+    late.from = from
+    late.to = to
+    late.place = place
     this.#host.events.recordLate(late)
     return true
   }
@@ -221,13 +239,6 @@ export class FiringRecorder implements EpochRecords {
   #renewSince(nodes: number): number {
     this.#since = new Float64Array(Math.max(nodes, SINCE))
     return 0
-  }
-
-  /** Epoch ms up to which an actuator cools down. `fired`: those that fired with this message before, as bits. */
-  #heldUntil(row: number, { actuator, policyMs }: Following, time: number, fired: number): number {
-    const { past, layout } = this.#rows
-    const firedAt = past[this.#rows.pastAt(row) + blockAt(layout, actuator) + FIRED_AT] as number
-    return ((fired >> actuator) & 1 ? time : firedAt) + policyMs
   }
 
   /** The engine's clock: ahead of the message when a sensor answered late. */

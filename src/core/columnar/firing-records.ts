@@ -2,33 +2,30 @@
  * Records of what fired in a row, or was held back, for those who are told when the input is done: events are made when
  * somebody reads them. A record is what each firing costs that somebody hears: it has no more than nearly all of them need.
  */
-import type { EventBatch, EventRecord, LateRecord } from '../engine/event-batch.ts'
+import { RecordBatch, type EventBatch, type EventRecord, type LateRecord, type Wanted } from '../engine/event-batch.ts'
 import { FIRED, HELD } from '../engine/event-filter.ts'
 import type { EngineEvent, EventType, InputSummary } from '../engine/events.ts'
 import type { Firing } from '../engine/firing.ts'
 import type { Message } from '../task/origin.ts'
 import { firedEvent, heldEvent, inputOf, whyOf, type FiringMessage, type FiringTask } from './firing-events.ts'
 import { RowFiring, type FiredTogether } from './row-firings.ts'
-import type { Fires } from './row-store.ts'
+import type { Fires } from './followings.ts'
 import type { StateWhy } from './row-texts.ts'
 
-/** Of what follows from an answer, when that is not all of a list, at the message's time and with nothing held back. */
+/** Of what fires, when that is not at the message's time, not the first of its place, or held back. */
 export interface FiringPart {
   /** the engine's clock, epoch ms */
   readonly at: number
-  /** places in the list */
-  readonly from: number
-  readonly to: number
-  /** how many of them fire */
-  readonly fired: number
-  /** by place from `from` on, epoch ms until which the others are held back; undefined: none is */
-  readonly untils: readonly number[] | undefined
+  /** of the first among those that fired after the same sensor */
+  readonly place: number
+  /** epoch ms until which the only one is held back; undefined: all fire */
+  readonly until: number | undefined
 }
 
 /** Of whys that nobody wants. */
 const NOTHING_KNOWN: readonly number[] = []
 
-/** What follows from a sensor's answer in a message of a row: what a list says. What whys need stands in the record itself. */
+/** What fires in a message of a row: what a list says. What whys need stands in the record itself. */
 export class FiringRecord implements EventRecord, Omit<FiringMessage, 'message'> {
   readonly of: FiringTask
   readonly number: number
@@ -42,7 +39,7 @@ export class FiringRecord implements EventRecord, Omit<FiringMessage, 'message'>
   readonly sinceAt: number
 
   /**
-   * `number`, `time`: of the message. `part`: undefined when all of the list fires. `message` and what comes after it: what
+   * `number`, `time`: of the message. `part`: undefined when all of the list fires at that time. `message` and what comes after it: what
    * whys need; left out when nobody wants them.
    */
   constructor(
@@ -79,50 +76,37 @@ export class FiringRecord implements EventRecord, Omit<FiringMessage, 'message'>
   }
 
   count(types: number): number {
-    const { list, part } = this
-    const fired = part === undefined ? list.length : part.fired
-    const held = part === undefined || (types & HELD) === 0 ? 0 : part.to - part.from - fired
-    return (types & FIRED) === 0 ? held : held + fired
+    return (types & (this.part?.until === undefined ? FIRED : HELD)) === 0 ? 0 : this.list.length
   }
 
   firings(why: boolean): readonly Firing[] {
-    const { list, part } = this
+    if (this.part?.until !== undefined) return []
+    const { length } = this.list
     const together = new FiredByRow(this, why)
-    if (part === undefined) {
-      const { length } = list
-      // oxlint-disable-next-line unicorn/no-new-array -- as long as it will be: a list that grows is copied several times
-      const all = new Array<Firing>(length)
-      for (let i = 0; i < length; i++) all[i] = new RowFiring(together, i, together.saidOf(i))
-      return all
-    }
-    const { from, to, untils } = part
-    const firings: Firing[] = []
-    for (let i = from; i < to; i++) {
-      if (untils?.[i - from] === undefined) firings.push(new RowFiring(together, i, together.saidOf(i)))
-    }
-    return firings
+    // oxlint-disable-next-line unicorn/no-new-array -- as long as it will be: a list that grows is copied several times
+    const all = new Array<Firing>(length)
+    for (let i = 0; i < length; i++) all[i] = new RowFiring(together, i, together.saidOf(i))
+    return all
   }
 
   events(): readonly EngineEvent[] {
     const { of, list, time, part, told } = this
-    const { at, from, to, untils } = part ?? { at: time, from: 0, to: list.length, untils: undefined }
+    const { at = time, until } = part ?? {}
+    if (until !== undefined) return list.map(({ trigger }) => heldEvent(of, this, trigger, at, until))
     const input = told && inputOf(told.message, time)
-    const events: EngineEvent[] = []
-    let place = 0
-    let position = -1
-    for (let i = from; i < to; i++) {
-      const fires = list[i] as Fires
-      if (fires.position !== position) place = 0
-      position = fires.position
-      const until = untils?.[i - from]
-      if (until !== undefined) events.push(heldEvent(of, this, fires.trigger, at, until))
-      else {
-        const why = told && input && whyOf(of.texts, told, fires, input)
-        events.push(firedEvent(of, this, fires, at, place++, why))
-      }
-    }
-    return events
+    return list.map((fires, i) => {
+      const why = told && input && whyOf(of.texts, told, fires, input)
+      return firedEvent(of, this, fires, at, placeIn(list, i, part?.place), why)
+    })
   }
+}
+
+/** Place of what fires among those that fired after the same sensor. `first`: of the first in the list. */
+function placeIn(list: readonly Fires[], i: number, first = 0): number {
+  const position = list[i]?.position
+  let place = 0
+  while (place < i && list[i - place - 1]?.position === position) place++
+  return place === i ? first + place : place
 }
 
 /** What the firings of a record share, each called by its place in the list. */
@@ -166,13 +150,7 @@ class FiredByRow implements FiredTogether {
 
   placeOf(i: number): number {
     const { list, part } = this.#record
-    const first = part?.from ?? 0
-    const { position } = this.firesOf(i)
-    let place = 0
-    for (let before = i - 1; before >= first && list[before]?.position === position; before--) {
-      if (part?.untils?.[before - first] === undefined) place++
-    }
-    return place
+    return placeIn(list, i, part?.place)
   }
 
   /** What its why says of states; undefined: nobody wants whys. */
@@ -186,7 +164,7 @@ class FiredByRow implements FiredTogether {
   }
 }
 
-/** What fired in a row at the message at hand, all of a list at its time, of which nobody wants whys. Another message fills it anew. */
+/** What fired in a row at the message at hand, of a list at its time, of which nobody wants whys. Another message fills it anew. */
 export class LateFirings implements LateRecord {
   /** filled, and nothing was made of it yet */
   isOpen = false
@@ -194,17 +172,36 @@ export class LateFirings implements LateRecord {
   number = 0
   time = 0.5
   list: readonly Fires[] = []
+  /** those between two places of it */
+  from = 0
+  to = 0
+  /** of the first of them, among those that fired after the same sensor */
+  place = 0
+  /** the list that was joined to it last, and the place where that begins */
+  last: readonly Fires[] = []
+  base = 0
 
   make(): EventRecord {
     this.isOpen = false
-    return new FiringRecord(this.of as FiringTask, this.number, this.time, this.list, undefined)
+    return this.#record()
   }
 
   batch(): EventBatch {
     this.isOpen = false
-    return new FiringBatch(this.of as FiringTask, this.number, this.time, this.list)
+    const { from, to, place, list } = this
+    if (from > 0 || to < list.length || place > 0) return new RecordBatch(this.#record(), to - from, FIRED_ALONE)
+    return new FiringBatch(this.of as FiringTask, this.number, this.time, list)
+  }
+
+  #record(): FiringRecord {
+    const { of, number, time, list, from, to, place } = this
+    const own = from > 0 || to < list.length ? list.slice(from, to) : list
+    const part = place > 0 ? { at: time, place, until: undefined } : undefined
+    return new FiringRecord(of as FiringTask, number, time, own, part)
   }
 }
+
+const FIRED_ALONE: Wanted = { types: FIRED, why: false }
 
 /** The same for who is told of it, in one object. */
 class FiringBatch implements EventBatch {

@@ -30,7 +30,6 @@ import {
   NOWHERE,
   objectsAt,
   HANDLE,
-  STATE_BITS,
   TIME,
   KEPT,
   KEPT_TIME,
@@ -52,10 +51,10 @@ import { numbersToCheck, sourceOf, stateSource, type FormulaNames } from './form
  * then it is part of the machine's code, too.
  */
 export function generatedRows(rows: RowStore, batch: RowEvents, generate: Generate): RowCode {
-  const source = new SourceWriter(rows.shape, rows.layout, batch.history !== undefined)
+  const source = new SourceWriter(rows.shape, rows.layout, rows.beginMask, batch.history !== undefined)
   const made = (parameters: string, body: string, more: Readonly<Record<string, unknown>> = {}): unknown => {
-    const { nums, ints, past, pastInts, table, gateBits, clock, objects, oddGates, followings, room } = rows
-    const memory = { nums, ints, past, pastInts, table, gateBits, clock, objects, oddGates, followings }
+    const { nums, ints, past, pastInts, table, gateBits, edgeBits, clock, objects, oddGates, followings, room } = rows
+    const memory = { nums, ints, past, pastInts, table, gateBits, edgeBits, clock, objects, oddGates, followings }
     const captured = { rows, batch, ...memory, ...more }
     // A text that was there before would share what is known of its calls, and with it what counts as constant.
     const outer = generate(Object.keys(captured), `return (${parameters}) => {\n// ${room} rows\n${body}\n}`)
@@ -82,11 +81,13 @@ class SourceWriter {
   readonly #parameters: readonly string[]
   readonly #types: ReadonlyMap<string, ParameterType>
   readonly #keyMask: number
+  readonly #beginMask: number
   readonly #hasHistory: boolean
 
   /** `hasHistory`: the last messages of rows are kept */
-  constructor(shape: BatchShape, layout: Layout, hasHistory: boolean) {
+  constructor(shape: BatchShape, layout: Layout, beginMask: number, hasHistory: boolean) {
     this.#hasHistory = hasHistory
+    this.#beginMask = beginMask
     this.#shape = shape
     this.#layout = layout
     this.#parameters = parametersOf(shape)
@@ -197,6 +198,7 @@ class SourceWriter {
   /** `follow(row, what, message)`: fires what its cool-down lets fire. */
   follow(): string {
     const { size, pastSize, objects, actuators } = this.#layout
+    const { early, chooses, edgeMask } = this.#shape
     const only = actuators === 1
     return [
       `const own = row * ${objects}`,
@@ -210,58 +212,42 @@ class SourceWriter {
       `const list = followings[what > ${NOTHING} ? what : rows.known(row, what)]`,
       `if (batch.records !== undefined) batch.records.follows(row, list, ${this.#before('p')})`,
       ...(this.#hasHistory ? ['batch.history.follows(row)'] : []),
-      ...(this.#shape.early ? [] : this.#tellAll(only)),
       'const { freed } = rows',
-      ...(this.#shape.early
-        ? [`if (list.length > 0 && list[0].position < ${this.#shape.sensors.length - 1}) rows.keepPast(row)`]
-        : []),
+      ...(early ? ['if (list.length > 0 && list[0].isEarly) rows.keepPast(row)'] : []),
       'let firings = 0',
       'let held = 0',
       'for (let i = 0; i < list.length; i++) {',
-      ...(this.#shape.early
-        ? [
-            'if (batch.tells && (i === 0 || list[i].position !== list[i - 1].position)) {',
-            'if (!batch.tellFirings(row, list, i)) return',
-            '}',
-          ]
-        : []),
-      'const { trigger, actuator, policyMs } = list[i]',
+      `${chooses ? 'let' : 'const'} one = list[i]`,
+      ...(only ? [] : ['const { actuator } = one']),
       `const count = nums[d + ${COUNT}]`,
       `const b = ${only ? 'p' : `p + actuator * ${this.#layout.blockSize}`}`,
-      `if (policyMs > 0 && now < past[b + ${FIRED}] + policyMs) {`,
-      `const hold = p + ${holdAt(this.#layout, 0)} + ${holdAt(this.#layout, 1) - holdAt(this.#layout, 0)} * actuator`,
+      `const fired = past[b + ${FIRED}]`,
+      ...(chooses ? ['while (one.next !== undefined && now < fired + one.policyMs) one = one.next'] : []),
+      'const until = fired + one.policyMs',
+      'if (now < until) {',
+      `if (${only ? 'batch.tellsHeld' : '(batch.tellsHeld || batch.tells && list.length > 1)'} && !batch.tellFiring(row, list, i, one, until)) return`,
+      `const hold = p + ${holdAt(this.#layout, 0)}${only ? '' : ` + ${holdAt(this.#layout, 1) - holdAt(this.#layout, 0)} * actuator`}`,
       `past[hold + ${HELD}] = now`,
-      `past[hold + ${HELD_BY}] = trigger`,
+      `past[hold + ${HELD_BY}] = one.trigger`,
       `pastInts[2 * b + ${2 * AT_BITS + 1}] |= ${FLAG}`,
       'held++',
       'continue',
       '}',
+      'if (batch.tells && !batch.tellFiring(row, list, i, one, until)) return',
       `const place = own + ${objectsAt(0)}${only ? '' : ` + ${objectsAt(1) - objectsAt(0)} * actuator`}`,
-      `if (i > 0 && past[b + ${AT_COUNT}] === count) pastInts[2 * b + ${2 * AT_BITS + 1}] &= ${STATE_BITS}`,
-      'else {',
       ...this.#keep(),
       `objects[place + ${FIRED_BY}] = message`,
       `objects[place + ${FIRED_AFTER}] = rows.firedAfter(row)`,
-      '}',
+      ...(edgeMask === 0 ? [] : [`ints[2 * d + ${AFTER}] = ints[2 * d + ${AFTER}] & ~one.edgeMask | one.edges`]),
       `objects[own + ${FIRES}]++`,
       `past[b + ${FIRED}] = now`,
       'firings++',
-      `if (!batch.fire(row, place, ${only ? 0 : 'actuator'}, trigger)) return`,
+      `if (!batch.fire(row, place, ${only ? 0 : 'actuator'}, one.trigger)) return`,
       // comparing handles touches their memory
       `if (rows.freed !== freed && objects[own + ${HANDLE}] !== handle) break`,
       '}',
       'batch.followed(firings, held)',
     ].join('\n')
-  }
-
-  /** Tells of a whole list; one that is held back alone is nothing to tell of where nobody wants to hear of it. */
-  #tellAll(only: boolean): readonly string[] {
-    const at = only ? 'p' : `p + list[0].actuator * ${this.#layout.blockSize}`
-    return [
-      'const policy = list.length === 1 ? list[0].policyMs : 0',
-      `const isHeld = policy > 0 && now < past[${at} + ${FIRED}] + policy`,
-      'if (batch.tells && (!isHeld || batch.tellsHeld) && !batch.tellFirings(row, list, 0)) return',
-    ]
   }
 
   /** Since when each node had its state before the message, then when each actuator had fired. */
@@ -343,6 +329,7 @@ class SourceWriter {
     part?: Part,
   ): readonly string[] {
     const isWhole = part === undefined || part.missing === 0
+    const { edgeMask } = this.#shape
     return [
       `const d = ${HEAD} + row * ${this.#layout.size}`,
       ...this.#numbers(refuse),
@@ -354,9 +341,9 @@ class SourceWriter {
       `const count = nums[d + ${COUNT}] + 1`,
       `nums[d + ${COUNT}] = count`,
       `nums[d + ${TIME}] = now`,
-      `let bits = ${isWhole ? '0' : `after & ${~part.mask}`}`,
+      `let bits = ${isWhole ? (edgeMask === 0 ? '0' : `after & ${edgeMask}`) : `after & ${~part.mask}`}`,
       ...this.#sensors(leave, this.#runs(part)),
-      `ints[2 * d + ${AFTER}] = bits`,
+      ...this.#setAfter(part),
       `if (batch.records !== undefined) batch.records.add(row, message, count, now, after, bits, ${this.#shape.inner ? this.#before(`${HEAD} + row * ${this.#layout.pastSize}`) : 'undefined'})`,
       ...(this.#hasHistory ? this.#kept() : []),
       `const what = table[(after & ${this.#keyMask}) << ${this.#shape.keyBits} | bits & ${this.#keyMask}]`,
@@ -365,6 +352,19 @@ class SourceWriter {
       `follow(row, ${isWhole ? 'what' : 'rows.knownOf(row, part, what)'}, message)`,
       ...followed,
       '}',
+    ]
+  }
+
+  /** As `RowStore.seen`. */
+  #setAfter(part: Part | undefined): readonly string[] {
+    const { edgeMask } = this.#shape
+    const after = `ints[2 * d + ${AFTER}]`
+    if (edgeMask === 0) return [`${after} = bits`]
+    const edges = part?.edges ?? edgeMask
+    const beginMask = this.#beginMask
+    return [
+      `const seen = edgeBits[bits & ${this.#keyMask}]`,
+      `${after} = bits & ${~edges} | (bits & seen & ${beginMask} | (bits | seen) & ${~beginMask}) & ${edges}`,
     ]
   }
 

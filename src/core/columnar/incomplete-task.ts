@@ -17,7 +17,7 @@ import type { BatchFit, BatchShape, ShapeSensor } from './batch-shape.ts'
 import type { SensorSteps } from './computed-sensors.ts'
 import { stateOf } from './interpreted-rows.ts'
 import type { Fields } from './message-fields.ts'
-import { earliestFiring } from './possible-firings.ts'
+import { mayFire } from './possible-firings.ts'
 import { ALL, replay } from './replay.ts'
 import type { BatchTask } from './row-handle.ts'
 
@@ -80,7 +80,7 @@ function effectOf(
 ): Effect | undefined {
   const { gatesNeedFullObservation: needsAll } = settings
   const standing = graph.sensors.filter((one) => !sensors.includes(one) && state.sensors[one.slot]?.state !== UNKNOWN)
-  if (earliestFiring(graph, sensors, needsAll, standing) !== Number.POSITIVE_INFINITY) return undefined
+  if (mayFire(graph, sensors, standing, needsAll)) return undefined
   const own: RunSensor[] = []
   for (const [n, { shift, mask, steps, reads }] of runs.entries()) {
     if (steps === undefined || !reads.every((name) => fields.has(name))) return undefined

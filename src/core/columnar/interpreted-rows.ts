@@ -26,10 +26,10 @@ import {
   LAST,
   objectsAt,
   HANDLE,
-  STATE_BITS,
   TIME,
   type Layout,
 } from './row-layout.ts'
+import { chosen } from './followings.ts'
 import { NOTHING, type RowStore, type SensorCall } from './row-store.ts'
 import type { ShapeSensor, BatchShape } from './batch-shape.ts'
 import type { SensorSteps } from './computed-sensors.ts'
@@ -78,33 +78,36 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     const list = rows.followings[rows.known(row, what)] ?? []
     batch.records?.follows(row, list, earlierOf(rows, row))
     batch.history?.follows(row)
-    if (shape.early && (list[0]?.position ?? shape.sensors.length) < shape.sensors.length - 1) rows.keepPast(row)
-    for (const [i, { trigger, actuator, policyMs, position }] of list.entries()) {
-      const isNext = batch.tells && list[i - 1]?.position !== position
-      if (isNext && !batch.tellFirings(row, list, i)) return
+    if (list[0]?.isEarly === true) rows.keepPast(row)
+    for (const [i, first] of list.entries()) {
       const { past, pastInts } = rows
-      const count = rows.count(row)
+      const { actuator } = first
       const b = rows.pastAt(row) + blockAt(layout, actuator)
-      if (now < (past[b + FIRED] ?? 0) + policyMs) {
+      const firedAt = past[b + FIRED] ?? 0
+      const one = chosen(first, now, firedAt)
+      const until = firedAt + one.policyMs
+      const isHeld = now < until
+      // One that nobody wants to hear of still counts among those of its message.
+      const tells = isHeld && list.length === 1 ? batch.tellsHeld : batch.tells
+      if (tells && !batch.tellFiring(row, list, i, one, until)) return
+      if (isHeld) {
         const hold = rows.pastAt(row) + holdAt(layout, actuator)
         past[hold + HELD] = now
-        past[hold + HELD_BY] = trigger
+        past[hold + HELD_BY] = one.trigger
         pastInts[2 * (b + AT_BITS) + 1] = (pastInts[2 * (b + AT_BITS) + 1] ?? 0) | FLAG
         held++
         continue
       }
       const place = own + objectsAt(actuator)
-      if (past[b + AT_COUNT] === count) {
-        pastInts[2 * (b + AT_BITS) + 1] = (pastInts[2 * (b + AT_BITS) + 1] ?? 0) & STATE_BITS
-      } else {
-        keep(rows, row, actuator, count)
-        objects[place + FIRED_BY] = message
-        objects[place + FIRED_AFTER] = rows.firedAfter(row)
-      }
+      keep(rows, row, actuator, rows.count(row))
+      objects[place + FIRED_BY] = message
+      objects[place + FIRED_AFTER] = rows.firedAfter(row)
+      const after = 2 * rows.at(row) + AFTER
+      rows.ints[after] = ((rows.ints[after] ?? 0) & ~one.edgeMask) | one.edges
       objects[own + FIRES] = rows.fires(row) + 1
       past[b + FIRED] = now
       firings++
-      if (!batch.fire(row, place, actuator, trigger)) return
+      if (!batch.fire(row, place, actuator, one.trigger)) return
       if (objects[own + HANDLE] !== handle) break
     }
     batch.followed(firings, held)
@@ -121,7 +124,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
     const count = (rows.nums[d + COUNT] ?? 0) + 1
     rows.nums[d + COUNT] = count
     rows.nums[d + TIME] = rows.clock[0] ?? 0
-    let bits = isWhole ? 0 : before & ~part.mask
+    let bits = before & (isWhole ? shape.edgeMask : ~part.mask)
     const rawData = isCalled ? batch.beginCalls(row, message) : []
     if (rawData === null) return
     for (let p = 0; p < shape.sensors.length; p++) {
@@ -136,7 +139,7 @@ export function interpretedRows(rows: RowStore, batch: RowEvents): RowCode {
       bits |= state << at
     }
     if (isCalled ? !batch.endCalls(row, bits) : batch.tellsInner && !batch.tellInner(row, bits, message)) return
-    rows.ints[2 * d + AFTER] = bits
+    rows.ints[2 * d + AFTER] = rows.seen(bits, part)
     if (batch.records !== undefined) {
       const time = rows.nums[d + TIME] ?? 0
       batch.records.add(row, message, count, time, before, bits, shape.inner ? earlierOf(rows, row) : undefined)

@@ -23,8 +23,7 @@ export class KeptState {
     for (const { node, copy } of this.#nodes) Object.assign(node, copy)
     for (const [i, stream] of this.#streams.entries()) state.streams[i] = stream && { ...stream }
     state.inFlight.clear()
-    state.cascades.clear()
-    state.roots.clear()
+    state.calls.clear()
     state.ready.clear()
   }
 }

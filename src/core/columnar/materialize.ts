@@ -7,7 +7,8 @@ import type { Outcome } from '../engine/call-plug.ts'
 import type { Answer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
 import { SILENT, type Sink, type TaskModel } from '../task/run.ts'
-import type { Execution } from '../task/state.ts'
+import { setBits } from '../task/fire.ts'
+import type { ActuatorState, Execution } from '../task/state.ts'
 import { TaskState } from '../task/task-state.ts'
 import { isCalled } from './computed-sensors.ts'
 import { MessageAndData, type KeptAnswer } from './ordinary-answers.ts'
@@ -152,6 +153,7 @@ function materializeTo(
   restoreFirings(rows, handle, count)
   addMessages(rows, task.state, count - 1 - materializedCount, rows.firesBefore(row, count), beforeOwn(part, notRun))
   const fired = count === rows.count(row) ? undefined : rows.firedAt(row, count)
+  setEdges(rows, task.state, task.model, before)
   if (fired === undefined) setNodes(rows, task.state, task.model, before, nums, rows.at(row) + rows.layout.since)
   // What had not answered when it fired shows since when it had its state before.
   else setNodes(rows, task.state, task.model, before, rows.past, fired + AT_SINCE)
@@ -274,6 +276,7 @@ function stateAt(
     beforeOwn(part, 'era' in after ? after : undefined),
   )
   setNodes(rows, state, task.model, (pastInts[2 * (b + AT_BITS)] ?? 0) & STATE_BITS, past, b + AT_SINCE)
+  setEdges(rows, state, task.model, (pastInts[2 * (b + AT_BITS)] ?? 0) & STATE_BITS)
   if ('era' in after && after.gates !== undefined) setGates(state, task.model, after.gates)
   if (part.missing > 0) {
     const by = standingSensors(rows, keptSince(era, offset + materializedCount), part.runs)
@@ -313,6 +316,23 @@ function setGates(state: TaskState, { graph }: TaskModel, gates: number): void {
   for (const { index, slot } of graph.gates) {
     const observed = state.observed[index]
     if (observed !== undefined) observed.state = observed.memory = (gates >> slot) & 1
+  }
+}
+
+/** Edges of triggers, by state bits. */
+export function setEdges({ shape }: RowStore, state: TaskState, { graph }: TaskModel, bits: number): void {
+  if (shape.edgeMask === 0) return
+  for (const [slot, { incoming }] of graph.actuators.entries()) {
+    for (const place of incoming.keys()) {
+      const own = shape.edges.filter((edge) => edge.actuator === slot && edge.place === place)
+      const set = own.filter(({ shift }) => ((bits >> shift) & 1) === 1)
+      if (own.length > 0)
+        setBits(
+          state.actuators[slot] as ActuatorState,
+          place,
+          set.reduce((all, { kind }) => all | kind, 0),
+        )
+    }
   }
 }
 

@@ -2,16 +2,14 @@
  * Which sensors of a row a message runs, by its fields: all of them mostly; or a part, and the others keep their states.
  * Each part has a table of its own of what follows from states.
  *
- * PART-1 actuators fire only when all sensors of the part have answered, unless they may fire earlier in the whole, too
- * PART-2 rows with called sensors, with sensors whose numbers others read or that triggers run, and such whose messages
- *   reset nothing or the whole task take the whole only; a part has all that its sensors read
+ * PART-1 rows with called sensors, with sensors whose numbers others read or that triggers run, and such whose messages
+ *   reset the whole task take the whole only; a part has all that its sensors read
  */
 import { integersInPlace } from './fixed-memory.ts'
 import type { TaskModel } from '../task/run.ts'
-import type { SensorNode } from '../graph/graph.ts'
-import type { BatchShape, ShapeSensor } from './batch-shape.ts'
+import type { TriggerEdge } from '../graph/graph.ts'
+import type { BatchShape, ShapeEdge, ShapeSensor } from './batch-shape.ts'
 import type { Fields } from './message-fields.ts'
-import { earliestFiring } from './possible-firings.ts'
 import { parametersOf } from './read-parameters.ts'
 
 export interface Part {
@@ -23,6 +21,8 @@ export interface Part {
   readonly mask: number
   /** sensors that are not run */
   readonly missing: number
+  /** edges of triggers whose sources are looked at, as bits */
+  readonly edges: number
   /** what follows, as the table of a store, by key bits before and now */
   readonly table: Int32Array
   /** names that sensors calculate with and that such messages lack: earlier ones may have them */
@@ -73,7 +73,7 @@ export class PartTable {
   }
 
   #find(fields: Fields): Part | null {
-    const { sensors, takesParts, early } = this.#shape
+    const { sensors, takesParts } = this.#shape
     const run = sensors.filter(({ waitsFor }) => waitsFor?.some((name) => fields.has(name)) ?? true)
     if (run.some(({ steps }) => steps !== undefined && !fields.has(steps.parameter))) return null
     const lacks = run.flatMap(({ reads }) => reads.filter((name) => !fields.has(name)))
@@ -84,7 +84,7 @@ export class PartTable {
       ({ mask, missing, carried }) => carried.length === 0 && mask === described.mask && missing === described.missing,
     )
     if (same !== undefined) return { ...same, lacks }
-    if (this.#parts.length >= MAX_PARTS || !(early || this.#firesLast(run))) return null
+    if (this.#parts.length >= MAX_PARTS) return null
     const part = {
       ...described,
       place: this.#parts.length,
@@ -107,18 +107,16 @@ export class PartTable {
     return part
   }
 
-  #firesLast(run: readonly ShapeSensor[]): boolean {
-    const { graph, settings } = this.#model
-    const order = run.map(({ slot }) => graph.sensors[slot] as SensorNode)
-    const standing = graph.sensors.filter((sensor) => !order.includes(sensor))
-    return earliestFiring(graph, order, settings.gatesNeedFullObservation, standing) >= order.length - 1
-  }
-
-  #describe(run: readonly ShapeSensor[]): Pick<Part, 'runs' | 'mask' | 'missing'> {
+  #describe(run: readonly ShapeSensor[]): Pick<Part, 'runs' | 'mask' | 'missing' | 'edges'> {
     const { sensors } = this.#shape
+    const { graph } = this.#model
+    const nodes = new Set(run.map(({ slot }) => graph.sensors[slot]))
+    const isLookedAt = ({ trigger }: ShapeEdge): boolean =>
+      (graph.triggers[trigger] as TriggerEdge).behind.some((node) => node.kind === 'sensor' && nodes.has(node))
     const runs: boolean[] = sensors.map(() => false)
     for (const { slot } of run) runs[slot] = true
     const mask = run.reduce((bits, { mask: own, shift }) => bits | (own << shift), 0)
-    return { runs, mask, missing: sensors.length - run.length }
+    const edges = this.#shape.edges.reduce((all, edge) => all | (isLookedAt(edge) ? 1 << edge.shift : 0), 0)
+    return { runs, mask, missing: sensors.length - run.length, edges }
   }
 }

@@ -225,7 +225,7 @@ export class RowCalls {
     }
     if (!this.#batch.endCalls(row, bits)) return
     const before = rows.before(row)
-    rows.ints[2 * rows.at(row) + AFTER] = bits
+    rows.ints[2 * rows.at(row) + AFTER] = rows.seen(bits)
     const what = rows.entry(before, bits)
     if (what === NOTHING) return
     const handle = call.handle as RowHandle

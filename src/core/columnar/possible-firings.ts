@@ -1,78 +1,114 @@
 /** What follows from sensor states: found once per pair of states by the very functions that the state machine uses. */
-import { ANY, UNKNOWN, type GateNode, type Graph, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
+import {
+  ANY,
+  UNKNOWN,
+  type ActuatorNode,
+  type GateNode,
+  type Graph,
+  type GraphNode,
+  type SensorNode,
+  type TriggerEdge,
+} from '../graph/graph.ts'
 import { decide } from '../graph/relations.ts'
-import { match, type Match } from '../task/fire.ts'
+import { hasEdges, isUnconditional, match } from '../task/fire.ts'
 import { settle } from '../task/observe.ts'
-import type { Observed } from '../task/state.ts'
+import type { TaskModel } from '../task/run.ts'
+import type { Holding, Observed } from '../task/state.ts'
 
-/** A trigger that holds, and what it saw of its source. */
+/** An actuator that a message fires, unless it cools down. */
 export interface PossibleFiring {
-  readonly trigger: TriggerEdge
-  /** of the sensor whose answer fires it, among those that the message runs */
+  readonly actuator: ActuatorNode
+  /** the triggers to it that hold, as declared; at least one */
+  readonly holding: readonly Holding[]
+  /** of the last sensor that runs before it, among those that the message runs */
   readonly position: number
-  readonly matched: Match
-  /** state of the source before, and now */
-  readonly from: number
-  readonly to: number
 }
 
+/** How tasks of one rule evaluate a message. */
+export interface Evaluation {
+  readonly graph: Graph
+  /** in the order in which they are evaluated */
+  readonly nodes: readonly GraphNode[]
+  readonly needsAll: boolean
+  /** what a message runs is forgotten first */
+  readonly resets: boolean
+}
+
+export function evaluationOf({ graph, settings }: Pick<TaskModel, 'graph' | 'settings'>): Evaluation {
+  const { parallel, gatesNeedFullObservation: needsAll, resetObservations: resets } = settings
+  return { graph, nodes: graph.orders[parallel ? 'parallel' : 'serial'].nodes, needsAll, resets }
+}
+
+/** Bits of the edges of a trigger, before a message. */
+export type Edges = (trigger: TriggerEdge) => number
+
+const NO_EDGES: Edges = () => 0
+
 /**
- * The triggers into actuators that hold in one message that runs some sensors, in order, whether or not their cool-down
- * lets them fire. `before` and `now` are state indexes by slot; `resets`: what it runs is forgotten first.
+ * The actuators that one message may fire that runs some sensors, in order, whether or not their cool-down lets them.
+ * `before` and `now` are state indexes by slot.
  */
 export function firingsOf(
-  graph: Graph,
-  order: readonly SensorNode[],
+  evaluation: Evaluation,
+  runs: ReadonlySet<SensorNode>,
   before: readonly number[],
   now: readonly number[],
-  needsAll: boolean,
-  resets: boolean,
+  edges: Edges,
 ): readonly PossibleFiring[] {
-  const observed = resets ? afterReset(graph, order, before, needsAll) : atRest(graph, before, needsAll)
-  const attempts: PossibleFiring[] = []
-  for (const [position, sensor] of order.entries()) {
-    answer(observed, sensor, position, now, needsAll, attempts)
-  }
-  return attempts
+  return evaluate(evaluation, beforeMessage(evaluation, runs, before), runs, runs, now, edges)
 }
 
-/** A sensor shows its state: what its gates make of it, and which triggers into actuators hold, which go into `firings`. */
-function answer(
+/** Goes once through all nodes. `answering`: those that show a state, of those that are run. */
+function evaluate(
+  { nodes, needsAll }: Evaluation,
   observed: readonly Observed[],
-  sensor: SensorNode,
-  position: number,
+  runs: ReadonlySet<SensorNode>,
+  answering: ReadonlySet<SensorNode>,
   now: readonly number[],
-  needsAll: boolean,
-  firings: PossibleFiring[],
-): void {
-  settle(at(observed, sensor.index), now[sensor.slot] ?? UNKNOWN, 0)
-  for (const gate of sensor.gates) settle(at(observed, gate.index), decide(gate, observed, needsAll), 0)
-  for (const trigger of sensor.triggers) {
-    if (trigger.destination.kind === 'sensor') continue
-    const source = at(observed, trigger.source.index)
-    const matched = match(trigger, source)
-    if (matched !== undefined) firings.push({ trigger, position, matched, from: source.before, to: source.state })
+  edges = NO_EDGES,
+): readonly PossibleFiring[] {
+  const touched = new Set<GraphNode>()
+  const firings: PossibleFiring[] = []
+  let position = -1
+  for (const node of nodes) {
+    if (node.kind === 'actuator') {
+      const holding = node.incoming.flatMap((trigger) =>
+        touched.has(trigger.source) ? holds(trigger, observed, edges) : [],
+      )
+      if (holding.length > 0) firings.push({ actuator: node, holding, position })
+    } else if (node.kind === 'sensor') {
+      if (runs.has(node)) position++
+      if (!answering.has(node)) continue
+      settle(at(observed, node.index), now[node.slot] ?? UNKNOWN, 0)
+      touched.add(node)
+    } else if (node.parents.some((parent) => touched.has(parent))) {
+      settle(at(observed, node.index), decide(node, observed, needsAll), 0)
+      touched.add(node)
+    }
   }
+  return firings
+}
+
+function holds(trigger: TriggerEdge, observed: readonly Observed[], edges: Edges): readonly Holding[] {
+  const source = at(observed, trigger.source.index)
+  const matched = match(trigger, source, edges(trigger))
+  return matched === undefined ? [] : [{ trigger, matched, from: source.before, to: source.state }]
 }
 
 /**
- * What a message does that runs all sensors, of which only some answer, or where only some did before: the triggers into
- * actuators that hold, and what gates were last, as bits by slot. `gates`: the same before it.
+ * What a message does that runs all sensors, of which only some answer, or where only some did before: the actuators that
+ * it may fire, and what gates were last, as bits by slot. `gates`: the same before it.
  */
 export function outcomeWithout(
-  graph: Graph,
-  order: readonly SensorNode[],
+  evaluation: Evaluation,
   answering: ReadonlySet<SensorNode>,
   { before, now, gates }: { before: readonly number[]; now: readonly number[]; gates: number },
-  needsAll: boolean,
 ): { readonly firings: readonly PossibleFiring[]; readonly gates: number } {
-  const observed = afterReset(graph, order, before, needsAll)
+  const { graph } = evaluation
+  const all = new Set(graph.sensors)
+  const observed = beforeMessage(evaluation, all, before)
   for (const { index, slot } of graph.gates) at(observed, index).memory = (gates >> slot) & 1
-  const firings: PossibleFiring[] = []
-  for (const [position, sensor] of order.entries()) {
-    if (!answering.has(sensor)) continue
-    answer(observed, sensor, position, now, needsAll, firings)
-  }
+  const firings = evaluate(evaluation, observed, all, answering, now)
   return {
     firings,
     gates: graph.gates.reduce((bits, { index, slot }) => bits | (at(observed, index).memory << slot), 0),
@@ -81,41 +117,24 @@ export function outcomeWithout(
 
 /** How a gate was evaluated last in a message that ran some sensors; states are by slot, before and after it. */
 export function lastEvaluation(
-  graph: Graph,
-  order: readonly SensorNode[],
+  evaluation: Evaluation,
+  runs: ReadonlySet<SensorNode>,
   before: readonly number[],
   now: readonly number[],
-  needsAll: boolean,
   { index }: GateNode,
 ): Pick<Observed, 'previous' | 'before'> {
-  const observed = afterReset(graph, order, before, needsAll)
-  for (const sensor of order) {
-    settle(at(observed, sensor.index), now[sensor.slot] ?? UNKNOWN, 0)
-    for (const gate of sensor.gates) settle(at(observed, gate.index), decide(gate, observed, needsAll), 0)
-  }
+  const observed = beforeMessage(evaluation, runs, before)
+  evaluate(evaluation, observed, runs, runs, now)
   return at(observed, index)
 }
 
-/** How often gates change in one message that runs some sensors; states are by slot, before and after it. */
-export function gateChanges(
-  graph: Graph,
-  order: readonly SensorNode[],
-  before: readonly number[],
-  now: readonly number[],
-  needsAll: boolean,
-  resets: boolean,
-): number {
-  const observed = resets ? afterReset(graph, order, before, needsAll) : atRest(graph, before, needsAll)
-  let changes = 0
-  for (const sensor of order) {
-    settle(at(observed, sensor.index), now[sensor.slot] ?? UNKNOWN, 0)
-    for (const gate of sensor.gates) {
-      const node = at(observed, gate.index)
-      settle(node, decide(gate, observed, needsAll), 0)
-      if (node.previous !== node.state) changes++
-    }
-  }
-  return changes
+/** How many gates change in one message that runs all sensors; states are by slot, before and after it. */
+export function gateChanges(evaluation: Evaluation, before: readonly number[], now: readonly number[]): number {
+  const { graph } = evaluation
+  const all = new Set(graph.sensors)
+  const observed = beforeMessage(evaluation, all, before)
+  evaluate(evaluation, observed, all, all, now)
+  return graph.gates.filter(({ index }) => at(observed, index).previous !== at(observed, index).state).length
 }
 
 /** The gates' states, by slot, when all sensors are known. */
@@ -125,35 +144,23 @@ export function gateStates(graph: Graph, sensors: readonly number[], needsAll: b
   return graph.gates.map((gate) => at(observed, gate.index).state)
 }
 
-/**
- * The first position, in calling order, at which a trigger into an actuator may hold; Infinity without any. `standing`:
- * sensors that are not called and keep their states.
- */
-export function earliestFiring(
-  graph: Graph,
-  order: readonly SensorNode[],
-  needsAll: boolean,
-  standing: readonly SensorNode[] = [],
-): number {
-  for (const [position, sensor] of order.entries()) {
-    const triggers = sensor.triggers.filter(({ destination }) => destination.kind === 'actuator')
-    if (triggers.length > 0 && mayHold(graph, [...standing, ...order.slice(0, position + 1)], triggers, needsAll))
-      return position
-  }
-  return Number.POSITIVE_INFINITY
-}
-
 const MAX_COMBINATIONS = 1024
 
-/** Whether one of the triggers may hold when only these sensors are known. A change is taken to hold by where it leads. */
-function mayHold(
+/**
+ * Whether messages that run these sensors may fire an actuator, or change an edge of a trigger. `standing`: sensors that
+ * keep their states. All others have none. A change is taken to hold by where it leads.
+ */
+export function mayFire(
   graph: Graph,
-  sensors: readonly SensorNode[],
-  triggers: readonly TriggerEdge[],
+  runs: readonly SensorNode[],
+  standing: readonly SensorNode[],
   needsAll: boolean,
 ): boolean {
+  const triggers = graph.triggers.filter(({ destination, behind }) => {
+    return destination.kind === 'actuator' && runs.some((sensor) => behind.includes(sensor))
+  })
   const behind = new Set(triggers.flatMap((trigger) => trigger.behind))
-  const moving = sensors.filter((sensor) => behind.has(sensor))
+  const moving = [...standing, ...runs].filter((sensor) => behind.has(sensor))
   const combinations = moving.reduce((product, { states }) => product * states.length, 1)
   if (combinations > MAX_COMBINATIONS) return true
   const observed = known(graph, [])
@@ -164,42 +171,34 @@ function mayHold(
       rest = Math.floor(rest / sensor.states.length)
     }
     for (const gate of graph.gates) at(observed, gate.index).state = decide(gate, observed, needsAll)
-    if (
-      triggers.some((trigger) => at(observed, trigger.source.index).state !== UNKNOWN && canHold(trigger, observed))
-    ) {
-      return true
-    }
+    if (triggers.some((trigger) => canHold(trigger, at(observed, trigger.source.index).state))) return true
   }
   return false
 }
 
-function canHold({ source, states, change }: TriggerEdge, observed: readonly Observed[]): boolean {
-  const { state } = at(observed, source.index)
-  if (states?.[state] === true || (states === undefined && change === undefined)) return true
+function canHold(trigger: TriggerEdge, state: number): boolean {
+  const { states, change } = trigger
+  if (state === UNKNOWN) return false
+  if (hasEdges(trigger) || isUnconditional(trigger) || states?.[state] === true) return true
   return change !== undefined && (change.to === ANY || change.to === state)
 }
 
-/** Sensors and gates as the state machine leaves them when a message has reset what it runs. */
-function afterReset(
-  graph: Graph,
-  order: readonly SensorNode[],
+/** Sensors and gates as a message finds them once it has forgotten what it runs. */
+function beforeMessage(
+  { graph, needsAll, resets }: Evaluation,
+  runs: ReadonlySet<SensorNode>,
   before: readonly number[],
-  needsAll: boolean,
 ): Observed[] {
-  const observed = atRest(graph, before, needsAll)
-  for (const sensor of order) at(observed, sensor.index).state = UNKNOWN
-  for (const gate of graph.gates) {
-    if (decide(gate, observed, needsAll) === UNKNOWN) at(observed, gate.index).state = UNKNOWN
-  }
-  return observed
-}
-
-function atRest(graph: Graph, sensors: readonly number[], needsAll: boolean): Observed[] {
-  const observed = known(graph, sensors)
+  const observed = known(graph, before)
   for (const gate of graph.gates) {
     const node = at(observed, gate.index)
     node.state = decide(gate, observed, needsAll)
     node.memory = node.state
+  }
+  if (!resets) return observed
+  for (const sensor of runs) at(observed, sensor.index).state = UNKNOWN
+  for (const gate of graph.gates) {
+    if (decide(gate, observed, needsAll) === UNKNOWN) at(observed, gate.index).state = UNKNOWN
   }
   return observed
 }

@@ -9,7 +9,7 @@ import { SILENT, type Sink, type TaskModel, type TaskRun } from '../task/run.ts'
 import { TaskState } from '../task/task-state.ts'
 import { isCalled } from './computed-sensors.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
-import { NO_ANSWER, keptAnswer, setNodes } from './materialize.ts'
+import { NO_ANSWER, keptAnswer, setEdges, setNodes } from './materialize.ts'
 import { ALL, replay } from './replay.ts'
 import type { BatchTask } from './row-handle.ts'
 import type { RawData, RowStore } from './row-store.ts'
@@ -78,6 +78,7 @@ export function eventsOf(taken: TakenMessage): readonly EngineEvent[] {
     invocations: invocations + number - 1,
   })
   setNodes(rows, state, model, before, earlier ?? NOTHING_KNOWN, 0)
+  setEdges(rows, state, model, before)
   const { nodes } = rows.layout
   for (const [a, actuator] of state.actuators.entries()) actuator.firedAt = earlier?.[nodes + a] ?? actuator.firedAt
   const own: TaskRun = { model, state, sink, now: time, at: time }

@@ -1,6 +1,6 @@
 /** One message through the state machine itself, with nobody listening: how a task's full state is made of a row. */
 import type { Outcome } from '../engine/call-plug.ts'
-import { nextCall } from '../task/execution.ts'
+import { nextCall } from '../task/evaluation.ts'
 import type { Message } from '../task/origin.ts'
 import { SILENT, type Sink, type TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'

@@ -10,7 +10,8 @@ import type { Era } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
-import type { Following, RawData, SensorCall } from './row-store.ts'
+import type { Following } from './followings.ts'
+import type { RawData, SensorCall } from './row-store.ts'
 import type { RowMessage } from './row-message.ts'
 
 /** Where a row's message leads: the batch. */
@@ -58,8 +59,11 @@ export interface RowEvents extends FiringOwner {
   readonly firings: EpochRecords | undefined
   /** Tells which sensors fired others, of a row whose sensors have all answered. False when the row is gone. */
   tellInner(row: number, bits: number, message: Values): boolean
-  /** Tells what follows from a row's message with the answer of one sensor, which begins at a place. False when the row is gone. */
-  tellFirings(row: number, list: readonly Following[], from: number): boolean
+  /**
+   * Tells that an actuator of a row fires, the one at a place of what follows, by a trigger; or that it is held back, when
+   * `until` is not over, epoch ms. False when the row is gone.
+   */
+  tellFiring(row: number, list: readonly Following[], place: number, one: Following, until: number): boolean
 }
 
 export interface EpochRecords {

@@ -3,7 +3,7 @@
  * want to know are told when the input is done, records are made instead (firing-recorder.ts).
  *
  * ROWEVENT-1 a row tells the same events as the state machine would, with the same bytes, in the same order, and at the
- *   same point relative to calls of plugs: all that a sensor's answer fires before the first call of those actuators.
+ *   same point relative to calls of plugs: each actuator before its own call.
  * ROWEVENT-2 whoever looks at a task while an event of its row is told sees it as it is in the midst of the state
  *   machine's step; the row goes on as if nobody had looked.
  */
@@ -20,8 +20,8 @@ import type { FiringTasks } from './firing-recorder.ts'
 import { materializeBefore, materializeInto } from './materialize.ts'
 import { ALL } from './replay.ts'
 import type { RowHandle } from './row-handle.ts'
-import { blockAt, FIRED as FIRED_AT } from './row-layout.ts'
-import type { Fires, Following, RowStore } from './row-store.ts'
+import type { Fires, Following } from './followings.ts'
+import type { RowStore } from './row-store.ts'
 import { RowTexts } from './row-texts.ts'
 import type { RowMessage } from './row-message.ts'
 
@@ -52,6 +52,9 @@ export class RowEventWriter implements FiringTasks {
   #count = -1
   #sensors = 0
   #bits = 0
+  /** the sensor after which the last actuator fired, and the place of that among those that did after the same */
+  #position = -1
+  #place = 0
   #input: InputSummary = { kind: 'data', time: 0 }
 
   constructor(rows: RowStore, host: ExecutorHost) {
@@ -95,33 +98,23 @@ export class RowEventWriter implements FiringTasks {
   }
 
   /**
-   * Tells what follows from a message with the answer of the sensor of the following at a place: actuators that fire, and
-   * those that cool down. False when the row is gone: then nothing more follows.
+   * Tells that an actuator fires by a trigger, or that it cools down when `until` is not over, epoch ms. False when the row
+   * is gone: then nothing more follows.
    */
-  firings(told: RowMessage, list: readonly Following[], from: number): boolean {
+  firing(told: RowMessage, one: Following, until: number): boolean {
     const teller = this.#teller(told.row)
     if ((teller.types & (FIRED | HELD)) === 0) return true
     const { row, time, message } = told
     const at = this.#at(row, time)
-    const input = this.#hasWhy ? this.#inputOf(message, time) : undefined
-    const position = list[from]?.position
-    /** actuators that have fired, as bits, and how many firings there were */
-    let fired = 0
-    let place = 0
     this.#begin(teller, told)
-    for (let i = from; i < list.length; i++) {
-      const following = list[i] as Following
-      const { actuator } = following
-      if (following.position !== position) break
-      const until = this.#heldUntil(row, following, time, fired)
-      if (time < until) this.#held(teller, told, following.trigger, at, until)
-      else {
-        this.#fired(teller, told, following, at, place++, input)
-        fired |= 1 << actuator
-      }
-      if (this.#rows.handle(row) !== teller.handle) return this.#end(false)
+    if (time < until) this.#held(teller, told, one.trigger, at, until)
+    else {
+      const place = one.position === this.#position ? this.#place + 1 : 0
+      this.#position = one.position
+      this.#place = place
+      this.#fired(teller, told, one, at, place, this.#hasWhy ? this.#inputOf(message, time) : undefined)
     }
-    return this.#end(true)
+    return this.#end(this.#rows.handle(row) === teller.handle)
   }
 
   /** Tells which sensors were fired by others, as far as those before a position have answered. False when the row is gone. */
@@ -134,11 +127,10 @@ export class RowEventWriter implements FiringTasks {
     const input = this.#hasWhy ? this.#inputOf(message, time) : undefined
     this.#begin(teller, told)
     for (; this.#sensors < position; this.#sensors++) {
-      const [first = 0, end = 0] = [innerBefore[this.#sensors], innerBefore[this.#sensors + 1]]
-      for (let i = first; i < end; i++) {
-        this.#fired(teller, told, inner[i] as Fires, at, i - first, input)
-        if (this.#rows.handle(row) !== teller.handle) return this.#end(false)
-      }
+      const first = innerBefore[this.#sensors] as number
+      if (innerBefore[this.#sensors + 1] === first) continue
+      this.#fired(teller, told, inner[first] as Fires, at, 0, input)
+      if (this.#rows.handle(row) !== teller.handle) return this.#end(false)
     }
     return this.#end(true)
   }
@@ -148,6 +140,7 @@ export class RowEventWriter implements FiringTasks {
     const { innerBefore } = this.#teller(row).texts
     this.#row = row
     this.#count = this.#rows.count(row)
+    this.#position = -1
     this.#sensors = position
     this.#told = innerBefore[position] ?? 0
   }
@@ -160,17 +153,12 @@ export class RowEventWriter implements FiringTasks {
     this.#count = number
     this.#sensors = 0
     this.#told = 0
+    this.#position = -1
   }
 
   #end(isThere: boolean): boolean {
     this.#telling = undefined
     return isThere
-  }
-
-  /** Epoch ms up to which an actuator cools down. `fired`: those that fired with this message before, as bits. */
-  #heldUntil(row: number, { actuator, policyMs }: Following, time: number, fired: number): number {
-    if (policyMs === 0) return time
-    return ((fired >> actuator) & 1 ? time : this.#firedAt(row, actuator)) + policyMs
   }
 
   #held(teller: Teller, told: RowMessage, trigger: number, at: number, until: number): void {
@@ -214,11 +202,6 @@ export class RowEventWriter implements FiringTasks {
   #at(row: number, time: number): number {
     const { goingOn, clock } = this.#rows
     return goingOn?.row === row ? Math.max(time, clock[1] as number) : time
-  }
-
-  #firedAt(row: number, actuator: number): number {
-    const rows = this.#rows
-    return rows.past[rows.pastAt(row) + blockAt(rows.layout, actuator) + FIRED_AT] as number
   }
 
   ofRow(row: number): FiringTask {

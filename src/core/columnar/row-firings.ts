@@ -5,7 +5,7 @@
 import type { FiredEvent, InputSummary, Why, WhyGate, WhyStep, WhyTrigger } from '../engine/events.ts'
 import type { Firing, FiringWhy, SensorState } from '../engine/firing.ts'
 import { effectOf, firedEvent, whyOf, type FiringMessage, type FiringTask } from './firing-events.ts'
-import type { Fires } from './row-store.ts'
+import type { Fires } from './followings.ts'
 import type { StateWhy, TriggerText } from './row-texts.ts'
 
 /** What firings of one message share, and what it knows of each. `i`: what the firing is called. */
@@ -22,7 +22,7 @@ export interface FiredTogether {
   /** The message as the whole why of a row needs it. */
   toldOf(i: number): FiringMessage
   firesOf(i: number): Fires
-  /** Its place among those that the same answer fires. */
+  /** Its place among those that fire after the same sensor. */
   placeOf(i: number): number
 }
 
@@ -38,7 +38,7 @@ export class RowFiring implements Firing {
 
   static viaOf(firing: RowFiring): readonly WhyStep[] | undefined {
     const from = firing.#from
-    return from.taskOf(firing.#i).texts.via(from.firesOf(firing.#i).position, from.time)
+    return from.taskOf(firing.#i).texts.via(from.firesOf(firing.#i).trigger, from.time)
   }
 
   static whyOf(firing: RowFiring): Why {
@@ -120,6 +120,10 @@ class RowWhy implements FiringWhy {
 
   get trigger(): WhyTrigger {
     return this.#said.trigger
+  }
+
+  get also(): readonly WhyTrigger[] | undefined {
+    return this.#said.also
   }
 
   get sensors(): readonly SensorState[] {

@@ -11,16 +11,16 @@ import type { EventRecord } from '../engine/event-batch.ts'
 import type { ExecutorHost } from '../engine/executor.ts'
 import type { EngineEvent } from '../engine/events.ts'
 import { firingsOf, type Firing } from '../engine/firing.ts'
-import type { SensorNode } from '../graph/graph.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
-import { gateChanges } from './possible-firings.ts'
+import { evaluationOf, gateChanges } from './possible-firings.ts'
 import { eventsOf, type Given, type RecordedTask, type TakenMessage, type Totals } from './record-events.ts'
 import type { EpochSource, MessageRecords, RecordEpoch } from './row-code.ts'
 import type { RowHandle } from './row-handle.ts'
 import { RowHistory } from './row-history.ts'
-import type { Following, RowStore } from './row-store.ts'
+import { chosen, type Following } from './followings.ts'
+import type { RowStore } from './row-store.ts'
 import { VectorEpoch, type EpochOwner, type VectorRecord } from './vector-records.ts'
 
 /** The record of one row. */
@@ -215,16 +215,10 @@ export class RowRecords implements MessageRecords, EpochOwner {
     record.earlier = earlier
     const { nodes } = this.#rows.layout
     const { time } = record
-    /** actuators that fire with this message, as bits */
-    let firing = 0
-    for (let i = 0; i < list.length; i++) {
-      const { actuator, policyMs } = list[i] as Following
-      const last = (firing >> actuator) & 1 ? time : (earlier[nodes + actuator] as number)
-      if (policyMs > 0 && time < last + policyMs) record.held++
-      else {
-        record.fired++
-        firing |= 1 << actuator
-      }
+    for (const following of list) {
+      const firedAt = earlier[nodes + following.actuator] as number
+      if (time < firedAt + chosen(following, time, firedAt).policyMs) record.held++
+      else record.fired++
     }
   }
 
@@ -296,11 +290,8 @@ export class RowRecords implements MessageRecords, EpochOwner {
   }
 
   #changes(before: number, after: number, entry: number): number {
-    const { graph, settings } = this.#model
     const rows = this.#rows
-    const order = rows.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
-    const { gatesNeedFullObservation: needsAll, resetObservations: resets } = settings
-    const changes = gateChanges(graph, order, rows.states(before), rows.states(after), needsAll, resets)
+    const changes = gateChanges(evaluationOf(this.#model), rows.states(before), rows.states(after))
     this.#gates[entry] = changes + 1
     return changes
   }

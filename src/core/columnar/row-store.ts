@@ -1,10 +1,10 @@
 /** The memory of a batch: its rows' numbers, and what follows from states as tables that all rows share. */
-import { UNKNOWN, type Graph, type PlugCall, type SensorNode } from '../graph/graph.ts'
+import { UNKNOWN, type PlugCall, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
-import type { Match } from '../task/fire.ts'
+import { HAS_BEGUN } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { keptOf, NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
 import { integersInPlace } from './fixed-memory.ts'
@@ -12,7 +12,7 @@ import { toFill } from './property-fill.ts'
 import type { Era } from './message-eras.ts'
 import { RowEras } from './row-eras.ts'
 import { isSilent, PartTable, type Part } from './message-parts.ts'
-import { firingsOf, gateStates, type PossibleFiring } from './possible-firings.ts'
+import { evaluationOf, firingsOf, gateStates, type PossibleFiring } from './possible-firings.ts'
 import {
   AFTER,
   AT_BITS,
@@ -40,23 +40,8 @@ import {
   type Layout,
 } from './row-layout.ts'
 import type { BatchShape } from './batch-shape.ts'
+import { edgeBitsOf, edgesOf, edgesTo, followingOf, isEarly, type Following } from './followings.ts'
 import { ALL_RAN, type FiredAfter, type NotRun } from './not-run.ts'
-
-/** One thing that follows from states: a trigger of the graph, and the actuator that it would fire. */
-export interface Following {
-  readonly trigger: number
-  readonly actuator: number
-  readonly policyMs: number
-  /** of the sensor whose answer fires it, among those that the message runs */
-  readonly position: number
-  /** which part of the trigger holds, and what its source showed before and shows now, when that is a gate */
-  readonly matched: Match
-  readonly from: number
-  readonly to: number
-}
-
-/** What fires, and with the answer of which sensor. */
-export type Fires = Pick<Following, 'trigger' | 'position' | 'matched' | 'from' | 'to'>
 
 /** Entries of the table: not known yet; nothing follows. What is above says where in `followings` it stands. */
 const NOT_LOOKED_UP = 0
@@ -129,6 +114,10 @@ export class RowStore {
   era: Era | undefined
   /** gate states as bits, by key bits */
   readonly gateBits: Int32Array
+  /** edges of triggers that are set when their sources show certain states, as bits, by key bits */
+  readonly edgeBits: Int32Array
+  /** those that begin; all others end */
+  readonly beginMask: number
   readonly followings: (readonly Following[])[] = [[], []]
   /** by row, as the layout says: a fleet's own objects are scattered in memory */
   readonly objects: (object | number | undefined)[] = []
@@ -172,6 +161,8 @@ export class RowStore {
     this.table = integersInPlace(2 ** (2 * shape.keyBits))
     this.parts = new PartTable(shape, model, this.table)
     this.gateBits = gateBitsOf(shape, model)
+    this.edgeBits = edgeBitsOf(shape, model)
+    this.beginMask = shape.edges.reduce((mask, { kind, shift }) => mask | (kind === HAS_BEGUN ? 1 << shift : 0), 0)
   }
 
   add(): number {
@@ -221,6 +212,9 @@ export class RowStore {
     for (const { slot, shift } of this.shape.sensors) {
       const { state: own = 0, memory = 0 } = state.sensors[slot] ?? {}
       bits |= (own === UNKNOWN ? memory : own) << shift
+    }
+    for (const { kind, shift, place, actuator } of this.shape.edges) {
+      if (((state.actuators[actuator]?.edges[place] ?? 0) & kind) !== 0) bits |= 1 << shift
     }
     ints[2 * d + BEFORE] = bits
     ints[2 * d + AFTER] = bits
@@ -474,6 +468,17 @@ export class RowStore {
     return { era, missed: past[at + MISSED] ?? 0, silent: past[at + SILENT] ?? 0 }
   }
 
+  /**
+   * State bits after a message unless an actuator fires. `shown`: those of its sensors, with edges as they were before it.
+   */
+  seen(shown: number, { edges }: Part = this.parts.whole): number {
+    const { edgeMask } = this.shape
+    if (edgeMask === 0) return shown
+    const own = this.edgeBits[shown & this.keyMask] ?? 0
+    const kept = (shown & own & this.beginMask) | ((shown | own) & ~this.beginMask)
+    return (shown & ~edges) | (kept & edges)
+  }
+
   /** Gates by state bits, as bits. */
   gatesOf(bits: number): number {
     return this.gateBits[bits & this.keyMask] ?? 0
@@ -508,27 +513,38 @@ export class RowStore {
 
   /** What follows from state bits before and now, as the table has it. */
   entry(before: number, now: number): number {
-    const keyMask = this.keyMask
-    return this.table[((before & keyMask) << this.shape.keyBits) | (now & keyMask)] ?? 0
+    return this.table[this.#entryAt(before, now)] ?? 0
   }
 
-  /** Place in `followings` of what is found to follow; NOTHING when nothing does. */
-  place({ triggers }: Graph, firings: readonly PossibleFiring[]): number {
-    const list = firings.map(({ trigger, position, matched, from, to }): Following => {
-      const { policyMs, destination } = trigger
-      return { trigger: triggers.indexOf(trigger), actuator: destination.slot, policyMs, position, matched, from, to }
+  /** Edges of triggers count as they were before. */
+  #entryAt(before: number, now: number): number {
+    const { keyMask } = this
+    const { keyBits, edgeMask } = this.shape
+    return ((before & keyMask) << keyBits) | (now & keyMask & ~edgeMask) | (before & edgeMask)
+  }
+
+  /** Place in `followings` of what is found to follow; NOTHING when nothing does. `now`: state bits after the message. */
+  place(model: TaskModel, firings: readonly PossibleFiring[], now: number, part = this.parts.whole): number {
+    if (firings.length === 0) return NOTHING
+    const own = this.edgeBits[now & this.keyMask] ?? 0
+    const { nodes } = evaluationOf(model)
+    const list = firings.map((firing) => {
+      const { slot } = firing.actuator
+      const edgeMask = part.edges & edgesTo(this.shape, slot)
+      return followingOf(firing, isEarly(nodes, firing.actuator), edgeMask, own & edgeMask)
     })
-    return list.length === 0 ? NOTHING : this.followings.push(list) - 1
+    return this.followings.push(list) - 1
   }
 
   /** Fills a table entry with the help of a task of the shape; gives its place in `followings`. */
-  #lookUp({ graph, settings }: TaskModel, { runs, table }: Part, before: number, now: number): number {
-    const run = this.shape.sensors.filter(({ slot }) => runs[slot])
-    const order = run.map(({ slot }) => graph.sensors[slot] as SensorNode)
-    const { gatesNeedFullObservation: needsAll, resetObservations: resets } = settings
-    const what = this.place(graph, firingsOf(graph, order, this.states(before), this.states(now), needsAll, resets))
-    const keyMask = this.keyMask
-    table[((before & keyMask) << this.shape.keyBits) | (now & keyMask)] = what
+  #lookUp(model: TaskModel, part: Part, before: number, now: number): number {
+    const { sensors } = model.graph
+    const run = this.shape.sensors.filter(({ slot }) => part.runs[slot])
+    const runs = new Set(run.map(({ slot }) => sensors[slot] as SensorNode))
+    const edges = ({ order }: TriggerEdge): number => edgesOf(this.shape, order, before)
+    const firings = firingsOf(evaluationOf(model), runs, this.states(before), this.states(now), edges)
+    const what = this.place(model, firings, now, part)
+    part.table[this.#entryAt(before, now)] = what
     return what
   }
 }

@@ -4,19 +4,18 @@
  */
 import type { WhyGate, WhyStep, WhyTrigger } from '../engine/events.ts'
 import type { SensorState } from '../engine/firing.ts'
-import { GATE_STATES, UNKNOWN, type Graph, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
+import { GATE_STATES, type GraphNode, type ObservableNode, type SensorNode, type TriggerEdge } from '../graph/graph.ts'
 import { stateName } from '../task/state.ts'
 import type { TaskModel } from '../task/run.ts'
-import { gateStates } from './possible-firings.ts'
-import type { Fires, RowStore } from './row-store.ts'
+import { evaluationOf, gateStates } from './possible-firings.ts'
+import type { Fires, HoldingTrigger } from './followings.ts'
+import type { RowStore } from './row-store.ts'
 
 /** A sensor, by where a row has it. */
 export interface SensorText {
   readonly node: string
   readonly states: readonly string[]
   readonly slot: number
-  /** in calling order */
-  readonly position: number
   readonly shift: number
   readonly mask: number
 }
@@ -24,6 +23,8 @@ export interface SensorText {
 /** What whys of firings say that hangs on states alone. */
 export interface StateWhy {
   readonly trigger: WhyTrigger
+  /** undefined: no other trigger holds */
+  readonly also: readonly WhyTrigger[] | undefined
   readonly sensors: readonly SensorState[]
   readonly gates: readonly WhyGate[]
 }
@@ -40,6 +41,8 @@ export interface TriggerText {
   readonly node: string
   /** undefined: the source is a gate */
   readonly sensor: SensorText | undefined
+  /** position of the sensor that is evaluated last of those behind the source */
+  readonly leading: number
   /** what whys say of it, by what matched and by the states of its source */
   readonly said: (WhyTrigger | undefined)[]
   /** behind the source, as its why lists them */
@@ -52,7 +55,8 @@ export interface TriggerText {
   readonly last: LastStateWhy
 }
 
-const MATCHES = 3
+const ALL_MATCHES: readonly WhyTrigger['matched'][] = ['state', 'change', 'begins', 'ends', 'execution']
+const MATCHES = ALL_MATCHES.length
 
 /** Of sources with more states than this what whys say is made anew each time. */
 const SAID_STATES = 8
@@ -61,15 +65,15 @@ const SAID_STATES = 8
 const MAX_SAID = 4096
 
 /** Of a trigger into a sensor. */
-const WITHOUT_CONDITION = { matched: 'execution', from: -1, to: -1 } as const
+const WITHOUT_CONDITION = { matched: 'execution', from: -1, to: -1, also: [] } as const
 
 export class RowTexts {
   readonly triggers: readonly TriggerText[]
   /** how many there are */
   readonly sensors: number
-  /** triggers of sensors into other sensors, which fire with each message, by position */
+  /** triggers of sensors into other sensors, which fire with each message, in their order */
   readonly inner: readonly Fires[]
-  /** by position: how many of them there are of sensors before */
+  /** by position: how many of them fire after sensors before */
   readonly innerBefore: readonly number[]
   /** by state bits after a message, then by those before it: what whys of `inner` say */
   #innerSaid = new Map<number, Map<number, readonly StateWhy[]>>()
@@ -81,7 +85,7 @@ export class RowTexts {
   readonly #paths: WhyPaths
   readonly #rows: RowStore
   readonly #model: TaskModel
-  /** by trigger, then by position and state bits: gates that events share */
+  /** by trigger, then by state bits: gates that events share */
   readonly #gates: Map<number, readonly WhyGate[]>[]
 
   constructor(rows: RowStore, model: TaskModel) {
@@ -90,12 +94,10 @@ export class RowTexts {
     this.#model = model
     const order = rows.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
     this.sensors = order.length
-    this.triggers = graph.triggers.map((trigger) => this.#text(trigger))
-    this.#paths = new WhyPaths(order.map((sensor) => ledTo(graph, sensor)))
-    this.inner = order.flatMap((sensor, position) =>
-      sensor.triggers
-        .filter(({ destination }) => destination.kind === 'sensor')
-        .map((trigger) => ({ trigger: graph.triggers.indexOf(trigger), position, ...WITHOUT_CONDITION })),
+    this.triggers = graph.triggers.map((trigger) => this.#text(trigger, order))
+    this.#paths = new WhyPaths(order.map((sensor) => ledTo(sensor)))
+    this.inner = order.flatMap(({ incoming: [trigger] }, position) =>
+      trigger === undefined ? [] : [{ trigger: trigger.order, position: position - 1, ...WITHOUT_CONDITION }],
     )
     this.innerBefore = Array.from({ length: order.length + 1 }, (_, p) => {
       return this.inner.filter(({ position }) => position < p).length
@@ -104,7 +106,7 @@ export class RowTexts {
   }
 
   /** What whys say of a trigger: the same object for the same states. State bits before a message and after it. */
-  trigger({ trigger, matched, from, to }: Fires, before: number, after: number): WhyTrigger {
+  trigger({ trigger, matched, from, to }: HoldingTrigger, before: number, after: number): WhyTrigger {
     const text = this.triggers[trigger] as TriggerText
     const { sensor, said, source, node } = text
     const old = sensor === undefined ? from : (before >> sensor.shift) & sensor.mask
@@ -119,11 +121,16 @@ export class RowTexts {
     return made
   }
 
-  /** What whys say that hangs on states alone, when sensors up to the one of the firing are known: the same object for the same states. */
+  /** The same of the others that hold; undefined: none does. */
+  also({ also }: Fires, before: number, after: number): readonly WhyTrigger[] | undefined {
+    return also.length === 0 ? undefined : also.map((one) => this.trigger(one, before, after))
+  }
+
+  /** What whys say that hangs on states alone: the same object for the same states. */
   said(fires: Fires, before: number, after: number): StateWhy {
     const text = this.triggers[fires.trigger] as TriggerText
     const { sensor, all } = text
-    if (sensor !== undefined && all !== undefined) {
+    if (sensor !== undefined && all !== undefined && fires.also.length === 0) {
       const known = all[ownKey(sensor, fires, before, after)]
       return known ?? this.#saidOf(text, fires, before, after)
     }
@@ -161,40 +168,41 @@ export class RowTexts {
   }
 
   #saidOf(text: TriggerText, fires: Fires, before: number, after: number): StateWhy {
-    const { position } = fires
-    const { sensor, sensors, all } = text
+    const { sensor, sensors } = text
+    // The list that it is from knows the states of their sources.
+    const all = fires.also.length === 0 ? text.all : undefined
     const key = sensor === undefined ? gateKey(sensors, fires, after) : ownKey(sensor, fires, before, after)
     const known = all?.[key]
     if (known !== undefined) return known
     const made = {
       trigger: this.trigger(fires, before, after),
-      sensors: sensors.map((one) => ({ node: one.node, state: one.position > position ? null : stateOf(one, after) })),
-      gates: this.gates(fires.trigger, after, position),
+      also: this.also(fires, before, after),
+      sensors: sensors.map((one) => ({ node: one.node, state: stateOf(one, after) })),
+      gates: this.gates(fires.trigger, after),
     }
     if (all !== undefined) all[key] = made
     return made
   }
 
-  /** The triggers that led to the sensor at a position, first one first, in a message of a time, epoch ms; undefined: none did. */
-  via(position: number, time: number): readonly WhyStep[] | undefined {
-    return this.#paths.at(position, time)
+  /** The triggers that led to the source of one, first one first, in a message of a time, epoch ms; undefined: none did. */
+  via(trigger: number, time: number): readonly WhyStep[] | undefined {
+    return this.#paths.at((this.triggers[trigger] as TriggerText).leading, time)
   }
 
-  /** The gates behind a trigger's source when the sensors up to a position are known. The same list for the same states. */
-  gates(trigger: number, states: number, position: number): readonly WhyGate[] {
-    const bits = states & this.#rows.keyMask
-    const key = (position << this.#rows.shape.keyBits) | bits
-    const known = this.#gates[trigger]?.get(key)
+  /** The gates behind a trigger's source. The same list for the same states. */
+  gates(trigger: number, states: number): readonly WhyGate[] {
+    const { keyMask, shape } = this.#rows
+    const bits = states & keyMask & ~shape.edgeMask
+    const known = this.#gates[trigger]?.get(bits)
     if (known !== undefined) return known
-    const gates = this.#whyGates(this.#model.graph.triggers[trigger] as TriggerEdge, bits, position)
-    this.#gates[trigger]?.set(key, gates)
+    const gates = this.#whyGates(this.#model.graph.triggers[trigger] as TriggerEdge, bits)
+    this.#gates[trigger]?.set(bits, gates)
     return gates
   }
 
-  #whyGates({ behind }: TriggerEdge, bits: number, position: number): readonly WhyGate[] {
+  #whyGates({ behind }: TriggerEdge, bits: number): readonly WhyGate[] {
     const { graph, settings } = this.#model
-    const sensors = [...this.#rows.states(bits)]
-    for (const { slot } of this.#rows.shape.sensors.slice(position + 1)) sensors[slot] = UNKNOWN
+    const sensors = this.#rows.states(bits)
     const gates = gateStates(graph, sensors, settings.gatesNeedFullObservation)
     return behind.flatMap((gate): WhyGate[] => {
       if (gate.kind === 'sensor') return []
@@ -207,15 +215,16 @@ export class RowTexts {
     })
   }
 
-  #text({ source, destination, behind }: TriggerEdge): TriggerText {
+  #text({ source, destination, behind }: TriggerEdge, order: readonly SensorNode[]): TriggerText {
     const sensors = behind.flatMap((node) => (node.kind === 'sensor' ? [this.#sensor(node)] : []))
     const own = source.kind === 'sensor' ? this.#sensor(source) : undefined
     const olds = own === undefined ? SAID_STATES ** 2 : own.mask + 1
-    const mostSaid = sensors.reduce((product, { mask }) => product * (mask + 2), olds * MATCHES)
+    const mostSaid = sensors.reduce((product, { mask }) => product * (mask + 1), olds * MATCHES)
     return {
       source: source.label,
       node: destination.label,
       sensor: own,
+      leading: order.indexOf(leadingTo(source, evaluationOf(this.#model).nodes)),
       said: Array.from({ length: MATCHES * SAID_STATES ** 2 }, () => undefined),
       sensors,
       hasGates: behind.some(({ kind }) => kind === 'gate'),
@@ -226,10 +235,8 @@ export class RowTexts {
   }
 
   #sensor({ label, states, slot }: SensorNode): SensorText {
-    const all = this.#rows.shape.sensors
-    const position = all.findIndex((sensor) => sensor.slot === slot)
-    const { shift = 0, mask = 0 } = all[position] ?? {}
-    return { node: label, states: [...states], slot, position, shift, mask }
+    const { shift = 0, mask = 0 } = this.#rows.shape.sensors.find((sensor) => sensor.slot === slot) ?? {}
+    return { node: label, states: [...states], slot, shift, mask }
   }
 }
 
@@ -276,17 +283,15 @@ function ownKey({ shift, mask }: SensorText, { matched }: Fires, before: number,
   return (old * MATCHES + placeOfMatch(matched)) * (mask + 1) + ((after >> shift) & mask)
 }
 
-/** The same of a gate, by the sensors behind it that are known. */
-function gateKey(sensors: readonly SensorText[], { from, to, matched, position }: Fires, after: number): number {
+/** The same of a gate, by the sensors behind it. */
+function gateKey(sensors: readonly SensorText[], { from, to, matched }: Fires, after: number): number {
   let key = ((from + 1) * SAID_STATES + to + 1) * MATCHES + placeOfMatch(matched)
-  for (const { shift, mask, position: own } of sensors) {
-    key = key * (mask + 2) + (own > position ? 0 : ((after >> shift) & mask) + 1)
-  }
+  for (const { shift, mask } of sensors) key = key * (mask + 1) + ((after >> shift) & mask)
   return key
 }
 
 function placeOfMatch(matched: WhyTrigger['matched']): number {
-  return matched === 'state' ? 0 : matched === 'change' ? 1 : 2
+  return ALL_MATCHES.indexOf(matched)
 }
 
 function stateOf({ states, shift, mask }: SensorText, bits: number): string | null {
@@ -294,12 +299,14 @@ function stateOf({ states, shift, mask }: SensorText, bits: number): string | nu
 }
 
 /** The triggers that run a sensor, first one first. */
-function ledTo({ triggers }: Graph, sensor: SensorNode): readonly TriggerEdge[] {
-  const found: TriggerEdge[] = []
-  const at = (node: SensorNode) => triggers.find(({ destination }) => destination === node)
-  for (let trigger = at(sensor); trigger !== undefined;) {
-    found.unshift(trigger)
-    trigger = trigger.source.kind === 'sensor' ? at(trigger.source) : undefined
-  }
-  return found
+function ledTo({ incoming: [trigger] }: SensorNode): readonly TriggerEdge[] {
+  if (trigger === undefined) return []
+  return trigger.source.kind === 'sensor' ? [...ledTo(trigger.source), trigger] : [trigger]
+}
+
+/** What a gate goes back to: the parent that is evaluated last, and so on. */
+function leadingTo(source: ObservableNode, nodes: readonly GraphNode[]): SensorNode {
+  if (source.kind === 'sensor') return source
+  const last = source.parents.reduce((one, other) => (nodes.indexOf(other) > nodes.indexOf(one) ? other : one))
+  return leadingTo(last, nodes)
 }

@@ -37,7 +37,8 @@ import { RowRecords } from './row-records.ts'
 import { RowMessage } from './row-message.ts'
 import type { RowContext } from './row-context.ts'
 import { RowCalls, type RowCall, type RowCallLane } from './open-row-calls.ts'
-import { RowStore, type Following, type RawData, type SensorCall } from './row-store.ts'
+import type { Following } from './followings.ts'
+import { RowStore, type RawData, type SensorCall } from './row-store.ts'
 import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
 import type { BatchFit, BatchShape } from './batch-shape.ts'
 import { materialize, materializeInto } from './materialize.ts'
@@ -292,18 +293,18 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     return this.#events.innerFirings(this.#told.ofRow(this.#rows, row, bits, this.current as Message), position)
   }
 
-  tellFirings(row: number, list: readonly Following[], from: number): boolean {
-    if (this.firings !== undefined) return this.firings.firings(row, this.current as Message, list, from)
-    const told = this.#told.ofRow(this.#rows, row, this.#rows.after(row), this.current as Message)
-    return this.#events.firings(told, list, from)
+  tellFiring(row: number, list: readonly Following[], place: number, one: Following, until: number): boolean {
+    const message = this.current as Message
+    if (this.firings !== undefined) return this.firings.firing(row, message, list, place, one, until)
+    return this.#events.firing(this.#told.ofRow(this.#rows, row, this.#rows.after(row), message), one, until)
   }
 
   tellNext(told: RowMessage, trigger: number): RowContext {
     const rows = this.#rows
     const { row, before, after } = told
     this.#calls.end()
-    const list = rows.followings[rows.known(row, rows.entry(before, after), before, after)] ?? []
-    this.#events.firings(told, list, 0)
+    const [only] = rows.followings[rows.known(row, rows.entry(before, after), before, after)] ?? []
+    this.#events.firing(told, only as Following, told.time)
     return this.beginFirings(trigger)
   }
 

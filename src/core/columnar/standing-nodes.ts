@@ -7,7 +7,7 @@ import { newExecution } from '../task/execution.ts'
 import type { Origin } from '../task/origin.ts'
 import type { Observed, SensorState } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
-import { lastEvaluation } from './possible-firings.ts'
+import { evaluationOf, lastEvaluation } from './possible-firings.ts'
 import type { KeptMessage } from './message-eras.ts'
 import type { RowStore } from './row-store.ts'
 import type { BatchTask } from './row-handle.ts'
@@ -43,7 +43,7 @@ export function setStanding(
   prior: number,
   bits: number,
 ): void {
-  const { graph, settings } = task.model
+  const { graph } = task.model
   const before = rows.states(prior)
   const origins = new Map<KeptMessage, Origin>()
   for (const [slot, kept] of by.entries()) {
@@ -55,12 +55,10 @@ export function setStanding(
   for (const gate of graph.gates) {
     const last = lastOf(graph, gate, by)
     if (last === undefined) continue
-    const order = rows.shape.sensors
-      .filter(({ slot }) => by[slot] === last)
-      .map(({ slot }) => graph.sensors[slot] as SensorNode)
+    const runs = new Set(graph.sensors.filter(({ slot }) => by[slot] === last))
     const states = rows.states(bits)
     const old = states.map((state, slot) => (by[slot] === last ? (before[slot] ?? UNKNOWN) : state))
-    const evaluated = lastEvaluation(graph, order, old, states, settings.gatesNeedFullObservation, gate)
+    const evaluated = lastEvaluation(evaluationOf(task.model), runs, old, states, gate)
     const observed = task.state.observed[gate.index] as Observed // indexes come from the compiler
     observed.previous = evaluated.previous
     observed.before = evaluated.before
@@ -74,9 +72,12 @@ function setSensor(task: BatchTask, slot: number, origin: Origin, before: number
   sensor.origin = origin
   sensor.via = null
   sensor.collectedTime = origin.time
-  sensor.lost = origin.time
-  sensor.previous = UNKNOWN
+  sensor.previous = before
   sensor.before = before
+  if (task.model.settings.resetObservations) {
+    sensor.lost = origin.time
+    sensor.previous = UNKNOWN
+  }
   const given = task.call({ ...newExecution(node, origin), phase: 'called' })
   if (given.ok && given.rawData !== undefined) sensor.rawData = given.rawData
 }

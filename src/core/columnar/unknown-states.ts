@@ -22,7 +22,7 @@ import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { hasUnknown } from './standing-nodes.ts'
-import { outcomeWithout } from './possible-firings.ts'
+import { evaluationOf, outcomeWithout } from './possible-firings.ts'
 import { isOfType, numberIn } from './read-parameters.ts'
 import { AFTER, AT_COUNT, BEFORE, blockAt, COUNT, ERA, FIRED_AFTER, LAST, objectsAt, TIME } from './row-layout.ts'
 import type { RowHandle } from './row-handle.ts'
@@ -90,6 +90,7 @@ export class UnknownStates {
     this.isPossible =
       !tellsFailures &&
       model.settings.resetObservations &&
+      rows.shape.edgeMask === 0 &&
       model.graph.sensors.every(({ call }) => call.retry === undefined) &&
       sensors.some(({ steps, formula }) => steps?.takesTexts === true || (formula?.properties ?? []).length > 0) &&
       sensors.every(({ steps, formula }) => steps !== undefined || formula !== undefined)
@@ -300,12 +301,12 @@ export class UnknownStates {
     if (byGates === undefined) byKeys.set(key, (byGates = new Map<number, Outcome>()))
     const known = byGates.get(gates)
     if (known !== undefined) return known
-    const { graph, settings } = this.#model
+    const { graph } = this.#model
     const order = rows.shape.sensors.map(({ slot }) => graph.sensors[slot] as SensorNode)
     const answering = new Set(order.filter((_, position) => ((failed >> position) & 1) === 0))
     const states = { before: rows.states(from), now: rows.states(to), gates }
-    const { firings, gates: after } = outcomeWithout(graph, order, answering, states, settings.gatesNeedFullObservation)
-    const outcome = { what: rows.place(graph, firings), gates: after }
+    const { firings, gates: after } = outcomeWithout(evaluationOf(this.#model), answering, states)
+    const outcome = { what: rows.place(this.#model, firings, to), gates: after }
     byGates.set(gates, outcome)
     return outcome
   }

@@ -6,7 +6,7 @@ import type { Plug } from '../plug/plug.ts'
 import { firingLoop, type FireRows, type FiringOwner } from './firing-loop.ts'
 import { generatedVectors } from './generated-vectors.ts'
 import { parametersOf } from './read-parameters.ts'
-import { outcomeWithout } from './possible-firings.ts'
+import { evaluationOf, outcomeWithout } from './possible-firings.ts'
 import { type VectorCode, type VectorCondition } from './row-code.ts'
 import type { RowStore } from './row-store.ts'
 import type { ShapeSensor, BatchShape } from './batch-shape.ts'
@@ -65,7 +65,7 @@ export function vectorPartsOf(
   const { sensors, bits } = shape
   const [trigger, another] = graph.triggers.filter(({ destination }) => destination.kind === 'actuator')
   if (trigger === undefined || another !== undefined || layout.actuators !== 1) return undefined
-  if (trigger.change !== undefined || trigger.policyMs > 0 || shape.early) return undefined
+  if (trigger.change !== undefined || trigger.policyMs > 0 || shape.early || shape.edgeMask !== 0) return undefined
   if (bits !== shape.keyBits || bits > MAX_VECTOR_BITS || layout.nodes > MAX_VECTOR_NODES) return undefined
   if (sensors.some(({ steps }) => steps === undefined)) return undefined
   const all = statesOf(shape, graph)
@@ -95,7 +95,8 @@ export function vectorPartsOf(
   }
 }
 
-function failingSensors(store: RowStore, { graph, settings }: TaskModel, all: readonly number[]): FailingSensors {
+function failingSensors(store: RowStore, model: TaskModel, all: readonly number[]): FailingSensors {
+  const { graph } = model
   const { sensors } = store.shape
   const readers = parametersOf(store.shape).map((name) => {
     const own = sensors.map(({ steps }) => steps?.parameter === name)
@@ -111,7 +112,7 @@ function failingSensors(store: RowStore, { graph, settings }: TaskModel, all: re
       const of = (gates: number) => {
         const own = store.states(states)
         const given = { before: own, now: own, gates }
-        return outcomeWithout(graph, order, answering, given, settings.gatesNeedFullObservation)
+        return outcomeWithout(evaluationOf(model), answering, given)
       }
       const [none, every] = [of(0), of(2 ** graph.gates.length - 1)]
       if (none.firings.length > 0) return undefined

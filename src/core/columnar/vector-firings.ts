@@ -12,7 +12,8 @@ import type { SetCopies } from './set-copies.ts'
 import { countRows } from './limit-index.ts'
 import type { RowTexts, StateWhy } from './row-texts.ts'
 import type { EpochSource, RecordEpoch } from './row-code.ts'
-import type { Fires, RowStore } from './row-store.ts'
+import type { Fires } from './followings.ts'
+import type { RowStore } from './row-store.ts'
 import { VectorPast } from './vector-past.ts'
 
 /** What such records share since the rows' own numbers were up to date. */

@@ -8,7 +8,9 @@ export type SensorState = Pick<WhySensor, 'node' | 'state'>
  * Why something fired. Parts that say the same of other firings are the same objects: do not change them. As JSON it is
  * the whole `why` of the event.
  */
-export interface FiringWhy extends Readonly<Omit<Why, 'sensors' | 'via'>> {
+export interface FiringWhy extends Readonly<Omit<Why, 'also' | 'sensors' | 'via'>> {
+  /** the other triggers that held in the same input, as declared */
+  readonly also: readonly WhyTrigger[] | undefined
   /** the sensors behind the source, with the state of each */
   readonly sensors: readonly SensorState[]
   /** when the source itself ran because of a trigger: the triggers that led there, first one first */
@@ -85,6 +87,10 @@ class EventWhy implements FiringWhy {
 
   get trigger(): WhyTrigger {
     return this.#why.trigger
+  }
+
+  get also(): readonly WhyTrigger[] | undefined {
+    return this.#why.also
   }
 
   get sensors(): readonly SensorState[] {

@@ -33,6 +33,8 @@ const AND = ruleOf([gate('g', 'AND', 'a', 'b')])
 const RULES: Readonly<Record<string, Rule>> = {
   and: AND,
   'a gate that needs all': { ...AND, task: { gatesNeedFullObservation: true } },
+  'kept observations': { ...AND, task: { resetObservations: false } },
+  'begins and ends': ruleOf([gate('g', 'AND', 'a', 'b')], { begins: ['TRUE'], ends: ['TRUE'] }),
   'on a change': ruleOf([gate('g', 'AND', 'a', 'b')], {
     stateChangeTrigger: { stateFrom: 'FALSE', stateTo: 'TRUE' },
   }),
@@ -96,15 +98,21 @@ async function asBoth(rule: Rule, messages: readonly Values[], looks: readonly n
 const ONLY_A = [1, 2, 20, 21, 10, 3, 30, 31, 32, 4].map((a) => ({ a }))
 
 describe('a task of which a sensor never had a state', () => {
-  it.each(['and', 'a gate that needs all', 'on a change', 'not both', 'gates behind gates', 'three', 'one alone'])(
-    'takes messages that run others without its full state: %s',
-    async (name) => {
-      for (let length = 3; length <= ONLY_A.length; length++) {
-        const { taken, hasRow } = await asBoth(RULES[name] ?? AND, ONLY_A.slice(0, length))
-        expect({ taken, hasRow }).toEqual({ taken: length - 1, hasRow: false })
-      }
-    },
-  )
+  it.each([
+    'and',
+    'a gate that needs all',
+    'kept observations',
+    'on a change',
+    'not both',
+    'gates behind gates',
+    'three',
+    'one alone',
+  ])('takes messages that run others without its full state: %s', async (name) => {
+    for (let length = 3; length <= ONLY_A.length; length++) {
+      const { taken, hasRow } = await asBoth(RULES[name] ?? AND, ONLY_A.slice(0, length))
+      expect({ taken, hasRow }).toEqual({ taken: length - 1, hasRow: false })
+    }
+  })
 
   it('is a row from when it has one', async () => {
     const both = { a: 20, b: 20 }

@@ -73,7 +73,7 @@ const pair = (type: 'AND' | 'OR') => ({
 })
 
 /** Its plug is called. */
-const called = sensor('s1', { name: 'looks' })
+const called = (more: Partial<Sensor> = {}) => sensor('s1', { name: 'looks', ...more })
 /** The second sensor runs by a trigger, and the actuator fires by the first. */
 const chained: Partial<Rule> = {
   sensors: [sensor('s0'), { label: 's1', name: 'streamingDataSensor', properties: { parameter: 'a', threshold: 20 } }],
@@ -82,6 +82,15 @@ const chained: Partial<Rule> = {
     { sourceLabel: 's0', destinationLabel: 'a0', statesTrigger: ['Above'] },
   ],
 }
+/** The same with another sensor behind the second. */
+const longer: Partial<Rule> = {
+  sensors: [...(chained.sensors ?? []), { ...sensor('s2'), resource: undefined } as unknown as Sensor].map(
+    ({ resource, ...one }) => ({ ...one, ...(resource !== undefined && { resource }) }),
+  ),
+  triggers: [...(chained.triggers ?? []), { sourceLabel: 's1', destinationLabel: 's2' }],
+}
+const afterwards = { sequence: 2 }
+const edge = (how: 'begins' | 'ends') => [{ sourceLabel: 's0', destinationLabel: 'a0', [how]: ['Above'] }]
 
 /** Sensors of one bit each, the last of which decide about the actuator. */
 function sensorsOf(count: number, deciding: number): Rule {
@@ -108,15 +117,29 @@ describe('a task sits down after two messages with the same fields', () => {
       }),
       true,
     ],
-    ['whose actuator may fire before the last sensor', rule(pair('OR')), true],
-    ['but not before one whose plug is called', rule({ ...pair('OR'), sensors: [two[0] as Sensor, called] }), false],
-    ['but not before one that a trigger runs', rule(chained), false],
-    ['that keeps its observations between messages', rule({ task: { resetObservations: false } }), true],
+    ['whose gate is decided by the first sensor', rule(pair('OR')), true],
     [
-      'but not when it keeps them and decides a gate twice',
-      rule({ ...pair('AND'), task: { resetObservations: false } }),
+      'also when the plug of the second is called',
+      rule({ ...pair('OR'), sensors: [two[0] as Sensor, called()] }),
+      true,
+    ],
+    [
+      'whose actuator fires before a sensor of a later sequence',
+      rule({ sensors: [sensor('s0'), sensor('s1', afterwards)] }),
+      true,
+    ],
+    ['but not when the plug of that is called', rule({ sensors: [sensor('s0'), called(afterwards)] }), false],
+    [
+      'but not when its sensors run one by one, and the plug of the second is called',
+      rule({ sensors: [sensor('s0'), called()], task: { parallel: false } }),
       false,
     ],
+    ['whose actuator fires after a sensor that a trigger runs', rule(chained), true],
+    ['but not before one', rule(longer), false],
+    ['that begins', rule({ triggers: edge('begins') }), true],
+    ['that ends', rule({ triggers: edge('ends') }), true],
+    ['that keeps its observations between messages', rule({ task: { resetObservations: false } }), true],
+    ['also when it decides a gate by two of them', rule({ ...pair('AND'), task: { resetObservations: false } }), true],
     ['but not when they are evicted', rule({ sensors: [sensor('s0', { evictionTime: 60 })] }), false],
     ['but not when it is onetime', rule({ task: { type: 'onetime' } }), false],
     [
