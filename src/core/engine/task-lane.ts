@@ -21,7 +21,7 @@ import { restoreState } from '../task/restore.ts'
 import { dropEffect } from '../task/result.ts'
 import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
-import { goOnUnder, isClockTimer, isOver, step } from '../task/step.ts'
+import { afterPass, goOnUnder, isClockTimer, isOver, step } from '../task/step.ts'
 import { TaskState } from '../task/task-state.ts'
 import { traceLog } from '../task/trace.ts'
 import { AheadCalls, type AheadCall } from './ahead-calls.ts'
@@ -279,8 +279,11 @@ export class TaskLane implements TaskRun {
 
   /** Calls what is to be called, and takes what waits, until the lane is held or nothing is left. */
   #goOn(clock: number): void {
-    do this.#callAll()
-    while (this.state.status === 'running' && this.state.holder === null && this.#takeNext(clock))
+    do {
+      this.#callAll()
+      // A call that stays open ends the pass without a step.
+      if (this.model.settings.type === 'onetime' || this.model.schedule?.fixedDelay === true) afterPass(this)
+    } while (this.state.status === 'running' && this.state.holder === null && this.#takeNext(clock))
   }
 
   /** The next of what waits: an input, or a timer that was due before it. */

@@ -60,6 +60,12 @@ export function step(run: TaskRun, now: number, input: Input, at = now): void {
   take(run, input)
   if (state.status !== 'running') return
   advance(run)
+  afterPass(run)
+}
+
+/** What the end of work sets off: the next tick of a fixed delay, and the end of a onetime task. */
+export function afterPass(run: TaskRun): void {
+  if (run.state.status !== 'running') return
   afterWork(run)
   finishOnetime(run)
 }
@@ -79,8 +85,7 @@ export function goOnUnder(run: TaskRun, { kept, edges }: Pick<CarriedOver, 'kept
     run.at,
   )
   advance(run)
-  afterWork(run)
-  finishOnetime(run)
+  afterPass(run)
 }
 
 /** Whether an input serves work that is open, and comes when it comes. */
