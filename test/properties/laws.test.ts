@@ -159,8 +159,8 @@ describe('an invocation', () => {
   it('begins with a number above all before, once for the ticks and data that began it', () =>
     always((events) => {
       const begins = events.filter((event, i) => {
-        const goesOn = event.type === 'data' && events[i - 1]?.type === 'data'
-        return event.type === 'tick' || (event.type === 'data' && !goesOn)
+        const goesOn = event.type === events[i - 1]?.type && event.invocation === events[i - 1]?.invocation
+        return (event.type === 'tick' || event.type === 'data') && !goesOn
       })
       for (const begin of begins) {
         const before = events.slice(0, events.indexOf(begin)).map((event) => event.invocation)

@@ -205,7 +205,14 @@ class Names {
       const node = this.#graph.byLabel.get(label)
       return node !== undefined && node.kind !== 'actuator' && (state === undefined || node.states.includes(state))
     })
-    return this.#moved({ ...rest, ...(from !== undefined && { from }), ...(to !== undefined && { to }), ...(others && { also: others }), trigger, seen })
+    return this.#moved({
+      ...rest,
+      ...(from !== undefined && { from }),
+      ...(to !== undefined && { to }),
+      ...(others && { also: others }),
+      trigger,
+      seen,
+    })
   }
 
   #moved<T extends { via?: number }>(saved: T): T {

@@ -35,7 +35,8 @@ export function fireDestination(run: TaskRun, { touched }: Evaluation, node: Des
     if (one !== undefined) (holding ??= []).push(one)
   }
   if (holding === undefined) return false
-  const first = holding.find(({ trigger }) => run.now >= coolUntil(destination, trigger)) ?? earliest(destination, holding)
+  const first =
+    holding.find(({ trigger }) => run.now >= coolUntil(destination, trigger)) ?? earliest(destination, holding)
   const { trigger } = first
   const touch = touched.get(trigger.source) as Touch // the trigger holds
   const until = coolUntil(destination, trigger)

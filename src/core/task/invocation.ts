@@ -108,12 +108,7 @@ function originFor(run: TaskRun, sensor: SensorNode, origins: readonly Origin[])
   return origins.find((origin) => origin.resource === resource) ?? first
 }
 
-function invoke(
-  run: TaskRun,
-  plan: Plan,
-  origins: readonly Origin[],
-  selected: ReadonlyMap<SensorNode, Origin>,
-): void {
+function invoke(run: TaskRun, plan: Plan, origins: readonly Origin[], selected: ReadonlyMap<SensorNode, Origin>): void {
   if (selected.size === 0) return
   run.state.invocations++
   run.state.lastExecutionTime = run.now

@@ -337,12 +337,7 @@ function restoreEvaluation(run: TaskRun, saved: SavedEvaluation, names: Names): 
   }
 }
 
-function restoreExecution(
-  run: TaskRun,
-  saved: SavedExecution,
-  names: Names,
-  open: OpenExecutions,
-): void {
+function restoreExecution(run: TaskRun, saved: SavedExecution, names: Names, open: OpenExecutions): void {
   const node = names.runnable(saved.node)
   const known = open.get(saved.id)
   const made: Execution = {

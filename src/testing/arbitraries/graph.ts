@@ -16,7 +16,7 @@ export const gateSeed = fc.record({
 export const triggerSeed = fc.record({
   source: fc.nat(20),
   destination: fc.nat(20),
-  kind: from('states', 'change', 'change', 'both', 'execution', 'empty'),
+  kind: from('states', 'change', 'change', 'both', 'execution', 'empty', 'begins', 'ends', 'edges'),
   states: fc.array(fc.nat(5), { minLength: 1, maxLength: 2 }),
   stateFrom: from(-1, -1, 0, 1, 2),
   stateTo: from(-1, 0, 1, 2),
@@ -80,6 +80,8 @@ export function triggersOf(
       invocationPolicy: seed.invocationPolicy,
       statesTrigger: seed.kind === 'empty' ? [] : ['states', 'both'].includes(seed.kind) ? statesTrigger : undefined,
       stateChangeTrigger: ['change', 'both'].includes(seed.kind) ? stateChangeTrigger : undefined,
+      begins: ['begins', 'edges'].includes(seed.kind) ? statesTrigger : undefined,
+      ends: ['ends', 'edges'].includes(seed.kind) ? statesTrigger : undefined,
     }) as Trigger
   })
   return [...new Map(triggers.map((trigger) => [JSON.stringify(trigger), trigger])).values()]

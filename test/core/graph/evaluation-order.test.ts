@@ -56,11 +56,7 @@ describe('the order of evaluation', () => {
   // Holds ORDER-2
   it.each<[string, Rule, string]>([
     ['in its stage', rule({ sensors: { w: on('switch', reads('f')), f: on('switch') } }), 'f w'],
-    [
-      'not across stages',
-      rule({ sensors: { w: on('switch', reads('f')), f: on('switch', { sequence: 2 }) } }),
-      'w f',
-    ],
+    ['not across stages', rule({ sensors: { w: on('switch', reads('f')), f: on('switch', { sequence: 2 }) } }), 'w f'],
     [
       'not when that closes a circle of reads',
       rule({ sensors: { a: on('switch', reads('b')), b: on('switch', reads('a')) } }),

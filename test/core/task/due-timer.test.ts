@@ -86,11 +86,14 @@ describe('the timers of a task', () => {
     },
   )
 
-  it.each<Execution['phase']>(['holding', 'paused'])('are none of an actuator, which follows the clock: %s', (phase) => {
-    const t = task()
-    t.waits('c', phase, 200)
-    expect(earliestDue(t.run)).toBe(Infinity)
-  })
+  it.each<Execution['phase']>(['holding', 'paused'])(
+    'are none of an actuator, which follows the clock: %s',
+    (phase) => {
+      const t = task()
+      t.waits('c', phase, 200)
+      expect(earliestDue(t.run)).toBe(Infinity)
+    },
+  )
 
   it('are no ticks of clocks', () => {
     const t = task()

@@ -12,10 +12,10 @@ import { isAtWork, type Execution, type FollowUp, type Pass, type Touch } from '
 import * as read from './rule-reading.ts'
 import { StreamMemory } from './stream-memory.ts'
 import { LATER, type TestPlug } from './test-plugs.ts'
-import { isExecutionTrigger, triggerHolds, type SourceView } from './trigger-holds.ts'
+import { isExecutionTrigger, triggerHolds, type Past, type SourceView } from './trigger-holds.ts'
 
 /** Something that happened: a source was evaluated and is known, or a trigger held and its destination fired. */
-type Deed = { source: string; known: string } | { trigger: Trigger }
+type Deed = { source: string; known: string } | { trigger: Trigger; fired: string | null }
 
 export class ModelRun {
   /** time of the input at hand */
@@ -283,7 +283,9 @@ export class ModelRun {
       return false
     }
     this.#lastFired.set(node, this.now)
-    for (const trigger of holding) this.#history.push({ trigger })
+    for (const trigger of holding) {
+      this.#history.push({ trigger, fired: this.#views.get(trigger.sourceLabel)?.state ?? null })
+    }
     this.emit({ type: 'fired', node, source }, touch.invocation)
     this.#run(node, touch)
     return true
@@ -298,11 +300,10 @@ export class ModelRun {
     return view !== undefined && triggerHolds(trigger, view, this.#pastOf(trigger))
   }
 
-  #pastOf(trigger: Trigger): ({ known: string } | 'fired')[] {
-    return this.#history.flatMap((deed): ({ known: string } | 'fired')[] => {
-      if ('trigger' in deed) return deed.trigger === trigger ? ['fired'] : []
-      return deed.source === trigger.sourceLabel ? [deed] : []
-    })
+  #pastOf(trigger: Trigger): Past {
+    return this.#history.filter((deed) =>
+      'trigger' in deed ? deed.trigger === trigger : deed.source === trigger.sourceLabel,
+    )
   }
 
   dropFollowUp(label: string): void {

@@ -9,8 +9,11 @@ export interface SourceView {
   before: string | null
 }
 
-/** What happened to the source of a trigger and to the trigger since the start, oldest first. */
-export type Past = readonly ({ known: string } | 'fired')[]
+/**
+ * What happened to a trigger since the start, oldest first: its source was evaluated and is known, or the trigger held and
+ * its destination fired while the source was in a state.
+ */
+export type Past = readonly { known?: string; fired?: string | null }[]
 
 /** True when a trigger asks for nothing but that its source ran. */
 export function isExecutionTrigger({ statesTrigger = [], begins = [], ends = [], ...trigger }: Trigger): boolean {
@@ -36,15 +39,15 @@ function hasChanged(trigger: Trigger, state: string, { previous, before }: Sourc
 /** In the set, and it has not fired since the source was last outside of it. */
 function hasBegun({ begins = [] }: Trigger, state: string, past: Past): boolean {
   if (begins.length === 0 || !begins.includes(state)) return false
-  const outside = past.findLastIndex((one) => one !== 'fired' && !begins.includes(one.known))
-  return !past.slice(outside + 1).includes('fired')
+  const outside = past.findLastIndex(({ known }) => known !== undefined && !begins.includes(known))
+  return !past.slice(outside + 1).some(({ fired }) => fired && begins.includes(fired))
 }
 
 /** Outside the set, after it was inside, and it has not fired since. */
 function hasEnded({ ends = [] }: Trigger, state: string, past: Past): boolean {
   if (ends.length === 0 || ends.includes(state)) return false
-  const inside = past.findLastIndex((one) => one !== 'fired' && ends.includes(one.known))
-  return inside !== -1 && !past.slice(inside + 1).includes('fired')
+  const inside = past.findLastIndex(({ known }) => known !== undefined && ends.includes(known))
+  return inside !== -1 && !past.slice(inside + 1).some(({ fired }) => fired && !ends.includes(fired))
 }
 
 function changeOf({ stateChangeTrigger: change }: Pick<Trigger, 'stateChangeTrigger'>) {
