@@ -112,7 +112,7 @@ describe('the built-in plugs', () => {
       'sensor predict 1.0.0: Normal, Anomaly, Error',
       'sensor putObject 1.0.0: Success, Error',
       'sensor queryResources 1.0.0: Collected, Not Collected',
-      'sensor script 1.1.0: Success, Error',
+      'sensor script 1.2.0: Success, Error',
       'sensor storeMessage 1.0.0: Success, Error',
       'sensor stream 1.0.0: Data, Idle',
       'sensor streamingDataSensor 1.0.0: Below, Equal, Above',
