@@ -327,6 +327,16 @@ describe('each problem is named with its place and with what would be right', ()
       [[['sensors', 2, 'pollingPeriod'], 1000]],
       'WARNING FIELD /sensors/2/pollingPeriod: sensor "wait": pollingPeriod has no effect, because triggers run it',
     ],
+    [
+      'raw data kept beyond an eviction that never comes',
+      [[['sensors', 0, 'keepRawData'], true]],
+      'WARNING FIELD /sensors/0/keepRawData: sensor "heat": keepRawData has no effect without an evictionTime',
+    ],
+    [
+      'keepRawData as text',
+      [[['sensors', 0, 'keepRawData'], 'true']],
+      'ERROR TYPE /sensors/0/keepRawData: "keepRawData" of sensor "heat" must be true or false',
+    ],
     ['tickTrigger on a destination', [[['sensors', 2, 'tickTrigger'], true]], 'WARNING FIELD /sensors/2/tickTrigger'],
     [
       'two clocks',

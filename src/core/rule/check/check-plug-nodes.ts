@@ -29,6 +29,7 @@ export function checkPlugNodes(
       if (isFired) checkConditional(entry, report)
       else checkStart(entry, hasTick, report)
       checkClocks(entry, report)
+      checkKeptData(entry, report)
       if (!isFired) checkFrequency('pollingPeriod', entry.node.pollingPeriod, at(entry.path, 'pollingPeriod'), report)
       if (entry.plug?.tellsSilence === true) checkSilence(entry, isFired, invocations, report)
     } else if (entry.label !== '' && !fired.has(entry.label)) {
@@ -119,6 +120,16 @@ function isArrayOfObjects(text: string): boolean {
   } catch {
     return false
   }
+}
+
+function checkKeptData(entry: PlugEntry, report: Report): void {
+  if (entry.node.keepRawData !== true || entry.node.evictionTime !== undefined) return
+  report.warning(
+    'FIELD',
+    at(entry.path, 'keepRawData'),
+    `${naming(entry)}: keepRawData has no effect without an evictionTime`,
+    'leave it out: raw data stays until other raw data comes',
+  )
 }
 
 /** A trigger's destination runs when it is fired; clocks of its own never count. */
