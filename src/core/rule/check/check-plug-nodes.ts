@@ -3,6 +3,7 @@ import { messageOf } from '../../../kernel/errors.ts'
 import { durationMs } from '../../../kernel/duration.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import { at } from '../../../kernel/pointer.ts'
+import { metaPath } from '../../placeholders/meta.ts'
 import { parsePlainJson } from '../../plug/plain-json.ts'
 import { shown } from '../../plug/problem.ts'
 import type { Sensor } from '../rule.ts'
@@ -104,7 +105,7 @@ function checkFallbackStates(entry: PlugEntry, report: Report): void {
 
 function checkLoop(entry: PlugEntry, report: Report): void {
   const { loopDef } = entry.node
-  if (loopDef === undefined || loopDef.includes('${') || isArrayOfObjects(loopDef)) return
+  if (loopDef === undefined || loopDef.includes('${') || metaPath(loopDef) || isArrayOfObjects(loopDef)) return
   report.error(
     'TYPE',
     at(entry.path, 'loopDef'),
