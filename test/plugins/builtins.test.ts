@@ -57,7 +57,7 @@ describe('the built-in plugs', () => {
       'actuator log 1.0.0: ',
       'actuator putObject 1.0.0: ',
       'actuator storeMessage 1.0.0: ',
-      'actuator updateAlarm 1.0.0: ',
+      'actuator updateAlarm 1.1.0: ',
       'actuator updateMetadata 1.0.0: ',
       'sensor AlarmEventSensor 1.0.0: Created, Updated, Occurred again, Cleared',
       'sensor Function 2.0.0: Above, Equal, Below',
@@ -120,7 +120,7 @@ describe('the built-in plugs', () => {
       'sensor template 1.0.0: Success, Error',
       'sensor throttle 1.0.0: Trigger, No Trigger',
       'sensor transformer 1.1.0: Success, Error',
-      'sensor updateAlarm 1.0.0: Success, Error',
+      'sensor updateAlarm 1.1.0: Success, Error',
       'sensor updateMetadata 1.0.0: Success, Error',
       'sensor windowStats 2.0.0: Above, In Range, Below, Collecting',
     ])

@@ -27,6 +27,7 @@ const EARLIER: readonly (readonly [string, string])[] = [
   ['isParameterEqual', '1.0.0'],
   ['script', '1.0.0'],
   ['script', '1.1.0'],
+  ['updateAlarm', '1.0.0'],
   ['transformer', '1.0.0'],
 ]
 
