@@ -1,5 +1,5 @@
 /** A sensor that compares a formula over data and its history with a threshold. */
-import { AppError, definePlug, latenessOf, type Plug, problemsOfCode, type Sandbox } from '../../src/plug.ts'
+import { AppError, definePlug, keptPlain, latenessOf, type Plug, problemsOfCode, type Sandbox } from '../../src/plug.ts'
 import { compileFormula, type Memory } from './formula.ts'
 
 /** A number by a formula over raw data and its history, compared with a threshold. */
@@ -52,7 +52,8 @@ export function createFunction(sandbox: Sandbox): Plug {
     prepare: ({ formula, lateness }) => ({ ...compile(formula), lateness: latenessOf(lateness) }),
     execute(context) {
       const { formula, threshold } = context.properties
-      const memory = isMemory(context.internalState, formula) ? context.internalState : context.prepared.newMemory()
+      const known = isMemory(context.internalState, formula) ? context.internalState : context.prepared.newMemory()
+      const memory = keptPlain(known)
       const finish = (formulaValue: number | undefined) => {
         const late = lateIn(memory)
         const rawData = { ...(formulaValue !== undefined && { formulaValue }), ...(late > 0 && { late }) }

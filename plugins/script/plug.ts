@@ -18,7 +18,7 @@ import {
 export function createScript(sandbox: Sandbox): Plug {
   return definePlug({
     name: 'script',
-    version: '1.1.0',
+    version: '1.2.0',
     compatible: '>=1.0.0 <3',
     kind: 'sensor',
     description:
@@ -33,7 +33,7 @@ export function createScript(sandbox: Sandbox): Plug {
         mandatory: true,
         format: { type: 'code' },
         description:
-          'a function of (options, send), or the body of one; options has streamData, rawData, internalState, task, node and now. It returns an object, or a promise of one, or calls send(error, object); a body may also end with the object. ${path} and $${path} in the code and in quoted texts stand for values, which are never read as code; in a template literal ${...} is that of JavaScript and may name nodes.<label>.state and the like; a regular expression takes none. console writes to the log of the task, at most 100 lines a run, and Math.random follows the seed of the task',
+          'a function of (options, send), or the body of one; options has streamData, rawData, internalState, task, node and now. What stands in options.internalState at the end is there again at the next run, plain JSON of at most 100,000 characters that is saved with the task; null or a delete forgets it, and a run that gives Error changes nothing of it. The script returns an object, or a promise of one, or calls send(error, object); a body may also end with the object. ${path} and $${path} in the code and in quoted texts stand for values, which are never read as code; in a template literal ${...} is that of JavaScript and may name nodes.<label>.state and the like; a regular expression takes none. console writes to the log of the task, at most 100 lines a run, and Math.random follows the seed of the task',
         example: '(options) => ({ doubled: options.streamData.temperature * 2 })',
       },
     },
@@ -46,7 +46,18 @@ export function createScript(sandbox: Sandbox): Plug {
       const seed = drawSeed(context)
       try {
         const values = valuesOf(prepared.uses, readerOf(context))
-        const input = { streamData, rawData, internalState, task, node, requiredProperties: {}, now, seed, values }
+        const input = {
+          streamData,
+          rawData,
+          internalState,
+          task,
+          node,
+          requiredProperties: {},
+          now,
+          seed,
+          values,
+          strict: true,
+        }
         const result = sandbox.runCode(prepared.code, input, (line) => writeLine(log, line))
         return result instanceof Promise ? result.then(answerOf, failed) : answerOf(result)
       } catch (error) {
@@ -56,8 +67,8 @@ export function createScript(sandbox: Sandbox): Plug {
   })
 }
 
-function answerOf({ value }: ScriptResult) {
-  if (isPlainObject(value)) return { state: 'Success', rawData: value } as const
+function answerOf({ value, memory }: ScriptResult) {
+  if (isPlainObject(value)) return { state: 'Success', rawData: value, internalState: memory } as const
   return failed(new Error('the script gives no object; let it return one such as { value: 1 }'))
 }
 

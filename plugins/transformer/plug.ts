@@ -4,6 +4,7 @@ import {
   definePlug,
   formulasOf,
   isPlainObject,
+  jsonFault,
   messageOf,
   type Plug,
   problemsOfCode,
@@ -20,7 +21,7 @@ export function createTransformer(sandbox: Sandbox): Plug {
     compatible: '>=1.0.0 <3',
     kind: 'sensor',
     description:
-      'Makes raw data by an expression that gives an object. Gives Error, and no failure, when a value is missing or the result is no object.',
+      'Makes raw data by an expression that gives an object. Gives Error, and no failure, when a value is missing or the result is no object of plain JSON.',
     category: 'Data',
     parameters: [],
     states: ['Success', 'Error'],
@@ -54,7 +55,12 @@ export function createTransformer(sandbox: Sandbox): Plug {
 }
 
 function resultOf(value: unknown) {
-  if (isPlainObject(value)) return { state: 'Success', rawData: value } as const
+  if (isPlainObject(value)) {
+    const fault = jsonFault(value, 'result')
+    return fault === undefined
+      ? ({ state: 'Success', rawData: value } as const)
+      : failed(new Error(`the expression gives ${fault}`))
+  }
   return failed(new Error('the expression gives no object; write one such as { value: temperature * 2 }'))
 }
 

@@ -1,4 +1,5 @@
 /** The figures of a window: count, mean, extremes, sum, deviation and percentiles. */
+import { keptPlain } from '../../src/plug.ts'
 import { summaryOf } from '../window/sliding-window.ts'
 import { deviation } from '../window/summary.ts'
 import {
@@ -30,6 +31,10 @@ export interface Statistics {
 
 /** The memory of before, or a new one when there is none that fits. */
 export function memoryOf(state: unknown, ordered: boolean): Memory {
+  return keptPlain(fittingMemory(state, ordered))
+}
+
+function fittingMemory(state: unknown, ordered: boolean): Memory {
   if (!isMemory(state) || (state.tree !== null) !== ordered) {
     return { ...timedWindow(), tree: ordered ? emptyTree() : null }
   }

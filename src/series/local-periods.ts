@@ -34,6 +34,41 @@ export function beginOfPeriod(period: number, zone: string, { unit, count }: Per
   return isIn(late, midnight, zone) ? late : changeIn(early, late, zone)
 }
 
+/** A clock that moves by this much or more changes sides of the date line. */
+const DATE_LINE = DAY - DAY / 8
+const FIRST_YEAR = 1800
+const LAST_YEAR = 2100
+/** By zone: there are a few hundred. */
+const SKIPPED = new Map<string, readonly number[]>()
+
+/** Numbers of the days that a zone never had, since it changed sides of the date line; in ascending order. */
+export function skippedDays(zone: string): readonly number[] {
+  const known = SKIPPED.get(zone)
+  if (known !== undefined) return known
+  const found: number[] = []
+  for (let year = FIRST_YEAR; year < LAST_YEAR; year++) {
+    const [early, late] = [Date.UTC(year, 0, 1), Date.UTC(year + 1, 0, 1)]
+    if (offsetMs(late, zone) - offsetMs(early, zone) < DATE_LINE) continue
+    const change = jumpIn(early, late, zone)
+    const before = Math.floor((change - 1 + offsetMs(change - 1, zone)) / DAY)
+    const after = Math.floor((change + offsetMs(change, zone)) / DAY)
+    for (let day = before + 1; day < after; day++) found.push(day)
+  }
+  SKIPPED.set(zone, found)
+  return found
+}
+
+/** The instant of that change; other changes of the year are smaller. */
+function jumpIn(early: number, late: number, zone: string): number {
+  let [low, high] = [early, late]
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2)
+    if (offsetMs(middle, zone) - offsetMs(low, zone) < DATE_LINE) low = middle
+    else high = middle
+  }
+  return high
+}
+
 function isIn(time: number, reading: number, zone: string): boolean {
   return time + offsetMs(time, zone) === reading
 }

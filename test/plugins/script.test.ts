@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { createScript } from '../../plugins/script/plug.ts'
+import type { EngineEvent } from '../../src/core/engine/events.ts'
 import { Sandbox } from '../../src/core/script/sandbox.ts'
+import { createEngine, simulate, VirtualClock } from '../../src/index.ts'
 import { checkPlug, runPlug, runPlugLater } from '../support/plug-context.ts'
 
 const script = createScript(new Sandbox())
@@ -129,6 +131,92 @@ describe('script', () => {
     await runPlugLater(mine, call)
     expect(runPlug(mine, call).rawData).toEqual({ v: 1 })
     expect(runPlug(mine, { properties: { script: 'null.x' } }).state).toBe('Error')
+  })
+
+  describe('memory', () => {
+    const COUNT = `
+      const memory = options.internalState || { count: 0 }
+      memory.count++
+      options.internalState = memory
+      return { count: memory.count }`
+
+    it('is what stands in options.internalState at the end', async () => {
+      const first = await run(COUNT)
+      expect(first).toMatchObject({ rawData: { count: 1 }, internalState: { count: 1 } })
+      const second = await run(COUNT, { internalState: first.internalState })
+      expect(second).toMatchObject({ rawData: { count: 2 }, internalState: { count: 2 } })
+    })
+
+    it.each([
+      ['(options, send) => { options.internalState = [1]; send(null, { sent: 1 }) }', undefined, [1]],
+      ['options.internalState = 7; return await Promise.resolve({ late: 1 })', undefined, 7],
+      ['options.internalState.n++; return {}', { n: 1 }, { n: 2 }],
+      ['return {}', { n: 1 }, { n: 1 }],
+      ['options.internalState = null; return {}', { n: 1 }, null],
+      ['delete options.internalState; return {}', { n: 1 }, null],
+      ['return {}', undefined, undefined],
+    ])('after %s with %j before is %j', async (source, internalState, after) => {
+      expect((await run(source, { internalState })).internalState).toEqual(after)
+    })
+
+    it.each([
+      ['options.internalState = { n: 2 }; throw new Error("no luck")'],
+      ['options.internalState = { n: 2 }; return 5'],
+      ['options.internalState = { n: 2 }; send("refused")'],
+    ])('stays as it was when the run gives Error: %s', async (source) => {
+      const ran = await run(source, { internalState: { n: 1 } })
+      expect([ran.state, ran.internalState]).toEqual(['Error', undefined])
+    })
+
+    it.each([
+      ['options.internalState = "x".repeat(200000); return {}', 'its memory has 200002 characters, at most 100000'],
+      ['options.internalState = { at: [NaN] }; return {}', 'options.internalState.at[0], which is NaN'],
+    ])('is refused as a whole: %s: %s', async (source, reason) => {
+      expect((await run(source, { internalState: 1 })).rawData?.['error']).toContain(reason)
+    })
+
+    it('lasts over runs, a restart and a simulation', async () => {
+      const node = { label: 's', name: 'script', resource: 'r', dataTrigger: true, properties: { script: COUNT } }
+      const engine = createEngine({ plugs: [script], scheduler: new VirtualClock(0) })
+      const task = await engine.start({ sensors: [node] })
+      for (let i = 0; i < 2; i++) {
+        engine.receive({ resource: 'r' })
+        await engine.settled()
+      }
+      const saved = JSON.parse(JSON.stringify(task.save())) as ReturnType<typeof task.save>
+      await engine.close()
+      const next = createEngine({ plugs: [script], scheduler: new VirtualClock(0) })
+      const restored = await next.restore(saved)
+      next.receive({ resource: 'r' })
+      await next.settled()
+      expect(restored.node('s').rawData).toEqual({ count: 3 })
+      await next.close()
+      const messages = [1000, 2000, 3000].map((timestamp) => ({ resource: 'r', timestamp }))
+      const counts: unknown[] = []
+      const onEvent = (event: EngineEvent) => void (event.type === 'result' && counts.push(event.rawData))
+      await simulate({ sensors: [node] }, { plugs: [script], messages, onEvent })
+      expect(counts).toEqual([{ count: 1 }, { count: 2 }, { count: 3 }])
+    })
+  })
+
+  it.each([
+    ['return { v: 0 / 0 }', 'result.v, which is NaN; leave it out, or give null'],
+    ['return { v: { list: [1, 1 / 0] } }', 'result.v.list[1], which is Infinity'],
+    ['return { v: new Map([[1, 2]]) }', 'result.v, which is an object of the class Map'],
+    [
+      'class Reading { n = 1 }; return { "a b": new Reading() }',
+      'result["a b"], which is an object of the class Reading',
+    ],
+    ['return { v: () => 1 }', 'result.v, which is a function'],
+    ['return { v: [undefined] }', 'result.v[0], which is undefined'],
+    ['const v = { n: [] }; v.n.push(v); return { v }', 'result.v.n[0], which leads back to result.v'],
+  ])('refuses what JSON would change: %s: %s', async (source, reason) => {
+    expect((await run(source)).rawData?.['error']).toContain(reason)
+  })
+
+  it('takes what says what it is as JSON, and leaves out what is absent', async () => {
+    const source = 'return { at: new Date(0), gone: undefined, own: Object.create(null) }'
+    expect((await run(source)).rawData).toEqual({ at: '1970-01-01T00:00:00.000Z', own: {} })
   })
 
   it('hands on the log of a script that fails', async () => {

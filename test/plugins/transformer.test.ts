@@ -20,6 +20,8 @@ describe('transformer', () => {
   it.each([
     ['t', 'gives no object'],
     ['list', 'gives no object'],
+    ['{ ratio: t / 0 }', 'the expression gives result.ratio, which is Infinity'],
+    ['{ list: [t % 0] }', 'the expression gives result.list[0], which is NaN'],
     ['{ x: gone + 1 }', '"gone" has no value'],
   ])('%s gives Error, and no failure: %s', (text, reason) => {
     const ran = run(text)

@@ -16,6 +16,57 @@ describe('updateAlarm', () => {
     expect(ran.state).toBe(which === 0 ? 'Success' : undefined)
   })
 
+  const open = (found: readonly object[]) => {
+    const alarms = sampleAlarms()
+    const { find } = alarms
+    const [sensor] = updateAlarmPlugs({
+      ...alarms,
+      find: async (filter) => ({ ...(await find(filter)), alarms: found.map((one) => ({ ...one })) }),
+    })
+    if (!sensor) throw new Error('no sensor')
+    return { asked: alarms.asked, sensor }
+  }
+
+  it('finds the open alarm of a type and source', async () => {
+    const { asked, sensor } = open([{ id: 'alarm-7' }])
+    const properties = { type: 'HEAT', resource: 'boiler-1', severity: 'CRITICAL' }
+    expect(await runPlugLater(sensor, { properties })).toMatchObject({ state: 'Success' })
+    expect(asked).toEqual([
+      ['find', { source: 'boiler-1', type: ['HEAT'], status: ['ACTIVE', 'ACKNOWLEDGED'] }],
+      ['update', 'alarm-7', { severity: 'CRITICAL' }, cause],
+    ])
+  })
+
+  it.each([
+    ['node', { nodeResource: 'pump-1', taskResource: 'house' }, 'pump-1'],
+    ['task', { taskResource: 'house' }, 'house'],
+  ])('asks for the resource of the %s when none is named', async (_, around, source) => {
+    const { asked, sensor } = open([{ id: 'alarm-7' }])
+    await runPlugLater(sensor, { properties: { type: 'HEAT', status: 'ACKNOWLEDGED' }, ...around })
+    expect(asked[0]).toMatchObject(['find', { source }])
+  })
+
+  it('is Error when none is open, but for one that was to be cleared', async () => {
+    const { asked, sensor } = open([])
+    const call = (status: string) =>
+      runPlugLater(sensor, { properties: { type: 'HEAT', resource: 'boiler-1', status } })
+    expect(await call('ACKNOWLEDGED')).toMatchObject({
+      state: 'Error',
+      rawData: { error: 'no alarm HEAT of boiler-1 is open' },
+    })
+    expect(await call('CLEARED')).toMatchObject({ state: 'Success', rawData: {} })
+    expect(asked.every(([what]) => what === 'find')).toBe(true)
+  })
+
+  it('needs an id or a type; an id is enough', async () => {
+    const { asked, sensor } = open([])
+    expect((await runPlugLater(sensor, { properties: { status: 'CLEARED' } })).rawData).toEqual({
+      error: 'updateAlarm has no alarm to change; give its alarmId or its type',
+    })
+    await runPlugLater(sensor, { properties: { alarmId: 'alarm-9', type: 'HEAT', status: 'CLEARED' } })
+    expect(asked).toEqual([['update', 'alarm-9', { status: 'CLEARED' }, cause]])
+  })
+
   it('with nothing to change is Error', async () => {
     const [sensor] = updateAlarmPlugs(sampleAlarms())
     if (!sensor) throw new Error('no sensor')

@@ -26,6 +26,8 @@ const EARLIER: readonly (readonly [string, string])[] = [
   ['invokeCount', '1.0.0'],
   ['isParameterEqual', '1.0.0'],
   ['script', '1.0.0'],
+  ['script', '1.1.0'],
+  ['updateAlarm', '1.0.0'],
   ['transformer', '1.0.0'],
 ]
 

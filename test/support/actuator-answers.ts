@@ -16,6 +16,10 @@ export const ODD_ANSWERS = [
   'memory',
   'a list as raw data',
   'reserved',
+  'bigint',
+  'a date within',
+  'no number',
+  'a thenable',
   'without prototype',
   'of a class',
   'later message',
@@ -57,6 +61,16 @@ export function answerNamed(
     memory: () => ({ message, internalState: { now } }),
     'a list as raw data': () => ({ rawData: [now] }),
     reserved: () => ({ rawData: { constructor: now }, message }),
+    bigint: () => ({ rawData: { now: BigInt(now) } }),
+    'a date within': () => ({ rawData: { list: [{ at: new Date(now) }] }, message }),
+    'no number': () => ({ rawData: { now: Number.NaN }, message }),
+    // It calls back at once, more than once, and returns nothing.
+    'a thenable': () => ({
+      then(fulfil: (answer: unknown) => void) {
+        fulfil({ message })
+        fulfil({ message: 'again' })
+      },
+    }),
     'without prototype': () => ({ __proto__: null, message }),
     'of a class': () => new Said(),
     'later message': () => later({ message }),

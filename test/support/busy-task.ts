@@ -43,11 +43,11 @@ const busy = rule({
 export async function inTheMiddle(): Promise<Live> {
   const t = await live(busy, {
     script: (plugs) => {
-      plugs.say('held', { state: 'On', after: 5000, rawData: { v: Number.NaN } })
+      plugs.say('held', { state: 'On', after: 5000, rawData: { v: -1.5 } })
       plugs.say('follow', { state: 'Off', then: { state: 'On', after: 6000 } })
       plugs.say('retrying', 'Off', new Error('busy'), 'On')
       plugs.say('evicting', 'On')
-      plugs.say('chained', { state: 'On', rawData: { n: 7, list: [Infinity] } })
+      plugs.say('chained', { state: 'On', rawData: { n: 7, list: [null] } })
       plugs.say('retried', new Error('busy'), { message: 'done' })
       plugs.say('slow', LATER)
     },

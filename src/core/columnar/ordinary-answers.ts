@@ -2,6 +2,8 @@
  * What plugs ordinarily answer, told by cheap reads. Whatever is not ordinary here is read by plug/result.ts, which
  * decides; nothing is ordinary here that would be wrong there.
  */
+import { isPlainRecord } from '../plug/answer-json.ts'
+
 type Fields = Readonly<Record<string, unknown>>
 
 /** What a row keeps of an actuator's answer: its message or its raw data alone, or both. Undefined: nothing. */
@@ -72,7 +74,8 @@ function indexOf(states: readonly string[], state: string): number {
 }
 
 function isSafeRecord(value: unknown): value is Record<string, unknown> {
-  return isOrdinary(value) && value['prototype'] === undefined && value['__proto__'] === Object.prototype
+  if (!isOrdinary(value) || value['prototype'] !== undefined || value['__proto__'] !== Object.prototype) return false
+  return isPlainRecord(value)
 }
 
 /** Whether raw data may have the properties in it: it outlives the call. */

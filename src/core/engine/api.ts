@@ -200,7 +200,7 @@ export interface NodeView {
   readonly kind: 'sensor' | 'gate' | 'actuator'
   /** probability by state; 1 for a certain one, equal shares for a sensor that is not observed */
   readonly states: Readonly<Record<string, number>>
-  /** ties go to the first state; null for actuators */
+  /** ties go to the first state; null for actuators, sensors that are not observed, and gates behind which none is */
   readonly mostLikelyState: { readonly state: string; readonly probability: number } | null
   readonly rawData?: unknown
   /** epoch ms of the input that it was collected for, also when an actuator answered later */

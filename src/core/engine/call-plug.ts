@@ -86,7 +86,7 @@ export function outcomeOf(plug: Plug, given: unknown): Outcome | Promise<Outcome
   const read = (answer: unknown): Outcome => readAnswer(plug, answer)
   return given instanceof Promise
     ? given.then(read, (error: unknown) => ({ ok: false, error: messageOf(error) }))
-    : settle(given.then(read))
+    : settle(Promise.resolve(given).then(read))
 }
 
 /** Gives a call's context its properties; the outcome of the call when they cannot be used. */

@@ -1,6 +1,7 @@
 /** What an engine refuses, each in its words and with its code. */
 import { AppError } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
+import { jsonFault } from '../plug/answer-json.ts'
 import { requireChannel } from '../plug/channel.ts'
 import type { Sent } from '../task/origin.ts'
 import type { Graph, GraphNode } from '../graph/graph.ts'
@@ -52,6 +53,8 @@ export function requirePushed(label: string, value: { readonly state?: unknown; 
       `rawData pushed to ${label} is no object; write for example { rawData: { level: 3 } }`,
     )
   }
+  const fault = rawData === undefined ? undefined : jsonFault(rawData, 'rawData')
+  if (fault !== undefined) throw new AppError('VALIDATION', `the push to ${label} has ${fault}`)
   if (state === undefined && rawData === undefined) {
     throw new AppError('VALIDATION', `nothing was pushed to ${label}; give a state, rawData, or both`)
   }

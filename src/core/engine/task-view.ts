@@ -1,5 +1,6 @@
 /** What a task shows of itself: its record, and each node's states and data. */
-import type { GraphNode } from '../graph/graph.ts'
+import { nodesBehind } from '../graph/behind.ts'
+import { UNKNOWN, type GraphNode, type ObservableNode } from '../graph/graph.ts'
 import { posterior } from '../graph/posterior.ts'
 import { health } from '../task/result.ts'
 import { actuatorState, sensorState, type NodeStates, type TaskStatus } from '../task/state.ts'
@@ -62,7 +63,7 @@ export function nodeView(node: GraphNode, state: NodeStates | undefined): NodeVi
     }
   }
   const shares = posterior(node, state?.observed ?? [])
-  const best = shares.indexOf(Math.max(...shares))
+  const best = isObserved(node, state) ? shares.indexOf(Math.max(...shares)) : -1
   const view = {
     node: node.label,
     kind: node.kind,
@@ -77,6 +78,13 @@ export function nodeView(node: GraphNode, state: NodeStates | undefined): NodeVi
     ...(sensor.collectedTime !== -1 && { collectedTime: sensor.collectedTime }),
     ...errorOf(sensor),
   }
+}
+
+/** A gate is when a sensor behind it is. */
+function isObserved(node: ObservableNode, state: NodeStates | undefined): boolean {
+  const isKnown = ({ index }: ObservableNode): boolean => (state?.observed[index]?.state ?? UNKNOWN) !== UNKNOWN
+  if (isKnown(node)) return true
+  return node.kind === 'gate' && [...nodesBehind(node)].some((behind) => behind.kind === 'sensor' && isKnown(behind))
 }
 
 function errorOf(node: { error: { time: number; message: string } | null }): Pick<NodeView, 'error'> {

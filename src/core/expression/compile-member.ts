@@ -4,7 +4,7 @@ import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
 import { isRoot } from '../placeholders/path.ts'
 import type { Compiler } from './compiler.ts'
 import { CONSTANTS, LIBRARIES } from './functions.ts'
-import { chainOf, lookupLength, memberName, pathOf } from './names.ts'
+import { chainOf, lookupLength, memberName, pathOf, withMeta } from './names.ts'
 import type { Side } from './operators.ts'
 import { findName, type Scope } from './scope.ts'
 import { member } from './values.ts'
@@ -44,9 +44,10 @@ function rooted(compiler: Compiler, node: MemberExpression, scope: Scope | undef
   let at: MemberExpression = node
   while (at.object.type === 'MemberExpression') at = at.object
   if (at.object.type !== 'Identifier') return undefined
-  const root = at.object.name
-  if (findName(scope, root)) return undefined
-  const chain = chainOf(node)
+  if (findName(scope, at.object.name)) return undefined
+  const written = chainOf(node)
+  const chain = written && withMeta(written)
+  const root = chain?.root ?? at.object.name
   if (LIBRARIES.has(root)) {
     const whole = chain ? [root, ...chain.names].join('.') : root
     if (CONSTANTS.has(whole)) return compiler.constant(node, CONSTANTS.get(whole))

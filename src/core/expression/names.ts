@@ -35,6 +35,12 @@ export function chainOf(node: Expression | Super): Chain | undefined {
   return at.type === 'Identifier' ? { root: at.name, names: names.reverse() } : undefined
 }
 
+/** `META.$.<key>` is metadata of the node's resource here as in every property; any other chain is as it is written. */
+export function withMeta(chain: Chain): Chain {
+  const { root, names } = chain
+  return root === 'META' && names[0] === '$' ? { root: 'node', names: ['resource', 'meta', ...names.slice(1)] } : chain
+}
+
 /**
  * How many names after the root the engine reads by itself; everything further is read from that value. 0 when the
  * chain is longer than what it asks for.

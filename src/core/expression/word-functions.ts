@@ -42,6 +42,7 @@ export function wrongCall(name: string, args: readonly AnyNode[]): WrongCall | u
     const count = least === most ? `${least}` : `${least} or ${most}`
     return { message: `${name} takes ${count} arguments, written one by one`, suggestion: `write ${form}` }
   }
+  if (name === 'between') return overTheTurn(args)
   const zone = args[1]
   if (!isCalendarPart(name) || zone === undefined) return undefined
   if (zone.type !== 'Literal' || typeof zone.value !== 'string') {
@@ -54,6 +55,18 @@ export function wrongCall(name: string, args: readonly AnyNode[]): WrongCall | u
   } catch {
     const message = `"${zone.value}" is not a time zone`
     return { message, suggestion: 'write one such as Europe/Brussels or +02:00, or leave it out for UTC' }
+  }
+}
+
+/** Hours over midnight, months over the turn of the year: `between` compares numbers, and does not begin anew at 0. */
+function overTheTurn([value, low, high]: readonly AnyNode[]): WrongCall | undefined {
+  if (value?.type !== 'CallExpression' || value.callee.type !== 'Identifier') return undefined
+  const part = value.callee.name
+  if (!isCalendarPart(part) || low?.type !== 'Literal' || high?.type !== 'Literal') return undefined
+  if (typeof low.value !== 'number' || typeof high.value !== 'number' || low.value <= high.value) return undefined
+  return {
+    message: `between never holds, since ${low.value} is above ${high.value}`,
+    suggestion: `write ${part}(...) >= ${low.value} || ${part}(...) <= ${high.value} for what goes over the turn`,
   }
 }
 

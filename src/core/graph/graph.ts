@@ -84,6 +84,8 @@ export interface SensorNode extends RunnableNode {
   readonly schedule: string | undefined
   /** ms; Infinity when the observation is kept */
   readonly evictionTime: number
+  /** raw data outlives the observation */
+  readonly keepRawData: boolean
   readonly timeoutState: number
   /** gates that depend on it, parents before children */
   readonly gates: readonly GateNode[]

@@ -16,7 +16,9 @@ export function topPath(name: string): { readonly path: LogicPath } | { readonly
   const segments = scanned ? scanned.segments : name.split('.')
   const fault = checkNames(name, segments)
   if (fault) return { fault }
-  const rooted = isRoot(segments[0] ?? '') ? segments : ['streamdata', ...segments]
+  const [first = '', second, ...keys] = segments
+  const isMeta = first === 'META' && second === '$'
+  const rooted = isMeta ? ['node', 'resource', 'meta', ...keys] : isRoot(first) ? segments : ['streamdata', ...segments]
   const parsed = toPath(rooted)
   return 'fault' in parsed ? parsed : { path: withParts(parsed.path) }
 }

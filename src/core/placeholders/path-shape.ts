@@ -38,6 +38,12 @@ function checkNodes(segments: readonly string[]): { message: string; suggestion:
     return { message: 'does not say what of the node to read', suggestion: `write one of ${forms}` }
   }
   if (!NODE_PARTS.includes(part)) {
+    const place = segments.findIndex((segment) => NODE_PARTS.includes(segment))
+    if (place > 1) {
+      const [dotted, rest] = [segments.slice(0, place).join('.'), segments.slice(place).join('.')]
+      const hint = `put a label with a dot in it in quotes: nodes["${dotted}"].${rest}`
+      return { message: `a node has no "${part}"`, suggestion: hint }
+    }
     const close = nearest(part, NODE_PARTS)
     const hint = close === undefined ? `write one of ${forms}` : `did you mean nodes.${label}.${close}?`
     return { message: `a node has no "${part}"`, suggestion: hint }

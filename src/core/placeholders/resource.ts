@@ -95,6 +95,16 @@ function metaId(path: readonly string[], scope: ResourceScope): string {
   return idOf(value, `"${text}"`)
 }
 
+/** The id that a reference names, as metadata have it: `{"$ref": "/resources/<id>"}`; undefined for anything else. */
+export function referencedId(value: unknown): string | undefined {
+  if (!isPlainObject(value) || ownValue(value, '$ref') === undefined) return undefined
+  try {
+    return idOf(value, 'the reference')
+  } catch {
+    return undefined
+  }
+}
+
 const REFERENCE = /^(?:\/api)?\/resources\/([^/?#]+)\/?$/
 
 function idOf(value: unknown, text: string): string {

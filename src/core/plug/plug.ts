@@ -47,7 +47,7 @@ export interface PropertyProblem {
 
 /**
  * What a call gives. A sensor gives a state, raw data, or both. A bare string is short for `{ state }`.
- * All of it must be plain JSON.
+ * Raw data and memory must be plain JSON: an answer that holds anything else is a failure that names the place.
  */
 export interface PlugResult<State extends string = string> {
   state?: State

@@ -1,4 +1,5 @@
 /** Resolved properties in the form that a plug declares: defaults filled in, values of the declared types. */
+import { referencedId } from '../placeholders/resource.ts'
 import { FIELD_TYPES } from './field-type.ts'
 import type { InputField, Plug, PropertyProblem } from './plug.ts'
 import { shown } from './problem.ts'
@@ -27,7 +28,7 @@ export function finishProperties(plug: Plug, values: Properties, later: Readonly
   const problems: PropertyProblem[] = []
   for (const [name, field] of Object.entries(plug.input)) {
     if (later.has(name)) continue
-    const given = values[name]
+    const given = asReferenced(field, values[name])
     const value = given ?? field.defaultValue
     const type = FIELD_TYPES[field.type]
     const finished = value === undefined || type.fits(value) ? value : type.convert(value)
@@ -40,6 +41,11 @@ export function finishProperties(plug: Plug, values: Properties, later: Readonly
     }
   }
   return problems.length > 0 ? { problems } : { properties }
+}
+
+/** A resource may be a reference in metadata, as that of a node may. */
+function asReferenced({ format }: InputField, value: unknown): unknown {
+  return format?.type === 'resource' ? (referencedId(value) ?? value) : value
 }
 
 /** True when finishProperties would change and refuse nothing. Allocates nothing. */

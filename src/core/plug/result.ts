@@ -1,5 +1,7 @@
 /** What a plug gave, checked before it becomes an observation. */
+import { messageOf } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
+import { isPlainJson, isPlainRecord, jsonFault } from './answer-json.ts'
 import type { Plug } from './plug.ts'
 import { shown } from './problem.ts'
 
@@ -34,13 +36,20 @@ export function stateIndex(plug: Plug, state: string): number {
 /**
  * Reads what `execute` returned: nothing, a state, or an object with `state` (older scripts say
  * `observedState`), `rawData`, `internalState`, `message`, `after` and `then`. Other fields are ignored.
+ * What is kept of it, raw data and memory, must be plain JSON.
  * A wrong answer is a value with a text for people, never a throw.
  */
 export function readAnswer(plug: Plug, answer: unknown): Answer | BadAnswer {
-  return readStep(plug, answer, 0)
+  try {
+    return readStep(plug, answer, '', 0)
+  } catch (error) {
+    // A getter, or what stands behind a proxy, may throw.
+    return bad(plug, `gave an answer that cannot be read: ${messageOf(error)}`)
+  }
 }
 
-function readStep(plug: Plug, answer: unknown, depth: number): Answer | BadAnswer {
+/** `path`: of the answer in the whole one, with its dot. */
+function readStep(plug: Plug, answer: unknown, path: string, depth: number): Answer | BadAnswer {
   if (typeof answer === 'string') return answerOfState(plug, answer)
   if (answer === undefined || answer === null) return NOTHING
   if (!isPlainObject(answer))
@@ -58,6 +67,7 @@ function readStep(plug: Plug, answer: unknown, depth: number): Answer | BadAnswe
   if (rawData !== undefined && hasForbiddenKey(rawData)) {
     return bad(plug, `gave rawData with one of the keys ${[...FORBIDDEN_KEYS].join(', ')}, which are not allowed`)
   }
+  if (rawData !== undefined && !isPlainRecord(rawData)) return notJson(plug, rawData, `${path}rawData`)
   const message = answer['message'] ?? undefined
   if (message !== undefined && typeof message !== 'string') {
     return bad(plug, `gave ${shown(message)} as message; it must be text`)
@@ -70,14 +80,22 @@ function readStep(plug: Plug, answer: unknown, depth: number): Answer | BadAnswe
   let then: Answer | undefined
   if (next !== undefined) {
     if (depth + 1 > MAX_CHAIN) return bad(plug, `gave a chain of more than ${MAX_CHAIN} results by then`)
-    const read = readStep(plug, next, depth + 1)
+    const read = readStep(plug, next, `${path}then.`, depth + 1)
     if (!read.ok) return read
     if (read.after === undefined) {
       return bad(plug, 'gave a result by then without its own after; say after how many milliseconds')
     }
     then = read
   }
-  return { ok: true, state, rawData, internalState: answer['internalState'], message, after, then }
+  const internalState = answer['internalState']
+  // An actuator keeps no memory.
+  if (internalState !== undefined && plug.kind === 'sensor' && !isPlainJson(internalState))
+    return notJson(plug, internalState, `${path}internalState`)
+  return { ok: true, state, rawData, internalState, message, after, then }
+}
+
+function notJson(plug: Plug, value: unknown, path: string): BadAnswer {
+  return bad(plug, `gave ${jsonFault(value, path) ?? `${path}, which is different at each look`}`)
 }
 
 function hasForbiddenKey(record: Record<string, unknown>): boolean {

@@ -19,6 +19,7 @@ type NodeFields = NodeOverride['properties']
 const SENSOR_FIELDS = {
   cost: 'sequence',
   evictionTime: 'evictionTime',
+  keepRawData: 'keepRawData',
   pollingPeriod: 'pollingPeriod',
   pollingFixedRate: 'pollingFixedRate',
   tickTrigger: 'tickTrigger',

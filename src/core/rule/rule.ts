@@ -45,8 +45,10 @@ export interface Sensor extends PlugNode {
   dataTrigger?: boolean
   /** default true: run on the task tick. Never for a trigger's destination or a node with its own clock */
   tickTrigger?: boolean
-  /** ms after which the observation is forgotten */
+  /** ms after which the observation is forgotten, and its raw data with it */
   evictionTime?: number
+  /** default false; true: raw data stays when the observation is evicted */
+  keepRawData?: boolean
   /** ms; gives the sensor a clock of its own */
   pollingPeriod?: number
   /** default true; false: the period counts from the end of the last execution */
@@ -276,6 +278,7 @@ export interface NodeOverride {
     cost?: number
     resource?: string
     evictionTime?: number
+    keepRawData?: boolean
     pollingPeriod?: number
     pollingFixedRate?: boolean
     tickTrigger?: boolean

@@ -8,6 +8,7 @@ import { checkCycles } from './check/check-cycles.ts'
 import { checkPlugNodes } from './check/check-plug-nodes.ts'
 import { checkProperties } from './check/check-properties.ts'
 import { checkReach } from './check/check-reach.ts'
+import { checkImpossibleRows } from './check/check-rows.ts'
 import { checkResets } from './check/check-resets.ts'
 import { checkNodeSchedules } from './check/check-schedules.ts'
 import { checkRelations } from './check/check-relations.ts'
@@ -192,6 +193,7 @@ function checkGraph(rule: LooseRule, plugs: PlugRegistry, context: GraphContext,
   const sound = checkRelations(index, report)
   checkTriggers(rule, index, report)
   checkResets(rule, index, context.settings, invocations, report)
+  checkImpossibleRows(rule, index, sound, report)
   const onCycle = checkCycles(rule, index, report)
   checkReach(index, new Set([...sound].filter((label) => !onCycle.has(label))), report)
 }

@@ -10,7 +10,7 @@ import type { Schedule, WallClock } from './schedule.ts'
 import { quoted } from './schedule-problem.ts'
 
 export interface NextRunsOptions {
-  /** epoch ms; a rule without DTSTART starts there, or at the downtime when that is earlier */
+  /** epoch ms; a run at that very instant is one of them. A rule without DTSTART starts there, and runs after it, or at the downtime when that is earlier */
   from: number
   /** IANA name or offset, default UTC */
   zone?: string
@@ -103,7 +103,9 @@ export function nextRuns(expression: string, options: NextRunsOptions): NextRuns
   const { wallClock } = schedule
   if (wallClock === undefined) throw new AppError('SCHEDULE', `${quoted(expression)} has no wall clock`)
   const runs: NextRun[] = []
-  for (let at = schedule.first(from); at !== null && runs.length < count; at = schedule.next(at)) {
+  // One at the bound itself counts; a rule that counts from there begins with the one after it.
+  const first = schedule.anyStart === true ? schedule.next(Math.ceil(from) - 1) : schedule.first(from)
+  for (let at = first; at !== null && runs.length < count; at = schedule.next(at)) {
     runs.push(describeRun(at, wallClock))
   }
   const all = clockChanges(wallClock.zone, from, from + TWO_YEARS_MS).map((change) =>

@@ -15,6 +15,8 @@ const MAX_TEXT = 2_000_000
 /** Lines that one run may log, and characters that are kept of each. */
 const MAX_LINES = 100
 const MAX_LINE = 1000
+/** Characters of JSON that a script may remember: with the rest of its input it must come in again. */
+const MAX_MEMORY = 100_000
 /** JSON that nests deeper is refused: the parser inside of the sandbox would overflow its stack. */
 const DEPTH = 200
 
@@ -279,14 +281,69 @@ const messageOf = (error) => {
   try { return text(error !== null && typeof error === 'object' && 'message' in error ? '' + error.message : '' + error) }
   catch { return 'unprintable error' }
 }
+const NAME = /^[A-Za-z_$][\\w$]*$/
+const test = RegExp.prototype.test
+const plain = Object.prototype
+/* as core/plug/answer-json.ts has it, but for what says by toJSON what it is as JSON */
+const faultOf = (value, path, above) => {
+  if (typeof value === 'number') return value - value === 0 ? '' : path + ', which is ' + value + '; leave it out, or give null'
+  if (typeof value === 'function' || typeof value === 'symbol') return path + ', which is a ' + typeof value + '; give data'
+  if (value === null || typeof value !== 'object' || typeof value.toJSON === 'function') return ''
+  for (let one = above; one !== null; one = one.above) {
+    if (one.value === value) return path + ', which leads back to ' + one.path + '; give a copy without the circle'
+  }
+  const depth = above === null ? 0 : above.depth + 1
+  // What nests deeper is refused with the rest of what is too deep.
+  if (depth > ${DEPTH}) return ''
+  const below = { value, path, above, depth }
+  if (isArray(value)) {
+    spend(1 + value.length)
+    for (let i = 0; i < value.length; i++) {
+      const at = path + '[' + i + ']'
+      const fault = value[i] === undefined ? at + ', which is undefined; give null' : faultOf(value[i], at, below)
+      if (fault !== '') return fault
+    }
+    return ''
+  }
+  const prototype = getPrototypeOf(value)
+  if (prototype !== null && prototype !== plain) {
+    const name = value.constructor ? value.constructor.name : ''
+    return path + ', which is an object of ' + (name ? 'the class ' + name : 'a class') + '; give a plain object, a list, a text or a number made of it'
+  }
+  const keys = keysOf(value)
+  spend(1 + 4 * keys.length)
+  for (let i = 0; i < keys.length; i++) {
+    const at = path + (apply(test, NAME, [keys[i]]) ? '.' + keys[i] : '[' + stringify(keys[i]) + ']')
+    const fault = faultOf(value[keys[i]], at, below)
+    if (fault !== '') return fault
+  }
+  return ''
+}
+let strict = false
+const jsonOf = (value, path) => {
+  const fault = strict ? faultOf(value, path, null) : ''
+  if (fault !== '') throw new TypeError('it gives ' + fault)
+  return toJson(value)
+}
+let remembers = false
+const memory = () => {
+  const { internalState } = options
+  if (internalState === undefined) return remembers ? 'null' : undefined
+  const json = jsonOf(internalState, 'options.internalState')
+  if (json !== undefined && json.length > ${MAX_MEMORY})
+    throw new RangeError('its memory has ' + json.length + ' characters, at most ${MAX_MEMORY} are kept')
+  return json
+}
+let options = {}
 const envelope = { done: false, ok: false, value: undefined, error: 'the script never answers' }
 const succeed = (value) => {
   if (envelope.done) return
   envelope.done = true
   try {
-    const json = toJson(value === undefined ? null : value)
-    envelope.ok = true
+    const json = jsonOf(value === undefined ? null : value, 'result')
+    if (strict) envelope.memory = memory()
     envelope.value = json === undefined ? 'null' : json
+    envelope.ok = true
   } catch (error) { envelope.error = messageOf(error) }
 }
 const fail = (error) => {
@@ -296,7 +353,10 @@ const fail = (error) => {
 }
 const start = (maker, input) => {
   try {
-    const options = parse(input)
+    options = parse(input)
+    strict = options.strict === true
+    delete options.strict
+    remembers = options.internalState !== undefined
     clock = options.now
     seed = options.seed
     delete options.seed
@@ -311,6 +371,6 @@ const finish = () => {
   if (unwritten > 0) push(log, { level: 'WARN', message: unwritten + ' more lines are left out, ${MAX_LINES} are kept of one call' })
   return answer()
 }
-const answer = () => stringify([envelope.ok, envelope.ok ? envelope.value : envelope.error, log])
+const answer = () => stringify(envelope.ok ? [true, envelope.value, log, envelope.memory] : [false, envelope.error, log])
 return [start, finish]
 })()`

@@ -6,7 +6,7 @@ import type { Binding } from '../placeholders/binding.ts'
 import { isRoot, type Fault } from '../placeholders/path.ts'
 import { INSTEAD } from '../expression/refused.ts'
 import { isCalendarPart, similarFunction, WORD_FUNCTIONS, wrongCall } from '../expression/word-functions.ts'
-import { chainOf, lookupLength, memberName, messagePath, pathOf } from '../expression/names.ts'
+import { chainOf, lookupLength, memberName, messagePath, pathOf, withMeta } from '../expression/names.ts'
 import { shorten } from '../expression/parse.ts'
 import { bindingOfName, partsOfText, type Problem, type Source } from '../expression/source.ts'
 import { freeNames, type FreeName } from './free-names.ts'
@@ -80,7 +80,7 @@ export class Reads {
     const { name } = node
     const binding = bindingOfName(name, this.#source)
     if (this.#meaning === 'script' && binding === undefined) {
-      if (!isMade && isRoot(name)) this.#rooted(free)
+      if (!isMade && (isRoot(name) || isMeta(free))) this.#rooted(free)
       return
     }
     if (isTarget) {
@@ -91,7 +91,7 @@ export class Reads {
       )
     }
     if (binding) return this.#read(node, node, around, pathOfBinding(binding), binding)
-    if (isRoot(name)) return this.#rooted(free)
+    if (isRoot(name) || isMeta(free)) return this.#rooted(free)
     const parent = around.at(-1)
     if (isGlobal(name)) {
       const isPlain = parent?.type === 'MemberExpression' && (memberName(parent) ?? 'random') !== 'random'
@@ -124,8 +124,6 @@ export class Reads {
 
   /** A chain such as `nodes.a.state`, as far as the engine reads it. */
   #rooted({ node, around }: FreeName): void {
-    const root = node.name
-    if (!isRoot(root)) return
     const chain: MemberExpression[] = []
     for (const parent of around.toReversed()) {
       const last: Node = chain.at(-1) ?? node
@@ -134,10 +132,14 @@ export class Reads {
     }
     const known = chain.findIndex((one) => memberName(one) === undefined)
     const fixed = known === -1 ? chain : chain.slice(0, known)
-    const names = (fixed.at(-1) && chainOf(fixed.at(-1) ?? node)?.names) ?? []
+    const last = fixed.at(-1)
+    const { root, names } = withMeta((last && chainOf(last)) ?? { root: node.name, names: [] })
+    if (!isRoot(root)) return
     const length = lookupLength(root, names)
-    const end = fixed[Math.min(length, fixed.length) - 1]
-    const isComputed = known !== -1 && fixed.length < length
+    // As metadata `$` stands for two names.
+    const written = length - (names.length - fixed.length)
+    const end = fixed[Math.min(written, fixed.length) - 1]
+    const isComputed = known !== -1 && fixed.length < written
     if (this.#meaning === 'script' && (end === undefined || isComputed)) return
     if (end === undefined || isComputed) {
       const what = isComputed || known !== -1 ? 'computes what it reads' : 'alone is no value'
@@ -261,6 +263,14 @@ export class Reads {
   #wrong(node: Node, message: string, suggestion: string): void {
     this.problems.push({ at: Math.max(0, node.start - this.#before), message, suggestion })
   }
+}
+
+/** Whether a name begins `META.$`; a value of the message may be called META. */
+function isMeta({ node, around }: FreeName): boolean {
+  const parent = around.at(-1)
+  return (
+    node.name === 'META' && parent?.type === 'MemberExpression' && parent.object === node && memberName(parent) === '$'
+  )
 }
 
 function pathOfBinding({ path, optional }: Binding): { readonly path: LogicPath } | { readonly fault: Fault } {

@@ -26,6 +26,8 @@ const LIMITS = ['too much work', 'too deep', 'out of memory', 'stack overflow', 
 export interface ScriptInput {
   readonly now: number
   readonly seed: number
+  /** what JSON would change without a word, such as NaN, is refused, and `options.internalState` is kept; not seen by the script */
+  readonly strict?: boolean
   readonly [key: string]: unknown
 }
 
@@ -39,6 +41,8 @@ export type WriteLine = (line: ScriptLine) => void
 export interface ScriptResult {
   /** plain JSON; null when the script gave nothing */
   readonly value: unknown
+  /** of a strict run: plain JSON that stood in `options.internalState` at the end; undefined: nothing did, then and before */
+  readonly memory: unknown
   readonly log: readonly ScriptLine[]
 }
 
@@ -175,7 +179,7 @@ function runIn(context: QuickJSContext, code: string, input: string): string {
 
 function resultOf(answer: string, write: WriteLine | undefined): ScriptResult {
   if (answer.length > 2 * MAX_JSON) throw new AppError('TOO_LARGE', `the script gives more than ${MAX_JSON} characters`)
-  const [ok, value, log] = JSON.parse(answer) as [boolean, string, readonly ScriptLine[]]
+  const [ok, value, log, memory] = JSON.parse(answer) as [boolean, string, readonly ScriptLine[], (string | null)?]
   if (write) for (const line of log) write(line)
   if (!ok) {
     // without memory there is not even a text
@@ -183,7 +187,8 @@ function resultOf(answer: string, write: WriteLine | undefined): ScriptResult {
     throw new AppError(isLimit ? 'TOO_LARGE' : 'PLUG_FAILED', `the script failed: ${value}`)
   }
   try {
-    return { value: parsePlainJson(value), log }
+    const kept = memory === undefined || memory === null ? undefined : parsePlainJson(memory)
+    return { value: parsePlainJson(value), memory: kept, log }
   } catch (error) {
     throw new AppError('PLUG_FAILED', `what the script gives cannot be used: ${messageOf(error)}`, { cause: error })
   }

@@ -1,6 +1,5 @@
 /** One rule with several values of its parameters over the same messages: how often each of them fires. */
 import { AppError, messageOf, validationError, type Issue } from '../../kernel/errors.ts'
-import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
 import type { EngineEvent } from '../engine/events.ts'
 import { createRegistry } from '../plug/registry.ts'
 import type { PlugRegistry } from '../plug/plug.ts'
@@ -168,5 +167,5 @@ function problemsOf(name: string, rule: Rule | Template, plugs: PlugRegistry): r
 function destinationsOf(rule: Rule | Template): readonly string[] {
   const led = new Set((rule.triggers ?? []).map(({ destinationLabel }) => destinationLabel))
   const labels = [...(rule.actuators ?? []), ...(rule.sensors ?? [])].map(({ label }) => label)
-  return labels.filter((label) => led.has(label) && !FORBIDDEN_KEYS.has(label))
+  return labels.filter((label) => led.has(label))
 }

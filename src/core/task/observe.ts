@@ -67,6 +67,7 @@ export function evict(run: TaskRun, node: SensorNode): void {
   const sensor = sensorState(run.state, node)
   sensor.evictAt = Number.POSITIVE_INFINITY
   sensor.memory = UNKNOWN
+  if (!node.keepRawData) sensor.rawData = undefined
   if (sensor.state === UNKNOWN) return
   traceEvicted(run, node, sensor.state)
   forget(sensor, run.now)

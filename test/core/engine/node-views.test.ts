@@ -27,6 +27,21 @@ describe('all nodes of a task', () => {
     expect(task.nodes()).toEqual(LABELS.map((label) => task.node(label)))
   })
 
+  it('have no most likely state before anything behind them is observed', async () => {
+    const engine = newEngine()
+    const task = await engine.start(RULE)
+    const likely = () => task.nodes().map(({ mostLikelyState }) => mostLikelyState)
+    expect(likely()).toEqual([null, null, null, null])
+    expect(task.node('a').states).toEqual({ Below: 1 / 3, Equal: 1 / 3, Above: 1 / 3 })
+    engine.receive({ resource: 'r', a: 30 })
+    expect(likely()).toEqual([
+      { state: 'Above', probability: 1 },
+      null,
+      { state: 'FALSE', probability: 1 - 1 / 3 },
+      null,
+    ])
+  })
+
   it('take the state of a task that rests apart once', async () => {
     const before = newEngine()
     const first = await before.start(RULE, { id: 'first' })

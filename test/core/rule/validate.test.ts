@@ -327,6 +327,16 @@ describe('each problem is named with its place and with what would be right', ()
       [[['sensors', 2, 'pollingPeriod'], 1000]],
       'WARNING FIELD /sensors/2/pollingPeriod: sensor "wait": pollingPeriod has no effect, because triggers run it',
     ],
+    [
+      'raw data kept beyond an eviction that never comes',
+      [[['sensors', 0, 'keepRawData'], true]],
+      'WARNING FIELD /sensors/0/keepRawData: sensor "heat": keepRawData has no effect without an evictionTime',
+    ],
+    [
+      'keepRawData as text',
+      [[['sensors', 0, 'keepRawData'], 'true']],
+      'ERROR TYPE /sensors/0/keepRawData: "keepRawData" of sensor "heat" must be true or false',
+    ],
     ['tickTrigger on a destination', [[['sensors', 2, 'tickTrigger'], true]], 'WARNING FIELD /sensors/2/tickTrigger'],
     [
       'two clocks',
@@ -443,6 +453,41 @@ describe('each problem is named with its place and with what would be right', ()
       [[['actuators', 0, 'properties', 'message'], '${nodes.heart.rawData.value}']],
       'ERROR BINDING /actuators/0/properties/message: actuator "note": ${nodes.heart.rawData.value}: there is no node "heart"; did you mean "heat"?',
     ],
+    [
+      'a tag that names a label with a dot',
+      [
+        push('sensors', { label: 'pump.1', name: 'coin', resource: '$' }),
+        [['actuators', 0, 'properties', 'message'], 'is {{pump.1.state}}'],
+      ],
+      'ERROR BINDING /actuators/0/properties/message: actuator "note": {{pump.1.state}}: there is no node "pump"; the label "pump.1" has a dot in it; write [pump.1].state',
+    ],
+    [
+      'a placeholder that names a label with a dot',
+      [
+        push('sensors', { label: 'pump.a', name: 'coin', resource: '$' }),
+        [['actuators', 0, 'properties', 'message'], 'is ${nodes.pump.a.state}'],
+      ],
+      'ERROR BINDING /actuators/0/properties/message: actuator "note": "${nodes.pump.a.state}": a node has no "a"; put a label with a dot in it in quotes: nodes["pump.a"].state',
+    ],
+    ...['constructor', 'prototype', '__proto__'].flatMap(
+      (label): [string, readonly (readonly [Path, unknown])[], string][] => [
+        [
+          `the sensor label ${label}`,
+          [push('sensors', { label, name: 'coin', resource: '$' })],
+          `ERROR LABEL /sensors/3/label: the sensor label "${label}" is refused; choose another label`,
+        ],
+        [
+          `the actuator label ${label}`,
+          [[['actuators', 0, 'label'], label]],
+          `ERROR LABEL /actuators/0/label: the actuator label "${label}" is refused`,
+        ],
+        [
+          `the relation label ${label}`,
+          [[['relations', 0, 'label'], label]],
+          `ERROR LABEL /relations/0/label: the relation label "${label}" is refused`,
+        ],
+      ],
+    ),
     [
       'a binding to an unknown field',
       [[['actuators', 0, 'properties', 'message'], '${nodes.heat.rawData.valeu}']],

@@ -39,6 +39,12 @@ describe('the next runs of an expression', () => {
     expect(times(result).map(([at]) => at)).toEqual(['2026-03-29T13:00:00+02:00', '2026-03-31T13:00:00+02:00'])
   })
 
+  it('include one at the very instant from which they are asked', () => {
+    const at = Date.UTC(2026, 2, 28, 6)
+    expect(nextRuns('0 0 6 * * ?', { from: at, count: 2 }).runs.map((run) => run.at)).toEqual([at, at + 86_400_000])
+    expect(nextRuns('0 0 6 * * ?', { from: at + 1, count: 1 }).runs.map((run) => run.at)).toEqual([at + 86_400_000])
+  })
+
   it('are ten by default, and fewer when there are no more', () => {
     expect(nextRuns('* * * * *', { from }).runs).toHaveLength(10)
     expect(nextRuns('FREQ=DAILY;COUNT=3', { from }).runs).toHaveLength(2)

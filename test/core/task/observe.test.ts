@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { live, promisesSettled } from '../../support/live-engine.ts'
+import { live, promisesSettled, restarted } from '../../support/live-engine.ts'
 import { gate, general, is, on, rule, trigger, turns } from '../../support/rule-writing.ts'
 
 describe('an observation', () => {
@@ -140,6 +140,31 @@ describe('an eviction', () => {
     expect(t.task.node('a').states).toEqual({ Off: 0.5, On: 0.5 })
     expect(t.task.node('both').states['TRUE']).toBe(0.5)
     expect(t.task.node('any').states['TRUE']).toBe(1)
+  })
+
+  it('forgets the raw data of the sensor, also when a reset made its state unknown before', async () => {
+    const reading = rule({
+      sensors: {
+        a: on('switch', { evictionTime: 5000 }),
+        kept: on('switch', { evictionTime: 5000, keepRawData: true }),
+        reads: on('switch', { resource: 'q', properties: { value: '${?nodes.a.rawData.v}' } }),
+      },
+    })
+    const t = await live(reading)
+    const both = (state: string) => ({ state, rawData: { v: 1 } })
+    t.plugs.say('a', both('On'), new Error('broken'))
+    t.plugs.say('kept', both('On'))
+    t.send({})
+    t.to(4999)
+    t.send({})
+    expect(t.task.node('a')).toMatchObject({ rawData: { v: 1 }, states: { On: 0.5 } })
+    t.send({}, 'q')
+    t.to(60_000)
+    t.send({}, 'q')
+    expect(t.plugs.callsOf('reads').map(({ properties }) => properties['value'])).toEqual([1, undefined])
+    expect(t.task.node('a')).not.toHaveProperty('rawData')
+    expect(t.task.node('kept')).toMatchObject({ rawData: { v: 1 }, states: { On: 0.5 } })
+    expect((await restarted(t)).task.node('a')).not.toHaveProperty('rawData')
   })
 
   it('counts from the last observation', async () => {

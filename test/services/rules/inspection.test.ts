@@ -21,7 +21,7 @@ describe('a node', () => {
     expect(body).toMatchObject({
       name: 'hot',
       states: [{ COLD: 0.5 }, { HOT: 0.5 }],
-      mostLikelyState: { state: 'COLD', probability: 0.5 },
+      mostLikelyState: null,
     })
   })
 

@@ -71,7 +71,18 @@ function checkUse(place: Place, index: RuleIndex, declared: ReadonlySet<string>,
       report,
     )
   } else if (target === undefined) {
-    found(place, severity, `there is no node ${shown(name)}`, report.suggest(name, index.nodes.keys(), 'nodes'), report)
+    const dotted = dottedLabel(use, index)
+    if (dotted !== undefined) {
+      const text = `there is no node ${shown(name)}; the label ${shown(dotted.label)} has a dot in it`
+      found(place, 'ERROR', text, `write ${dotted.instead}`, report)
+    } else
+      found(
+        place,
+        severity,
+        `there is no node ${shown(name)}`,
+        report.suggest(name, index.nodes.keys(), 'nodes'),
+        report,
+      )
   } else if (target.kind === 'relation') {
     if (part !== 'state')
       found(
@@ -101,6 +112,19 @@ function checkUse(place: Place, index: RuleIndex, declared: ReadonlySet<string>,
       report,
     )
   }
+}
+
+/** The longest label with dots that a tag may mean, and how to write it. A placeholder is refused before, by its shape. */
+function dottedLabel({ segments, text }: BindingUse, index: RuleIndex): { label: string; instead: string } | undefined {
+  if (!text.startsWith('{{')) return undefined
+  const [first = '', ...rest] = segments
+  const steps = [first, ...(rest[0] === 'rawData' ? rest.slice(1) : rest)]
+  for (let count = steps.length; count > 1; count--) {
+    const label = steps.slice(0, count).join('.')
+    const [part = 'state', ...fields] = steps.slice(count)
+    if (index.nodes.has(label)) return { label, instead: `[${label}].${[part, ...fields].join('.')}` }
+  }
+  return undefined
 }
 
 function found(

@@ -3,6 +3,7 @@ import { messageOf } from '../../../kernel/errors.ts'
 import { durationMs } from '../../../kernel/duration.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import { at } from '../../../kernel/pointer.ts'
+import { metaPath } from '../../placeholders/meta.ts'
 import { parsePlainJson } from '../../plug/plain-json.ts'
 import { shown } from '../../plug/problem.ts'
 import type { Sensor } from '../rule.ts'
@@ -29,6 +30,7 @@ export function checkPlugNodes(
       if (isFired) checkConditional(entry, report)
       else checkStart(entry, hasTick, report)
       checkClocks(entry, report)
+      checkKeptData(entry, report)
       if (!isFired) checkFrequency('pollingPeriod', entry.node.pollingPeriod, at(entry.path, 'pollingPeriod'), report)
       if (entry.plug?.tellsSilence === true) checkSilence(entry, isFired, invocations, report)
     } else if (entry.label !== '' && !fired.has(entry.label)) {
@@ -103,7 +105,7 @@ function checkFallbackStates(entry: PlugEntry, report: Report): void {
 
 function checkLoop(entry: PlugEntry, report: Report): void {
   const { loopDef } = entry.node
-  if (loopDef === undefined || loopDef.includes('${') || isArrayOfObjects(loopDef)) return
+  if (loopDef === undefined || loopDef.includes('${') || metaPath(loopDef) || isArrayOfObjects(loopDef)) return
   report.error(
     'TYPE',
     at(entry.path, 'loopDef'),
@@ -119,6 +121,16 @@ function isArrayOfObjects(text: string): boolean {
   } catch {
     return false
   }
+}
+
+function checkKeptData(entry: PlugEntry, report: Report): void {
+  if (entry.node.keepRawData !== true || entry.node.evictionTime !== undefined) return
+  report.warning(
+    'FIELD',
+    at(entry.path, 'keepRawData'),
+    `${naming(entry)}: keepRawData has no effect without an evictionTime`,
+    'leave it out: raw data stays until other raw data comes',
+  )
 }
 
 /** A trigger's destination runs when it is fired; clocks of its own never count. */

@@ -11,7 +11,7 @@ export const ISSUE_TYPES = {
   PROPERTY: 'a property of a plug that is missing or wrong',
   UNKNOWN_PROPERTY: 'a property that the plug does not declare; a warning, and an error when the check is strict',
   STATE: 'a state that its node cannot have',
-  GATE: 'a relation of the wrong shape, or one whose result never changes',
+  GATE: 'a relation of the wrong shape, one whose result never changes, or a row that can never hold',
   TRIGGER: 'a trigger that cannot be, or says nothing',
   RESET:
     'a change from `*` that a reset of observations makes out of every run: write `begins` in its place, or name `stateFrom`',

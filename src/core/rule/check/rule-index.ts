@@ -4,6 +4,7 @@ import { shown } from '../../plug/problem.ts'
 import { compareVersions } from '../../plug/version-range.ts'
 import type { Actuator, Relation, RuleGraph, Sensor, TaskSettings, Trigger } from '../rule.ts'
 import type { Report } from './report.ts'
+import { FORBIDDEN_KEYS } from '../../../kernel/json.ts'
 import { at } from '../../../kernel/pointer.ts'
 
 /** What is left of a rule after its shape was checked: any field may be missing, none is of the wrong type. */
@@ -92,6 +93,10 @@ function enter(nodes: Map<string, NodeEntry>, entry: NodeEntry, report: Report):
   const path = at(entry.path, 'label')
   if (label === 'GLOBAL') {
     report.error('LABEL', path, 'the label "GLOBAL" stands for the message among the raw data', 'choose another label')
+  }
+  if (FORBIDDEN_KEYS.has(label)) {
+    const hint = 'choose another label; this one reaches a prototype where labels are keys'
+    return report.error('LABEL', path, `the ${entry.kind} label ${shown(label)} is refused`, hint)
   }
   const earlier = nodes.get(label)
   if (earlier === undefined) nodes.set(label, entry)

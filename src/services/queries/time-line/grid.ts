@@ -2,7 +2,7 @@
  * The grids that the buckets of a query lie on: multiples of a length, or periods of a zone's calendar. A bucket has a
  * number, so that many of them are counted and not walked.
  */
-import { beginOfPeriod, periodOf, type PeriodUnit } from '../../../series/local-periods.ts'
+import { beginOfPeriod, periodOf, skippedDays, type PeriodUnit } from '../../../series/local-periods.ts'
 
 export interface Grid {
   /** `freq` as results write it */
@@ -37,8 +37,27 @@ export function calendarGrid(unit: PeriodUnit, zone: string, text: string): Grid
     text,
     width: undefined,
     usualWidth: DAYS[unit.unit] * unit.count * DAY,
+    ...(unit.unit === 'day' && unit.count === 1 ? daysOf(zone) : periodsOf(unit, zone)),
+  }
+}
+
+function periodsOf(unit: PeriodUnit, zone: string): Pick<Grid, 'numberOf' | 'beginOf'> {
+  return {
     numberOf: (time) => periodOf(time, zone, unit),
     beginOf: (number) => beginOfPeriod(number, zone, unit),
+  }
+}
+
+/** A day that the zone left out has no number: its bucket would have no length. */
+function daysOf(zone: string): Pick<Grid, 'numberOf' | 'beginOf'> {
+  const days = periodsOf({ unit: 'day', count: 1 }, zone)
+  const skipped = skippedDays(zone)
+  return {
+    numberOf(time) {
+      const day = days.numberOf(time)
+      return day - skipped.filter((one) => one < day).length
+    },
+    beginOf: (number) => days.beginOf(skipped.reduce((day, one) => (one <= day ? day + 1 : day), number)),
   }
 }
 

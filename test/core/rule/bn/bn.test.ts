@@ -335,6 +335,7 @@ describe('simplified -> bn -> simplified', () => {
       sequence: fc.nat(3),
       tickTrigger: fc.boolean(),
       evictionTime: fc.nat(),
+      keepRawData: fc.boolean(),
       schedule: text,
       pollingFixedRate: fc.boolean(),
     },

@@ -1,0 +1,94 @@
+/** Warns of rows of relations that can never hold, because they ask contrary things of one value. */
+import { shown } from '../../plug/problem.ts'
+import { finishProperties } from '../../plug/properties.ts'
+import type { Steps } from '../../plug/plug.ts'
+import { fieldOf, isConstant } from './check-properties.ts'
+import type { Report } from './report.ts'
+import type { LooseRule, PlugEntry, RelationEntry, RuleIndex } from './rule-index.ts'
+import { at } from '../../../kernel/pointer.ts'
+
+/**
+ * Rows of AND, NAND and GENERAL relations among `sound`. What is known of a sensor is how its state follows from one
+ * number of the message (`steps`); sensors that may show anything else, or that other inputs run, are passed over.
+ */
+export function checkImpossibleRows(
+  rule: LooseRule,
+  index: RuleIndex,
+  sound: ReadonlySet<string>,
+  report: Report,
+): void {
+  const fired = new Set(rule.triggers?.map(({ destinationLabel }) => destinationLabel))
+  const known = new Map<string, Reading>()
+  for (const entry of index.plugNodes) {
+    const reading = fired.has(entry.label) ? undefined : readingOf(entry)
+    if (reading !== undefined) known.set(entry.label, reading)
+  }
+  for (const entry of index.relations) if (sound.has(entry.label)) checkRelation(entry, known, report)
+}
+
+/** How the state of a sensor follows from a value. */
+interface Reading {
+  readonly label: string
+  /** the value: equal for equal ones */
+  readonly source: string
+  readonly parameter: string
+  readonly steps: Steps
+}
+
+function readingOf({ kind, label, node, plug }: PlugEntry): Reading | undefined {
+  const { resource, properties = {} } = node
+  // What else may put a state there, or run it on another message.
+  const others = [node.timeoutState, node.retryConfig, node.loopDef, node.schedule, node.pollingPeriod]
+  const isOther = others.some((one) => one !== undefined) || node.dataTrigger === false || node.pauseExecution === true
+  if (kind !== 'sensor' || plug?.steps === undefined || resource === undefined || isOther) return undefined
+  if (!Object.entries(properties).every(([key, value]) => isConstant(value, fieldOf(plug, key)))) return undefined
+  try {
+    const finished = finishProperties(plug, properties)
+    const steps = finished.properties && plug.steps(finished.properties)
+    // Of others it is not known what they show for what is no number.
+    if (steps?.reads !== 'streamNumber') return undefined
+    return { label, source: JSON.stringify([resource, steps.parameter]), parameter: steps.parameter, steps }
+  } catch {
+    return undefined // the check of properties says what is wrong with them
+  }
+}
+
+function checkRelation(
+  { label, path, node: { type, parentLabels = [], combinations = [] } }: RelationEntry,
+  known: ReadonlyMap<string, Reading>,
+  report: Report,
+): void {
+  if (type === 'OR') return
+  combinations.forEach((row, i) => {
+    const asked = new Map<string, (Reading & { readonly state: string })[]>()
+    for (const [place, parent] of parentLabels.entries()) {
+      const reading = known.get(parent)
+      const state = row[place]
+      if (reading === undefined || state === undefined) continue
+      asked.set(reading.source, [...(asked.get(reading.source) ?? []), { ...reading, state }])
+    }
+    for (const wanted of asked.values()) {
+      const [first] = wanted
+      if (first === undefined || wanted.length === 1 || isPossible(wanted)) continue
+      const parts = wanted.map(({ label: parent, state }) => `${state} of ${shown(parent)}`).join(' and ')
+      report.warning(
+        'GATE',
+        at(path, 'combinations', i),
+        `relation ${shown(label)} asks for ${parts}, which no value of ${shown(first.parameter)} gives at once`,
+        'look at the limits; for one or the other use OR, or a row for each in GENERAL',
+      )
+    }
+  })
+}
+
+function isPossible(wanted: readonly (Reading & { readonly state: string })[]): boolean {
+  const cuts = [...new Set(wanted.flatMap(({ steps }) => steps.cuts))].toSorted((a, b) => a - b)
+  const between = cuts.map((cut, i) => (cut + (cuts[i + 1] ?? Number.POSITIVE_INFINITY)) / 2)
+  const samples = [Number.NEGATIVE_INFINITY, ...cuts, ...between]
+  return samples.some((value) => wanted.every(({ steps, state }) => stateAt(steps, value) === state))
+}
+
+function stateAt({ cuts, states }: Steps, value: number): string | undefined {
+  const above = cuts.filter((cut) => cut < value).length
+  return states[2 * above + (cuts.includes(value) ? 1 : 0)]
+}
