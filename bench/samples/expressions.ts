@@ -86,7 +86,7 @@ async function subjectOf(subject: ExpressionSubject): Promise<Take> {
     return (message) => Boolean(evaluate(({ segments }) => valueIn(message, segments[0] ?? ''), 0))
   }
   if (subject === 'logic') {
-    const { evaluate } = compileLogic(LOGIC, { missing: 'error' })
+    const { evaluate } = compileLogic(LOGIC)
     return (message) => Boolean(evaluate(({ segments }) => valueIn(message, segments[0] ?? '')))
   }
   if (subject === 'json-logic-engine') return peer()

@@ -1,5 +1,5 @@
 /** A sensor that asks whether the message, or a node, has a value of a name. */
-import { definePlug, parameterOf } from '../../src/plug.ts'
+import { definePlug, isKnown, parameterOf } from '../../src/plug.ts'
 
 /** Whether the message or a node has a value. */
 export const isParameterAvailable = definePlug({
@@ -8,7 +8,7 @@ export const isParameterAvailable = definePlug({
   compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description:
-    'YES when the message at hand, or the raw data of a node, has a value of that name, else NO. null counts as no value, and so does what an earlier message had.',
+    'YES when the message at hand, or the raw data of a node, has a value of that name, else NO. null and NaN count as no value, and so does what an earlier message had.',
   category: 'Data',
   // absence is its news
   parameters: () => undefined,
@@ -37,6 +37,6 @@ export const isParameterAvailable = definePlug({
       node,
       parameter,
     )
-    return value === undefined || value === null ? { state: 'NO', rawData: {} } : { state: 'YES', rawData: { value } }
+    return isKnown(value) ? { state: 'YES', rawData: { value } } : { state: 'NO', rawData: {} }
   },
 })

@@ -1,5 +1,5 @@
 /** A sensor that asks whether a value of the message, or of a node, equals a given one. */
-import { AppError, definePlug, isOfMessage, namesOfParameter, numberOfText, parameterOf } from '../../src/plug.ts'
+import { AppError, definePlug, isEqual, isKnown, isOfMessage, namesOfParameter, parameterOf } from '../../src/plug.ts'
 
 /** Whether a value of the message or of a node is what it should be. */
 export const isParameterEqual = definePlug({
@@ -8,7 +8,7 @@ export const isParameterEqual = definePlug({
   compatible: '>=0.0.1 <2',
   kind: 'sensor',
   description:
-    'YES when a value of the message, or of the raw data of a node, equals the given one, else NO. Numbers and numeric text are equal when their numbers are. Without the value it fails.',
+    'YES when a value of the message, or of the raw data of a node, equals the given one, else NO. A text and a number are equal when the text is that number as a plain decimal; two texts only letter by letter, and anything else only when it is of one kind. Without a value, or with null, it fails.',
   category: 'Data',
   parameters: namesOfParameter,
   states: ['YES', 'NO'],
@@ -30,11 +30,11 @@ export const isParameterEqual = definePlug({
   execute(context) {
     const { node, parameter, value: wanted } = context.properties
     const value = parameterOf(context, node, parameter)
-    if (value === undefined) {
+    if (!isKnown(value)) {
       const where = isOfMessage(node) ? 'the message' : `node "${node}"`
       throw new AppError(
         'PLUG_FAILED',
-        `${where} has no "${parameter}"; ask isParameterAvailable first where it may be missing`,
+        `${where} has no value of "${parameter}"; ask isParameterAvailable first where it may be missing`,
       )
     }
     return { state: isSame(value, wanted) ? 'YES' : 'NO', rawData: { value } }
@@ -42,13 +42,6 @@ export const isParameterEqual = definePlug({
 })
 
 function isSame(value: unknown, wanted: unknown): boolean {
-  if (value === wanted) return true
-  const [a, b] = [numberOf(value), numberOf(wanted)]
-  if (a !== undefined && b !== undefined) return a === b
   if (typeof value === 'object' && typeof wanted === 'object') return JSON.stringify(value) === JSON.stringify(wanted)
-  return typeof value === 'boolean' && String(value) === wanted
-}
-
-function numberOf(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : numberOfText(value)
+  return isEqual(value, wanted)
 }

@@ -1,5 +1,5 @@
 /** Places, circles and polygons on the globe, and which lies in which. */
-import { AppError, isPlainObject } from '../../src/plug.ts'
+import { AppError, isPlainObject, numberIn } from '../../src/plug.ts'
 
 /** Degrees. */
 export interface Place {
@@ -61,8 +61,10 @@ export function placeOf(value: unknown, what: string): Place {
     : isPlainObject(value)
       ? [value['latitude'] ?? value['lat'], value['longitude'] ?? value['lon'] ?? value['lng']]
       : []
-  const [latitude, longitude] = [Number(given[0] ?? Number.NaN), Number(given[1] ?? Number.NaN)]
-  if (Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180) return { latitude, longitude }
+  const [latitude, longitude] = [numberIn(given[0]), numberIn(given[1])]
+  if (latitude !== undefined && longitude !== undefined && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180) {
+    return { latitude, longitude }
+  }
   throw new AppError('PLUG_FAILED', `${what} is not a place; write {"latitude": 51.05, "longitude": 3.72}`)
 }
 
@@ -73,8 +75,8 @@ export function geofencesOf(list: readonly unknown[]): readonly Geofence[] {
     const fields = isPlainObject(value) ? value : {}
     const name = typeof fields['name'] === 'string' ? fields['name'] : String(index)
     if (fields['type'] === 'circle') {
-      const radius = Number(fields['radius'] ?? Number.NaN)
-      if (radius >= 0)
+      const radius = numberIn(fields['radius'])
+      if (radius !== undefined && radius >= 0)
         return { name, type: 'circle', center: placeOf(fields['center'], `the center of ${what}`), radius }
       throw new AppError(
         'PLUG_FAILED',

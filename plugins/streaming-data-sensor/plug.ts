@@ -1,5 +1,5 @@
 /** A sensor that compares one number of the message with a threshold. */
-import { definePlug, numberOfText, streamNumber } from '../../src/plug.ts'
+import { definePlug, numberIn, numberOfText } from '../../src/plug.ts'
 
 /** Compares a parameter of the message with a threshold, which may be a parameter too. */
 export const streamingDataSensor = definePlug({
@@ -46,19 +46,21 @@ export const streamingDataSensor = definePlug({
     ]
   },
   steps({ parameter, threshold }) {
-    const cut = typeof threshold === 'number' ? threshold : numberOfText(threshold)
+    const cut = numberIn(threshold)
     if (cut === undefined) return undefined
-    return { parameter, cuts: [cut], states: ['Below', 'Equal', 'Above'], reads: 'streamNumber' }
+    return { parameter, cuts: [cut], states: ['Below', 'Equal', 'Above'], reads: 'number' }
   },
   execute(context) {
     const { parameter } = context.properties
     const given = context.properties.threshold
-    const data = streamNumber(context, parameter)
-    const threshold = typeof given === 'number' ? given : (numberOfText(given) ?? streamNumber(context, String(given)))
+    const data = context.number(parameter, COUNTED)
+    const threshold = numberIn(given) ?? context.number(String(given), COUNTED)
     const state = data > threshold ? 'Above' : data < threshold ? 'Below' : 'Equal'
     return { state, rawData: { parameter, threshold, data } }
   },
 })
+
+const COUNTED = { booleans: true } as const
 
 function isThreshold(value: unknown): boolean {
   return Number.isFinite(value) || (typeof value === 'string' && value.trim() !== '')

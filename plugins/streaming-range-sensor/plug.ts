@@ -1,5 +1,5 @@
 /** A sensor that tells whether one number of the message is close enough to a target. */
-import { AppError, definePlug, streamNumber } from '../../src/plug.ts'
+import { AppError, definePlug, slackOf } from '../../src/plug.ts'
 
 /** Whether a parameter of the message stays near a target. */
 export const streamingRangeSensor = definePlug({
@@ -8,7 +8,7 @@ export const streamingRangeSensor = definePlug({
   compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description:
-    'Tells whether a parameter of the message is within a distance of a target. The distance itself is in range.',
+    'Tells whether a parameter of the message is within a distance of a target. The distance itself is in range, and what arithmetic adds to it in the last digits does not count.',
   category: 'Stream',
   parameters: ({ parameter }) => (parameter === undefined ? undefined : [parameter]),
   states: ['In Range', 'Below', 'Above'],
@@ -42,19 +42,26 @@ export const streamingRangeSensor = definePlug({
     if (parameter === undefined || range === undefined || range < 0) return undefined
     return {
       rawData: { data: { from: 'streamdata', name: parameter }, deviation: 'rawData.data - target' },
-      states: { Above: 'rawData.deviation > range', Below: 'rawData.deviation < -range' },
+      states: {
+        Above: `rawData.deviation - range > ${SLACK}`,
+        Below: `-rawData.deviation - range > ${SLACK}`,
+      },
       otherwise: 'In Range',
     }
   },
   execute(context) {
     const { parameter, target, range } = context.properties
     if (range < 0) throw new AppError('PLUG_FAILED', negativeRange(range))
-    const data = streamNumber(context, parameter)
+    const data = context.number(parameter)
     const deviation = data - target
-    const state = deviation > range ? 'Above' : deviation < -range ? 'Below' : 'In Range'
+    const slack = slackOf(Math.max(Math.abs(data), Math.abs(target)))
+    const state = deviation - range > slack ? 'Above' : -deviation - range > slack ? 'Below' : 'In Range'
     return { state, rawData: { parameter, data, target, range, deviation } }
   },
 })
+
+/** `slackOf` as a formula. */
+const SLACK = '1e-12 * Math.max(Math.abs(rawData.data), Math.abs(target))'
 
 function negativeRange(range: number): string {
   return `range must be 0 or more, but is ${range}`

@@ -44,7 +44,7 @@ describe('streamingDataSensor', () => {
       'text that is no number',
       { temperature: 'warm' },
       5,
-      '"temperature" of the message must be a number, but is "warm"',
+      '"temperature" of the message must be a number, but is the text "warm"',
     ],
     ['NaN', { temperature: Number.NaN }, 5, '"temperature" of the message must be a number, but is NaN'],
     ['null', { temperature: null }, 5, 'but is null'],

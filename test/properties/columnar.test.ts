@@ -44,7 +44,7 @@ const ODD = [
 
 const message = fc
   .record({
-    a: rare<unknown>(level, 'warm', true, null, Number.NaN),
+    a: rare<unknown>(level, 'warm', '0123', '7', true, null, Number.NaN, 2 ** 60),
     b: rare<unknown>(level, '25'),
     on: rare<unknown>(fc.boolean(), 'true', null, 1),
     door: rare<unknown>(fc.constantFrom('open', 'shut'), 7, null),
@@ -268,9 +268,12 @@ const oddMessage = fc
   .record({
     a: fc.oneof(
       { weight: 5, arbitrary: level },
-      { weight: 2, arbitrary: fc.constantFrom(null, Number.NaN, 'warm', '25', true) },
+      { weight: 2, arbitrary: fc.constantFrom(null, Number.NaN, 'warm', '', '0123', '25', true, 2 ** 53) },
     ),
-    b: fc.oneof({ weight: 5, arbitrary: level }, { weight: 1, arbitrary: fc.constantFrom(null, Number.NaN, 'warm') }),
+    b: fc.oneof(
+      { weight: 5, arbitrary: level },
+      { weight: 1, arbitrary: fc.constantFrom(null, Number.NaN, 'warm', '25') },
+    ),
     on: rare<unknown>(fc.boolean(), null, 'true'),
     act: rare<unknown>(fc.constant('quiet'), 'look', 'read', 'answer', 'throw', 'id'),
     lacks: rare<readonly string[]>(fc.constant([]), ['a'], ['b'], ['on'], ['a', 'b']),

@@ -1,3 +1,4 @@
+import { messageNumber, messageText } from '../../src/core/plug/message-values.ts'
 import type { NodeData, Plug, PlugContext } from '../../src/core/plug/plug.ts'
 import { finishProperties } from '../../src/core/plug/properties.ts'
 import { readAnswer } from '../../src/core/plug/result.ts'
@@ -76,18 +77,20 @@ export function plugContext(
   const nodes = call.nodes ?? {}
   const random = call.random ?? [0.5]
   let drawn = 0
+  const reading = { streamValue: (key: string): unknown => ownValue(message, key), streamData: { ...message } }
   const write = (level: string) => (text: string) => void log.push(`${level} ${text}`)
   return {
     properties,
     prepared,
-    streamValue: (key) => ownValue(message, key),
+    number: (name, options) => messageNumber(reading, name, options),
+    text: (name) => messageText(reading, name),
+    ...reading,
     streamTime: (key) =>
       call.message === undefined || (key !== undefined && ownValue(message, key) === undefined)
         ? undefined
         : (call.messageTime ?? call.now ?? 0),
     isNew: (key) =>
       (call.messageTime === undefined || call.messageTime === (call.now ?? 0)) && ownValue(message, key) !== undefined,
-    streamData: { ...message },
     rawData: { ...nodes, GLOBAL: message },
     lookup: (path) => lookup({ streamdata: message, nodes: withRawData(nodes), variables: call.variables ?? {} }, path),
     actuatorData: {},

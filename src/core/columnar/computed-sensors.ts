@@ -79,7 +79,7 @@ function computedBut(called: ReadonlySet<SensorNode>, order: readonly SensorNode
         constant: constants.length,
         cuts: cuts.length,
         states: indexes,
-        takesTexts: steps.reads === 'streamNumber',
+        takesTexts: steps.reads === 'number',
       }
       constants.push(...cuts)
       return { steps: own, formula: undefined }

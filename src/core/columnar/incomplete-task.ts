@@ -7,6 +7,7 @@
  * INCOMPLETE-2 whatever the sensors show that they run, no trigger may hold
  * INCOMPLETE-3 sensors that they do not run, and gates behind none of those that they run, stay as they are
  */
+import { isExact } from '../../kernel/values.ts'
 import { UNKNOWN, type GateNode, type SensorNode } from '../graph/graph.ts'
 import { decide } from '../graph/relations.ts'
 import type { Message } from '../task/origin.ts'
@@ -152,7 +153,7 @@ export class IncompleteTask {
     let bits = 0
     for (const { steps, shift } of this.#effect.runs) {
       const value = message[steps.parameter]
-      if (typeof value !== 'number' || !Number.isFinite(value)) return false
+      if (typeof value !== 'number' || !isExact(value)) return false
       bits |= stateOf(steps, value, this.#constants, steps.constant) << shift
     }
     if (this.#message !== undefined) this.#settle()

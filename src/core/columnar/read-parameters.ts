@@ -1,5 +1,5 @@
 /** Which values of a message rows read by themselves. */
-import { numberOfText } from '../plug/field-type.ts'
+import { countIn, isExact, ofData } from '../../kernel/values.ts'
 import type { BatchShape } from './batch-shape.ts'
 import { parametersIn, type ParameterType } from './sensor-formula.ts'
 
@@ -19,13 +19,11 @@ export function typesOf({ sensors }: Pick<BatchShape, 'sensors'>): ReadonlyMap<s
 
 /** Whether a value is what it has to be. */
 export function isOfType(value: unknown, type: ParameterType | undefined): boolean {
-  return typeof value === type && (type !== 'number' || Number.isFinite(value))
+  return typeof value === type && (type !== 'number' || isExact(value as number))
 }
 
-/** As `streamNumber`: NaN when that fails. Undefined: the plug has to be asked. */
+/** As `number` of a context that counts truths: NaN when that fails. Undefined: the plug has to be asked. */
 export function numberIn(value: unknown, takesTexts: boolean): number | undefined {
-  if (typeof value === 'number' && Number.isFinite(value)) return value
-  if (!takesTexts || value === undefined) return undefined
-  if (typeof value === 'boolean') return value ? 1 : 0
-  return numberOfText(value) ?? Number.NaN
+  if (typeof value === 'number' && isExact(value)) return value
+  return takesTexts && value !== undefined ? (countIn(ofData(value)) ?? Number.NaN) : undefined
 }

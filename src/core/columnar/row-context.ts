@@ -9,7 +9,8 @@ import { readParts } from '../placeholders/read-path.ts'
 import { messageValue } from '../task/message-value.ts'
 import { carriedValue, carriedValues } from './message-eras.ts'
 import type { Scope } from '../placeholders/scope.ts'
-import type { NodeData, PlugContext, PlugLog } from '../plug/plug.ts'
+import { messageNumber, messageText } from '../plug/message-values.ts'
+import type { NodeData, NumberOptions, PlugContext, PlugLog } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { Stream } from '../task/state.ts'
 import type { Opened, OpenView, RowHandle, Batch } from './row-handle.ts'
@@ -166,6 +167,14 @@ export class RowContext implements FiringContext, Scope {
   random(): number {
     // Chance belongs to the execution, which is there only once the call is open.
     return this.#view().random()
+  }
+
+  number(name: string, options?: NumberOptions): number {
+    return messageNumber(this, name, options)
+  }
+
+  text(name: string): string {
+    return messageText(this, name)
   }
 
   streamValue(key: string): unknown {

@@ -9,9 +9,9 @@
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { DirectProperties } from '../placeholders/direct.ts'
 import type { Calculation, Formula, Operator, WrittenFormula } from '../plug/calculation.ts'
-import { kindOf } from '../plug/calculation.ts'
+import { kindOf, OPERATORS } from '../plug/calculation.ts'
 import { formulaOf } from '../expression/formula.ts'
-import { numberOfText } from '../plug/field-type.ts'
+import { numberOfText } from '../../kernel/values.ts'
 import { isFinishedButReads } from './property-fill.ts'
 
 export type RowFormula =
@@ -29,7 +29,7 @@ export type RowFormula =
 export interface SensorFormula {
   /** place of its first number among all that are calculated for a message */
   readonly first: number
-  /** its numbers, in their order */
+  /** its numbers, in their order, and those that only have to be finite since something is decided by them */
   readonly numbers: readonly RowFormula[]
   /** state indexes by formula: the first that holds */
   readonly states: readonly (readonly [RowFormula, number])[]
@@ -55,6 +55,8 @@ export interface FoundFormula {
 
 /** Longer calculations are called, parts. */
 const MAX_PARTS = 200
+/** Operators that give something even of what is not finite. */
+const HIDING: ReadonlySet<string> = new Set([...OPERATORS.order, ...OPERATORS.many, '/', '%', 'sign'])
 /** Types whose numbers need no look beside that they are finite. */
 const NUMBERS: ReadonlySet<string> = new Set(['double', 'float'])
 
@@ -70,12 +72,11 @@ export function sensorFormula(
   if (given === undefined) return undefined
   const calculation = calculationOf(own, given.fixed)
   if (calculation === undefined) return undefined
-  const resolver = new Resolver(given, calculated, constant)
-  const numbers: RowFormula[] = []
+  const resolver = new Resolver(given, calculated, first, constant)
   for (const [name, written] of Object.entries(calculation.rawData ?? {})) {
     const formula = resolver.written(written, 'number')
     if (formula === undefined) return undefined
-    resolver.names.set(name, first + numbers.push(formula) - 1)
+    resolver.names.set(name, resolver.add(formula))
   }
   const found: (readonly [RowFormula, number])[] = []
   for (const [state, written] of Object.entries(calculation.states ?? {})) {
@@ -87,7 +88,13 @@ export function sensorFormula(
   }
   const otherwise = states.indexOf(calculation.otherwise)
   if (otherwise === -1 || !resolver.readsAll()) return undefined
-  const formula = { first, numbers, states: found, otherwise, properties: messageProperties(own, given) }
+  const formula = {
+    first,
+    numbers: resolver.numbers,
+    states: found,
+    otherwise,
+    properties: messageProperties(own, given),
+  }
   return { formula, constants: resolver.constants, names: resolver.names }
 }
 
@@ -131,19 +138,64 @@ class Resolver {
   readonly names = new Map<string, number>()
   readonly #given: DirectProperties
   readonly #calculated: Calculated
+  readonly #first: number
   readonly #constant: number
+  readonly numbers: RowFormula[] = []
   readonly #isRead = new Set<string>()
   #parts = 0
 
-  constructor(given: DirectProperties, calculated: Calculated, constant: number) {
+  constructor(given: DirectProperties, calculated: Calculated, first: number, constant: number) {
     this.#given = given
     this.#calculated = calculated
+    this.#first = first
     this.#constant = constant
   }
 
   written(written: WrittenFormula, kind: 'number' | 'truth'): RowFormula | undefined {
     const formula = typeof written === 'string' ? formulaOf(written, 'properties') : written
     return formula !== undefined && kindOf(formula) === kind ? this.#resolved(formula) : undefined
+  }
+
+  /** A number among those that have to be finite: its place. */
+  add(formula: RowFormula): number {
+    return this.#first + this.numbers.push(formula) - 1
+  }
+
+  /** What may be infinite or NaN is a number of its own, so that this is seen before something is decided by it. */
+  #finite(formula: RowFormula): RowFormula {
+    return Number.isFinite(this.#most(formula)) ? formula : { number: this.add(formula) }
+  }
+
+  /** How large a number may be; infinite, too, for what may be none. */
+  #most(formula: RowFormula): number {
+    if (typeof formula === 'boolean' || 'is' in formula) return 1
+    if ('parameter' in formula) return Number.MAX_SAFE_INTEGER
+    if ('constant' in formula) return Math.abs(this.constants[formula.constant - this.#constant] ?? 0)
+    if ('number' in formula) {
+      const own = this.numbers[formula.number - this.#first]
+      return own === undefined ? Number.MAX_VALUE : Math.min(Number.MAX_VALUE, this.#most(own))
+    }
+    const { op, of } = formula
+    const [first = 0, second = 0, third = 0] = of.map((one) => this.#most(one))
+    const [, divisor] = of
+    const isByConstant = divisor !== undefined && typeof divisor === 'object' && 'constant' in divisor && second > 0
+    switch (op) {
+      case '+':
+      case '-':
+        return first + second
+      case '*':
+        return first * second
+      case '/':
+        return isByConstant ? first / second : Number.POSITIVE_INFINITY
+      case '%':
+        return isByConstant ? second : Number.POSITIVE_INFINITY
+      case 'sqrt':
+        return Number.POSITIVE_INFINITY
+      case '?':
+        return Math.max(second, third)
+      default:
+        return Math.max(first, second) + 1
+    }
   }
 
   /** A value that moves is checked by the general way, whether or not it is calculated with. */
@@ -157,7 +209,8 @@ class Resolver {
     if (typeof formula === 'boolean') return formula
     if ('op' in formula) {
       const of = formula.of.map((one) => this.#resolved(one))
-      return of.every((one) => one !== undefined) ? { op: formula.op, of } : undefined
+      if (!of.every((one) => one !== undefined)) return undefined
+      return { op: formula.op, of: HIDING.has(formula.op) ? of.map((one) => this.#finite(one)) : of }
     }
     const { name } = formula
     if ('is' in formula) return name === '__proto__' ? undefined : { parameter: name, is: formula.is }

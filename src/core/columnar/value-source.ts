@@ -2,6 +2,11 @@
 import type { SensorSteps } from './computed-sensors.ts'
 import type { ParameterType } from './sensor-formula.ts'
 
+/** Zero for an exact number (`isExact`), and NaN for any other: 2^53 times this is infinite, and what is less is not. */
+function exactSource(value: string): string {
+  return `0 * (${value} * ${2 ** 971})`
+}
+
 /** Reads fields of `message`, each as a value with a name, and leaves when one is not what it has to be (`isOfType`). */
 export function readSource(
   values: readonly { readonly value: string; readonly name: string }[],
@@ -12,8 +17,8 @@ export function readSource(
   const numbers = values.filter(({ name }) => types.get(name) === 'number')
   const others = [
     ...values.map(({ value, name }) => `typeof ${value} !== '${types.get(name)}'`),
-    // a sum is zero only when each is finite
-    ...(numbers.length === 0 ? [] : [`${numbers.map(({ value }) => `(${value} - ${value})`).join(' + ')} !== 0`]),
+    // a sum is zero only when each is
+    ...(numbers.length === 0 ? [] : [`${numbers.map(({ value }) => exactSource(value)).join(' + ')} !== 0`]),
   ]
   return [
     ...values.map(({ value, name }) => `const ${value} = message[${JSON.stringify(name)}]`),

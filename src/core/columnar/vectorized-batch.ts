@@ -6,6 +6,7 @@
  * VECTOR-1 a vectorized batch that is over leaves each row as if it had taken its messages by itself
  * VECTOR-2 rows act in their order: those that are not reached when the batch ends have not got the message
  */
+import { isExact } from '../../kernel/values.ts'
 import type { Message } from '../task/origin.ts'
 import { lastValue, type Era } from './message-eras.ts'
 import { isSilent, type Part } from './message-parts.ts'
@@ -376,7 +377,7 @@ export class VectorizedBatch {
     const at = (FIRST - 1) * this.#parts.parameters
     for (const [p, name] of this.#parts.names.entries()) {
       const value = lastValue(last, era, name)
-      if (typeof value !== 'number' || !Number.isFinite(value)) return false
+      if (typeof value !== 'number' || !isExact(value)) return false
       this.#values[at + p] = value
     }
     this.#eras[FIRST - 1] = era
@@ -447,7 +448,7 @@ export class VectorizedBatch {
     for (let p = 0; p < parameters; p++) {
       const value = message[names[p] as string]
       if (value === undefined) values[at + p] = values[at - parameters + p] ?? 0
-      else if (typeof value === 'number' && Number.isFinite(value)) values[at + p] = value
+      else if (typeof value === 'number' && isExact(value)) values[at + p] = value
       else return false
     }
     return true

@@ -7,7 +7,8 @@ import { ownValue } from '../../kernel/json.ts'
 import type { SensorNode } from '../graph/graph.ts'
 import { readParts } from '../placeholders/read-path.ts'
 import type { Scope } from '../placeholders/scope.ts'
-import type { NodeData, PlugContext, PlugLog } from '../plug/plug.ts'
+import { messageNumber, messageText } from '../plug/message-values.ts'
+import type { NodeData, NumberOptions, PlugContext, PlugLog } from '../plug/plug.ts'
 import type { WaitingInput } from '../task/input.ts'
 import type { Message } from '../task/origin.ts'
 import { resourcePlaceOf, type TaskModel } from '../task/run.ts'
@@ -82,6 +83,14 @@ export class AheadContext implements PlugContext, Scope {
 
   get node(): PlugContext['node'] {
     return { NAME: this.nodeName, RESOURCE: this.nodeResource, TRIGGER: undefined }
+  }
+
+  number(name: string, options?: NumberOptions): number {
+    return messageNumber(this, name, options)
+  }
+
+  text(name: string): string {
+    return messageText(this, name)
   }
 
   streamValue(key: string): unknown {

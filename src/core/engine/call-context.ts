@@ -4,7 +4,8 @@ import { nextSeed, randomOf, seedOf } from '../../kernel/random.ts'
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import { readParts } from '../placeholders/read-path.ts'
 import type { Scope } from '../placeholders/scope.ts'
-import type { NodeData, PlugContext, PlugLog } from '../plug/plug.ts'
+import { messageNumber, messageText } from '../plug/message-values.ts'
+import type { NodeData, NumberOptions, PlugContext, PlugLog } from '../plug/plug.ts'
 import type { Origin } from '../task/origin.ts'
 import { effectId, type TaskRun } from '../task/run.ts'
 import { actuatorState, sensorState, stateName, type Execution } from '../task/state.ts'
@@ -171,6 +172,14 @@ export class CallContext implements PlugContext, Scope {
     const { id } = this.#execution
     this.#seed = nextSeed(this.#seed ?? seedOf(`${this.#run.state.seed}/${id}/${this.#itemAt}/${this.#attempt}`))
     return randomOf(this.#seed)
+  }
+
+  number(name: string, options?: NumberOptions): number {
+    return messageNumber(this, name, options)
+  }
+
+  text(name: string): string {
+    return messageText(this, name)
   }
 
   streamValue(key: string): unknown {

@@ -1,10 +1,11 @@
 /** Calls in expressions: functions of the tables and methods of values, and nothing else. */
 import type { CallExpression, Expression, SpreadElement } from 'acorn'
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
+import { isKnown } from '../../kernel/values.ts'
 import { nearest } from '../placeholders/nearest.ts'
 import { NOTHING } from './compile-member.ts'
 import type { CallbackMaker, Compiler } from './compiler.ts'
-import { containsPart, FUNCTIONS, instantArg, isBetween, LIBRARIES } from './functions.ts'
+import { betweenSides, containsPart, FUNCTIONS, instantArg, LIBRARIES, readNumber } from './functions.ts'
 import { itemsOf, TAKES_CALLBACK } from './list-methods.ts'
 import { callMethod, METHOD_NAMES } from './methods.ts'
 import { memberName } from './names.ts'
@@ -12,6 +13,7 @@ import type { Side } from './operators.ts'
 import { INSTEAD } from './refused.ts'
 import { spend, type Code, type Frame, type Run } from './run.ts'
 import { findName, type Scope } from './scope.ts'
+import { numberOf } from './values.ts'
 import { calendarReader, isCalendarPart, similarFunction, WORD_FUNCTIONS, wrongCall } from './word-functions.ts'
 
 /** A call of a function of the tables, or of a method of a value. Nothing else can be called. */
@@ -21,9 +23,13 @@ export function compileCall(compiler: Compiler, node: CallExpression, scope: Sco
   const library = libraryName(node, scope)
   if (library !== undefined) {
     const args = argumentsOf(compiler, node.arguments, scope, false)
-    if (WORD_FUNCTIONS.has(library)) return compileWord(compiler, node, library, args)
+    if (WORD_FUNCTIONS.has(library)) return compileWord(compiler, node, library, args, scope)
     const apply = library === 'Math.random' && !compiler.hasChance ? undefined : FUNCTIONS.get(library)
-    if (apply) return compiler.side(node, (run, frame) => apply({ run, args: args(run, frame), label }))
+    if (apply) {
+      const side = compiler.side(node, (run, frame) => apply({ run, args: args(run, frame), label }))
+      if (library === 'String') return { ...side, isText: true }
+      return library === 'Math.abs' ? { ...side, ...absOf(compiler, node, scope) } : side
+    }
     const close = similarFunction(library, FUNCTIONS.keys())
     const hint =
       INSTEAD.get(library) ??
@@ -58,7 +64,13 @@ export function compileCall(compiler: Compiler, node: CallExpression, scope: Sco
   })
 }
 
-function compileWord(compiler: Compiler, node: CallExpression, name: string, args: Arguments): Side {
+function compileWord(
+  compiler: Compiler,
+  node: CallExpression,
+  name: string,
+  args: Arguments,
+  scope: Scope | undefined,
+): Side {
   const wrong = wrongCall(name, node.arguments)
   if (wrong) return compiler.wrong(node, wrong.message, wrong.suggestion)
   const label = compiler.label(node)
@@ -67,8 +79,21 @@ function compileWord(compiler: Compiler, node: CallExpression, name: string, arg
     const read = calendarReader(name, zone?.type === 'Literal' ? String(zone.value) : undefined)
     return compiler.side(node, (run, frame) => read(instantArg({ run, args: args(run, frame), label })))
   }
-  const apply = name === 'between' ? isBetween : containsPart
+  if (name === 'between') {
+    const [value, low, high] = node.arguments.map((one) => compiler.compile(one as Expression, scope))
+    if (value && low && high) return compiler.side(node, betweenSides(value, low, high))
+  }
+  if (name === 'isKnown') return compiler.side(node, (run, frame) => isKnown(args(run, frame)[0]))
+  const apply = name === 'number' ? readNumber : containsPart
   return compiler.side(node, (run, frame) => apply({ run, args: args(run, frame), label }))
+}
+
+/** The size of a sum or a difference is one itself. */
+function absOf(compiler: Compiler, node: CallExpression, scope: Scope | undefined): Pick<Side, 'measured'> {
+  const [given, another] = node.arguments
+  if (given === undefined || another !== undefined || given.type === 'SpreadElement') return {}
+  const { measured, label } = compiler.compile(given, scope)
+  return measured ? { measured: (run, frame) => Math.abs(numberOf(measured(run, frame), label)) } : {}
 }
 
 type Arguments = (run: Run, frame: Frame | undefined) => readonly unknown[]

@@ -1,5 +1,6 @@
 /** Syntax tree -> closures. Each kind of node that is not listed here is refused. */
 import type { AnyNode, ArrowFunctionExpression, Expression, Literal, Super, TemplateLiteral } from 'acorn'
+import { numberOfText } from '../../kernel/values.ts'
 import type { LogicPath } from '../logic/run.ts'
 import { pathKey, withParts } from '../logic/variable.ts'
 import type { Binding } from '../placeholders/binding.ts'
@@ -10,13 +11,13 @@ import { compileChain, compileMember } from './compile-member.ts'
 import type { CallbackMaker, Compiler } from './compiler.ts'
 import { CONSTANTS, FUNCTIONS, LIBRARIES } from './functions.ts'
 import { messagePath, pathOf } from './names.ts'
-import { BINARY, UNARY, type Side } from './operators.ts'
+import { BINARY, sum, UNARY, type Side } from './operators.ts'
 import { shorten } from './parse.ts'
 import { refusal } from './refused.ts'
 import { missing, spend, type Code, type Frame, type Run } from './run.ts'
 import { findName, readParameters, slotOf, type Scope } from './scope.ts'
 import { bindingOfName, partsOfText, type Problem, type Source } from './source.ts'
-import { insertedText, textOf } from './values.ts'
+import { insertedText, numberOf, textOf, truthOf } from './values.ts'
 
 const MAX_DEPTH = 250
 
@@ -123,10 +124,18 @@ export class ExpressionCompiler implements Compiler {
         const of = this.compile(node.argument, scope)
         const negative = node.operator === '-' && of.constant && typeof of.value === 'number' ? -of.value : undefined
         if (negative !== undefined) return this.constant(node, negative)
-        return node.operator === 'void' ? this.constant(node, undefined) : this.side(node, build(of))
+        if (node.operator === 'void') return this.constant(node, undefined)
+        const side = this.side(node, build(of))
+        const { measured } = of
+        if (node.operator !== '-' || !measured) return side
+        return { ...side, measured: (run, frame) => -numberOf(measured(run, frame), of.label) }
       }
       case 'BinaryExpression': {
         const { left, right, operator } = node
+        if ((operator === '+' || operator === '-') && left.type !== 'PrivateIdentifier') {
+          const sides = [this.compile(left, scope), this.compile(right, scope)] as const
+          return { ...sum(operator, ...sides), label: this.label(node), constant: false }
+        }
         const build = BINARY.get(operator)
         if (!build || left.type === 'PrivateIdentifier') {
           return this.wrong(
@@ -138,17 +147,20 @@ export class ExpressionCompiler implements Compiler {
         return this.side(node, build(this.compile(left, scope), this.compile(right, scope)))
       }
       case 'LogicalExpression': {
-        const left = this.compile(node.left, scope).code
+        const { code: left, label } = this.compile(node.left, scope)
         const right = this.compile(node.right, scope).code
-        if (node.operator === '&&') return this.side(node, (run, frame) => left(run, frame) && right(run, frame))
-        if (node.operator === '||') return this.side(node, (run, frame) => left(run, frame) || right(run, frame))
-        return this.side(node, (run, frame) => left(run, frame) ?? right(run, frame))
+        if (node.operator === '??') return this.side(node, (run, frame) => left(run, frame) ?? right(run, frame))
+        const stops = node.operator === '||'
+        return this.side(node, (run, frame) => {
+          const value = left(run, frame)
+          return truthOf(value, label) === stops ? value : right(run, frame)
+        })
       }
       case 'ConditionalExpression': {
-        const test = this.compile(node.test, scope).code
+        const { code: test, label } = this.compile(node.test, scope)
         const yes = this.compile(node.consequent, scope).code
         const no = this.compile(node.alternate, scope).code
-        return this.side(node, (run, frame) => (test(run, frame) ? yes(run, frame) : no(run, frame)))
+        return this.side(node, (run, frame) => (truthOf(test(run, frame), label) ? yes(run, frame) : no(run, frame)))
       }
       case 'ArrowFunctionExpression':
         return this.wrong(
@@ -172,9 +184,12 @@ export class ExpressionCompiler implements Compiler {
     if (typeof node.value === 'bigint') return this.wrong(node, `${this.label(node)} is a bigint`, 'write it without n')
     if (typeof node.value !== 'string') return this.constant(node, node.value)
     const parts = partsOfText(node.value, this.#source)
-    if (parts.every((part) => typeof part === 'string')) return this.constant(node, parts.join(''))
+    if (parts.every((part) => typeof part === 'string')) {
+      const text = parts.join('')
+      return { ...this.constant(node, text), isText: numberOfText(text) === undefined }
+    }
     const codes = parts.map((part) => (typeof part === 'string' ? () => part : this.#inserted(node, part)))
-    return this.side(node, (run, frame) => joined(run, frame, codes))
+    return { ...this.side(node, (run, frame) => joined(run, frame, codes)), isText: true }
   }
 
   #inserted(node: AnyNode, binding: Binding): Code {
@@ -203,7 +218,7 @@ export class ExpressionCompiler implements Compiler {
     }
     const [first, end] = [quasis[0], quasis.at(-1)]
     const node = { start: first?.start ?? 0, end: end?.end ?? 0 }
-    return { code: (run, frame) => joined(run, frame, codes), label: this.label(node), constant: false }
+    return { code: (run, frame) => joined(run, frame, codes), label: this.label(node), constant: false, isText: true }
   }
 
   #name(node: AnyNode, name: string, scope: Scope | undefined): Side {

@@ -7,6 +7,8 @@ import type { LogicPath } from '../logic/run.ts'
 import { parsePlainJson } from '../plug/plain-json.ts'
 import { compileExpression, type ExpressionOptions } from './expression.ts'
 import { messageNames } from './message-names.ts'
+import { shorten } from './parse.ts'
+import { truthOf } from './values.ts'
 
 /** A condition in either of the two languages. */
 export interface CompiledCondition {
@@ -26,7 +28,8 @@ export function compileCondition(given: unknown, options: ExpressionOptions = {}
   const logic = typeof given === 'string' ? logicOfText(given) : given
   if (logic === undefined && typeof given === 'string') {
     const { uses, evaluate } = compileExpression(given, options)
-    const holds: CompiledCondition['holds'] = (lookup, now, chance) => Boolean(evaluate(lookup, now, chance))
+    const holds: CompiledCondition['holds'] = (lookup, now, chance) =>
+      truthOf(evaluate(lookup, now, chance), shorten(given))
     return { uses, names: messageNames(uses), holds }
   }
   // JSON Logic takes anything but an object of one operator as plain data, which would be a condition that never changes.
@@ -36,8 +39,8 @@ export function compileCondition(given: unknown, options: ExpressionOptions = {}
       'a condition is an expression such as temperature > 25, or a JSON Logic object with one operator, such as {">":[{"var":"temperature"},25]}',
     )
   }
-  const { uses, evaluate } = compileLogic(logic, { missing: 'error' })
-  return { uses, names: messageNames(uses), holds: (lookup) => isTruthy(evaluate(lookup)) }
+  const { uses, evaluate } = compileLogic(logic)
+  return { uses, names: messageNames(uses), holds: (lookup) => isTruthy(evaluate(lookup), 'the condition') }
 }
 
 /** The JSON object that a text holds; undefined when it is an expression. */

@@ -62,7 +62,7 @@ export function compileExpression(
   return {
     uses,
     evaluate(lookup, now, chance) {
-      const run: Run = { lookup, now, left: MAX_WORK, chance }
+      const run: Run = { lookup, now, left: MAX_WORK, largest: 0, chance }
       try {
         const value = code(run, undefined)
         if (typeof value === 'object' && value !== null) measure(run, value)

@@ -3,7 +3,15 @@
  * gives (expression.ts); of anything else, and of values that are no numbers, it says nothing.
  */
 import type { Expression, Super } from 'acorn'
-import { asTruth, equalityTest, type Formula, type FormulaRead, type Operator } from '../plug/calculation.ts'
+import {
+  asTruth,
+  comparison,
+  equalityTest,
+  OPERATORS,
+  type Formula,
+  type FormulaRead,
+  type Operator,
+} from '../plug/calculation.ts'
 import type { Path } from '../placeholders/scope.ts'
 import { isRoot } from '../placeholders/path.ts'
 import { chainOf, messagePath, pathOf, type Chain } from './names.ts'
@@ -125,7 +133,10 @@ class FormulaReader {
 
   #operation(op: Operator, nodes: readonly (Expression | Super)[]): Formula | undefined {
     const of = nodes.map((node) => this.formula(node))
-    return of.every((one) => one !== undefined) ? { op, of } : undefined
+    if (!of.every((one) => one !== undefined)) return undefined
+    const [left, right] = of
+    const isCompared = this.#bare === 'streamdata' && (OPERATORS.order as readonly string[]).includes(op)
+    return isCompared && left !== undefined && right !== undefined ? comparison(op, left, right) : { op, of }
   }
 
   #truths(op: Operator, nodes: readonly Expression[]): Formula | undefined {
@@ -137,10 +148,7 @@ class FormulaReader {
     if (name === 'between' && args.length === 3) {
       const [value, low, high] = args.map((one) => this.formula(one))
       if (value === undefined || low === undefined || high === undefined) return undefined
-      const sides: readonly Formula[] = [
-        { op: '<=', of: [low, value] },
-        { op: '<=', of: [value, high] },
-      ]
+      const sides: readonly Formula[] = [comparison('<=', low, value), comparison('<=', value, high)]
       return { op: 'and', of: sides }
     }
     const [op, count] = Object.hasOwn(FUNCTIONS, name) ? (FUNCTIONS[name] ?? []) : []

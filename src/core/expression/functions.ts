@@ -1,10 +1,12 @@
 /** What an expression may call by name, and the constants it may name. Nothing here is ever a value of its own. */
+import { numberIn } from '../../kernel/values.ts'
 import { parsePlainJson } from '../plug/plain-json.ts'
 import { itemsOf } from './list-methods.ts'
 import { made, numberArg, textArg, type Call } from './method.ts'
 import { callMethod } from './methods.ts'
-import { missing, nextChance, spend, unfit } from './run.ts'
-import { jsonOf, keyOf, numberOf, primitive, textOf } from './values.ts'
+import { BINARY, type Side } from './operators.ts'
+import { missing, nextChance, spend, unfit, type Code } from './run.ts'
+import { jsonOf, keyOf, numberOf, textOf, truthOf } from './values.ts'
 import { INSTANT, MAX_INSTANT } from './word-functions.ts'
 
 type Named = (call: Call) => unknown
@@ -39,9 +41,9 @@ export const FUNCTIONS: ReadonlyMap<string, Named> = new Map<string, Named>([
   ['Math.random', ({ run, label }) => nextChance(run, label)],
   ['Math.pow', (call) => number(call, 0) ** number(call, 1)],
   ['Math.hypot', (call) => Math.sqrt(all(call).reduce((sum, value) => sum + value * value, 0))],
-  ['Math.max', (call) => all(call).reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY)],
-  ['Math.min', (call) => all(call).reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY)],
-  ['Number', (call) => (call.args.length === 0 ? 0 : number(call, 0))],
+  ['Math.max', (call) => bounds(call).reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY)],
+  ['Math.min', (call) => bounds(call).reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY)],
+  ['Number', (call) => (call.args.length === 0 ? 0 : converted(call))],
   ['Number.isFinite', (call) => Number.isFinite(call.args[0])],
   ['Number.isInteger', (call) => Number.isInteger(call.args[0])],
   ['Number.isNaN', (call) => Number.isNaN(call.args[0])],
@@ -50,10 +52,10 @@ export const FUNCTIONS: ReadonlyMap<string, Named> = new Map<string, Named>([
   ['Number.parseInt', (call) => Number.parseInt(textArg(call, 0), numberArg(call, 1, 10))],
   ['parseFloat', (call) => Number.parseFloat(textArg(call, 0))],
   ['parseInt', (call) => Number.parseInt(textArg(call, 0), numberArg(call, 1, 10))],
-  ['isNaN', (call) => Number.isNaN(number(call, 0))],
-  ['isFinite', (call) => Number.isFinite(number(call, 0))],
+  ['isNaN', isNoNumber],
+  ['isFinite', (call) => numberIn(plain(call, 0)) !== undefined],
   ['String', (call) => (call.args.length === 0 ? '' : textOf(call.run, call.args[0], labelOf(call, 0)))],
-  ['Boolean', (call) => Boolean(plain(call, 0))],
+  ['Boolean', (call) => truthOf(plain(call, 0), labelOf(call, 0))],
   ['Array.isArray', (call) => Array.isArray(call.args[0])],
   ['Object.keys', (call) => made(call.run, Object.keys(record(call)))],
   ['Object.values', (call) => made(call.run, Object.values(record(call)) as readonly unknown[])],
@@ -85,12 +87,16 @@ export function instantArg(call: Call): number {
   throw unfit(labelOf(call, 0), 'is no instant; give epoch milliseconds, or a text such as 2026-01-31T08:00:00Z')
 }
 
-/** Whether a value lies between two others, which count as between. */
-export function isBetween(call: Call): boolean {
-  const [value, low, high] = [0, 1, 2].map((index) => primitive(plain(call, index), labelOf(call, index)))
-  for (const one of [value, low, high]) if (typeof one === 'string') spend(call.run, one.length / 64)
-  // the casts only quiet the compiler: texts must be compared as texts
-  return (low as number) <= (value as number) && (value as number) <= (high as number)
+/** Whether a value lies between two others, which count as between: `low <= value && value <= high`. */
+export function betweenSides(value: Side, low: Side, high: Side): Code {
+  const atMost = BINARY.get('<=')
+  const [isAbove, isBelow] = [atMost?.(low, value), atMost?.(value, high)]
+  return (run, frame) => isAbove?.(run, frame) === true && isBelow?.(run, frame) === true
+}
+
+/** The number that a value is or says. */
+export function readNumber(call: Call): number {
+  return number(call, 0)
 }
 
 /** Whether a text has a part, or a list an item. */
@@ -114,8 +120,31 @@ function number(call: Call, index: number): number {
   return numberOf(plain(call, index), labelOf(call, index))
 }
 
+/** One of several of which the largest or smallest is wanted: a limit that is written out may be infinite. */
+function bound(value: unknown, label: string): number {
+  return value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY ? value : numberOf(value, label)
+}
+
+/** What `Number` makes of a value, as JavaScript has it but for what is unknown. */
+function converted(call: Call): number {
+  const value = plain(call, 0)
+  if (typeof value === 'boolean' || (typeof value === 'string' && value.trim() !== '')) return Number(value)
+  return number(call, 0)
+}
+
+/** Whether a value is no number; what is absent is neither. */
+function isNoNumber(call: Call): boolean {
+  const value = plain(call, 0)
+  if (value === undefined) throw missing(labelOf(call, 0))
+  return typeof value === 'number' ? Number.isNaN(value) : numberIn(value) === undefined
+}
+
 function all(call: Call): readonly number[] {
   return call.args.map((_, index) => number(call, index))
+}
+
+function bounds(call: Call): readonly number[] {
+  return call.args.map((_, index) => bound(plain(call, index), labelOf(call, index)))
 }
 
 function record(call: Call): object {

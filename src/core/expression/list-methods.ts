@@ -1,7 +1,7 @@
 /** The methods of lists that expressions may call. */
 import { callbackArg, made, numberArg, textArg, type Call, type Method } from './method.ts'
 import { spend, unfit, type Callback, type Run } from './run.ts'
-import { measure, numberOf, placeIn, sameValue, textOf } from './values.ts'
+import { measure, numberOf, placeIn, sameValue, textOf, truthOf } from './values.ts'
 
 type List = readonly unknown[]
 
@@ -12,12 +12,12 @@ const MAX_FLAT_DEPTH = 8
 export const LIST_METHODS: ReadonlyMap<string, Method<List>> = new Map<string, Method<List>>([
   ['at', (self, call) => self.at(numberArg(call, 0, 0))],
   ['concat', (self, call) => made(call.run, self.concat(...call.args.map((arg) => paid(call, arg))))],
-  ['every', (self, call) => self.every(each(self, call))],
-  ['filter', (self, call) => self.filter(each(self, call))],
-  ['find', (self, call) => self.find(each(self, call))],
-  ['findIndex', (self, call) => self.findIndex(each(self, call))],
-  ['findLast', (self, call) => self.findLast(each(self, call))],
-  ['findLastIndex', (self, call) => self.findLastIndex(each(self, call))],
+  ['every', (self, call) => self.every(decides(self, call))],
+  ['filter', (self, call) => self.filter(decides(self, call))],
+  ['find', (self, call) => self.find(decides(self, call))],
+  ['findIndex', (self, call) => self.findIndex(decides(self, call))],
+  ['findLast', (self, call) => self.findLast(decides(self, call))],
+  ['findLastIndex', (self, call) => self.findLastIndex(decides(self, call))],
   ['flat', (self, call) => flat(self, numberArg(call, 0, 1), call)],
   ['flatMap', (self, call) => flat(self.map(each(self, call)), 1, call)],
   ['includes', (self, call) => placeIn(call.run, self, paid(call, call.args[0])) !== -1],
@@ -29,7 +29,7 @@ export const LIST_METHODS: ReadonlyMap<string, Method<List>> = new Map<string, M
   ['reduceRight', (self, call) => reduce([...made(call.run, self)].reverse(), call)],
   ['reverse', (self, call) => made(call.run, self).toReversed()],
   ['slice', (self, call) => made(call.run, self.slice(numberArg(call, 0, 0), numberArg(call, 1, END)))],
-  ['some', (self, call) => self.some(each(self, call))],
+  ['some', (self, call) => self.some(decides(self, call))],
   ['sort', sort],
   ['toReversed', (self, call) => made(call.run, self).toReversed()],
   ['toSorted', sort],
@@ -52,6 +52,12 @@ function each(self: List, call: Call): (item: unknown, index: number) => unknown
   // pays for what the machine does itself, even when the list is full of holes
   spend(call.run, 1 + self.length / 16)
   return (item, index) => callback(item, index, self)
+}
+
+/** The same where what it gives decides about an item. */
+function decides(self: List, call: Call): (item: unknown, index: number) => boolean {
+  const callback = each(self, call)
+  return (item, index) => truthOf(callback(item, index), call.label)
 }
 
 function paid(call: Call, arg: unknown): unknown {

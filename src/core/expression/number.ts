@@ -1,7 +1,7 @@
 /** Numbers as rules ask for them: a name of the message, a placeholder, or an expression. */
 import { AppError } from '../../kernel/errors.ts'
 import type { LogicPath } from '../logic/run.ts'
-import { numberOfText } from '../plug/field-type.ts'
+import { numberOfText } from '../../kernel/values.ts'
 import type { PlugContext } from '../plug/plug.ts'
 import { shown } from '../plug/problem.ts'
 import { compileExpression } from './expression.ts'

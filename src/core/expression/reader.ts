@@ -1,4 +1,5 @@
 /** How code reads the values of the rule around it while a plug is called. */
+import { ofData } from '../../kernel/values.ts'
 import type { LogicPath } from '../logic/run.ts'
 import type { PlugContext } from '../plug/plug.ts'
 
@@ -10,7 +11,8 @@ export function readerOf(context: Reading): (path: LogicPath) => unknown {
     const [name, second] = path.segments
     if (path.own === true && path.root === 'streamdata' && name !== undefined && !context.isNew(name)) return undefined
     // by far the most common question, and the message answers it without a walk
-    if (path.root === 'streamdata' && name !== undefined && second === undefined) return context.streamValue(name)
+    if (path.root === 'streamdata' && name !== undefined && second === undefined)
+      return ofData(context.streamValue(name))
     return context.lookup(path.parts)
   }
 }

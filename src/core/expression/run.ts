@@ -1,6 +1,7 @@
 /** One evaluation of an expression: what it may still do, its chance, and its pieces of code. */
 import { AppError } from '../../kernel/errors.ts'
 import { nextSeed, randomOf } from '../../kernel/random.ts'
+import { isKnown, whyNoNumber, whyUnknown } from '../../kernel/values.ts'
 import type { LogicPath } from '../logic/run.ts'
 
 /** One evaluation. */
@@ -10,6 +11,8 @@ export interface Run {
   readonly now: number
   /** calls of arrow functions, list items and characters that may still be made */
   left: number
+  /** the largest operand of the sum that was worked out last */
+  largest: number
   /** what `Math.random` is drawn from, where it may be called */
   readonly chance?: { random(): number } | undefined
   /** of the numbers of `Math.random`, once one was asked for */
@@ -56,10 +59,21 @@ export function spend(run: Run, amount: number): void {
 
 /** The error for a value that is not there: what is unknown is neither false nor 0. */
 export function missing(label: string): AppError {
-  return new AppError(
-    'BINDING',
-    `"${label}" has no value, so nothing can be said; test it with != null, or give another value with ?? where it may be missing`,
-  )
+  return unknown(label, undefined)
+}
+
+/** The error for a value that is not known where something is decided. */
+export function unknown(label: string, value: unknown): AppError {
+  const hint =
+    value === undefined || value === null
+      ? 'test it with != null, or give another value with ?? where it may be missing'
+      : 'test it with isKnown(...) where that may be'
+  return new AppError('BINDING', `"${label}" ${whyUnknown(value)}; ${hint}`)
+}
+
+/** The error for a value that is no number where one is asked. */
+export function noNumber(label: string, value: unknown): AppError {
+  return isKnown(value) ? unfit(label, whyNoNumber(value)) : unknown(label, value)
 }
 
 /** The error for a value that is there and of no use. */

@@ -4,7 +4,8 @@
  * as work, since a list may hold the same list many times.
  */
 import { FORBIDDEN_KEYS, ownValue } from '../../kernel/json.ts'
-import { missing, spend, unfit, type Run } from './run.ts'
+import { isEqual, isKnown, numberOfText, ofData, ordered } from '../../kernel/values.ts'
+import { missing, noNumber, spend, unfit, unknown, type Run } from './run.ts'
 
 /** Texts are compared and copied by the machine in blocks; only long ones count. */
 const CHARACTERS_PER_STEP = 64
@@ -13,12 +14,12 @@ const CHARACTERS_PER_STEP = 64
 export function member(value: unknown, key: unknown, label: string): unknown {
   if (typeof value === 'object' && value !== null && typeof key === 'string') {
     if (FORBIDDEN_KEYS.has(key)) throw reserved(label, key)
-    return ownValue(value, key)
+    return ofData(ownValue(value, key))
   }
   if (value === undefined) throw missing(label)
   if (value === null) throw unfit(label, `is null and has no fields; write ?. where it may be null`)
   const name = keyOf(key, label)
-  if (typeof value === 'object') return ownValue(value, name)
+  if (typeof value === 'object') return ofData(ownValue(value, name))
   if (typeof value !== 'string') return undefined
   if (name === 'length') return value.length
   return /^(?:0|[1-9]\d{0,8})$/.test(name) ? value[Number(name)] : undefined
@@ -65,22 +66,56 @@ export function measure(run: Run, value: unknown): void {
   for (const item of Object.values(value)) measure(run, item)
 }
 
-/** The number that arithmetic sees: texts and null as JavaScript has it, lists and objects not at all. */
+/** The number that arithmetic sees: a finite number, or a text that is a plain decimal. Throws `BINDING` for all else. */
 export function numberOf(value: unknown, label: string): number {
-  if (typeof value === 'number') return value
-  return Number(primitive(value, label))
+  if (typeof value === 'number' && Number.isFinite(value)) return value
+  const number = numberOfText(value)
+  if (number !== undefined) return number
+  if (typeof value === 'object' && value !== null) throw compound(label, value)
+  throw noNumber(label, value)
 }
 
-/** A value that can be compared or calculated with. */
-export function primitive(value: unknown, label: string): string | number | boolean | null {
-  if (value === undefined) throw missing(label)
-  if (typeof value === 'object' && value !== null) {
-    throw unfit(
-      label,
-      `is ${Array.isArray(value) ? 'a list' : 'an object'}; compare or calculate with one of its fields`,
-    )
+/** Whether a value counts as true. Throws `BINDING` when it is not known. */
+export function truthOf(value: unknown, label: string): boolean {
+  if (typeof value === 'boolean') return value
+  if (!isKnown(value)) throw unknown(label, value)
+  return Boolean(value)
+}
+
+/** Two values as they compare by size: as numbers when one is a number, else as texts. Throws `BINDING`. */
+export function orderOf(
+  run: Run,
+  a: unknown,
+  b: unknown,
+  label: string,
+  otherLabel: string,
+): { readonly values: readonly [number, number] | readonly [string, string] } {
+  const order = ordered(a, b)
+  switch (order.by) {
+    case 'number':
+      return { values: [order.a, order.b] }
+    case 'text':
+      spend(run, order.a.length / CHARACTERS_PER_STEP)
+      return { values: [order.a, order.b] }
+    case 'decimals':
+      throw unfit(
+        label,
+        `and "${otherLabel}" are both texts of numbers; write number(${label}) and number(${otherLabel})`,
+      )
+    case 'nothing':
+      throw order.side === 'left' ? wrongSide(label, a) : wrongSide(otherLabel, b)
   }
-  return value as string | number | boolean | null
+}
+
+function wrongSide(label: string, value: unknown): Error {
+  if (!isKnown(value)) return unknown(label, value)
+  if (typeof value === 'object') return compound(label, value)
+  return noNumber(label, value)
+}
+
+function compound(label: string, value: unknown): Error {
+  const kind = Array.isArray(value) ? 'a list' : 'an object'
+  return unfit(label, `is ${kind}; compare or calculate with one of its fields`)
 }
 
 /** Equality of texts, which costs work when they are long. */
@@ -91,16 +126,12 @@ export function sameValue(run: Run, a: unknown, b: unknown): boolean {
   return a === b
 }
 
-export function looselySame(run: Run, a: unknown, b: unknown): boolean {
-  if (typeof a === typeof b) return sameValue(run, a, b)
-  if (a === undefined || a === null || b === undefined || b === null) return (a ?? null) === (b ?? null)
-  if (typeof a === 'object' || typeof b === 'object') return false
-  return Number(a) === Number(b)
-}
-
 /** Whether a value is an item of a list, or the own key of an object. Throws `BINDING` for what has neither. */
 export function isAmong(run: Run, wanted: unknown, all: unknown, label: string, allLabel: string): boolean {
-  if (Array.isArray(all)) return placeIn(run, all, wanted) !== -1
+  if (Array.isArray(all)) {
+    spend(run, 1 + all.length / 4)
+    return all.some((item) => (typeof item === typeof wanted ? sameValue(run, item, wanted) : isEqual(item, wanted)))
+  }
   if (typeof all === 'string') throw unfit(allLabel, `is a text; write contains(${allLabel}, ${label})`)
   if (typeof all !== 'object' || all === null) {
     throw unfit(allLabel, 'is neither a list nor an object; write x in [1, 2], or compare with ==')

@@ -18,6 +18,8 @@ export const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Fr
 const FORMS: ReadonlyMap<string, readonly [form: string, least: number, most: number]> = new Map([
   ['between', ['between(x, low, high)', 3, 3]],
   ['contains', ['contains(textOrList, part)', 2, 2]],
+  ['isKnown', ['isKnown(x)', 1, 1]],
+  ['number', ['number(x)', 1, 1]],
   ...CALENDAR.map(
     (name) => [name, [`${name}(now) or ${name}(now, "Europe/Brussels")`, 1, 2]] as [string, [string, number, number]],
   ),

@@ -1,17 +1,21 @@
 /** Checks logic, and turns it into logic for the library and into functions. */
 import { Issues } from '../../kernel/issues.ts'
 import { at } from '../../kernel/pointer.ts'
+import { ofData } from '../../kernel/values.ts'
 import { parseText, wholeBinding } from '../placeholders/binding.ts'
 import { nearest } from '../placeholders/nearest.ts'
 import type { Fault } from '../placeholders/path.ts'
-import { compiled } from './comparisons.ts'
+import { compiled, firstThat, isTruthy, operationOf, sizedOperation, type Operand } from './comparisons.ts'
 import { below, Guarded, guarded, Library, type Step } from './library.ts'
 import type { LogicNode, LogicPath, Run } from './run.ts'
-import { itemPath, missing, pathKey, topPath, withParts } from './variable.ts'
+import { itemPath, pathKey, topPath, withParts } from './variable.ts'
 
 /** Logic that nests deeper, or has more parts, is refused. */
 const MAX_LOGIC_DEPTH = 64
 const MAX_LOGIC_PARTS = 10_000
+
+/** Characters of a piece of logic in messages. */
+const MAX_LABEL = 60
 
 const MANY = Number.POSITIVE_INFINITY
 type Arity = readonly [min: number, max: number]
@@ -32,6 +36,10 @@ interface Piece {
   readonly logic: unknown
   /** and as a function, where that is worth while; nobody asks for it inside of loops */
   readonly node?: LogicNode | undefined
+  /** of a sum or a difference: the same with its largest operand */
+  readonly sized?: { readonly logic: unknown; readonly node: LogicNode } | undefined
+  /** for messages, where it is more than a piece of the logic */
+  readonly label?: string
 }
 
 /** Reads one path; undefined when there is no value. */
@@ -46,28 +54,22 @@ interface Place {
   readonly depth: number
   /** inside map, filter, reduce, all, some or none */
   readonly inLoop: boolean
-  /** an operand that must have a value */
-  readonly needed: boolean
 }
 
-/** Operators over numbers, for which null is 0 and what is missing would be 0 too. */
-const NUMERIC: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '+', '-', '*', '/', '%', 'min', 'max'])
+/** What the body of a loop gives decides about the item. */
+const DECIDING_LOOPS: ReadonlySet<string> = new Set(['filter', 'all', 'some', 'none'])
+/** Operators that compare sums and differences with what stands beside them. */
+const COMPARING: ReadonlySet<string> = new Set(['<', '<=', '>', '>=', '==', '===', '!=', '!==', '+', '-'])
 
 /** One compilation: what it reads, and every problem on the way. */
 export class LogicCompiler {
   readonly issues = new Issues('LOGIC')
   readonly paths = new Map<string, LogicPath>()
   private readonly library = new Library()
-  private readonly strict: boolean
   private parts = 0
 
-  /** `strict`: numbers that are missing fail the evaluation */
-  constructor(strict = false) {
-    this.strict = strict
-  }
-
   compile(logic: unknown): LogicNode {
-    return this.nodeOf(this.piece(logic, { pointer: '', depth: 0, inLoop: false, needed: false }))
+    return this.nodeOf(this.piece(logic, { pointer: '', depth: 0, inLoop: false }))
   }
 
   private nodeOf({ logic, node }: Piece): LogicNode {
@@ -107,12 +109,11 @@ export class LogicCompiler {
     if (!wanted) return this.unknown(name, place)
     const listed = Array.isArray(given)
     const args: readonly unknown[] = listed ? given : [given]
-    const needed = this.strict && NUMERIC.has(name)
-    const inside: Place = { ...place, needed, pointer: at(place.pointer, name), depth: place.depth + 1 }
+    const inside: Place = { ...place, pointer: at(place.pointer, name), depth: place.depth + 1 }
     if (!this.fits(name, args, wanted, inside)) return NOTHING
     switch (name) {
       case 'var':
-        return this.variable(args, { ...inside, needed: place.needed })
+        return this.variable(args, inside)
       case 'missing':
         return this.missing(args, inside, listed)
       case 'missing_some':
@@ -130,19 +131,55 @@ export class LogicCompiler {
         return { logic: this.library.spending({ [name]: this.all(args, inside, listed) }, lengthOf) }
       case 'if':
       case '?:':
-        return { logic: { [name]: this.choice(args, { ...inside, needed: place.needed }) } }
+        return { logic: { [name]: this.choice(args, inside) } }
     }
     const pieces = this.pieces(args, inside, listed)
-    const forLibrary = { [name]: pieces.map((piece) => piece.logic) }
-    const nodes = pieces.map((piece) => this.nodeOf(piece))
-    return { logic: forLibrary, node: compiled(name, nodes, this.library.node(forLibrary)) }
+    const operands = pieces.map((piece, index) => operandOf(piece, listed ? args[index] : given))
+    if (name === 'and' || name === 'or') return this.joined(name, pieces, operands)
+    return this.applied(name, pieces, operands)
   }
 
-  /** Of the arguments of `if` only the results are what the operator around it works on. */
+  private joined(name: 'and' | 'or', pieces: readonly Piece[], operands: readonly Operand[]): Piece {
+    const last = pieces.length - 1
+    const logic = pieces.map((piece, i) => (i < last ? this.known(piece.logic, operands[i]?.label ?? '') : piece.logic))
+    const nodes = pieces.map((piece) => this.nodeOf(piece))
+    return { logic: { [name]: logic }, node: firstThat(nodes, operands, name === 'or') }
+  }
+
+  private applied(name: string, pieces: readonly Piece[], operands: readonly Operand[]): Piece {
+    const apply = operationOf(name)
+    if (apply === undefined) return { logic: { [name]: pieces.map(({ logic }) => logic) } }
+    const isComparing = COMPARING.has(name)
+    const logics = pieces.map(({ logic, sized }) => (isComparing && sized ? sized.logic : logic))
+    const nodes = pieces.map((piece) => (isComparing && piece.sized ? piece.sized.node : this.nodeOf(piece)))
+    const step: Step = (_run, _scope, values) => apply(values, operands)
+    const sizedApply = sizedOperation(name)
+    const sizedStep: Step = (_run, _scope, values) => sizedApply?.(values, operands)
+    return {
+      logic: this.library.call(step, logics),
+      node: compiled(name, nodes, operands, apply),
+      sized: sizedApply && {
+        logic: this.library.call(sizedStep, logics),
+        node: (run) => sizedApply(nodes.map((node) => node(run)), operands), // prettier-ignore
+      },
+    }
+  }
+
+  /** Logic that something is decided by. */
+  private known(logic: unknown, label: string): unknown {
+    const step: Step = (_run, _scope, [value]) => {
+      isTruthy(value, label)
+      return value
+    }
+    return this.library.call(step, [logic])
+  }
+
+  /** Of the arguments of `if` every second one is a test. */
   private choice(args: readonly unknown[], place: Place): unknown[] {
     return args.map((_, index) => {
+      const piece = this.argument(args, index, place)
       const isTest = index % 2 === 0 && index + 1 < args.length
-      return this.argument(args, index, isTest ? { ...place, needed: false } : place).logic
+      return isTest ? this.known(piece.logic, operandOf(piece, args[index]).label) : piece.logic
     })
   }
 
@@ -150,7 +187,9 @@ export class LogicCompiler {
   private loop(name: string, args: readonly unknown[], place: Place): Piece {
     const pieces = args.map((_, index) => this.argument(args, index, { ...place, inLoop: index === 1 || place.inLoop }))
     const [list, body, ...initial] = pieces.map((piece) => piece.logic)
-    return { logic: { [name]: [list, this.library.spending(body, () => 1), ...initial] } }
+    const label = operandOf(pieces[1] ?? NOTHING, args[1]).label
+    const decided = DECIDING_LOOPS.has(name) ? this.known(body, label) : body
+    return { logic: { [name]: [list, this.library.spending(decided, () => 1), ...initial] } }
   }
 
   private variable(args: readonly unknown[], place: Place): Piece {
@@ -166,48 +205,28 @@ export class LogicCompiler {
     const name = given === undefined || given === null ? '' : String(given)
     if (!place.inLoop) {
       const result = topPath(name)
-      return 'path' in result ? this.read(result.path, place, otherwise) : this.fault(place.pointer, result.fault)
+      return 'path' in result ? this.read(result.path, otherwise) : this.fault(place.pointer, result.fault)
     }
     const result = itemPath(name)
     if ('fault' in result) return this.fault(place.pointer, result.fault)
     const { segments } = result
-    return { logic: this.reading((run, scope) => below(scope, segments, run), name, place, otherwise) }
+    return { logic: this.reading((run, scope) => ofData(below(scope, segments, run)), otherwise), label: name }
   }
 
-  private read(given: LogicPath, place: Place, otherwise?: Piece): Piece {
+  private read(given: LogicPath, otherwise?: Piece): Piece {
     const path = this.remember(given)
-    const name = path.root === 'streamdata' ? path.segments.join('.') : path.parts.join('.')
-    const logic = this.reading((run) => guarded(run.lookup(path), run), name, place, otherwise)
-    if (otherwise) {
-      const instead = this.nodeOf(otherwise)
-      return {
-        logic,
-        node(run) {
-          const value = run.lookup(path)
-          return value === undefined ? instead(run) : value
-        },
-      }
-    }
-    if (!place.needed) return { logic, node: (run) => run.lookup(path) ?? null }
-    return {
-      logic,
-      node(run) {
-        const value = run.lookup(path)
-        if (value === undefined) throw missing(name)
-        return value
-      },
-    }
+    const label = path.root === 'streamdata' ? path.segments.join('.') : path.parts.join('.')
+    const logic = this.reading((run) => guarded(run.lookup(path), run), otherwise)
+    if (!otherwise) return { logic, label, node: (run) => run.lookup(path) ?? null }
+    const instead = this.nodeOf(otherwise)
+    return { logic, label, node: (run) => run.lookup(path) ?? instead(run) }
   }
 
-  /** Logic for the library that gives what the reader reads, or the default, or null; or fails when it is needed. */
-  private reading(read: Reader, name: string, { needed }: Place, otherwise?: Piece): unknown {
-    const value = this.library.call((run, scope) => {
-      const found = read(run, scope)
-      if (found === undefined && needed && !otherwise) throw missing(name)
-      return found ?? null
-    })
+  /** Logic for the library that gives what the reader reads, or the default, or null. */
+  private reading(read: Reader, otherwise?: Piece): unknown {
+    const value = this.library.call((run, scope) => read(run, scope) ?? null)
     if (!otherwise) return value
-    return { if: [this.library.call((run, scope) => read(run, scope) !== undefined), value, otherwise.logic] }
+    return { if: [this.library.call((run, scope) => (read(run, scope) ?? null) !== null), value, otherwise.logic] }
   }
 
   private missing(args: readonly unknown[], place: Place, listed: boolean): Piece {
@@ -249,7 +268,7 @@ export class LogicCompiler {
     const parsed = parseText(text)
     const binding = wholeBinding(parsed)
     if (binding && !binding.json && parsed.faults.length === 0)
-      return this.read(withParts(binding.path, binding.optional), place)
+      return this.read(withParts(binding.path, binding.optional))
     for (const fault of parsed.faults) this.fault(place.pointer, fault)
     if (parsed.faults.length > 0) return NOTHING
     return this.issue(
@@ -304,6 +323,16 @@ export class LogicCompiler {
     this.issues.wrong(path, message, suggestion)
     return NOTHING
   }
+}
+
+/** What an operation says of a piece: the var that it is, or how it is written. */
+function operandOf({ label }: Piece, given: unknown): Operand {
+  return { label: (label ?? labelOf(given)).slice(0, MAX_LABEL), isNothing: given === null }
+}
+
+function labelOf(given: unknown): string {
+  if (typeof given !== 'object' || given === null) return String(given)
+  return Array.isArray(given) ? '[...]' : `{"${Object.keys(given)[0] ?? ''}": ...}`
 }
 
 /** Every text and number in the arguments of `missing` that may turn out to be a key. */

@@ -1,7 +1,7 @@
 /**
  * The one safe way to JSON Logic (jsonlogic.com), the language of declarative conditions. json-logic-js evaluates it
- * over a guarded view of the data; comparisons, sums and what joins them are compiled, and give the same answers.
- * Around the library:
+ * over a guarded view of the data. What compares, calculates and decides is ours (comparisons.ts), in its loops too: to
+ * do so with a value that is unknown throws. Around the library:
  *
  * LOGIC-1 Only own fields of lists and records are read: a text has no length, nothing has methods. Reserved names are
  *   refused.
@@ -19,17 +19,10 @@ export interface CompiledLogic {
   readonly uses: readonly LogicPath[]
   /**
    * The value of the logic. `lookup` gives the value at a path of `uses` (the very same object each time), undefined
-   * when there is none. Throws `TOO_LARGE` when loops go on for too long, `BINDING` when a lookup fails.
+   * when there is none. Throws `TOO_LARGE` when loops go on for too long, `BINDING` when a lookup fails or
+   * a value that decides is unknown. `{"==": [x, null]}`, `missing` and a default ask whether there is one.
    */
   evaluate(lookup: (path: LogicPath) => unknown): unknown
-}
-
-export interface LogicOptions {
-  /**
-   * `null`, the default: as in json-logic-js, where < and + take what is missing for 0. `error`: comparing by size or
-   * calculating with a var that is missing and has no default throws `BINDING` and names it
-   */
-  readonly missing?: 'null' | 'error'
 }
 
 /**
@@ -37,8 +30,8 @@ export interface LogicOptions {
  * a text that is one `${path}` as a whole stands for such a var. Throws `VALIDATION` with every problem, each with
  * its JSON pointer.
  */
-export function compileLogic(logic: unknown, options: LogicOptions = {}): CompiledLogic {
-  const compiler = new LogicCompiler(options.missing === 'error')
+export function compileLogic(logic: unknown): CompiledLogic {
+  const compiler = new LogicCompiler()
   const root = compiler.compile(logic)
   if (typeof logic === 'string' && compiler.paths.size === 0 && compiler.issues.count === 0) {
     compiler.issues.wrong('', 'a text is not logic', 'write an operation such as {">": [{"var": "temperature"}, 90]}')

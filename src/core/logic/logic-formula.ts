@@ -1,7 +1,7 @@
 /** The part of JSON Logic that only calculates with numbers, as data: what it gives for numbers is what the logic gives. */
 import { isPlainObject } from '../../kernel/json.ts'
 import { readOf } from '../expression/formula.ts'
-import { asTruth, equalityTest, type Formula, type Operator } from '../plug/calculation.ts'
+import { asTruth, comparison, equalityTest, type Formula, type Operator } from '../plug/calculation.ts'
 import { topPath } from './variable.ts'
 
 const SAME: readonly Operator[] = ['>', '>=', '<', '<=', '===', '!==']
@@ -58,17 +58,10 @@ function operation(name: string, of: readonly Formula[]): Formula | undefined {
   if (name === 'and' || name === 'or') return of.reduce((left, right) => truths(name, [left, right]))
   if (third !== undefined) return undefined
   const order = ORDER.get(name)
-  if (order !== undefined) return { op: order, of }
-  // As logic adds and multiplies (comparisons.ts), where -0 becomes 0.
-  if (name === '+') return plusZero({ op: '+', of })
-  if (name === '*') return { op: '*', of: of.map(plusZero) }
-  return name === '-' || name === '/' || name === '%' ? { op: name, of } : undefined
+  if (order !== undefined) return comparison(order, first, second)
+  return name === '+' || name === '-' || name === '*' || name === '/' || name === '%' ? { op: name, of } : undefined
 }
 
 function truths(op: Operator, of: readonly Formula[]): Formula {
   return { op, of: of.map((one) => asTruth(one) ?? one) }
-}
-
-function plusZero(formula: Formula): Formula {
-  return { op: '+', of: [formula, 0] }
 }

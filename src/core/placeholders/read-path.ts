@@ -1,5 +1,6 @@
 /** The value that a path points at, by own properties only. */
 import { FORBIDDEN_KEYS, isPlainObject, ownValue } from '../../kernel/json.ts'
+import { ofData } from '../../kernel/values.ts'
 import { nearest } from './nearest.ts'
 import { printPath } from './path.ts'
 import type { Path, Scope } from './scope.ts'
@@ -73,7 +74,7 @@ function read(root: string | undefined, parts: readonly string[], from: number, 
   const name = parts[from]
   switch (root) {
     case 'streamdata':
-      return name === undefined ? undefined : descend(scope.streamValue(name), parts, from + 1)
+      return name === undefined ? undefined : ofData(descend(scope.streamValue(name), parts, from + 1))
     case 'nodes':
       return name === undefined ? undefined : readNode(scope.nodeData(name), parts, from + 1)
     case 'variables':

@@ -1,4 +1,5 @@
 /** What a sensor calculates, as data: formulas over numbers, truths and texts, which an engine may work out without a call. */
+import { slackOf } from '../../kernel/values.ts'
 
 /** Numbers into a number, numbers into a truth, truths into a truth; `?` chooses between two of one kind. */
 export const OPERATORS = {
@@ -76,6 +77,47 @@ export function equalityTest(op: '===' | '!==', value: Formula | undefined, is: 
   if (typeof value !== 'object' || !('from' in value) || 'is' in value || value.from !== 'streamdata') return undefined
   const test: Formula = { from: 'streamdata', name: value.name, is }
   return op === '===' ? test : { op: 'not', of: [test] }
+}
+
+/** A comparison as rules make it: a sum or a difference equals a limit when it is off by what its operands lose. */
+export function comparison(op: Operator, left: Formula, right: Formula): Formula {
+  const [ofLeft, ofRight] = [largestOperand(left), largestOperand(right)]
+  const both = ofLeft && ofRight ? maxOf(ofLeft, ofRight) : (ofLeft ?? ofRight)
+  if (both === undefined) return { op, of: [left, right] }
+  const slack: Formula = { op: '*', of: [slackOf(1), both] }
+  const difference: Formula = { op: '-', of: [left, right] }
+  const size: Formula = { op: 'abs', of: [difference] }
+  const below: Formula = { op: 'negative', of: [slack] }
+  switch (op) {
+    case '<':
+    case '>=':
+      return { op, of: [difference, below] }
+    case '===':
+      return { op: '<=', of: [size, slack] }
+    case '!==':
+      return { op: '>', of: [size, slack] }
+    default:
+      return { op, of: [difference, slack] }
+  }
+}
+
+/** Of a sum or a difference, its sign and size included; undefined for anything else. */
+function largestOperand(formula: Formula): Formula | undefined {
+  if (typeof formula !== 'object' || !('op' in formula)) return undefined
+  const { op, of } = formula
+  const [first, second] = of
+  if (first === undefined) return undefined
+  if (op === 'abs' || op === 'negative') return largestOperand(first)
+  if ((op !== '+' && op !== '-') || second === undefined) return undefined
+  return maxOf(largestOperand(first) ?? sizeOf(first), largestOperand(second) ?? sizeOf(second))
+}
+
+function sizeOf(formula: Formula): Formula {
+  return typeof formula === 'number' ? Math.abs(formula) : { op: 'abs', of: [formula] }
+}
+
+function maxOf(a: Formula, b: Formula): Formula {
+  return { op: 'max', of: [a, b] }
 }
 
 function isIn(list: readonly string[], op: string): boolean {

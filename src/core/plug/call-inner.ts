@@ -48,6 +48,8 @@ function innerContext(
     properties,
     prepared: plug.prepare?.(properties),
     internalState,
+    number: (name, options) => outer.number(name, options),
+    text: (name) => outer.text(name),
     streamValue: (key) => outer.streamValue(key),
     streamTime: (key) => outer.streamTime(key),
     isNew: (key) => outer.isNew(key),

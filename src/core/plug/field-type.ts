@@ -1,5 +1,6 @@
 /** The types of properties, and how values are brought to them. */
 import { isPlainObject } from '../../kernel/json.ts'
+import { numberOfText } from '../../kernel/values.ts'
 import { jsonProblem, parsePlainJson } from './plain-json.ts'
 import type { FieldType } from './plug.ts'
 
@@ -12,8 +13,6 @@ interface TypeRule {
   /** the value in this type, `undefined` when it cannot be one; never called with a value that fits */
   convert(value: unknown): unknown
 }
-
-const NUMBER_LETTERS = /^[\d+\-.eE]+$/
 
 const text: TypeRule = {
   noun: 'text',
@@ -58,16 +57,6 @@ export const FIELD_TYPES: Readonly<Record<FieldType, TypeRule>> = {
   },
   array: { noun: 'an array', example: [1, 2], fits: Array.isArray, convert: (value) => parsed(value, Array.isArray) },
   any: { noun: 'a value', example: 42, fits: (value) => value !== undefined, convert: () => undefined },
-}
-
-/** The finite decimal number that a text says, such as 42 for " 42 "; `undefined` for any other text or value. */
-export function numberOfText(value: unknown): number | undefined {
-  if (typeof value !== 'string') return undefined
-  const trimmed = value.trim()
-  // Number() alone would take "", "0x1f" and "Infinity" too.
-  if (!NUMBER_LETTERS.test(trimmed)) return undefined
-  const number = Number(trimmed)
-  return Number.isFinite(number) ? number : undefined
 }
 
 function textOf(value: unknown): string | undefined {

@@ -1,5 +1,6 @@
 /** One value of the message, or of a node, as two properties name it. */
 import { ownValue } from '../../kernel/json.ts'
+import { ofData } from '../../kernel/values.ts'
 import type { PlugContext } from './plug.ts'
 
 /**
@@ -15,8 +16,8 @@ export function namesOfParameter(
 }
 
 /**
- * A value of the message (`node` absent, empty or GLOBAL), or of the raw data of a node, undefined when there is none. A
- * parameter with dots leads into objects, unless there is a field of exactly that name.
+ * A value of the message (`node` absent, empty or GLOBAL), or of the raw data of a node, undefined when there is none, or none that rules
+ * can use. A parameter with dots leads into objects, unless there is a field of exactly that name.
  */
 export function parameterOf(
   context: Pick<PlugContext, 'streamValue' | 'lookup'>,
@@ -26,9 +27,9 @@ export function parameterOf(
   const read = (key: string): unknown =>
     isOfMessage(node) ? context.streamValue(key) : context.lookup(['nodes', node, 'rawData', key])
   const whole = read(parameter)
-  if (whole !== undefined) return whole
+  if (whole !== undefined) return ofData(whole)
   const [first = '', ...rest] = parameter.split('.')
-  return rest.reduce<unknown>((value, key) => ownValue(value, key), read(first))
+  return ofData(rest.reduce<unknown>((value, key) => ownValue(value, key), read(first)))
 }
 
 /** Whether a property that names a node means the message instead. */

@@ -75,6 +75,12 @@ export interface PlugLog {
   error(message: string): void
 }
 
+/** How `number` of a context reads. */
+export interface NumberOptions {
+  /** whether true and false count as 1 and 0; default false */
+  readonly booleans?: boolean
+}
+
 /**
  * What a call may know. Valid during the call; an async plug may keep it until its promise settles.
  * Its methods want their context: call `context.random()`, do not take `random` out of it.
@@ -84,7 +90,15 @@ export interface PlugContext<Properties = Record<string, unknown>, Prepared = un
   readonly properties: Properties
   /** what `prepare` made of the constant properties */
   readonly prepared: Prepared
-  /** one value of the message in reach of this node, `undefined` when there is none */
+  /**
+   * one value of the message in reach of this node as a finite number: a number, or a text that is a plain decimal such as
+   * "21.50". Throws `PLUG_FAILED` that names the value and says what it is, when it is anything else: what is absent, null,
+   * NaN, blank, beyond 2^53 or a text such as "0123" is unknown, and never 0
+   */
+  number(name: string, options?: NumberOptions): number
+  /** the same as a text: a text as it is, a number or a truth as its text. Throws `PLUG_FAILED` for anything else */
+  text(name: string): string
+  /** one value of the message in reach of this node as it came, `undefined` when there is none; null stays null */
   streamValue(key: string): unknown
   /**
    * when the last message of this node's resource arrived, or the last that had a value of that name; epoch ms of the
@@ -171,10 +185,10 @@ export interface Steps<State extends string = string> {
   /** 2 * cuts + 1: below the first cut, at it, between it and the next ... above the last */
   readonly states: readonly State[]
   /**
-   * `execute` reads the parameter by `streamNumber`: true and false are 1 and 0, texts of numbers those numbers, and it
-   * fails on everything else, without an effect. Default: nothing is known of what is no number
+   * `execute` reads the parameter by `context.number`, with `booleans`: true and false are 1 and 0, plain decimals those
+   * numbers, and it fails on everything else, without an effect. Default: nothing is known of what is no number
    */
-  readonly reads?: 'streamNumber'
+  readonly reads?: 'number'
 }
 
 /** Where a call acts from, for `touches`. */
@@ -249,7 +263,7 @@ export interface PlugDefinition<
   /**
    * For a sensor that only compares one number of the message with fixed limits: the comparison as data, or undefined
    * when these properties want more. The engine then may find the state without a call, and calls `execute` only when
-   * somebody looks. Whenever the parameter is a finite number, `execute` must give the same state and have no effect.
+   * somebody looks. Whenever the parameter is a number below 2^53 in magnitude, `execute` must give the same state and have no effect.
    */
   steps?(properties: PropertiesOf<Input>): Steps<NoInfer<State>> | undefined
   /**

@@ -178,7 +178,7 @@ describe('a task of which a sensor never had a state', () => {
     send({ a: 10, b: 10, n: 0 })
     send({ a: 20, b: 10, n: 1 })
     clock.advanceTo(50_000)
-    send({ a: 'warm', b: '25', n: 2 })
+    send({ a: '25', b: '25', n: 2 })
     send({ a: 0, b: 0 })
     task.push('a', { state: 'Above' })
     task.save()

@@ -54,6 +54,16 @@ function results(formula: Formula, { a, b }: Values): { generated: unknown; work
   return { generated, worked: isFinite ? values.numbers[0] : generated }
 }
 
+/** Undefined where something that is not finite would decide: rows then leave it to the expression. */
+function known(evaluate: () => unknown): unknown {
+  try {
+    return evaluate()
+  } catch (error) {
+    expect((error as Error).message).toMatch(/is (?:NaN|-?Infinity), so nothing can be said/)
+    return undefined
+  }
+}
+
 const lookup = (values: Values) => (path: { readonly segments: readonly string[] }) =>
   values[path.segments[0] as 'a' | 'b']
 
@@ -61,8 +71,9 @@ describe('a formula', () => {
   it('gives the number that its expression gives', () => {
     fc.assert(
       fc.property(numberText, message, (text, values) => {
-        const expected = compileExpression(text).evaluate(lookup(values), 0)
+        const expected = known(() => compileExpression(text).evaluate(lookup(values), 0))
         const formula = formulaOf(text, 'streamdata')
+        if (expected === undefined) return
         if (formula === undefined) expect(text.length).toBeGreaterThan(500)
         else expect(results(formula, values)).toEqual({ generated: expected, worked: expected })
       }),
@@ -77,7 +88,8 @@ describe('a formula', () => {
     fc.assert(
       fc.property(condition, message, (given, values) => {
         const compiled = typeof given === 'boolean' ? undefined : compileCondition(given)
-        const expected = compiled === undefined ? given : compiled.holds(lookup(values), 0)
+        const expected = compiled === undefined ? given : known(() => compiled.holds(lookup(values), 0))
+        if (expected === undefined) return
         const formula = conditionFormula(given)
         if (formula === undefined) expect(JSON.stringify(given).length).toBeGreaterThan(500)
         else expect(results(formula, values)).toEqual({ generated: expected, worked: expected })
@@ -143,14 +155,6 @@ describe('a formula', () => {
     [{ var: 'pump' }, { from: 'streamdata', name: 'pump', is: true }],
   ])('of %j asks for a truth or a text', (condition, formula) => {
     expect(conditionFormula(condition)).toEqual(formula)
-  })
-
-  it('makes 0 of -0 where JSON Logic does', () => {
-    const given = { '>': [{ '/': [1, { '*': [{ var: 'a' }, 5] }] }, 0] }
-    const formula = conditionFormula(given) as Formula
-    const values = { a: -0, b: 0 }
-    expect(compileCondition(given).holds(lookup(values), 0)).toBe(true)
-    expect(results(formula, values)).toEqual({ generated: true, worked: true })
   })
 
   it('reads raw data of nodes, and its own', () => {

@@ -9,7 +9,7 @@ describe('JSON Logic', () => {
   it.each<[unknown, unknown]>([
     [{ '==': [1, '1'] }, true],
     [{ '==': [null, false] }, false],
-    [{ '==': [[1], 1] }, true],
+    [{ '==': [[1], 1] }, false],
     [{ '===': [1, '1'] }, false],
     [{ '!=': [1, '1'] }, false],
     [{ '!==': [1, '1'] }, true],
@@ -30,24 +30,25 @@ describe('JSON Logic', () => {
     [{ if: [false, 'a'] }, null],
     [{ if: [] }, null],
     [{ '?:': [true, 1, 2] }, 1],
-    [{ '+': [1, '2', '3.5 m'] }, 6.5],
+    [{ '+': [1, '2', '3.5'] }, 6.5],
     [{ '+': '4' }, 4],
     [{ '+': [] }, 0],
     [{ '-': [5, 2] }, 3],
     [{ '-': '5' }, -5],
     [{ '*': [2, '3'] }, 6],
     [{ '*': [0, -1] }, -0],
-    [{ '*': [0, -1, 1] }, 0],
-    [{ '*': [{ '-': [0] }, 1] }, 0],
+    [{ '*': [0, -1, 1] }, -0],
+    [{ '*': [{ '-': [0] }, 1] }, -0],
     [{ '*': [{ '-': [0] }] }, -0],
-    [{ '/': [1, { '*': [0, -1, 1] }] }, Infinity],
+    [{ '/': [1, { '*': [0, -1, 1] }] }, -Infinity],
     [{ '/': [7, 2] }, 3.5],
     [{ '%': [7, 4] }, 3],
     [{ min: [3, 1, 2] }, 1],
     [{ max: [3, 1, 2] }, 3],
     [{ in: ['ump', { var: 'name' }] }, true],
     [{ in: [2, { var: 'list' }] }, true],
-    [{ in: ['2', { var: 'list' }] }, false],
+    [{ in: ['2', { var: 'list' }] }, true],
+    [{ in: ['02', { var: 'list' }] }, false],
     [{ in: ['a', { var: 'deep' }] }, false],
     [{ cat: ['a', 1, null, [2, 3]] }, 'a12,3'],
     [{ substr: ['jsonlogic', 4] }, 'logic'],
@@ -58,7 +59,7 @@ describe('JSON Logic', () => {
     [{ var: 'streamdata.t' }, 21.5],
     [{ var: 'nope' }, null],
     [{ var: ['nope', 7] }, 7],
-    [{ var: ['no', 7] }, null],
+    [{ var: ['no', 7] }, 7],
     [{ var: ['no.x', 7] }, 7],
     [{ var: 'list.length' }, 3],
     [{ missing: ['t', 'nope', 'no'] }, ['nope', 'no']],
@@ -193,27 +194,17 @@ describe('JSON Logic', () => {
     const hidden: unknown = JSON.parse('{"__proto__":{"a":1}}')
     const bare: unknown = Object.assign(Object.create(null) as object, { x: 1 })
     for (const value of [{ toString: 1, valueOf: 2, indexOf: 3 }, bare, [bare], hidden]) {
-      for (const operator of [
-        '==',
-        '!=',
-        '<',
-        '<=',
-        '>',
-        '>=',
-        '+',
-        '-',
-        '*',
-        '/',
-        '%',
-        'min',
-        'max',
-        'cat',
-        'merge',
-        'in',
-        'substr',
-      ]) {
-        expect(() => run({ [operator]: [{ var: 'v' }, 'x'] }, { v: value })).not.toThrow()
-        expect(() => run({ [operator]: ['x', { var: 'v' }] }, { v: value })).not.toThrow()
+      for (const operator of '== != < <= > >= + - * / % min max cat merge in substr'.split(' ')) {
+        for (const args of [
+          [{ var: 'v' }, 'x'],
+          ['x', { var: 'v' }],
+        ]) {
+          try {
+            run({ [operator]: args }, { v: value })
+          } catch (error) {
+            expect(error).toMatchObject({ code: 'BINDING' })
+          }
+        }
       }
     }
   })
@@ -258,7 +249,7 @@ describe('JSON Logic', () => {
   it('asks for a default only when there is no value', () => {
     const logic = { cat: [{ var: ['a', { var: 'b' }] }] }
     const seen: string[] = []
-    const value = compileLogic(logic, { missing: 'error' }).evaluate(({ segments }) => {
+    const value = compileLogic(logic).evaluate(({ segments }) => {
       seen.push(segments.join('.'))
       return 'x'
     })
@@ -300,29 +291,35 @@ describe('JSON Logic', () => {
     [{ '+': ['${streamdata.gone}', 1] }, 'gone'],
     [{ '-': { var: 'gone' } }, 'gone'],
     [{ max: [1, { var: 'nodes.a.rawData.gone' }] }, 'nodes.a.rawData.gone'],
-    [{ '*': [{ if: [true, { var: 'gone' }, 2] }, 2] }, 'gone'],
     [{ map: [[1], { '+': [{ var: 'b' }, 1] }] }, 'b'],
-  ])('can refuse to calculate with what is missing: %j names %s', (logic, name) => {
-    const { evaluate } = compileLogic(logic, { missing: 'error' })
-    expect(() => evaluate(() => undefined)).toThrow(
+    [{ '==': [{ var: 'gone' }, 5] }, 'gone'],
+    [{ '!=': [{ var: 'gone' }, 'x'] }, 'gone'],
+    [{ '!': { var: 'gone' } }, 'gone'],
+    [{ '!!': [{ var: 'gone' }] }, 'gone'],
+    [{ and: [{ var: 'gone' }, true] }, 'gone'],
+    [{ or: [{ var: 'gone' }, 7] }, 'gone'],
+    [{ if: [{ var: 'gone' }, 1, 2] }, 'gone'],
+    [{ in: [{ var: 'gone' }, [1]] }, 'gone'],
+    [{ filter: [[1], { var: 'on' }] }, 'on'],
+    [{ some: [[1], { and: [{ var: 'on' }, true] }] }, 'on'],
+  ])('does not decide with what is missing: %j names %s', (logic, name) => {
+    expect(() => compileLogic(logic).evaluate(() => undefined)).toThrow(
       expect.objectContaining({
         code: 'BINDING',
         message: expect.stringContaining(`"${name}" has no value`) as string,
       }),
     )
-    expect(() => compileLogic(logic).evaluate(() => undefined)).not.toThrow()
   })
 
   it.each<[unknown, unknown]>([
     [{ '<': [{ var: ['gone', 1] }, 5] }, true],
     [{ '==': [{ var: 'gone' }, null] }, true],
-    [{ '!': { var: 'gone' } }, true],
-    [{ or: [{ var: 'gone' }, 7] }, 7],
-    [{ if: [{ var: 'gone' }, 1, 2] }, 2],
-    [{ '+': [{ if: [{ var: 'gone' }, 1, 2] }, 1] }, 3],
+    [{ '!=': [{ var: 'gone' }, null] }, false],
+    [{ and: [false, { var: 'gone' }] }, false],
+    [{ or: [{ var: ['gone', 7] }, 8] }, 7],
     [{ missing: ['gone'] }, ['gone']],
     [{ cat: ['a', { var: 'gone' }] }, 'a'],
   ])('and still asks whether there is something: %j is %j', (logic, value) => {
-    expect(compileLogic(logic, { missing: 'error' }).evaluate(() => undefined)).toEqual(value)
+    expect(compileLogic(logic).evaluate(() => undefined)).toEqual(value)
   })
 })

@@ -1,8 +1,9 @@
 import { compileLogic } from '../../../src/core/logic/json-logic.ts'
+import { ofData } from '../../../src/kernel/values.ts'
 import { descend } from '../../../src/core/placeholders/read-path.ts'
 
 const over = (data: unknown) => (path: { root: string; segments: readonly string[] }) =>
-  path.root === 'streamdata' ? descend(data, path.segments, 0) : undefined
+  path.root === 'streamdata' ? ofData(descend(data, path.segments, 0)) : undefined
 
 /** The value of logic over a message. */
 export const run = (logic: unknown, data: unknown = {}) => compileLogic(logic).evaluate(over(data))

@@ -4,6 +4,7 @@
  */
 import { registerHooks } from 'node:module'
 import { definePlug } from '../../../core/plug/define.ts'
+import { messageNumber, messageText } from '../../../core/plug/message-values.ts'
 import type { Plug, PlugContext, PlugDefinition } from '../../../core/plug/plug.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import { fetchByHost, type HostSide } from './host-fetch.ts'
@@ -71,10 +72,13 @@ function contextOf(plug: Plug, params: PlugCallParams, host: HostSide, call: Cal
     globals: globalSettings,
   }
   const log = (level: string) => (message: string) => host.log(level, message)
+  const reading = { streamData, streamValue: (key: string) => own(streamData, key) }
   return {
+    ...reading,
+    number: (name, options) => messageNumber(reading, name, options),
+    text: (name) => messageText(reading, name),
     properties,
     prepared: plug.prepare?.(properties),
-    streamData,
     rawData,
     actuatorData,
     internalState: params.internalState,
@@ -84,7 +88,6 @@ function contextOf(plug: Plug, params: PlugCallParams, host: HostSide, call: Cal
     now,
     id,
     hops,
-    streamValue: (key) => own(streamData, key),
     streamTime: (key) => own(times, key ?? '') as number | undefined,
     isNew: (key) => fresh.has(key),
     lookup: (path) => path.reduce<unknown>((at, key) => own(at, key), roots),

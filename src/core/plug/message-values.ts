@@ -1,0 +1,46 @@
+/** Values of the message by name, as plugs read them: `number` and `text` of a context. */
+import { AppError } from '../../kernel/errors.ts'
+import { countIn, isKnown, numberIn, ofData, whyNoNumber, whyUnknown } from '../../kernel/values.ts'
+import type { NumberOptions, PlugContext } from './plug.ts'
+
+const MAX_LISTED = 20
+
+type Reading = Pick<PlugContext, 'streamValue' | 'streamData'>
+
+/** `PlugContext.number` over what a context reads. */
+export function messageNumber(context: Reading, name: string, { booleans = false }: NumberOptions = {}): number {
+  const given = context.streamValue(name)
+  const value = ofData(given)
+  const number = booleans ? countIn(value) : numberIn(value)
+  if (number !== undefined) return number
+  throw unfit(context, name, given, 'a number', whyNoNumber)
+}
+
+/** `PlugContext.text` over what a context reads. */
+export function messageText(context: Reading, name: string): string {
+  const given = context.streamValue(name)
+  const value = ofData(given)
+  if (typeof value === 'string') return value
+  if (isKnown(value) && typeof value !== 'object') return String(value)
+  throw unfit(context, name, given, 'a text', (other) =>
+    typeof other === 'object' && other !== null ? whyNoNumber(other) : whyUnknown(other),
+  )
+}
+
+function unfit(
+  context: Reading,
+  name: string,
+  given: unknown,
+  wanted: string,
+  why: (value: unknown) => string,
+): AppError {
+  if (given === undefined) return new AppError('PLUG_FAILED', missing(name, Object.keys(context.streamData)))
+  const reason = ofData(given) === undefined ? 'is a number beyond 2^53, which may stand for another one' : why(given)
+  return new AppError('PLUG_FAILED', `the parameter "${name}" of the message must be ${wanted}, but ${reason}`)
+}
+
+function missing(name: string, names: readonly string[]): string {
+  if (names.length === 0) return `there is no message with the parameter "${name}"`
+  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : ''
+  return `the message has no parameter "${name}"; it has ${names.slice(0, MAX_LISTED).join(', ')}${more}`
+}

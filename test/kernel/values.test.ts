@@ -1,0 +1,126 @@
+/** What is known, what is a number and what is equal, for every language and plug. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  countIn,
+  isEqual,
+  isExact,
+  isKnown,
+  numberIn,
+  numberOfText,
+  ofData,
+  ordered,
+  slackOf,
+  whyNoNumber,
+} from '../../src/kernel/values.ts'
+
+describe('texts as numbers', () => {
+  // Holds VALUE-3
+  it.each([
+    ['0', 0],
+    ['21.50', 21.5],
+    ['20.0', 20],
+    ['-0.5', -0.5],
+    ['123456789012345', 123456789012345],
+    ['-0.000123456789012345', -0.000123456789012345],
+  ])('reads %j as %d', (text, number) => {
+    expect(numberOfText(text)).toBe(number)
+  })
+
+  it.each([
+    '',
+    ' ',
+    '0123',
+    '1e3',
+    '0x10',
+    ' 5 ',
+    '5\n',
+    '+5',
+    '.5',
+    '5.',
+    '1,5',
+    'NaN',
+    'Infinity',
+    '٣',
+    '1234567890123456',
+  ])('does not read %j as a number', (text) => expect(numberOfText(text)).toBeUndefined())
+
+  it('gives the number that was written, to the last digit', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: -999_999_999, max: 999_999_999 }),
+        fc.integer({ min: 0, max: 6 }),
+        (whole, places) => {
+          const text = (whole / 10 ** places).toFixed(places)
+          expect(numberOfText(text)).toBe(Number(text))
+        },
+      ),
+    )
+  })
+})
+
+describe('what is known', () => {
+  // Holds VALUE-1
+  it.each([[undefined], [null], [Number.NaN], [Infinity], [-Infinity]])('%s is unknown', (value) => {
+    expect(isKnown(value)).toBe(false)
+    expect(numberIn(value)).toBeUndefined()
+    expect(countIn(value)).toBeUndefined()
+  })
+
+  it.each([[0], [''], [false], [[]], [{}], [-0]])('%j is known', (value) => expect(isKnown(value)).toBe(true))
+
+  // Holds VALUE-2
+  it('takes a number of data beyond 2^53 for unknown', () => {
+    expect([2 ** 53 - 1, 2 ** 53, -(2 ** 53), 1e300].map(isExact)).toEqual([true, false, false, false])
+    expect(ofData(12345678901234567890)).toBeUndefined()
+    expect(ofData(9007199254740991)).toBe(9007199254740991)
+    expect(ofData('12345678901234567890')).toBe('12345678901234567890')
+  })
+
+  it('counts booleans only where that is asked', () => {
+    expect([numberIn(true), countIn(true), countIn(false), countIn('1')]).toEqual([undefined, 1, 0, 1])
+  })
+})
+
+describe('comparisons', () => {
+  // Holds VALUE-4
+  it.each([
+    [1, 1, true],
+    ['1', 1, true],
+    [21.5, '21.50', true],
+    ['1', '1.0', false],
+    ['0123', 123, false],
+    [true, 1, false],
+    [true, 'true', false],
+    ['12345678901234567890', '12345678901234567891', false],
+  ])('equality of %j and %j is %s', (a, b, equal) => {
+    expect(isEqual(a, b)).toBe(equal)
+    expect(isEqual(b, a)).toBe(equal)
+  })
+
+  it('orders numbers and texts, and says which side cannot be ordered', () => {
+    expect(ordered('9', 10)).toEqual({ by: 'number', a: 9, b: 10 })
+    expect(ordered('a', '10')).toEqual({ by: 'text', a: 'a', b: '10' })
+    expect(ordered('9', '10')).toEqual({ by: 'decimals' })
+    expect(ordered('', 1)).toEqual({ by: 'nothing', side: 'left' })
+    expect(ordered(1, true)).toEqual({ by: 'nothing', side: 'right' })
+  })
+
+  // Holds VALUE-5
+  it('allows a difference what its operands lose', () => {
+    expect(20.1 - 20 > 0.1).toBe(true)
+    expect(20.1 - 20 - 0.1 > slackOf(20.1)).toBe(false)
+    expect(1_000_000_000.1 - 1_000_000_000 - 0.1 > slackOf(1_000_000_000.1)).toBe(false)
+    expect(20.100_001 - 20 - 0.1 > slackOf(20.1)).toBe(true)
+  })
+})
+
+it.each([
+  [undefined, 'has no value, so nothing can be said'],
+  [null, 'is null, so nothing can be said'],
+  [Number.NaN, 'is NaN, so nothing can be said'],
+  [' ', 'is an empty text, so nothing can be said'],
+  ['0123', 'is the text "0123", which is no plain decimal such as 21.5'],
+  [true, 'is true, which is no number'],
+  [[], 'is a list'],
+])('says why %j is no number', (value, why) => expect(whyNoNumber(value)).toBe(why))
