@@ -72,6 +72,13 @@ describe('credentials', () => {
     expect((await handedOn(name, query, authorization)).authorization).toBe(expected)
   })
 
+  it('reach it no second time in a header that was not checked', async () => {
+    const headers = { authorization: ['Bearer another', 'Bearer of-the-host'] }
+    await app.inject({ url: '/api/v1/acme/public', headers: headers as unknown as Record<string, string> })
+    const shown = asked.at(-1)?.headers.filter(([name]) => name === 'authorization')
+    expect(shown).toEqual([['authorization', 'Bearer another']])
+  })
+
   it.each([
     ['?secret=s3cret&a=1', 'a=1'],
     ['?a=1&%73ecret=s3cret', 'a=1'],

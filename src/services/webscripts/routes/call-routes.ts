@@ -41,7 +41,7 @@ interface Admitted {
   readonly isHeaderOurs: boolean
 }
 
-export function callRoutes(app: FastifyInstance, { service }: WebscriptsRouting): void {
+export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin }: WebscriptsRouting): void {
   const admitted = new WeakMap<FastifyRequest, Admitted>()
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY }, (_request, body, parsed) =>
@@ -90,7 +90,8 @@ export function callRoutes(app: FastifyInstance, { service }: WebscriptsRouting)
     const signal = new ClientGone(reply.raw)
     let answer: ScriptAnswer
     try {
-      answer = await service.call(found.script, requestOf(request, found, signal))
+      const isOnApiOrigin = isOnOwnOrigin?.(request) !== true
+      answer = await service.call(found.script, { ...requestOf(request, found, signal), isOnApiOrigin })
     } catch (error) {
       return refuse(reply, error)
     }
@@ -107,7 +108,7 @@ export function callRoutes(app: FastifyInstance, { service }: WebscriptsRouting)
         // which of them there are is the webscript's matter
         exposeHeadRoute: false,
         bodyLimit: MAX_BODY,
-        config: { access: 'public' },
+        config: { access: 'public', isTenantContent: true },
         onRequest: letIn,
         handler: call,
         schema: {
@@ -138,9 +139,15 @@ function requestOf(
   signal: CancelSignal,
 ): ScriptRequest {
   const pairs: [string, string][] = []
+  // only the first one was checked
+  let hasAuthorization = isHeaderOurs
   for (let at = 0; at < raw.rawHeaders.length; at += 2) {
     const name = raw.rawHeaders[at]?.toLowerCase() ?? ''
-    if (OF_THE_CONNECTION.has(name) || (isHeaderOurs && name === 'authorization')) continue
+    if (OF_THE_CONNECTION.has(name)) continue
+    if (name === 'authorization') {
+      if (hasAuthorization) continue
+      hasAuthorization = true
+    }
     // a content type without content was taken away before
     if (headers[name] === undefined) continue
     pairs.push([name, raw.rawHeaders[at + 1] ?? ''])
