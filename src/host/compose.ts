@@ -117,7 +117,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       keyPairs,
       isNew,
       serviceLog,
-      authentication: { checkPair, tokens, now },
+      authentication: { checkPair, tokens, now, ownUrl: config.url },
       metrics,
       limits: config.limits,
       ...(config.webscriptUrl !== undefined && { isOnWebscriptOrigin: onOrigin(config.webscriptUrl) }),

@@ -56,7 +56,7 @@ export const makeWebscripts: MakeService = ({
     errorBody: webscriptsErrorBody,
     routes: (app) => {
       ownApi.isAt(app)
-      return webscriptsRoutes(app, { service, isOnOwnOrigin })
+      return webscriptsRoutes(app, { service, isOnOwnOrigin, ownUrl: config.url })
     },
     start: async () => {},
     stop: async () => service.stop(),

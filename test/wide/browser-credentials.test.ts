@@ -1,4 +1,7 @@
-/** A Chromium that is signed in to the host as one tenant, and what webscripts of another tenant get of it. */
+/** A Chromium that is signed in to the host as one tenant, and what webscripts of another tenant and pages of another origin get of it. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient, type Client } from '../../src/client.ts'
 import { readConfig } from '../../src/host/config.ts'
@@ -24,6 +27,25 @@ interface Seen {
 }
 
 const port = await freePort()
+const MANIFEST = { name: 'planted', version: '1.0.0', runtime: 'web-node24', private: false }
+/** What a form of any page can send: credentials go along when the browser has some. */
+const UPLOAD = `(() => {
+  const form = new FormData()
+  form.append('webscript.json', new Blob([${JSON.stringify(JSON.stringify(MANIFEST))}]), 'webscript.json')
+  form.append('index.js', new Blob(['exports.handleRequest = (req, res) => res.send("planted")']), 'index.js')
+  const request = { method: 'POST', mode: 'no-cors', credentials: 'include', body: form }
+  return fetch('http://127.0.0.1:${port}/registry/v2/webscripts', request).then(({ status }) => status)
+})()`
+/** A page that posts the same by itself, as a form does: the browser goes where it leads. */
+const FORM = `<form method="post" enctype="multipart/form-data" action="http://127.0.0.1:${port}/registry/v2/webscripts">
+<input type="file" name="webscript.json"><input type="file" name="index.js"></form><script>
+const files = { 'webscript.json': ${JSON.stringify(JSON.stringify(MANIFEST))}, 'index.js': 'exports.handleRequest = () => 1' }
+for (const input of document.querySelectorAll('input')) {
+  const list = new DataTransfer()
+  list.items.add(new File([files[input.name]], input.name))
+  input.files = list.files
+}
+</script>`
 const api = `http://127.0.0.1:${port}`
 const own = `http://localhost:${port}`
 const credentials = (key: string) => ({ key, secret: `of-${key}` })
@@ -46,8 +68,8 @@ beforeAll(async () => {
 })
 afterAll(() => stop())
 
-async function withPage(program: string, work: (page: Page) => Promise<void>): Promise<void> {
-  const browser: Browser = await openBrowser(program)
+async function withPage(program: string, work: (page: Page) => Promise<void>, ...flags: string[]): Promise<void> {
+  const browser: Browser = await openBrowser(program, flags)
   try {
     await work(await browser.newPage())
   } finally {
@@ -106,4 +128,44 @@ describe('a browser that is signed in as one tenant', () => {
       expect((await seenSince(before)).at(-1)).toEqual({ authorization: null, cookie: null })
     })
   })
+
+  it('writes nothing from a page of another origin, and writes from a page of the host', async ({ skip }) => {
+    if (chromium === undefined) return skip(NO_CHROMIUM)
+    const evil = createServer((_request, response) => response.setHeader('content-type', 'text/html').end(FORM))
+    evil.listen(0, '127.0.0.1')
+    await once(evil, 'listening')
+    const { port: evilPort } = evil.address() as AddressInfo
+    const acme = createClient({ url: api, credentials: credentials('acme') })
+    const uploaded = async () => (await acme.functions.webscripts.list({})).entities.map(({ name }) => name)
+    try {
+      await withPage(chromium, async (page) => {
+        await signIn(page)
+        await page.open(`http://localhost:${evilPort}/`)
+        await page.evaluate(UPLOAD)
+        await page.evaluate('document.forms[0].submit()')
+        await expect.poll(() => page.evaluate('location.port')).toBe(`${port}`)
+        await expect.poll(() => page.evaluate('document.body.innerText')).toMatch(/another origin|webscript/)
+        expect(await uploaded()).toEqual([])
+        await page.open(`${api}/docs/`)
+        expect(await page.evaluate(UPLOAD)).toBe(202)
+        expect(await uploaded()).toEqual(['planted'])
+      })
+    } finally {
+      evil.close()
+      evil.closeAllConnections()
+    }
+  })
+})
+
+it('the page of the API is there for a browser that opens it by a name without TLS', async ({ skip }) => {
+  if (chromium === undefined) return skip(NO_CHROMIUM)
+  await withPage(
+    chromium,
+    async (page) => {
+      await page.open(`http://iot.test:${port}/docs/`)
+      const text = () => page.evaluate(`document.querySelector('.swagger-ui .info')?.innerText ?? ''`)
+      await expect.poll(text, { timeout: 60_000 }).toContain('Reflexarc')
+    },
+    '--host-resolver-rules=MAP iot.test 127.0.0.1',
+  )
 })

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunc
 import type { CancelSignal } from '../../../kernel/cancel-signal.ts'
 import { AppError, ERRORS } from '../../../kernel/errors.ts'
 import { Type } from 'typebox'
+import { foreignPage, mayBeAttached, refusedPage } from '../../../web/foreign-page.ts'
 import type { CallFailure } from '../../functions/contract.ts'
 import { noWebscript } from '../admission.ts'
 import { etagOf, isKnown } from '../answer-head.ts'
@@ -41,7 +42,7 @@ interface Admitted {
   readonly isHeaderOurs: boolean
 }
 
-export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin }: WebscriptsRouting): void {
+export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUrl }: WebscriptsRouting): void {
   const admitted = new WeakMap<FastifyRequest, Admitted>()
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY }, (_request, body, parsed) =>
@@ -74,6 +75,8 @@ export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin }: Web
     }
     const authenticated = async (): Promise<Error | undefined> => {
       const shown = { authorization, secret: secretIn(query), address: request.ip }
+      const page = script?.isPrivate === true && mayBeAttached(authorization) ? foreignPage(request, ownUrl) : undefined
+      if (page !== undefined) return new AppError('FORBIDDEN', refusedPage(page))
       try {
         return enter((await service.authenticate(script, shown)).isHeaderOurs)
       } catch (error) {

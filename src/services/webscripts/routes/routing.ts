@@ -9,6 +9,8 @@ export const CALL_BASES = [BASE, '/functions/v1'] as const
 
 export interface WebscriptsRouting {
   readonly service: WebscriptsService
+  /** how clients reach this host, where a proxy sends another name as `Host` */
+  readonly ownUrl?: string | undefined
   /** Whether the request came to the origin of webscripts, which has no routes of the API; absent: all share one origin. */
   readonly isOnOwnOrigin?: ((request: FastifyRequest) => boolean) | undefined
 }
