@@ -1,11 +1,10 @@
 /** What browsers report of the page that a request comes from: a page of another origin may not write with credentials that its reader's browser attached. */
-import type { IncomingHttpHeaders } from 'node:http'
 
 const READS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 export interface SentByPage {
   readonly method: string
-  readonly headers: IncomingHttpHeaders
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
   /** name and port that the request was sent to, as its client has them */
   readonly host: string
 }
@@ -16,12 +15,13 @@ export interface SentByPage {
  * A socket counts as a write. `ownUrl`: how clients reach this host when a proxy sends another name as `Host`.
  */
 export function foreignPage({ method, headers, host }: SentByPage, ownUrl?: string): string | undefined {
-  const { origin, 'sec-fetch-site': site } = headers
+  const origin = headers['origin']?.toString()
+  const site = headers['sec-fetch-site']
   if (origin === undefined && site === undefined) return undefined
-  if (READS.has(method) && headers.upgrade === undefined) return undefined
+  if (READS.has(method) && headers['upgrade'] === undefined) return undefined
   // browsers set it, and no page can
   if (site === 'same-origin' && origin !== 'null') return undefined
-  if (site !== undefined && site !== 'none') return origin ?? String(site)
+  if (site !== undefined && site !== 'none') return origin ?? site.toString()
   if (origin === undefined || isSame(origin, host)) return undefined
   return ownUrl !== undefined && URL.canParse(ownUrl) && isSame(origin, new URL(ownUrl).host) ? undefined : origin
 }
