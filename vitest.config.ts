@@ -37,7 +37,7 @@ const OF_COLUMNAR = [
   'test/core/engine/stats.test.ts',
   'test/properties/{columnar,vectorized}.test.ts',
 ]
-const EXCLUDED = [...configDefaults.exclude, ...(isPlain ? OF_COLUMNAR : [])]
+const EXCLUDED = [...configDefaults.exclude, 'test/wide/**', ...(isPlain ? OF_COLUMNAR : [])]
 
 export default defineConfig({
   ...(isPlain && {

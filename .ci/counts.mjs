@@ -1,6 +1,6 @@
 /**
- * Prints `N passed, N failed` from vitest's JSON report. A test file that fell before its tests counts as one failure,
- * and so does a report that is not there: then no test has run.
+ * Prints `N passed, N failed`, the sums over vitest's JSON reports that it is started with. A test file that fell before
+ * its tests counts as one failure, and so does a report that is not there: then no test of that run has run.
  */
 import { readFileSync } from 'node:fs'
 
@@ -19,6 +19,8 @@ function counts(path) {
   }
 }
 
-const { passed, failed } = counts(process.argv[2])
+const reports = process.argv.slice(2).map(counts)
+const sum = (name) => reports.reduce((total, report) => total + report[name], 0)
+const [passed, failed] = [sum('passed'), sum('failed')]
 console.log(`${passed} passed, ${failed} failed`)
 process.exitCode = failed > 0 || passed === 0 ? 1 : 0

@@ -28,6 +28,7 @@ import { SERVICES } from './service-table.ts'
 import type { ServiceTable } from './service-dependencies.ts'
 import { machineTimers, type Timers } from './timers.ts'
 import { ownVersion } from './version.ts'
+import { onOrigin } from './webscript-origin.ts'
 
 export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
   readonly cluster?: ClusterHost
@@ -104,11 +105,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       atLeast: clock.atLeast,
       plugs: making.plugs ?? (() => NO_PLUGS),
       checkPair,
-      isToken: (token: string) =>
-        tokens.check(token).then(
-          () => true,
-          () => false,
-        ),
+      isToken: (token: string) => tokens.isIssued(token),
       ownApi: new OwnApi({ issueToken: (order) => tokens.issue(order), now }),
     }
     const cluster = isMember
@@ -120,9 +117,10 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       keyPairs,
       isNew,
       serviceLog,
-      authentication: { checkPair, tokens, now },
+      authentication: { checkPair, tokens, now, ownUrl: config.url },
       metrics,
       limits: config.limits,
+      ...(config.webscriptUrl !== undefined && { isOnWebscriptOrigin: onOrigin(config.webscriptUrl) }),
       ...(making.timers && { timers: making.timers }),
       async probe() {
         await records.get('-')

@@ -50,6 +50,8 @@ export interface Config {
   readonly objects: { readonly kind: 'files' } | { readonly kind: 's3'; readonly url: string }
   /** how clients reach this host, without a slash at the end; undefined: at its address */
   readonly url: string | undefined
+  /** origin of webscripts and public objects, which then has no routes of the API; undefined: they share that of the API */
+  readonly webscriptUrl: string | undefined
   /** how functions of tenants are run */
   readonly functions: FunctionsMode
   /** absolute path of a folder with a virtual environment of Python in each of its folders */
@@ -214,6 +216,12 @@ export const OPTIONS = {
     value: 'address',
     help: 'how clients reach this host, such as https://iot.example.com; for signed addresses that it sends by itself',
   },
+  webscriptUrl: {
+    flag: 'webscript-url',
+    env: 'REFLEXARC_WEBSCRIPT_URL',
+    value: 'address',
+    help: 'origin of webscripts and public objects alone, such as https://scripts.example.com; browsers keep credentials of the API from it',
+  },
   maxDescendants: {
     flag: 'max-descendants',
     env: 'REFLEXARC_MAX_DESCENDANTS',
@@ -294,6 +302,10 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const ms = read('timeLimit', wholeUpTo(3_600_000), 'write ms, 1 to 3600000')
   const objects = read('objects', objectsOf, 'write files: or s3://bucket/prefix?endpoint=https://...&region=...')
   const url = read('url', hostUrlOf, 'write http:// or https://, a name, and a path if there is one')
+  const webscriptUrl = read('webscriptUrl', originOf, 'write http:// or https:// and a name, without a path')
+  if (webscriptUrl !== undefined && url !== undefined && new URL(url).host === new URL(webscriptUrl).host) {
+    problems.push('--webscript-url: it names the host of --url; give webscripts a name or port of their own')
+  }
   const descendants = read('maxDescendants', wholeUpTo(1e9), 'write a whole number from 1 to 1000000000')
   if (descendants === 0) problems.push('--max-descendants: 0 lets rules do nothing together; write a number from 1')
   if (bytes === 0) problems.push('--body-limit: 0 lets nothing in; write a number of bytes from 1')
@@ -352,6 +364,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     maxDescendants: descendants ?? 1,
     objects: objects ?? { kind: 'files' },
     url,
+    webscriptUrl,
     limits: { ratePerKey: rate ?? 0, bodyBytes: bytes ?? 0, requestMs: ms ?? 0 },
     issuer: jwks && {
       jwks,
@@ -390,6 +403,11 @@ function hostUrlOf(text: string): string | undefined {
   const { protocol = '', search = '', hash = '', username = '' } = URL.canParse(text) ? new URL(text) : {}
   const isHost = /^https?:$/.test(protocol) && search === '' && hash === '' && username === ''
   return isHost ? text.replace(/\/+$/, '') : undefined
+}
+
+function originOf(text: string): string | undefined {
+  const url = hostUrlOf(text)
+  return url !== undefined && new URL(url).pathname === '/' ? new URL(url).origin : undefined
 }
 
 function servicesOf(list: string, known: readonly string[]): readonly string[] | undefined {

@@ -66,6 +66,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     access?: Access
+    /** it serves what tenants wrote, and so on the origin of webscripts too, where no other route answers */
+    isTenantContent?: boolean
     /** its handler takes the body as it comes: of any type and coding, for as long as it comes */
     takesStream?: boolean
     /** the route that browsers are led away from, to the page of the API */

@@ -5,6 +5,7 @@ import { webscriptsRoutes } from '../services/webscripts/routes.ts'
 import { createWebscriptsService } from '../services/webscripts/service.ts'
 import { TokenBuckets } from './rate-limit.ts'
 import type { MakeService } from './service-dependencies.ts'
+import { onOrigin } from './webscript-origin.ts'
 
 /** calls of one tenant at once */
 const MAX_OPEN = 200
@@ -43,6 +44,7 @@ export const makeWebscripts: MakeService = ({
     later: machineTimers.later,
     newId: callIds(),
   })
+  const isOnOwnOrigin = config.webscriptUrl === undefined ? undefined : onOrigin(config.webscriptUrl)
   const service = reached('webscripts', own)
   serviceRegistry.webscripts = service
   gauges.watchQueue('webscripts-open', () => service.gauges().open)
@@ -54,7 +56,7 @@ export const makeWebscripts: MakeService = ({
     errorBody: webscriptsErrorBody,
     routes: (app) => {
       ownApi.isAt(app)
-      return webscriptsRoutes(app, { service })
+      return webscriptsRoutes(app, { service, isOnOwnOrigin, ownUrl: config.url })
     },
     start: async () => {},
     stop: async () => service.stop(),

@@ -24,6 +24,7 @@ import { watchAnswers } from './open-answers.ts'
 import type { Timers } from './timers.ts'
 import { validateStrictly } from './validation.ts'
 import { ownVersion } from './version.ts'
+import type { IsOnOrigin } from './webscript-origin.ts'
 
 export interface Limits {
   /** bytes of a body, unless its route says otherwise */
@@ -61,6 +62,8 @@ export interface Mounting {
   readonly cluster?: MountedCluster
   /** whether this is the only thing on the server, so that paths which nobody has are ours to answer */
   readonly alone: boolean
+  /** Whether a request came to the origin of webscripts, where no other route answers; absent: there is none */
+  readonly isOnWebscriptOrigin?: IsOnOrigin
 }
 
 export async function mount(app: FastifyInstance, mounting: Mounting): Promise<void> {
@@ -87,6 +90,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   watchAnswers(app, limits.requestMs, mounting.timers)
   metrics.watch(app)
   logRequests(app)
+  if (mounting.isOnWebscriptOrigin !== undefined) keepOff(app, mounting.isOnWebscriptOrigin)
   const hasPage = !app.hasDecorator('swagger')
   app.addHook('onRequest', (request, reply, done) => {
     if (!hasPage || request.routeOptions.config.isRoot !== true || !wantsPage(request)) return done()
@@ -124,6 +128,14 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
 /** Asked on a connection that is kept: those that are open may still bring requests. */
 function stopping(): AppError {
   return new AppError('CLOSED', 'The host is stopping; try again in a moment')
+}
+
+/** Nothing but what tenants wrote is at the origin of webscripts. */
+function keepOff(app: FastifyInstance, isOnWebscriptOrigin: IsOnOrigin): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.routeOptions.config.isTenantContent === true || !isOnWebscriptOrigin(request)) return done()
+    done(new AppError('NOT_FOUND', 'This origin has webscripts and public objects alone; the API is at another one'))
+  })
 }
 
 function limitRate(perSecond: number, now: () => number) {

@@ -64,6 +64,8 @@ export async function describeApi(app: FastifyInstance, services: readonly Descr
     await docs.register(fastifySwaggerUi, {
       routePrefix: '/docs',
       staticCSP: true,
+      // a host without TLS has nothing at https: its page would be blank
+      transformStaticCSP: (policy) => policy.replace(/\s*upgrade-insecure-requests;?/, ''),
       theme: { title: 'Reflexarc API', favicon: [{ ...FAVICON, content: LOGO }] },
       logo: { type: 'image/svg+xml', content: Buffer.from(LOGO), href: './', target: '_self' },
       uiConfig: { docExpansion: 'list', deepLinking: true, tryItOutEnabled: true },

@@ -19,7 +19,7 @@ export interface ServiceDependencies {
   readonly config: Config
   /** Who that key pair is, for listeners without HTTP; undefined when it is wrong. `RATE_LIMITED` after too many tries. */
   readonly checkPair: CheckPair
-  /** Whether it is a bearer token of this host that counts. */
+  /** Whether this host or its issuer made the bearer token; true also when that cannot be found out. */
   readonly isToken: (token: string) => Promise<boolean>
   /** the API of this host for what runs inside of it */
   readonly ownApi: OwnApi

@@ -22,7 +22,7 @@ import type { Launch } from './launch.ts'
 import type { ProcessLimits } from './limits.ts'
 import { LogGate } from './log-gate.ts'
 import type { AnswerQuestion, Program, ProgramLine } from './program.ts'
-import { redacting } from './redact.ts'
+import { redacting } from '../kernel/redact.ts'
 
 export interface ProcessOptions {
   readonly launch: Launch

@@ -65,6 +65,7 @@ describe('the options', () => {
     ],
     ['a bucket of S3', { objects: 's3://b/p?region=x' }, {}, { objects: { kind: 's3', url: 's3://b/p?region=x' } }],
     ['where it is reached', { url: 'https://iot.example/base/' }, {}, { url: 'https://iot.example/base' }],
+    ['an origin of webscripts', { webscriptUrl: 'https://W.example:443/' }, {}, { webscriptUrl: 'https://w.example' }],
     ['proxies', { trustProxy: 'loopback, 10.0.0.0/8,::1' }, {}, { trustProxy: 'loopback,10.0.0.0/8,::1' }],
     ['numbers from a program', { port: 0, rateLimit: 0 }, {}, { port: 0 }],
   ])('take %s', (_what, given, env, expected) => {
@@ -99,6 +100,14 @@ describe('the options', () => {
       { trustProxy: list },
       `--trust-proxy: "${list}" cannot be used; write addresses, networks such as 10.0.0.0/8, loopback, linklocal or uniquelocal, with commas between them`,
     ]),
+    [
+      { webscriptUrl: 'https://w.example/scripts' },
+      '--webscript-url: "https://w.example/scripts" cannot be used; write http:// or https:// and a name, without a path',
+    ],
+    [
+      { webscriptUrl: 'http://iot.example', url: 'http://iot.example/base' },
+      '--webscript-url: it names the host of --url; give webscripts a name or port of their own',
+    ],
     [{ rateLimit: '-1' }, '--rate-limit: "-1" cannot be used; write a whole number, 0 for no limit'],
     [{ bodyLimit: '0' }, '--body-limit: 0 lets nothing in; write a number of bytes from 1'],
     [{ timeLimit: '0' }, '--time-limit: 0 is no time; write ms from 1'],

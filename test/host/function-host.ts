@@ -31,7 +31,7 @@ export async function functionHost(given: Given = {}) {
     const answer = await send(...request)
     return { status: answer.statusCode, body: answer.json<Body>() }
   }
-  return { ask, send, [Symbol.asyncDispose]: () => app.close() }
+  return { app, ask, send, [Symbol.asyncDispose]: () => app.close() }
 }
 
 export type Files = Readonly<Record<string, string>>

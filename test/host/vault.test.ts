@@ -102,6 +102,65 @@ async def execute(request, client):
   expect((await host.send('GET', '/api/v1/acme/teller')).json()).toEqual({ length: 11 })
 })
 
+describe('what a plug makes of ${vault.NAME}', () => {
+  const TEXT = 'the word is ${vault.SPOKEN}'
+
+  it('is stored and shown without it: logs, node results, deliveries', async () => {
+    await put('SPOKEN', VALUE)
+    const hot = { parameter: 'temperature', threshold: 20 }
+    const rule = {
+      sensors: [{ label: 'hot', name: 'streamingDataSensor', resource: '$', properties: hot }],
+      actuators: [
+        { label: 'tell', name: 'log', properties: { message: TEXT } },
+        {
+          label: 'call',
+          name: 'callURL',
+          properties: { method: 'GET', url: 'http://127.0.0.1:1/?key=${vault.SPOKEN}' },
+        },
+      ],
+      triggers: ['tell', 'call'].map((destinationLabel) => {
+        return { sourceLabel: 'hot', destinationLabel, statesTrigger: ['Above'] }
+      }),
+      task: { name: 'speaks', type: 'reactive', resource: 'r10' },
+    }
+    const { body: task } = await host.ask('POST', '/api/tasks', rule)
+    const path = `/api/tasks/${String(task['ID'])}`
+    await host.ask('POST', '/resources/r10/events', { temperature: 30 })
+    expect(task).toHaveProperty('ID')
+    const shown = async (url: string) => (await host.send('GET', url)).payload
+    await expect.poll(() => shown(`/api/tasklogs?taskId=${String(task['ID'])}`)).toContain('the word is ***')
+    await expect.poll(() => shown(`${path}/deliveries`)).toContain('call')
+    for (const url of [
+      path,
+      `${path}/nodes/call`,
+      `${path}/explain?node=tell`,
+      `${path}/deliveries`,
+      `${path}/nodes/tell`,
+    ])
+      expect(await shown(url), url).not.toContain(VALUE)
+  })
+
+  it('is nothing where a single plug is called, a graph is run or simulated', async () => {
+    await put('SPOKEN', VALUE)
+    const hot = { parameter: 'a', threshold: 0 }
+    const rule = {
+      sensors: [{ label: 'hot', name: 'streamingDataSensor', resource: '$', properties: hot }],
+      actuators: [{ label: 'tell', name: 'log', properties: { message: TEXT } }],
+      triggers: [{ sourceLabel: 'hot', destinationLabel: 'tell', statesTrigger: ['Above'] }],
+    }
+    const messages = [{ resource: 'r', a: 1, timestamp: '2026-01-01T00:00:00Z' }]
+    const simulation = { rule, resource: 'r', messages, executeActuators: true }
+    const answers = [
+      await host.send('POST', '/api/actions/log', { properties: { message: TEXT } }),
+      await host.send('POST', '/api/tasks/simulate', simulation),
+    ]
+    for (const { payload } of answers) {
+      expect(payload).toContain('vault.SPOKEN is read by tasks alone')
+      expect(payload).not.toContain(VALUE)
+    }
+  })
+})
+
 it('a rule has it where it writes ${vault.NAME}, and shows it nowhere', async () => {
   await put('WORD', VALUE)
   const declared = { states: ['Known'], input: [{ name: 'text', dataType: 'string' }] }

@@ -34,6 +34,8 @@ export interface Fetched {
   readonly secrets?: ReadonlyMap<string, unknown>
   /** stored values of variables with overrideByData */
   readonly variables?: ReadonlyMap<string, unknown>
+  /** removes the values of those secrets from a text; absent: there are none */
+  readonly redact?: (text: string) => string
 }
 
 export const NOTHING_FETCHED: Fetched = {}
@@ -162,7 +164,7 @@ export class CallContext implements PlugContext, Scope {
     const write = (level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR') => (message: string) => {
       const { state } = this.#live
       if (state.status === 'running' && state.inFlight.has(this.#execution))
-        traceLog(this.#live, level, message, this.nodeName)
+        traceLog(this.#live, level, this.#fetched.redact?.(message) ?? message, this.nodeName)
     }
     return { debug: write('DEBUG'), info: write('INFO'), warn: write('WARN'), error: write('ERROR') }
   }

@@ -1,9 +1,11 @@
 /**
  * One call of a plug: fetch what its placeholders need, resolve its properties, call it, read the answer. Synchronous
- * when the plug and the ports are. Never throws: every failure is a text.
+ * when the plug and the ports are. Never throws: every failure is a text. What it gives has no value of a secret that the
+ * call was given, so that none is stored or shown.
  */
 import { messageOf } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
+import { redactedDeep, redacting } from '../../kernel/redact.ts'
 import type { NodeProperties } from '../graph/rule-properties.ts'
 import type { Needs, Scope } from '../placeholders/scope.ts'
 import { finishProperties } from '../plug/properties.ts'
@@ -13,7 +15,7 @@ import type { Ports } from '../ports.ts'
 import type { TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { CallContext, NOTHING_FETCHED, type CallDependencies, type Fetched } from './call-context.ts'
-import { withSecrets } from './secret-names.ts'
+import { secretName, withSecrets } from './secret-names.ts'
 
 export interface Caller extends CallDependencies {
   readonly ports: Ports
@@ -51,15 +53,40 @@ export async function settle<T extends { readonly ok: boolean }>(outcome: Promis
 }
 
 function call(run: TaskRun, execution: Execution, caller: Caller, fetched: Fetched): Outcome | Promise<Outcome> {
+  const { redact } = fetched
+  if (redact === undefined) return made(run, execution, caller, fetched)
+  try {
+    const outcome = made(run, execution, caller, fetched)
+    return isPromise(outcome) ? outcome.then((one) => redacted(one, redact)) : redacted(outcome, redact)
+  } catch (error) {
+    return { ok: false, error: redact(messageOf(error)) }
+  }
+}
+
+function redacted(outcome: Outcome, redact: (text: string) => string): Outcome {
+  if (!outcome.ok) return { ok: false, error: redact(outcome.error) }
+  const { rawData, internalState, message, then } = outcome
+  return {
+    ...outcome,
+    rawData: redactedDeep(rawData, redact) as Answer['rawData'],
+    internalState: redactedDeep(internalState, redact),
+    message: message === undefined ? undefined : redact(message),
+    then: then && (redacted(then, redact) as Answer),
+  }
+}
+
+function made(run: TaskRun, execution: Execution, caller: Caller, fetched: Fetched): Outcome | Promise<Outcome> {
   const { plug, loop } = execution.node.call
   const context = new CallContext(caller.seenBy(execution) ?? run, execution, caller, fetched, run)
   if (loop !== undefined && execution.items === null) {
-    const items = loopItems(loop.evaluate(context))
+    // the task keeps them: secrets stand in them by name
+    const named = fetched.redact && new CallContext(run, execution, caller, withNames(fetched))
+    const items = loopItems(loop.evaluate(named ?? context))
     if (items.length === 0) return readAnswer(plug, undefined)
     execution.items = items
   }
   const properties = run.model.properties.of(execution.node.call)
-  const refused = fillProperties(properties, context, renderedOf(execution, fetched, properties))
+  const refused = fillProperties(properties, context, renderedOf(execution, fetched, properties, context))
   if (refused !== undefined) return refused
   const given = plug.execute(context)
   if (isPromise(given)) {
@@ -69,13 +96,19 @@ function call(run: TaskRun, execution: Execution, caller: Caller, fetched: Fetch
   return outcomeOf(plug, given)
 }
 
-/** Properties that were made when the call fired; undefined: they are made now. */
+function withNames(fetched: Fetched): Fetched {
+  return { ...fetched, secrets: new Map([...(fetched.secrets ?? [])].map(([key]) => [key, secretName(key)])) }
+}
+
+/** Properties that were made when the call fired, or that its loop's item has secrets for; undefined: they are made now. */
 function renderedOf(
-  { rendered, item }: Execution,
-  { secrets }: Fetched,
+  { rendered, items, item }: Execution,
+  { secrets, redact }: Fetched,
   { compiled }: NodeProperties,
+  context: CallContext,
 ): Record<string, unknown> | undefined {
-  const properties = rendered?.[item]
+  const isOfLoop = items !== null && redact !== undefined
+  const properties = rendered?.[item] ?? (isOfLoop ? compiled.evaluate(context) : undefined)
   if (properties === undefined) return undefined
   return secrets === undefined || secrets.size === 0 ? properties : withSecrets(properties, secrets, compiled.uses)
 }
@@ -189,5 +222,6 @@ function collect(wanted: readonly Question[], answers: readonly unknown[]): Fetc
     else if (kind === 'nodeMetadata') nodeMetadata = answer
     else (kind === 'secret' ? secrets : variables).set(name, answer)
   }
-  return { taskMetadata, nodeMetadata, secrets, variables }
+  const values = [...secrets.values()].filter((value) => typeof value === 'string')
+  return { taskMetadata, nodeMetadata, secrets, variables, ...(values.length > 0 && { redact: redacting(values) }) }
 }

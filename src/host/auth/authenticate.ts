@@ -1,6 +1,7 @@
 /** Lets requests in, or refuses them, by what they show. */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError, type ErrorCode } from '../../kernel/errors.ts'
+import { foreignPage, mayBeAttached, refusedPage } from '../../web/foreign-page.ts'
 import type { CheckedCaller } from './caller.ts'
 import type { CheckPair } from './check-pair.ts'
 import { presentedBy, type Credentials, type Presented } from './credentials.ts'
@@ -12,14 +13,17 @@ export interface AuthenticationDependencies {
   readonly tokens: Tokens
   /** epoch ms */
   readonly now: () => number
+  /** how clients reach this host, where a proxy sends another name as `Host` */
+  readonly ownUrl?: string | undefined
 }
 
 /**
  * A hook for `onRequest` that lets in who may call the route, and writes down who it is. `UNAUTHORIZED` without good
  * credentials, `FORBIDDEN` for a route of another tenant (one with a parameter `tenant`) or from another machine,
- * `RATE_LIMITED` after too many wrong pairs. A token that cannot be guessed is never held up.
+ * or written by a page of another origin with a pair that its reader's browser attached, `RATE_LIMITED` after too many
+ * wrong pairs. A token that cannot be guessed is never held up.
  */
-export function authenticate({ checkPair, tokens, now }: AuthenticationDependencies) {
+export function authenticate({ checkPair, tokens, now, ownUrl }: AuthenticationDependencies) {
   const remembered = new RememberedChecks(now)
 
   const callerOf = async (credentials: Credentials | undefined, address: string): Promise<CheckedCaller> => {
@@ -47,6 +51,10 @@ export function authenticate({ checkPair, tokens, now }: AuthenticationDependenc
     if (access === 'loopback') return done(isFromHere(request) ? undefined : elsewhere())
     const presented = presentedBy(request)
     if (presented === undefined) return done(refused(reply, nothing()))
+    const page = foreignPage(request, ownUrl)
+    if (page !== undefined && mayBeAttached(request.headers.authorization)) {
+      return done(new AppError('FORBIDDEN', refusedPage(page)))
+    }
     const caller = remembered.get(presented.text)
     // Nearly every request ends here, without a promise.
     if (caller !== undefined) return done(admitted(request, caller))
@@ -67,7 +75,10 @@ function nothing(): AppError {
 }
 
 function elsewhere(): AppError {
-  return new AppError('FORBIDDEN', 'This path answers only to the machine that the host runs on')
+  return new AppError(
+    'FORBIDDEN',
+    'This path answers only to the machine that the host runs on, by localhost or a loopback address',
+  )
 }
 
 /** With the headers that tell a client what to do. */
@@ -80,10 +91,13 @@ function refused(reply: FastifyReply, error: Error): Error {
   return error
 }
 
-/** A proxy on this machine speaks for others, who are then not here. */
+/** Names of this machine for itself. Any other name may be that of a page whose owner let it lead here. */
+const HERE = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
+
+/** A proxy on this machine speaks for others, who are then not here; so does a browser for a page by another name. */
 export function isFromHere(request: FastifyRequest): boolean {
-  const { forwarded, 'x-forwarded-for': via } = request.headers
-  if (forwarded !== undefined || via !== undefined) return false
+  const { forwarded, 'x-forwarded-for': via, host = '' } = request.headers
+  if (forwarded !== undefined || via !== undefined || !HERE.test(host)) return false
   const address = request.raw.socket.remoteAddress ?? ''
   return address === '::1' || /^(?:::ffff:)?127\./.test(address)
 }

@@ -65,6 +65,20 @@ export class Tokens {
     }
   }
 
+  /**
+   * Whether this host or its issuer signed the token, good or expired, for whichever tenant and audience. True also when the
+   * keys of the issuer cannot be had.
+   */
+  async isIssued(token: string): Promise<boolean> {
+    try {
+      await this.check(token)
+      return true
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'UNAUTHORIZED') return true
+      return AFTER_SIGNATURE.some((kind) => error.cause instanceof kind) || isWithoutKeys(error.cause)
+    }
+  }
+
   async #checkOwn(token: string): Promise<CheckedCaller> {
     const { payload } = await jwtVerify(token, this.#key, { ...this.#rules(), algorithms: ['HS256'], issuer: ISSUER })
     return callerOf(payload, 'tenant')
@@ -90,6 +104,14 @@ export class Tokens {
   #rules() {
     return { currentDate: new Date(this.#now()), clockTolerance: TOLERANCE, requiredClaims: ['exp', 'sub'] }
   }
+}
+
+/** What is found wrong with a token when its signature was good. */
+const AFTER_SIGNATURE = [errors.JWTExpired, errors.JWTClaimValidationFailed]
+
+function isWithoutKeys(cause: unknown): boolean {
+  // an answer that has no keys has no error of its own
+  return cause instanceof errors.JWKSTimeout || (cause instanceof errors.JOSEError && cause.code === 'ERR_JOSE_GENERIC')
 }
 
 function isOwn(token: string): boolean {

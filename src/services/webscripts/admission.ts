@@ -13,7 +13,7 @@ export type CheckPair = (
 
 export interface AdmissionOptions {
   readonly checkPair: CheckPair
-  /** Whether it is a bearer token of this host that counts. */
+  /** Whether this host or an issuer of its tokens made the token, good or expired; true also when that cannot be found out. */
   readonly isToken: (token: string) => Promise<boolean>
 }
 
@@ -22,23 +22,23 @@ const NOBODY = randomBytes(32).toString('base64')
 
 /**
  * Lets a call in, or throws `NOT_FOUND`, `UNAUTHORIZED` (nothing was shown) or `FORBIDDEN`. A public webscript takes
- * everybody. Tells whether the header is not for the webscript: it let the call in, or is a token of the host.
+ * every call. Returns whether the header must not reach the webscript: it let the call in, or is a pair or token of this host.
  */
 export async function admit(
   script: DeployedWebscript | undefined,
   secrets: readonly string[],
   shown: ShownCredentials,
-  { checkPair, isToken }: AdmissionOptions,
+  options: AdmissionOptions,
 ): Promise<{ readonly isHeaderOurs: boolean }> {
   const { authorization = '', secret, tokenOf } = shown
   const [, scheme = '', value = ''] = /^(\S{1,20}) +(\S.*)$/.exec(authorization) ?? []
   const given = scheme.toLowerCase() === 'hmac-sha256' ? value : secret
   const expected = secrets.length === 0 ? [NOBODY] : secrets
   const isSecret = given !== undefined && matches(given, expected) && secrets.length > 0
-  const isKey = !isSecret && scheme.toLowerCase() === 'basic' && (await isOwnKey(value, shown, script, checkPair))
+  const isKey = !isSecret && scheme.toLowerCase() === 'basic' && (await isOwnKey(value, shown, script, options))
   if (script === undefined) throw noWebscript()
   if (!script.isPrivate || isSecret || isKey || tokenOf === script.tenant) {
-    const isOurs = authorization !== '' && (script.isPrivate || (await isOfHost(authorization, isToken)))
+    const isOurs = authorization !== '' && (script.isPrivate || (await isOfHost(shown, options)))
     return { isHeaderOurs: isOurs }
   }
   if (given === undefined && authorization === '') {
@@ -55,14 +55,18 @@ async function isOwnKey(
   value: string,
   { address }: ShownCredentials,
   script: DeployedWebscript | undefined,
-  checkPair: CheckPair,
+  { checkPair }: AdmissionOptions,
 ): Promise<boolean> {
   if (script?.isPrivate === false) return false
+  const pair = pairIn(value)
+  const caller = pair && (await checkPair(...pair, address))
+  return caller !== undefined && caller.tenant === script?.tenant
+}
+
+function pairIn(value: string): readonly [key: string, secret: string] | undefined {
   const pair = Buffer.from(value, 'base64').toString('utf8')
   const colon = pair.indexOf(':')
-  if (colon < 0) return false
-  const caller = await checkPair(pair.slice(0, colon), pair.slice(colon + 1), address)
-  return caller !== undefined && caller.tenant === script?.tenant
+  return colon < 0 ? undefined : [pair.slice(0, colon), pair.slice(colon + 1)]
 }
 
 /** In the same time whatever they are. */
@@ -78,8 +82,21 @@ function matches(given: string, expected: readonly string[]): boolean {
   return isSame
 }
 
-/** What asks the API from inside has a token of the host with it, wherever it leads. */
-async function isOfHost(authorization: string, isToken: AdmissionOptions['isToken']): Promise<boolean> {
-  const [, token] = /^bearer +(\S+) *$/i.exec(authorization) ?? []
-  return token !== undefined && (await isToken(token))
+/**
+ * Whether the header is a key pair or a token of this host, of any tenant: browsers attach such a pair to every path of
+ * an origin, and a client of the API may send it to any webscript. What cannot be checked now counts as one.
+ */
+async function isOfHost(
+  { authorization = '', address }: ShownCredentials,
+  { checkPair, isToken }: AdmissionOptions,
+): Promise<boolean> {
+  const [, scheme = '', value = ''] = /^(basic|bearer)\s+(\S.*)$/i.exec(authorization) ?? []
+  if (scheme.toLowerCase() === 'bearer') return isToken(value.trim())
+  const pair = scheme === '' ? undefined : pairIn(value)
+  if (pair === undefined) return false
+  try {
+    return (await checkPair(...pair, address)) !== undefined
+  } catch {
+    return true
+  }
 }

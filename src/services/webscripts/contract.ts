@@ -3,9 +3,10 @@
  *
  * WEBSCRIPT-1 a private webscript is called only with a secret of its own, or with a key or, from inside, a token of its tenant
  * WEBSCRIPT-2 a draft is called only by its version
- * WEBSCRIPT-3 credentials that let a call in do not reach the webscript, and tokens of the API never do
+ * WEBSCRIPT-3 credentials that let a call in do not reach the webscript, and key pairs and tokens of the API never do
  * WEBSCRIPT-4 the host holds a bounded part of an answer, however long it is
  * WEBSCRIPT-5 a client that goes away cancels its call
+ * WEBSCRIPT-6 on the origin of the API no webscript asks browsers for credentials or stores a cookie in them
  *
  * Errors are AppErrors: `NOT_FOUND`, `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`, `PLUG_FAILED`, `TOO_LARGE`, `CLOSED`.
  */
@@ -22,7 +23,7 @@ export interface WebscriptsService {
   choose(address: Pick<ScriptAddress, 'tenant' | 'name'>, version: string | undefined): DeployedWebscript | undefined
   /**
    * Lets a call in, whether the webscript is there or not: `NOT_FOUND`, `UNAUTHORIZED` (nothing was shown), `FORBIDDEN`,
-   * `RATE_LIMITED`. Tells whether the header was for the host, and is not for the webscript. A secret of another published
+   * `RATE_LIMITED`. Returns whether the header was for the host, and is not for the webscript. A secret of another published
    * version opens it too, so that a new version locks nobody out.
    */
   authenticate(
@@ -72,6 +73,8 @@ export interface ScriptRequest {
   readonly signal: CancelSignal
   /** when a rule calls it */
   readonly led?: Led
+  /** Its answer goes to a client of the API's origin, whose browser keeps credentials for it (WEBSCRIPT-6). */
+  readonly isOnApiOrigin?: boolean
 }
 
 export interface ScriptAnswer extends WebHead {

@@ -14,6 +14,7 @@ import {
   type FunctionsService,
   PIECE_BYTES,
   type WebCallParams,
+  type WebHead,
 } from '../functions/contract.ts'
 import { admit as letIn, noWebscript, type AdmissionOptions } from './admission.ts'
 import { headOf } from './answer-head.ts'
@@ -58,6 +59,10 @@ export function createWebscriptsService(options: WebscriptsOptions): WebscriptsS
 }
 
 const MAX_FIGURES = 10_000
+/** Browsers would store them for the API too (WEBSCRIPT-6). */
+const NOT_ON_API_ORIGIN: ReadonlySet<string> = new Set(['set-cookie', 'www-authenticate'])
+const WHY_REMOVED =
+  'on the origin of the API browsers would apply it to the API too; --webscript-url sets up another origin'
 
 class Webscripts implements WebscriptsService {
   readonly #options: WebscriptsOptions
@@ -154,7 +159,7 @@ class Webscripts implements WebscriptsService {
     return new Promise((resolve, reject) => {
       const begun: OpenCallOptions['begun'] = (head, pieces) => {
         shown.began(head.status)
-        resolve({ ...head, body: pieces, requestId })
+        resolve({ ...shown.allowed(head), body: pieces, requestId })
       }
       const call = new OpenCall({ owner: key, body, led, later: this.#options.later, begun })
       this.#calls.set(requestId, call)
@@ -269,7 +274,7 @@ function wholeAnswer(answer: unknown, shown: ShownCall): Omit<ScriptAnswer, 'req
   const body = typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : typeof text === 'string' ? text : ''
   shown.began(head.status)
   shown.sent(Buffer.byteLength(body))
-  return { ...head, body }
+  return { ...shown.allowed(head), body }
 }
 
 interface CallFacts {
@@ -316,6 +321,16 @@ class ShownCall {
     this.#status = status
     this.#figures.answered(this.#options.clock() - this.#begin)
     if (status >= 500) this.#figures.errors++
+  }
+
+  /** Without what is not allowed on the origin of the API; the log reports what was removed. */
+  allowed(head: WebHead): WebHead {
+    if (this.#facts.request.isOnApiOrigin !== true) return head
+    const removed = head.headers.flatMap(([name]) => (NOT_ON_API_ORIGIN.has(name) ? [name] : []))
+    if (removed.length === 0) return head
+    const named = [...new Set(removed)].join(' and ')
+    this.#say('warn', 'response', `${named} removed from the answer: ${WHY_REMOVED}`)
+    return { ...head, headers: head.headers.filter(([name]) => !NOT_ON_API_ORIGIN.has(name)) }
   }
 
   sent(bytes: number): void {

@@ -3,6 +3,7 @@ import type { Ports } from '../../../src/core/ports.ts'
 import type { Rule, Sensor, TaskSettings, Template } from '../../../src/core/rule/rule.ts'
 import { live, promisesSettled, type LiveOptions } from '../../support/live-engine.ts'
 import { on, rule } from '../../support/rule-writing.ts'
+import { LATER } from '../../support/scripted-plugs.ts'
 
 const bound = (resource: string, task: TaskSettings = {}): Rule =>
   rule({ sensors: { s: { name: 'switch', resource } }, task })
@@ -124,6 +125,48 @@ describe('what a property can read', () => {
     const t = await live(rule({ sensors: { s: on('switch') } }), { globalSettings: { unit: 'C' } })
     t.send({})
     expect(t.plugs.calls[0]?.context.globalSettings).toEqual({ unit: 'C' })
+  })
+})
+
+describe('what a plug gives that was given a secret', () => {
+  const SECRET = 'sesame-7411'
+  const node = { ...on('switch'), properties: { value: '${vault.KEY}' } }
+  const answer = {
+    state: 'On',
+    message: `with ${SECRET}`,
+    rawData: { text: SECRET, [SECRET]: [`in ${SECRET}`, 5] },
+    internalState: { last: { text: SECRET } },
+  }
+
+  it.each<[string, NonNullable<Ports['secret']>]>([
+    ['at once', () => SECRET],
+    ['later', async () => SECRET],
+  ])('has no value of it in results, logs and the state: a secret that comes %s', async (_, secret) => {
+    for (const given of [() => answer, async () => answer, () => Promise.reject(new Error(`no ${SECRET}`))]) {
+      const t = await live(rule({ sensors: { s: node } }), { ports: { secret } })
+      t.plugs.say('s', (context) => {
+        context.log.warn(`logs ${SECRET}`)
+        return given()
+      })
+      t.send({ v: 5 })
+      await promisesSettled()
+      expect(t.plugs.calls[0]?.properties['value']).toBe(SECRET)
+      expect(t.events.map(({ type }) => type)).toContain('result')
+      const stored = JSON.stringify([t.events, t.task.node('s'), t.task.save()])
+      expect(stored).toContain('***')
+      expect(stored).not.toContain(SECRET)
+    }
+  })
+
+  it('has it in the items of a loop by name alone', async () => {
+    const loopDef = '[{"id": "${vault.KEY}"}]'
+    const sensor = { ...on('switch'), properties: { value: '${loop.id}' }, loopDef }
+    const t = await live(rule({ sensors: { s: sensor } }), { ports: { secret: () => SECRET } })
+    t.plugs.say('s', LATER)
+    t.send({ v: 5 })
+    await promisesSettled()
+    expect(t.plugs.calls[0]?.properties['value']).toBe(SECRET)
+    expect(JSON.stringify(t.task.save())).not.toContain(SECRET)
   })
 })
 

@@ -4,6 +4,7 @@ import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { randomKey } from '../../../src/host/data-folder.ts'
 import { Tokens } from '../../../src/host/auth/tokens.ts'
+import { freePort } from '../../support/free-port.ts'
 import { basic, PAIR, sampleHost, type SampleHost } from '../sample-host.ts'
 
 const things = (host: SampleHost, authorization: string) =>
@@ -231,10 +232,28 @@ describe('a bearer token', () => {
       for (const token of others) expect((await things(host, `Bearer ${token}`)).statusCode).toBe(401)
       const nameless = await foreignToken(host, keys, alg, { org: 5 })
       expect((await things(host, `Bearer ${nameless}`)).statusCode).toBe(403)
+      const old = await foreignToken(host, keys, alg, { exp: host.clock.now / 1000 - 60 })
+      const issued = await Promise.all([good, ...others, nameless, old].map((one) => host.tokens.isIssued(one)))
+      // whatever has a good signature, whoever it is for
+      expect(issued).toEqual([true, false, true, true, true, true])
     } finally {
       server.close()
       server.closeAllConnections()
     }
+  })
+
+  it('is known as one of the host when it is expired, and as foreign when it is not signed here', async () => {
+    await using host = await sampleHost()
+    const own = await host.tokens.issue(order)
+    host.clock.now += 40 * SECOND
+    const foreign = await foreignToken(host, await generateKeyPair('ES256'))
+    const shown = [own, await tokens(host).issue(order), foreign, unsigned(host), 'abc']
+    expect(await Promise.all(shown.map((one) => host.tokens.isIssued(one)))).toEqual([true, false, false, false, false])
+  })
+
+  it('counts as one of its issuer while the keys of that one cannot be had', async () => {
+    await using host = await sampleHost({ jwks: `http://127.0.0.1:${await freePort()}/keys` })
+    expect(await host.tokens.isIssued(await foreignToken(host, await generateKeyPair('ES256')))).toBe(true)
   })
 })
 

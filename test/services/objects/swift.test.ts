@@ -5,7 +5,7 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect, createServer, type AddressInfo } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
@@ -17,6 +17,7 @@ import {
   signingTime,
   type AddressOrder,
 } from '../../../src/services/objects/signing/sign-address.ts'
+import { freePort } from '../../support/free-port.ts'
 import { until } from '../../support/until.ts'
 import { describeContentStore } from '../../contracts/objects/content-store-suite.ts'
 
@@ -40,14 +41,6 @@ for kind, port in (each.split('=') for each in sys.argv[2:]):
 interface Swift {
   readonly endpoint: string
   stop(): Promise<void>
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
 
 function start(kind: string, conf: string): ChildProcess {

@@ -74,9 +74,35 @@ describe('a private webscript', () => {
   })
 })
 
-it('a public webscript takes everybody, and checks no key', async () => {
+describe('a public webscript', () => {
   const open = { ...script, isPrivate: false }
-  for (const shown of [{}, { secret: 'x' }, { authorization: pair('wrong') }]) {
-    expect(await codeOf(open, [SECRET], shown)).toEqual({ code: 'in', asked: [] })
-  }
+
+  it('takes every call, and checks no key unless one is shown', async () => {
+    for (const shown of [{}, { secret: 'x' }, { authorization: `hmac-sha256 ${SECRET}` }]) {
+      expect(await codeOf(open, [SECRET], shown)).toEqual({ code: 'in', asked: [] })
+    }
+    expect((await codeOf(open, [SECRET], { authorization: pair('wrong') })).code).toBe('in')
+  })
+
+  // Holds WEBSCRIPT-3
+  it.each<[string, string, boolean]>([
+    ['a pair of its tenant', pair('acme'), true],
+    ['a pair of another tenant', pair('umbrella'), true],
+    ['a pair, however it is written', pair('acme').replace('Basic ', 'BASIC\t  '), true],
+    ['a pair that cannot be checked now', pair('busy'), true],
+    ['a token of the host', 'Bearer of-the-host', true],
+    ['a pair of another system', pair('wrong'), false],
+    ['what is no pair', 'Basic eA==', false],
+    ['a token of another system', 'Bearer foreign', false],
+    ['a secret of a webscript', `hmac-sha256 ${SECRET}`, false],
+    ['another scheme', 'Digest username="acme"', false],
+  ])('that is shown %s, %s: it is kept from the webscript: %s', async (_, authorization, isHeaderOurs) => {
+    const shown = { authorization, address: '::1' }
+    const checkPair = async (key: string) => {
+      if (key === 'busy') throw new AppError('RATE_LIMITED', 'too many')
+      return key === 'wrong' ? undefined : { tenant: key }
+    }
+    const isToken = async (token: string) => token === 'of-the-host'
+    expect(await admit(open, [SECRET], shown, { checkPair, isToken })).toEqual({ isHeaderOurs })
+  })
 })

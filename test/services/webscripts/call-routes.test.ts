@@ -17,7 +17,7 @@ const service: Partial<WebscriptsService> = {
   choose: ({ tenant, name }) => ({ tenant, name, isPrivate: name === 'private' }) as DeployedWebscript,
   authenticate: (script, shown) =>
     admit(script, ['s3cret'], shown, {
-      checkPair: () => Promise.resolve(undefined),
+      checkPair: (key) => Promise.resolve(key === 'acme' ? { tenant: 'acme' } : undefined),
       isToken: (token) => Promise.resolve(token === 'of-the-host'),
     }),
   admit: ({ tenant }) => {
@@ -61,6 +61,31 @@ describe('a tenant that calls too much', () => {
 })
 
 // Holds WEBSCRIPT-3
+describe('a page of another origin', () => {
+  const called = async (
+    method: 'GET' | 'POST',
+    name: string,
+    authorization: string,
+    origin = 'https://evil.example',
+  ) => {
+    const headers = { host: 'iot.example', origin, authorization }
+    return (await app.inject({ method, url: `/api/v1/acme/${name}`, headers })).statusCode
+  }
+  const pair = `Basic ${Buffer.from('acme:s').toString('base64')}`
+
+  it('writes nothing with the pair that a browser keeps', async () => {
+    expect(await called('POST', 'private', pair)).toBe(403)
+    expect(await called('POST', 'private', pair, 'null')).toBe(403)
+    expect(await called('POST', 'private', pair, 'https://iot.example')).toBe(200)
+    expect(await called('GET', 'private', pair)).toBe(200)
+  })
+
+  it('calls with what no browser attaches', async () => {
+    expect(await called('POST', 'private', 'hmac-sha256 s3cret')).toBe(200)
+    expect(await called('POST', 'public', pair)).toBe(200)
+  })
+})
+
 describe('credentials', () => {
   it.each([
     ['a token of the host', 'public', '', 'Bearer of-the-host', undefined],
@@ -70,6 +95,13 @@ describe('credentials', () => {
     ['its secret', 'private', '', 'hmac-sha256 s3cret', undefined],
   ])('%s', async (_, name, query, authorization, expected) => {
     expect((await handedOn(name, query, authorization)).authorization).toBe(expected)
+  })
+
+  it('reach it no second time in a header that was not checked', async () => {
+    const headers = { authorization: ['Bearer another', 'Bearer of-the-host'] }
+    await app.inject({ url: '/api/v1/acme/public', headers: headers as unknown as Record<string, string> })
+    const shown = asked.at(-1)?.headers.filter(([name]) => name === 'authorization')
+    expect(shown).toEqual([['authorization', 'Bearer another']])
   })
 
   it.each([

@@ -1,6 +1,7 @@
 /**
  * A rule in virtual time for the length of a request: one engine on a clock of its own, stepped from outside. It
- * leaves the loop free between slices, and gives up when it has worked for longer than a request may.
+ * leaves the loop free between slices, and gives up when it has worked for longer than a request may. It reads no secret
+ * of the vault: what it answers is shown to its caller.
  */
 import type { StartSettings, Task } from '../../../core/engine/api.ts'
 import { CoreEngine } from '../../../core/engine/engine.ts'
@@ -34,6 +35,13 @@ const PATIENCE_MS = 10_000
 /** ms of work between two breaths of the loop */
 const SLICE_MS = 10
 
+function notHere(key: string): never {
+  throw new AppError(
+    'BINDING',
+    `vault.${key} is read by tasks alone, and not by calls of one plug, runs and simulations`,
+  )
+}
+
 export class VirtualRun {
   readonly #clock: VirtualClock
   readonly #engine: CoreEngine
@@ -61,6 +69,7 @@ export class VirtualRun {
       seed,
       ports: {
         ...ports,
+        secret: notHere,
         metadata: (resource) => {
           const own: unknown = Object.hasOwn(metadata, resource) ? metadata[resource] : undefined
           return own === undefined ? ports.metadata?.(resource) : (own as Readonly<Record<string, unknown>>)

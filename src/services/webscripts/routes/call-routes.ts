@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunc
 import type { CancelSignal } from '../../../kernel/cancel-signal.ts'
 import { AppError, ERRORS } from '../../../kernel/errors.ts'
 import { Type } from 'typebox'
+import { foreignPage, mayBeAttached, refusedPage } from '../../../web/foreign-page.ts'
 import type { CallFailure } from '../../functions/contract.ts'
 import { noWebscript } from '../admission.ts'
 import { etagOf, isKnown } from '../answer-head.ts'
@@ -41,7 +42,7 @@ interface Admitted {
   readonly isHeaderOurs: boolean
 }
 
-export function callRoutes(app: FastifyInstance, { service }: WebscriptsRouting): void {
+export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUrl }: WebscriptsRouting): void {
   const admitted = new WeakMap<FastifyRequest, Admitted>()
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY }, (_request, body, parsed) =>
@@ -74,6 +75,8 @@ export function callRoutes(app: FastifyInstance, { service }: WebscriptsRouting)
     }
     const authenticated = async (): Promise<Error | undefined> => {
       const shown = { authorization, secret: secretIn(query), address: request.ip }
+      const page = script?.isPrivate === true && mayBeAttached(authorization) ? foreignPage(request, ownUrl) : undefined
+      if (page !== undefined) return new AppError('FORBIDDEN', refusedPage(page))
       try {
         return enter((await service.authenticate(script, shown)).isHeaderOurs)
       } catch (error) {
@@ -90,7 +93,8 @@ export function callRoutes(app: FastifyInstance, { service }: WebscriptsRouting)
     const signal = new ClientGone(reply.raw)
     let answer: ScriptAnswer
     try {
-      answer = await service.call(found.script, requestOf(request, found, signal))
+      const isOnApiOrigin = isOnOwnOrigin?.(request) !== true
+      answer = await service.call(found.script, { ...requestOf(request, found, signal), isOnApiOrigin })
     } catch (error) {
       return refuse(reply, error)
     }
@@ -107,7 +111,7 @@ export function callRoutes(app: FastifyInstance, { service }: WebscriptsRouting)
         // which of them there are is the webscript's matter
         exposeHeadRoute: false,
         bodyLimit: MAX_BODY,
-        config: { access: 'public' },
+        config: { access: 'public', isTenantContent: true },
         onRequest: letIn,
         handler: call,
         schema: {
@@ -138,9 +142,15 @@ function requestOf(
   signal: CancelSignal,
 ): ScriptRequest {
   const pairs: [string, string][] = []
+  // only the first one was checked
+  let hasAuthorization = isHeaderOurs
   for (let at = 0; at < raw.rawHeaders.length; at += 2) {
     const name = raw.rawHeaders[at]?.toLowerCase() ?? ''
-    if (OF_THE_CONNECTION.has(name) || (isHeaderOurs && name === 'authorization')) continue
+    if (OF_THE_CONNECTION.has(name)) continue
+    if (name === 'authorization') {
+      if (hasAuthorization) continue
+      hasAuthorization = true
+    }
     // a content type without content was taken away before
     if (headers[name] === undefined) continue
     pairs.push([name, raw.rawHeaders[at + 1] ?? ''])

@@ -250,6 +250,7 @@ describe('a webscript', () => {
       undefined,
     ],
     ['a token of its own', { method: 'TOKEN', secret: 'abc' }, 'public', 1, 'Bearer abc'],
+    ['a key of its tenant', { method: 'API_KEY', key: TENANT, secret: 'right' }, 'public', 1, undefined],
     ['a token of the host', { method: 'TOKEN', secret: 'of-the-host' }, 'public', 1, undefined],
     ['what it checks by itself', { method: 'WEBSCRIPT', secret: 'abc' }, 'public', 1, 'hmac-sha256 abc'],
   ])('is shown %s: %j, %s', async (_, authentication, name, calls, authorization) => {

@@ -2,7 +2,6 @@
  * The built library in a browser: bundled as it is by the bundlers that people use, run in a page and in a Web Worker.
  * One browser shows all pages, as frames of one. It is skipped where no Chromium is installed (Debian's package `chromium`).
  */
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -10,13 +9,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { builtCode } from './support/built-code.ts'
-import { root } from './support/repository.ts'
-import { mustRun } from './support/run-command.ts'
-
-const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
-  existsSync(path),
-)
+import { builtCode } from '../support/built-code.ts'
+import { root } from '../support/repository.ts'
+import { mustRun } from '../support/run-command.ts'
+import { chromium, NO_CHROMIUM, openBrowser, type Browser } from './support/chromium.ts'
 
 /** A rule with own plugs alone: what a page needs that brings no built-in ones. */
 const BARE = `
@@ -69,7 +65,7 @@ const page = (script: string) => `<!doctype html><html><body>${script}</body></h
 
 const project = mkdtempSync(join(tmpdir(), 'reflexarc-browser-'))
 let served: Server
-let browser: { end(): Promise<void> } | undefined
+let browser: Promise<Browser> | undefined
 /** what pages said, by their names */
 const told = new Map<string, string>()
 /** why a page may never say anything */
@@ -109,7 +105,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   served.close()
-  await browser?.end()
+  await (await browser)?.end()
   rmSync(project, { recursive: true, force: true })
 })
 
@@ -119,24 +115,17 @@ const write = (name: string, text: string) => {
 }
 
 /** Shows all pages at once. */
-function openBrowser(program: string): NonNullable<typeof browser> {
+async function showAll(program: string): Promise<Browser> {
   const { port } = served.address() as AddressInfo
   write(
     'all.html',
     page(PAGES.map((name) => `<iframe src="${name.replace(/([^/]+)$/, 'out/$1.html')}"></iframe>`).join('')),
   )
-  const profile = mkdtempSync(join(tmpdir(), 'reflexarc-chromium-'))
-  const options = ['--headless', '--no-sandbox', '--disable-gpu', '--remote-debugging-port=0']
-  const all = `http://127.0.0.1:${port}/all.html`
-  const child = spawn(program, [...options, `--user-data-dir=${profile}`, all], { stdio: 'ignore' })
-  const gone = once(child, 'close').then(() => (trouble ??= 'the browser ended'))
-  const end = async () => {
-    child.kill('SIGKILL')
-    await gone
-    // its helpers may still be writing there
-    rmSync(profile, { recursive: true, force: true, maxRetries: 20 })
-  }
-  return { end }
+  const opened = await openBrowser(program)
+  void opened.gone.then(() => (trouble ??= 'the browser ended'))
+  const shown = await opened.newPage()
+  await shown.open(`http://127.0.0.1:${port}/all.html`)
+  return opened
 }
 
 const BUNDLERS = {
@@ -187,8 +176,9 @@ describe('the library, unchanged,', () => {
   })
 
   it.for(PAGES)('runs in a browser: %s', async (name, { skip }) => {
-    if (chromium === undefined) return skip('no Chromium is installed; Debian has it as chromium')
-    browser ??= openBrowser(chromium)
+    if (chromium === undefined) return skip(NO_CHROMIUM)
+    browser ??= showAll(chromium)
+    await browser
     await expect.poll(() => told.get(name) ?? trouble).toBeDefined()
     expect(told.get(name) ?? trouble).toBe(CASES[name.includes('own-plugs') ? 'own-plugs' : 'all-plugs'].expected)
   })

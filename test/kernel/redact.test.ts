@@ -1,6 +1,6 @@
 /** Texts of programs without the secrets that these were given. */
 import { expect, it } from 'vitest'
-import { redacting } from '../../src/sandbox-process/redact.ts'
+import { redacting } from '../../src/kernel/redact.ts'
 
 it.each<[string, readonly string[], string, string]>([
   ['a value', ['sesame'], 'open sesame, sesame!', 'open ***, ***!'],

@@ -1,0 +1,84 @@
+/** Every route that writes, asked by a page of another origin whose reader is signed in. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { functionHost } from './function-host.ts'
+import { printedRoutes } from './printed-routes.ts'
+import { basic } from './sample-host.ts'
+
+const HOST = 'iot.example'
+/** Writes that check for themselves what is shown, and let in no pair that a browser keeps: by a signature or a secret. */
+const CHECKED_THERE = [
+  ...['/api/v1/one', '/api/v1/one/one', '/functions/v1/one', '/functions/v1/one/one'].flatMap((url) =>
+    ['POST', 'PUT', 'PATCH', 'DELETE'].map((method) => `${method} ${url}`),
+  ),
+  'POST /reflexarc-ws-one',
+  'POST /reflexarc-ws-one/one',
+  'PUT /reflexarc-ws-one/one',
+]
+
+let host: Awaited<ReturnType<typeof functionHost>>
+beforeAll(async () => {
+  host = await functionHost()
+})
+afterAll(() => host[Symbol.asyncDispose]())
+
+type Headers = Readonly<Record<string, string>>
+const asked = (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', url: string, headers: Headers) =>
+  host.app.inject({ method, url, headers: { host: HOST, authorization: basic('acme', 's'), ...headers } })
+
+/** Those that the page reaches. */
+async function reachedBy(page: Headers): Promise<readonly string[]> {
+  const reached: string[] = []
+  for (const { method, url } of printedRoutes(host.app)) {
+    if (method === 'GET') continue
+    const { statusCode, body } = await asked(method, url, page)
+    if (statusCode !== 403 || !body.includes('A page of another origin')) reached.push(`${method} ${url}`)
+  }
+  return reached.toSorted()
+}
+
+describe('a page of another origin', () => {
+  it.each<[string, Headers]>([
+    ['on another site', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
+    ['on another name of this site', { origin: 'https://w.iot.example', 'sec-fetch-site': 'same-site' }],
+    ['in an older browser', { origin: 'https://evil.example' }],
+    ['of a tenant, which is sandboxed', { origin: 'null' }],
+  ])('%s writes nothing, whatever the route', async (_, page) => {
+    expect(await reachedBy(page)).toEqual(CHECKED_THERE.toSorted())
+  })
+
+  it('opens no socket', async () => {
+    const sockets = printedRoutes(host.app).filter(({ url }) => /(?:socket|publish|subscribe)$/.test(url))
+    expect(sockets.length).toBeGreaterThan(5)
+    for (const { method, url } of sockets) {
+      const page = { origin: 'https://evil.example', upgrade: 'websocket', connection: 'upgrade' }
+      expect((await asked(method, url, page)).statusCode, url).toBe(403)
+    }
+  })
+
+  it('writes with what no browser attaches by itself: the check is of what is shown', async () => {
+    const answer = await asked('POST', '/api/tasks', { origin: 'https://evil.example', authorization: 'Bearer abc' })
+    expect(answer.statusCode).toBe(401)
+  })
+})
+
+describe('a write', () => {
+  it.each<[string, Headers]>([
+    ['a program', {}],
+    ['a page of this origin', { origin: `http://${HOST}`, 'sec-fetch-site': 'same-origin' }],
+    ['a page of this origin in an older browser', { origin: `https://${HOST}` }],
+  ])('of %s passes', async (_, page) => {
+    expect((await asked('POST', '/api/data', { ...page, 'content-type': 'application/json' })).statusCode).toBe(400)
+  })
+})
+
+describe('GET /metrics', () => {
+  it.each([
+    ['localhost:8080', 200],
+    ['127.0.0.1', 200],
+    ['[::1]:8080', 200],
+    ['evil.example', 403],
+    ['127.0.0.1.evil.example:8080', 403],
+  ])('by the name %j', async (name, status) => {
+    expect((await asked('GET', '/metrics', { host: name })).statusCode).toBe(status)
+  })
+})

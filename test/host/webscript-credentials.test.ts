@@ -1,0 +1,82 @@
+/** What a webscript of one tenant gets of the credentials of another, on the API's origin and on one of its own. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { functionHost, tarOf, type Body } from './function-host.ts'
+import { basic } from './sample-host.ts'
+
+const OWN = 'scripts.test:8443'
+const CODE = `exports.handleRequest = (req, res) => {
+  res.status(401).set('Set-Cookie', 'seen=1').set('WWW-Authenticate', 'Basic realm="reflexarc"').set('X-Own', 'yes')
+  if (req.path === '/pieces') { res.write('in '); return res.end('pieces') }
+  res.json({ authorization: req.get('authorization') ?? null })
+}`
+
+let host: Awaited<ReturnType<typeof functionHost>>
+beforeAll(async () => {
+  host = await functionHost({ webscriptUrl: `https://${OWN}` })
+  const manifest = { name: 'cred', version: '1.0.0', runtime: 'web-node24', private: false }
+  const files = await tarOf({ 'webscript.json': JSON.stringify(manifest), 'index.js': CODE })
+  const { status } = await host.ask('POST', '/registry/v2/webscripts?async=false', files, 'umbrella')
+  if (status !== 201) throw new Error(`the webscript was not deployed: ${status}`)
+})
+afterAll(() => host[Symbol.asyncDispose]())
+
+const asked = (path: string, headers: Readonly<Record<string, string>>) => host.app.inject({ url: path, headers })
+const onApi = { host: 'api.test' }
+const onOwn = { host: OWN }
+
+// Holds WEBSCRIPT-3
+describe('a webscript of another tenant', () => {
+  it.each([
+    ['the API', onApi],
+    ['webscripts', onOwn],
+  ])('is not shown the pair of a client on the origin of %s', async (_, origin) => {
+    for (const path of ['/api/v1/umbrella/cred', '/functions/v1/umbrella/cred']) {
+      const answer = await asked(path, { ...origin, authorization: basic('acme', 's') })
+      expect(answer.json()).toEqual({ authorization: null })
+    }
+  })
+
+  it('is shown what belongs to another system', async () => {
+    for (const authorization of [basic('acme', 'of-elsewhere'), 'hmac-sha256 abc', 'Bearer abc']) {
+      expect((await asked('/api/v1/umbrella/cred', { ...onApi, authorization })).json()).toEqual({ authorization })
+    }
+  })
+})
+
+// Holds WEBSCRIPT-6
+describe('an answer that asks for credentials and stores a cookie', () => {
+  const shownOf = async (path: string, origin: typeof onApi) => {
+    const { statusCode, headers } = await asked(`/api/v1/umbrella/cred${path}`, origin)
+    return [statusCode, headers['www-authenticate'], headers['set-cookie'], headers['x-own']]
+  }
+
+  it.each(['', '/pieces'])('does neither on the origin of the API, and the log reports it: %j', async (path) => {
+    expect(await shownOf(path, onApi)).toEqual([401, undefined, undefined, 'yes'])
+    const { body } = await host.ask('GET', '/api/v1/webscripts/logs/cred?level=warn&limit=2', undefined, 'umbrella')
+    const { lines } = body as { readonly lines: readonly Body[] }
+    expect(lines.map(({ message }) => message)).toContainEqual(
+      expect.stringMatching(/^set-cookie and www-authenticate removed from the answer: .*--webscript-url/),
+    )
+  })
+
+  it.each(['', '/pieces'])('does both on the origin of webscripts: %j', async (path) => {
+    expect(await shownOf(path, onOwn)).toEqual([401, 'Basic realm="reflexarc"', 'seen=1', 'yes'])
+  })
+})
+
+describe('the origin of webscripts', () => {
+  it.each(['/', '/api/tasks', '/api/nothing', '/docs/', '/health', '/metrics', '/api/v1/webscripts', '/registry/v2/'])(
+    'has no %s',
+    async (path) => {
+      const answer = await asked(path, { ...onOwn, authorization: basic('acme', 's'), accept: 'text/html' })
+      expect(answer.statusCode).toBe(404)
+    },
+  )
+
+  it('has public objects, as the origin of the API has', async () => {
+    for (const origin of [onOwn, onApi]) {
+      const answer = await asked('/reflexarc-ws-public-umbrella/nothing.txt', origin)
+      expect([answer.statusCode, answer.body]).toEqual([404, expect.stringContaining('<Code>NoSuch')])
+    }
+  })
+})
