@@ -9,6 +9,8 @@ export interface OverdueOptions {
   readonly later: StartTimer
   readonly send: (order: { readonly cancel: number } | { readonly ping: number }) => void
   readonly end: (why: string) => void
+  /** It has answered a ping. */
+  readonly answers: () => void
 }
 
 /** that never end, of one process: what the program keeps for them is its own memory, what the host keeps is bounded */
@@ -37,6 +39,11 @@ export class OverdueCalls {
     this.#callOff = later(pingMs, () => end(why))
   }
 
+  /** Whether a ping is open: nobody knows whether the process takes anything. */
+  get isAsking(): boolean {
+    return this.#callOff !== undefined
+  }
+
   /** Whether such a call was over its time; it is not any more. */
   answered(call: number): boolean {
     return this.#calls.delete(call)
@@ -46,6 +53,7 @@ export class OverdueCalls {
   ponged(ping: number): boolean {
     if (ping !== this.#pings || this.#callOff === undefined) return false
     this.stop()
+    this.#options.answers()
     return true
   }
 

@@ -272,6 +272,7 @@ export class ProcessPool {
       log: (line) => log(program, line),
       later,
       clock,
+      answers: () => this.#wakeAll(),
     })
     const member: Member = {
       group,
@@ -379,7 +380,7 @@ function allowanceOf(perSecond: number): CpuAllowance {
 function leastBusy({ members }: Group): Member | undefined {
   let best: Member | undefined
   for (const member of members) {
-    if (member.process.isOver) continue
+    if (member.process.isOver || member.process.isInDoubt) continue
     if (best === undefined || member.calls < best.calls) best = member
   }
   return best

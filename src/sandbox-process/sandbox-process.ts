@@ -35,6 +35,8 @@ export interface ProcessOptions {
   readonly later: StartTimer
   /** ms of a clock that never goes back */
   readonly clock: () => number
+  /** it was in doubt whether it takes calls, and it does */
+  readonly answers: () => void
 }
 
 export interface CallOptions {
@@ -113,6 +115,7 @@ export class SandboxProcess {
       later,
       send: (order) => this.#send(order),
       end: (why) => this.end(why),
+      answers: options.answers,
     })
     // with these four the system gives a socket pair as the fourth
     this.#channel = this.#child.stdio[3] as Duplex
@@ -142,6 +145,11 @@ export class SandboxProcess {
   /** Whether it is over, or about to be. */
   get isOver(): boolean {
     return this.#why !== undefined
+  }
+
+  /** Whether it may be blocked: a call is over its time, and a ping is not answered yet. */
+  get isInDoubt(): boolean {
+    return this.#overdue.isAsking
   }
 
   /** ms of CPU time, as it was lately. */

@@ -145,7 +145,11 @@ describe('a program', () => {
     await until(() => pool.state('p').open === 2)
     pass(100)
     expect(pool.state('p').open).toBe(1)
+    // one that comes meanwhile waits until it is known whether the process takes it
+    const later = pool.call(programOf('p'), 'echo', 1).catch(messageOf)
+    expect(pool.state('p').open).toBe(1)
     pass(2_000)
+    expect(await later).toContain('it ended once, because it did not answer a ping')
     expect((await outcomes).map((one) => one.status === 'rejected' && String(one.reason))).toEqual([
       'AppError: it did not answer within 100 ms',
       'AppError: it did not answer a ping within 2000 ms, after another call of it did not answer within 100 ms',
