@@ -7,7 +7,7 @@ import { createClient, type Client } from '../../src/client.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { startHost } from '../../src/host/running-host.ts'
 import { SERVICES } from '../../src/host/service-table.ts'
-import { cpuMsOf } from '../../src/sandbox-process/cpu-time.ts'
+import { cpuMsOf, processTree } from '../../src/sandbox-process/process-tree.ts'
 import { childrenOf } from './child-processes.ts'
 
 export type WebscriptsSubject = 'bare' | 'node' | 'python' | 'node-paced' | 'cold' | 'stream'
@@ -105,7 +105,7 @@ async function asked(port: number, path: string, rate: number): Promise<Webscrip
 function cpuOf({ pid: client }: ChildProcess): { readonly host: number; readonly script: number } {
   const { user, system } = process.cpuUsage()
   const scripts = childrenOf(process.pid).filter((pid) => pid !== client)
-  return { host: user + system, script: scripts.reduce((sum, pid) => sum + cpuMsOf(pid) * 1_000, 0) }
+  return { host: user + system, script: scripts.reduce((sum, pid) => sum + cpuMsOf(processTree(pid)) * 1_000, 0) }
 }
 
 async function deployed(client: Client, name: string, language: 'node' | 'python'): Promise<void> {

@@ -5,6 +5,7 @@ import { Command, CommanderError } from 'commander'
 import { AppError, messageOf } from '../kernel/errors.ts'
 import { defineBench } from './cli/bench.ts'
 import { defineCheck } from './cli/check.ts'
+import { defineClock } from './cli/clock.ts'
 import { defineCluster } from './cli/cluster.ts'
 import type { DefineCommand, Start } from './cli/command.ts'
 import { defineConvert } from './cli/convert.ts'
@@ -41,6 +42,7 @@ const COMMANDS: readonly DefineCommand[] = [
   defineToken,
   defineKeys,
   defineCluster,
+  defineClock,
 ]
 
 // From the second start on, what the commands load is read as compiled code. Node 20 does not know this.

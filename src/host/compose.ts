@@ -10,6 +10,7 @@ import { hearKeyChanges } from './auth/key-changes.ts'
 import { Tokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
 import { openDataFolder, randomKey, setTokenKey, spaceTrouble, tokenKey, type SpaceStats } from './data-folder.ts'
+import { followOnOrder } from './clock-order.ts'
 import { HostClock } from './host-clock.ts'
 import { HostLog } from './host-log.ts'
 import { Metrics } from './metrics.ts'
@@ -69,11 +70,11 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
   if (lasting && making.openStorage === undefined) requireSqlite()
   if (lasting) openDataFolder(config.data)
   const serviceLog = new HostLog()
-  const clock = new HostClock(serviceLog)
+  const isMember = config.cluster !== undefined
+  const clock = new HostClock(serviceLog, undefined, isMember ? 'database' : 'monotonic')
   const { now = clock.now } = making
   const storage = await openStorage(config)
   try {
-    const isMember = config.cluster !== undefined
     // before anything else is read, and made anew where another version has it otherwise
     if (isMember) await requireReplay(storage.tenant(HOST_TENANT), program, making.timers)
     const isNew = (await storage.tenants()).length === 0
@@ -90,6 +91,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const metrics = new Metrics()
     metrics.gauges.watchQueue('storage', () => storage.stats().queued)
     metrics.gauges.watchCommits(() => storage.stats())
+    metrics.gauges.watchClock(() => ({ leadMs: clock.leadMs, unconfirmedMs: clock.unconfirmedMs }))
     const { elapsed } = making.timers ?? machineTimers
     const keyChanges = storage.presence && hearKeyChanges(storage.presence, { elapsed, isMember })
     const checkPair = checkPairs(keyPairs, now, keyChanges)
@@ -108,8 +110,11 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       isToken: (token: string) => tokens.isIssued(token),
       ownApi: new OwnApi({ issueToken: (order) => tokens.issue(order), now }),
     }
+    const stopFollowing = lasting
+      ? followOnOrder(config.data, clock.follow, (making.timers ?? machineTimers).every)
+      : () => undefined
     const cluster = isMember
-      ? await makeCluster(services, parts, { secret, timers: making.timers, program })
+      ? await makeCluster(services, parts, { secret, timers: making.timers, program, compared: clock.compared })
       : undefined
     const made = cluster?.services ?? (await makeServices(services, { ...parts, serviceRegistry: {}, reached: itself }))
     return {
@@ -129,10 +134,20 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
         const troubles = made.flatMap((one) => one.trouble?.() ?? [])
         return [...(disk === undefined ? [] : [disk]), ...troubles, ...(cluster?.troubles() ?? [])]
       },
-      warnings: () => [...made.flatMap((one) => one.warnings?.() ?? []), ...(cluster?.warnings() ?? [])],
+      warnings: () => [
+        ...clock.warnings(),
+        ...made.flatMap((one) => one.warnings?.() ?? []),
+        ...(cluster?.warnings() ?? []),
+      ],
       ...(cluster && { cluster: cluster.host }),
       close: once(() =>
-        closeAll([() => cluster?.host.leave(), () => metrics.stop(), ...stopping(made), () => storage.close()]),
+        closeAll([
+          () => cluster?.host.leave(),
+          () => metrics.stop(),
+          stopFollowing,
+          ...stopping(made),
+          () => storage.close(),
+        ]),
       ),
     }
   } catch (error) {

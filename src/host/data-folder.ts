@@ -147,7 +147,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['ENOSPC', 'the disk is full'],
 ])
 
-function unusable(path: string, cause: unknown): AppError {
+export function unusable(path: string, cause: unknown): AppError {
   const { code = '' } = cause as NodeJS.ErrnoException
   const reason = REASONS.get(code) ?? messageOf(cause)
   const remedy = `${code === 'ENOSPC' ? 'make room, or ' : ''}name another one with --data`

@@ -15,8 +15,18 @@ export interface Gauges {
   watchQueue(name: string, read: () => number): void
   /** asked at each scrape: how many of the named thing there were since the start */
   watchTotal(name: string, read: () => number): void
+  /** asked at each scrape */
+  watchClock(read: () => ClockFigures): void
   /** asked at each scrape: commits of storage since the start, and the ms that the last one took */
   watchCommits(read: () => { readonly commits: number; readonly lastCommitMs: number }): void
+}
+
+/** How a host's time stands to the clock of its machine, in ms. */
+export interface ClockFigures {
+  /** by which it is ahead */
+  readonly leadMs: number
+  /** by which the machine's clock went forward without that another confirmed it */
+  readonly unconfirmedMs: number
 }
 
 /** Totals since the start of the process. */

@@ -111,10 +111,22 @@ export function makeRulesWith(
   serviceRegistry.runner = runner
   if (relay !== undefined) serviceRegistry.relay = relay
   const hosted = hostedRules(service, durable, gauges, {
-    warnings: () => budgets.flatMap((budget) => budget.loops()),
+    warnings: () => [...budgets.flatMap((budget) => budget.loops()), ...leadWarnings(durable.leads)],
     otherBatches: () => serviceRegistry.resources && resourceBatches(serviceRegistry.resources),
   })
   return endingThreads(hosted, scriptThreads)
+}
+
+/** ms by which tasks may be ahead of the host's time before it is told */
+const TOLD_LEAD_MS = 1_000
+
+function leadWarnings(leads: ReadonlyMap<string, number>): readonly string[] {
+  return [...leads]
+    .filter(([, ms]) => ms >= TOLD_LEAD_MS)
+    .map(
+      ([tenant, ms]) =>
+        `tasks of tenant ${tenant} are ${Math.round(ms / 1000)} s ahead of this host's time, as their log is; they lose a tenth of the time that passes until both are the same`,
+    )
 }
 
 /** ms between two looks for what other partitions handed over, which they tell besides */

@@ -109,6 +109,7 @@ function makeGauges(registry: Registry): Gauges {
     watchTasks: (read) => watchTasks(registry, read),
     watchQueue: (name, read) => void queues.set(name, read),
     watchTotal: (name, read) => void totals.set(name, read),
+    watchClock: (read) => watchClock(registry, read),
     watchCommits: (read) => watchCommits(registry, read),
   }
 }
@@ -161,6 +162,29 @@ function watchTasks(registry: Registry, read: Parameters<Gauges['watchTasks']>[0
       },
     }),
   )
+}
+
+function watchClock(registry: Registry, read: Parameters<Gauges['watchClock']>[0]): void {
+  const figures = [
+    ['reflexarc_clock_lead_seconds', "How far the host's time is ahead of the clock of its machine", 'leadMs'],
+    [
+      'reflexarc_clock_unconfirmed_seconds',
+      'By how much the clock of the machine went forward without that another clock has confirmed it',
+      'unconfirmedMs',
+    ],
+  ] as const
+  for (const [name, help, figure] of figures) {
+    registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        registers: [],
+        collect() {
+          this.set(read()[figure] / 1000)
+        },
+      }),
+    )
+  }
 }
 
 function watchCommits(registry: Registry, read: Parameters<Gauges['watchCommits']>[0]): void {

@@ -1,5 +1,6 @@
 /** What this machine has for programs of others: interpreters, and whether it can confine them. It is tried, not guessed. */
 import { execFile } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { messageOf } from '../kernel/errors.ts'
 import { type Confinement, type Launch, type LaunchOptions, launchOfText } from './launch.ts'
 import { DEFAULT_LIMITS } from './limits.ts'
@@ -57,16 +58,21 @@ const NAMES = { node: 'Node', python: 'Python' } as const
 
 /**
  * A user id for each process, so that limits count by process and none may touch another; undefined when this process
- * may not choose, and then namespaces keep them apart.
+ * may not choose, and then namespaces keep them apart. Hosts on one machine draw ranges of their own: the system counts
+ * by user, whoever started them.
  */
-export function userIds(): () => number | undefined {
-  if (process.getuid?.() !== 0) return () => undefined
-  let last = 0
-  return () => FIRST_USER + (last = (last + 1) % USERS)
+export function nextUser(): number | undefined {
+  if (process.getuid?.() !== 0) return undefined
+  last = (last + 1) % USERS
+  return firstUser + last
 }
 
-const FIRST_USER = 1_900_000_000
-const USERS = 1_000_000
+/** users of one host: far more than it has processes at once */
+const USERS = 10_000
+/** above what systems and containers give out, below what old tools take for negative */
+const [FIRST_RANGE, END_OF_RANGES] = [190_000, 214_748]
+const firstUser = USERS * randomInt(FIRST_RANGE, END_OF_RANGES)
+let last = 0
 
 function findNode(): Promise<Interpreter | string> {
   const [major = 0] = process.versions.node.split('.').map(Number)
@@ -96,7 +102,7 @@ async function problemOf(
   interpreter: Interpreter,
   { confinement, emptyFolder }: InspectOptions,
 ): Promise<string | undefined> {
-  const options: LaunchOptions = { confinement, interpreter, emptyFolder, limits: DEFAULT_LIMITS, user: userIds()() }
+  const options: LaunchOptions = { confinement, interpreter, emptyFolder, limits: DEFAULT_LIMITS, user: nextUser() }
   const code = (confinement === 'confined' ? TRY_HIDDEN : TRY_AT_ALL)[language]
   try {
     await run(launchOfText(language, code, options), {})

@@ -8,7 +8,7 @@ import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { ENTER_VIEW, LEAVE_FILES, MAKE_VIEW, RUN_WITHOUT_CAPABILITIES } from './file-view.ts'
 import { raiseLoopback, relayed } from './closed-network.ts'
-import { type Machine, userIds } from './inspect-machine.ts'
+import { type Machine, nextUser } from './inspect-machine.ts'
 import type { Launch } from './launch.ts'
 
 export interface ToolRequest {
@@ -66,7 +66,6 @@ if [ "$user" = - ]; then own=; else own="--reuid=$user --regid=$user --clear-gro
 ${RUN_WITHOUT_CAPABILITIES}`
 
 export function confinedTools({ machine, emptyFolder, environment }: ToolOptions): LaunchTool {
-  const nextUser = userIds()
   return ({ tool, args, folder, home, readable, socket }) => {
     const found = tool === 'npm' ? npmOf(machine, environment) : pipOf(machine)
     if (typeof found === 'string') return found

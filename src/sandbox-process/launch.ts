@@ -2,7 +2,7 @@
  * How a program is started. Confined, it is in namespaces of its own: it sees no network, no other process, and of the
  * files of the machine only its interpreter, the system's libraries and what it was given to read, all of it read-only.
  * It has no environment, no capability, and limits on memory, processes and files that the system keeps. In Python, where
- * native calls are open to it, the kernel refuses those that lead out.
+ * native calls are open to it, the kernel refuses those that lead out, and those that take memory which no process has.
  * Trusted, it has the limits and Node's own permissions, and the rest of the machine is open to it.
  */
 import { ENTER_VIEW, LEAVE_FILES, MAKE_VIEW, RUN_WITHOUT_CAPABILITIES } from './file-view.ts'
@@ -26,6 +26,11 @@ export interface LaunchOptions {
 export interface Launch {
   readonly command: string
   readonly args: readonly string[]
+}
+
+export interface ProgramLaunch extends Launch {
+  /** processes until the program starts some of its own */
+  readonly alone: number
 }
 
 /** The sources when this runs from sources, else what was built from them. */
@@ -72,11 +77,13 @@ exec "$@"
 export function launchOf(
   { language, readable, seesItself = false }: Pick<Program, 'language' | 'readable' | 'seesItself'>,
   options: LaunchOptions,
-): Launch {
+): ProgramLaunch {
   const { limits, interpreter, confinement } = options
   const flags = language === 'python' ? ['-I', '-S', '-B'] : nodeFlags([BOOTSTRAP.node, ...readable], limits)
   const command = [interpreter.path, ...flags, BOOTSTRAP[language], confinement]
-  return launchOfCommand(language, command, { readable: [BOOTSTRAP[language], ...readable], seesItself }, options)
+  const shown = { readable: [BOOTSTRAP[language], ...readable], seesItself }
+  // what makes the namespaces waits for the program
+  return { ...launchOfCommand(language, command, shown, options), alone: confinement === 'confined' ? 2 : 1 }
 }
 
 /** The command that runs a text of code in the same view and limits, without Node's own permissions. */

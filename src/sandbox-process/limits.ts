@@ -1,13 +1,20 @@
-/** What a process of a program of somebody else may use; each bound that it meets ends the call or the process, and is said. */
+/**
+ * What a process of a program of somebody else may use; each bound that it meets ends the call or the process, and is said.
+ * What the process starts counts with it: the channel, the output and the log are shared, the system counts tasks by the
+ * user that each process of a program has to itself, and memory is limited for each and looked at for all together.
+ */
 export interface ProcessLimits {
   /** ms from its start until it is ready */
   readonly startMs: number
   /** ms of one call, unless the call says less */
   readonly callMs: number
-  /** MiB of memory beside the program text and shared libraries */
+  /** ms in which it answers a ping, which it is sent when a call is over its time */
+  readonly pingMs: number
+  /** MiB of memory beside the program text and shared libraries, of it and all that it starts */
   readonly memoryMib: number
   /** processes and threads, the interpreter's own among them */
   readonly tasks: number
+  /** of each process: in all of them as many times `tasks` at most */
   readonly openFiles: number
   /** bytes of one line of the protocol, either way */
   readonly lineBytes: number
@@ -26,6 +33,7 @@ export interface ProcessLimits {
 export const DEFAULT_LIMITS: ProcessLimits = {
   startMs: 10_000,
   callMs: 10_000,
+  pingMs: 2_000,
   memoryMib: 128,
   tasks: 32,
   openFiles: 64,

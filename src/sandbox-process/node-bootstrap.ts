@@ -24,6 +24,7 @@ interface Order {
   readonly method?: string
   readonly params?: unknown
   readonly cancel?: number
+  readonly ping?: number
   readonly reply?: number
   readonly value?: unknown
   readonly error?: string
@@ -31,7 +32,9 @@ interface Order {
 
 const { parse, stringify } = JSON
 const channel = new Socket({ fd: 3, readable: true, writable: true })
-const open = new Map<number, AbortController>()
+/** calls that are open, with what their signal is made by as soon as they look at it */
+const open = new Map<number, AbortController | undefined>()
+const cancelled = new Set<number>()
 const questions = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
 let lastQuestion = 0
 let handle: Handle | undefined
@@ -79,16 +82,21 @@ async function start({ module, argument }: NonNullable<Order['start']>): Promise
 
 function call({ call: answer = 0, method = '', params }: Order): void {
   let abort: AbortController | undefined
+  open.set(answer, undefined)
   const side: CallSide = {
     // few look at it, and to make one costs more than a call
     get signal() {
-      abort ??= new AbortController()
-      open.set(answer, abort)
+      if (abort === undefined) {
+        abort = new AbortController()
+        if (open.has(answer)) open.set(answer, abort)
+        if (cancelled.has(answer)) abort.abort()
+      }
       return abort.signal
     },
   }
   const end = (outcome: object): void => {
     open.delete(answer)
+    cancelled.delete(answer)
     try {
       say({ answer, ...outcome })
     } catch (error) {
@@ -110,13 +118,20 @@ function call({ call: answer = 0, method = '', params }: Order): void {
 function take(order: Order): void {
   if (order.start !== undefined) void start(order.start)
   else if (order.call !== undefined) call(order)
-  else if (order.cancel !== undefined) open.get(order.cancel)?.abort()
+  else if (order.ping !== undefined) say({ pong: order.ping })
+  else if (order.cancel !== undefined) cancel(order.cancel)
   else if (order.reply !== undefined) {
     const question = questions.get(order.reply)
     questions.delete(order.reply)
     if (order.error === undefined) question?.resolve(order.value)
     else question?.reject(new Error(order.error))
   }
+}
+
+function cancel(call: number): void {
+  if (!open.has(call)) return
+  cancelled.add(call)
+  open.get(call)?.abort()
 }
 
 function textOf(error: unknown): string {

@@ -4,7 +4,8 @@
  *
  * PROCPOOL-1 there are never more processes than the host allows, nor of one owner than its share
  * PROCPOOL-2 a process runs one program of one owner, and never another one after it
- * PROCPOOL-3 a program that crashes is not started again before its back-off is over; calls are refused with the reason
+ * PROCPOOL-3 a program that crashes is not started again before its back-off is over, which a call that succeeds takes back
+ *   to its beginning; calls are refused with the reason
  * PROCPOOL-4 a program that nobody calls has no process
  * PROCPOOL-5 calls that wait for a process are bounded in number and time
  */
@@ -14,7 +15,7 @@ import { AppError } from '../kernel/errors.ts'
 import { LruCache } from '../kernel/lru-cache.ts'
 import type { StartTimer } from '../kernel/start-timer.ts'
 import { launchOf } from './launch.ts'
-import { type Machine, userIds } from './inspect-machine.ts'
+import { type Machine, nextUser } from './inspect-machine.ts'
 import type { ProcessLimits } from './limits.ts'
 import type { Interpreter, Language, Program, ProgramLine } from './program.ts'
 import { type CallFailure, type CallOptions, SandboxProcess } from './sandbox-process.ts'
@@ -65,7 +66,6 @@ interface Group {
 interface Member {
   readonly group: Group
   readonly process: SandboxProcess
-  readonly started: number
   /** calls that were given to it, also while it starts */
   calls: number
   lastUsed: number
@@ -82,8 +82,6 @@ const MAX_WAITING = 1_000
 const WAIT_MS = 5_000
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 30_000
-/** ms of good work after which crashes are forgotten */
-const CALM_MS = 30_000
 /** Another process is started when one has so many calls, of which one waits for so long: a few ms each need only one. */
 const BUSY_CALLS = 16
 const BUSY_MS = 100
@@ -93,7 +91,6 @@ export class ProcessPool {
   readonly #groups = new Map<string, Group>()
   readonly #members = new Set<Member>()
   readonly #waiting: (() => void)[] = []
-  readonly #nextUser = userIds()
   /** ms of CPU time of processes that are over, by owner */
   readonly #spent = new LruCache<string, number>(MAX_OWNERS)
   #stopSweep: (() => void) | undefined
@@ -119,12 +116,13 @@ export class ProcessPool {
     try {
       if (!member.process.isReady) await member.process.ready
       requireWanted(options?.signal)
-      return await member.process.call(method, params, options)
+      const value = await member.process.call(method, params, options)
+      // it works: what ends it now is another matter
+      member.group.crashes = 0
+      return value
     } finally {
       member.calls--
       member.lastUsed = this.#options.clock()
-      const { group, started } = member
-      if (member.lastUsed - started > CALM_MS && !member.process.isOver) group.crashes = 0
       // it may be ended for another program, or take one more call: each who waits looks again
       if (member.calls === 0 || member.calls === this.#options.limits.calls - 1) this.#wakeAll()
     }
@@ -274,11 +272,11 @@ export class ProcessPool {
       log: (line) => log(program, line),
       later,
       clock,
+      answers: () => this.#wakeAll(),
     })
     const member: Member = {
       group,
       process,
-      started: clock(),
       calls: 0,
       lastUsed: clock(),
       isLetGo: false,
@@ -293,7 +291,7 @@ export class ProcessPool {
 
   #launchOptions(interpreter: Interpreter): Parameters<typeof launchOf>[1] {
     const { machine, limits, emptyFolder } = this.#options
-    return { confinement: machine.confinement, interpreter, limits, emptyFolder, user: this.#nextUser() }
+    return { confinement: machine.confinement, interpreter, limits, emptyFolder, user: nextUser() }
   }
 
   #over(member: Member, why: string): void {
@@ -382,7 +380,7 @@ function allowanceOf(perSecond: number): CpuAllowance {
 function leastBusy({ members }: Group): Member | undefined {
   let best: Member | undefined
   for (const member of members) {
-    if (member.process.isOver) continue
+    if (member.process.isOver || member.process.isInDoubt) continue
     if (best === undefined || member.calls < best.calls) best = member
   }
   return best

@@ -4,9 +4,10 @@
  * SANDPROC-1 whatever the process says is only an answer to a call that is open in it, a question, or a line of log; all
  *   else ends it
  * SANDPROC-2 every call settles: by its answer, by its time limit, or with the end of the process
- * SANDPROC-3 a call that is over its time ends the process, since nothing else surely stops it
+ * SANDPROC-3 a call that is over its time is ended by itself; the process is ended when it answers no ping after that
  * SANDPROC-4 what a process writes, asks and keeps open is bounded, however fast it does it
  * SANDPROC-5 no line of its log and no error has a secret that it was given, as long as it writes it as it is
+ * SANDPROC-6 what it starts counts with it: its processes have the memory of one, and end with the calls they came from
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { Duplex, Readable } from 'node:stream'
@@ -17,22 +18,25 @@ import { RenewableTimer } from '../kernel/renewable-timer.ts'
 import type { StartTimer } from '../kernel/start-timer.ts'
 import { TransientMap } from '../kernel/transient-map.ts'
 import { JsonLines } from './json-lines.ts'
-import { cpuMsOf } from './cpu-time.ts'
-import type { Launch } from './launch.ts'
+import type { ProgramLaunch } from './launch.ts'
 import type { ProcessLimits } from './limits.ts'
 import { LogGate } from './log-gate.ts'
+import { OverdueCalls } from './overdue-calls.ts'
+import { ProcessGroup } from './process-group.ts'
 import type { AnswerQuestion, Program, ProgramLine } from './program.ts'
 import { redacting } from '../kernel/redact.ts'
 
 export interface ProcessOptions {
-  readonly launch: Launch
-  readonly program: Pick<Program, 'module' | 'argument' | 'secrets'>
+  readonly launch: ProgramLaunch
+  readonly program: Pick<Program, 'language' | 'module' | 'argument' | 'secrets'>
   readonly limits: ProcessLimits
   readonly answer: AnswerQuestion
   readonly log: (line: ProgramLine) => void
   readonly later: StartTimer
   /** ms of a clock that never goes back */
   readonly clock: () => number
+  /** it was in doubt whether it takes calls, and it does */
+  readonly answers: () => void
 }
 
 export interface CallOptions {
@@ -55,8 +59,6 @@ interface OpenCall {
   callOff(): void
 }
 
-/** ms between two looks at the CPU time */
-const LOOK_MS = 200
 /** Characters of a message of a program that are told on. */
 const MESSAGE_LENGTH = 2_000
 const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'info', 'warn', 'error'])
@@ -81,8 +83,8 @@ export class SandboxProcess {
   #why: string | undefined
   #settleReady: { resolve(): void; reject(error: AppError): void } | undefined
   #outgoing = ''
-  /** CPU time, and when it was looked at */
-  #cpu = { ms: 0, at: Number.NEGATIVE_INFINITY }
+  readonly #group: ProcessGroup
+  readonly #overdue: OverdueCalls
 
   constructor(options: ProcessOptions) {
     this.#options = options
@@ -95,6 +97,25 @@ export class SandboxProcess {
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
       // its own group: signals of a terminal are the host's
       detached: true,
+    })
+    this.#group = new ProcessGroup({
+      pid: this.#child.pid ?? 0,
+      alone: launch.alone,
+      memoryMib: limits.memoryMib,
+      later,
+      clock,
+      isAtWork: () => !this.isReady || this.#calls.size > 0,
+      end: (why) => this.end(why),
+      say: (text) => this.#say('warn', text),
+    })
+    // Node's own permissions let it start nothing
+    if (program.language !== 'node') this.#group.watch()
+    this.#overdue = new OverdueCalls({
+      pingMs: limits.pingMs,
+      later,
+      send: (order) => this.#send(order),
+      end: (why) => this.end(why),
+      answers: options.answers,
     })
     // with these four the system gives a socket pair as the fourth
     this.#channel = this.#child.stdio[3] as Duplex
@@ -126,16 +147,14 @@ export class SandboxProcess {
     return this.#why !== undefined
   }
 
-  /** ms of CPU time, as it was lately. */
-  get cpuMs(): number {
-    const now = this.#options.clock()
-    if (this.#why === undefined && now - this.#cpu.at >= LOOK_MS) this.#lookAtCpu(now)
-    return this.#cpu.ms
+  /** Whether it may be blocked: a call is over its time, and a ping is not answered yet. */
+  get isInDoubt(): boolean {
+    return this.#overdue.isAsking
   }
 
-  #lookAtCpu(at: number): void {
-    const { pid } = this.#child
-    if (pid !== undefined) this.#cpu = { ms: Math.max(this.#cpu.ms, cpuMsOf(pid)), at }
+  /** ms of CPU time, as it was lately. */
+  get cpuMs(): number {
+    return this.#group.cpuMs
   }
 
   /** What it answers; for a process that is ready. Rejects with `PLUG_FAILED`, `TOO_LARGE`. */
@@ -154,7 +173,7 @@ export class SandboxProcess {
     }
     const ms = Math.min(timeMs ?? limits.callMs, limits.callMs)
     return new Promise((resolve, reject) => {
-      timer.begin(later, ms, () => this.#overdue(call, ms))
+      timer.begin(later, ms, () => this.#giveUp(call, ms))
       const cancel = (): void => this.#send({ cancel: call })
       signal?.addEventListener('abort', cancel, { once: true })
       const callOff = (): void => {
@@ -172,7 +191,9 @@ export class SandboxProcess {
     this.#why = why
     this.isReady = false
     // as long as there is somebody to look at
-    this.#lookAtCpu(this.#options.clock())
+    this.#group.countCpu()
+    this.#group.stop()
+    this.#overdue.stop()
     const error = failed(why)
     this.#settleReady?.reject(error)
     for (const call of this.#calls.values()) {
@@ -243,12 +264,15 @@ export class SandboxProcess {
   #hear(said: unknown): void {
     if (this.#why !== undefined) return
     if (!isPlainObject(said)) return this.end('it broke the protocol: what it said is not an object')
-    const { answer, ask, log, ready, failed: failure } = said
+    const { answer, ask, log, pong, ready, failed: failure } = said
     if (typeof answer === 'number') this.#answered(answer, said)
     else if (typeof ask === 'number') this.#asked(ask, said)
-    else if (LEVELS.has(log)) this.#say(log as ProgramLine['level'], this.#textOf(said['text']))
+    else if (typeof pong === 'number') {
+      if (!this.#overdue.ponged(pong)) this.end('it broke the protocol: it answered a ping that is not open')
+    } else if (LEVELS.has(log)) this.#say(log as ProgramLine['level'], this.#textOf(said['text']))
     else if (this.#settleReady !== undefined && ready === true) {
       this.isReady = true
+      this.#group.started()
       this.#settleReady.resolve()
       this.#settleReady = undefined
       this.#unanswered = 0
@@ -259,11 +283,13 @@ export class SandboxProcess {
 
   #answered(number: number, { value, error }: Readonly<Record<string, unknown>>): void {
     const call = this.#calls.get(number)
-    if (call === undefined) return this.end('it broke the protocol: it answered a call that is not open')
-    this.#calls.delete(number)
-    call.callOff()
+    if (call === undefined && !this.#overdue.answered(number))
+      return this.end('it broke the protocol: it answered a call that is not open')
     this.#unanswered = 0
     this.#output = 0
+    if (call === undefined) return
+    this.#calls.delete(number)
+    call.callOff()
     if (error === undefined) call.resolve(value)
     else call.reject(failed(this.#textOf(error), 'answered'))
   }
@@ -299,13 +325,13 @@ export class SandboxProcess {
     else this.#sendText(text)
   }
 
-  #overdue(number: number, ms: number): void {
+  #giveUp(number: number, ms: number): void {
     const call = this.#calls.get(number)
     if (call === undefined) return
     this.#calls.delete(number)
     call.callOff()
     call.reject(failed(`it did not answer within ${ms} ms`, 'overdue'))
-    this.end(`another call of it did not answer within ${ms} ms`)
+    this.#overdue.add(number, ms)
   }
 
   #say(level: ProgramLine['level'], text: string): void {

@@ -1,4 +1,4 @@
-/** Somebody sets the machine's clock back: tasks by the clock go on, also when the host starts again meanwhile. */
+/** Somebody sets the machine's clock: tasks by the clock go on, also when the host starts again meanwhile, and what is wrong for a moment stays there. */
 import { describe, expect, it } from 'vitest'
 import { HostClock } from '../../src/host/host-clock.ts'
 import { VirtualClock, type Rule } from '../../src/index.ts'
@@ -24,7 +24,11 @@ class Machine {
   readonly #time = new VirtualClock(START)
   readonly #disk = new MemoryDisk()
 
-  host(): DurableRunner & { readonly storage: Storage } {
+  get trueTime(): number {
+    return this.#time.now()
+  }
+
+  host(): DurableRunner & { readonly storage: Storage; readonly clock: HostClock } {
     const logger = { warn: (text: string) => void this.warned.push(text), error: () => undefined }
     const clock = new HostClock(logger, {
       wall: () => this.#time.now() + this.setBy,
@@ -37,7 +41,7 @@ class Machine {
       scheduler: { now: clock.now, schedule: this.#time.schedule.bind(this.#time) },
       reached: clock.atLeast,
     })
-    return Object.assign(runner, { storage })
+    return Object.assign(runner, { storage, clock })
   }
 
   async pass(ms: number): Promise<void> {
@@ -60,6 +64,46 @@ function ticks(runner: DurableRunner): readonly number[] {
     return (node?.rawData as { readonly seen?: number } | undefined)?.seen ?? 0
   })
 }
+
+describe('a wall clock that is wrong', () => {
+  it('by ten days for three seconds leaves no trace in the time of the host and of its tasks', async () => {
+    const machine = new Machine()
+    const runner = machine.host()
+    await begin(runner)
+    await machine.pass(10 * 60_000)
+    machine.setBy = 240 * HOUR
+    for (let second = 0; second < 3; second++) {
+      await machine.pass(1_000)
+      expect(runner.clock.now()).toBeLessThanOrEqual(machine.trueTime)
+    }
+    machine.setBy = 0
+    const before = ticks(runner)
+    await machine.pass(10 * 60_000)
+    for (const [i, count] of ticks(runner).entries()) expect(count - (before[i] ?? 0)).toBeOneOf([9, 10, 11])
+    expect([runner.clock.leadMs, runner.leads]).toEqual([0, new Map()])
+    await runner.close()
+  })
+
+  it('for so long that it was believed takes the next host at most a minute along, and tasks go on', async () => {
+    const machine = new Machine()
+    const first = machine.host()
+    await begin(first)
+    machine.setBy = HOUR
+    await machine.pass(10 * 60_000)
+    await first.close()
+    await first.storage.close()
+    machine.setBy = 0
+    const second = machine.host()
+    await second.resume(TASKS)
+    const before = ticks(second)
+    expect(second.clock.now() - machine.trueTime).toBe(60_000)
+    expect(Math.round((second.leads.get('acme') ?? 0) / 60_000)).toBe(59)
+    await machine.pass(20 * 60_000)
+    for (const [i, count] of ticks(second).entries()) expect(count - (before[i] ?? 0)).toBeGreaterThanOrEqual(17)
+    expect(second.clock.now()).toBe(machine.trueTime)
+    await second.close()
+  })
+})
 
 describe('a wall clock that is set back by an hour', () => {
   it('does not stop tasks by the clock, and is told', async () => {

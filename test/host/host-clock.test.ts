@@ -1,7 +1,7 @@
 /** The host's time never goes back, however the machine's clock is set. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { HostClock } from '../../src/host/host-clock.ts'
+import { CONFIRM_MS, HostClock, MAX_LEAD_MS } from '../../src/host/host-clock.ts'
 
 const HOUR = 3_600_000
 
@@ -10,10 +10,15 @@ class Machine {
   wall = Date.parse('2026-03-01T10:00:00Z')
   monotonic = 0
   readonly warned: string[] = []
-  readonly clock = new HostClock(
-    { error: () => undefined, warn: (text) => void this.warned.push(text) },
-    { wall: () => Math.floor(this.wall), monotonic: () => this.monotonic },
-  )
+  readonly clock: HostClock
+
+  constructor(confirmation?: 'monotonic' | 'database') {
+    this.clock = new HostClock(
+      { error: () => undefined, warn: (text) => void this.warned.push(text) },
+      { wall: () => Math.floor(this.wall), monotonic: () => this.monotonic },
+      confirmation,
+    )
+  }
 
   pass(ms: number): number {
     this.wall += ms
@@ -40,11 +45,86 @@ describe('the time of a host', () => {
     expect(machine.warned).toEqual([expect.stringContaining('set back by 3600 s')])
   })
 
-  it('follows at once when the wall clock is set forward or the machine slept', () => {
+  it('follows at once when the wall clock is set forward by up to a minute', () => {
+    const machine = new Machine()
+    machine.wall += MAX_LEAD_MS
+    expect(machine.pass(5)).toBe(machine.wall)
+    expect(machine.warned).toEqual([expect.stringContaining('went forward by 60 s')])
+  })
+
+  // Holds HOSTCLOCK-4
+  it('follows a larger step, or a sleep of the machine, when that has lasted for ten seconds', () => {
+    const machine = new Machine()
+    const before = machine.clock.now()
+    machine.wall += HOUR
+    expect(machine.pass(CONFIRM_MS - 1)).toBe(before + CONFIRM_MS - 1)
+    expect(machine.clock.unconfirmedMs).toBe(HOUR)
+    expect(machine.clock.warnings()).toEqual([
+      'the clock of the machine went forward by 3600 s, which a wait of 10 s has not confirmed: this host does not follow it; set the clock right, or say reflexarc clock --follow',
+    ])
+    expect(machine.pass(CONFIRM_MS)).toBe(machine.wall)
+    expect(machine.clock.warnings()).toEqual([])
+    expect(machine.warned).toEqual([
+      expect.stringContaining('this host follows when a wait of 10 s has confirmed it'),
+      expect.stringContaining('went forward by 3600 s'),
+    ])
+  })
+
+  // Holds HOSTCLOCK-4
+  it('is as if nothing had been when the wall clock is ten days ahead for three seconds', () => {
+    const machine = new Machine()
+    const before = machine.clock.now()
+    machine.wall += 240 * HOUR
+    for (let second = 1; second <= 3; second++) expect(machine.pass(1_000)).toBe(before + second * 1_000)
+    machine.wall -= 240 * HOUR
+    expect(machine.pass(1_000)).toBe(before + 4_000)
+    expect(machine.pass(HOUR)).toBe(machine.wall)
+    expect([machine.clock.leadMs, machine.clock.unconfirmedMs]).toEqual([0, 0])
+  })
+
+  // Holds HOSTCLOCK-4
+  it('follows a larger step in a cluster when the clock of the database says the same, however long it lasts', () => {
+    const machine = new Machine('database')
+    const before = machine.clock.now()
+    machine.wall += HOUR
+    expect(machine.pass(CONFIRM_MS)).toBe(before + CONFIRM_MS)
+    machine.clock.compared(before + CONFIRM_MS)
+    expect(machine.pass(HOUR)).toBe(before + CONFIRM_MS + HOUR)
+    machine.clock.compared(machine.wall - 500)
+    expect(machine.pass(1)).toBe(machine.wall)
+  })
+
+  // Holds HOSTCLOCK-5
+  it('goes on from what is stored, at most a minute ahead of the wall clock', () => {
+    const machine = new Machine()
+    machine.clock.atLeast(machine.wall + 30_000)
+    expect(machine.clock.now()).toBe(machine.wall + 30_000)
+    machine.clock.atLeast(machine.wall + HOUR)
+    expect(machine.clock.now()).toBe(machine.wall + MAX_LEAD_MS)
+    expect(machine.warned).toEqual([
+      expect.stringContaining("is 30 s ahead of the clock of the machine: this host's time goes on from there"),
+      expect.stringContaining("this host's time goes on at most 60 s ahead, and the tasks"),
+    ])
+  })
+
+  it('is that of the wall clock again when the operator says so, and tells by how much it is ahead until then', () => {
     const machine = new Machine()
     machine.wall += HOUR
-    expect(machine.pass(5)).toBe(machine.wall)
-    expect(machine.warned).toEqual([expect.stringContaining('went forward by 3600 s')])
+    machine.pass(1)
+    machine.pass(CONFIRM_MS)
+    machine.wall -= HOUR
+    machine.pass(1)
+    expect(machine.clock.warnings()).toEqual([
+      expect.stringContaining("this host's time is 3600 s ahead of the clock of the machine; it loses a tenth"),
+    ])
+    expect(Math.round(machine.clock.leadMs / 1_000)).toBe(3_600)
+    expect(Math.round(machine.clock.follow() / 1_000)).toBe(-3_600)
+    expect(machine.clock.now()).toBe(machine.wall)
+    machine.wall += HOUR
+    machine.clock.now()
+    expect(machine.clock.follow()).toBe(HOUR)
+    expect(machine.clock.now()).toBe(machine.wall)
+    expect(machine.warned.at(-1)).toContain('its time went forward by 3600 s')
   })
 
   it('HOSTCLOCK-1 to HOSTCLOCK-3: never goes back, never stands still, and is never behind', () => {
@@ -57,7 +137,7 @@ describe('the time of a host', () => {
           machine.wall += set
           const now = machine.pass(pass)
           expect(now).toBeGreaterThanOrEqual(last + Math.floor(pass * 0.9) - 1)
-          expect(now).toBeGreaterThanOrEqual(Math.floor(machine.wall))
+          expect(now).toBeGreaterThanOrEqual(Math.floor(machine.wall) - machine.clock.unconfirmedMs - 1)
           last = now
         }
       }),

@@ -8,10 +8,11 @@ import { deployedWebscript, listeningHost, type ListeningHost } from './listenin
 let host: ListeningHost
 let client: Client
 let url = ''
-const CODE = `let held = 0
+const CODE = `let held = 0, counted = 0
 exports.handleRequest = async (req, res) => {
   const step = req.path.slice(1)
   if (step === 'fine') return res.json({ held })
+  if (step === 'count') return res.json(++counted)
   if (step === 'throws') throw new Error('the inside of it')
   if (step === 'twice') { res.send('first'); res.send('second') }
   if (step === 'late') { res.send('first'); res.set('x-late', '1') }
@@ -90,6 +91,15 @@ describe('a webscript that', () => {
     expect(answer.status).toBe(200)
     await expect(answer.text()).rejects.toThrow('terminated')
     expect(await isFine()).toBe(true)
+  })
+
+  it('never answers costs that call alone: its process goes on, and answers others meanwhile', async () => {
+    const count = async (): Promise<unknown> => (await fetch(`${url}/count`)).json()
+    expect(await count()).toBe(1)
+    const hanging = fetch(`${url}/nothing`)
+    expect(await count()).toBe(2)
+    expect((await hanging).status).toBe(504)
+    expect(await count()).toBe(3)
   })
 
   it('loops is killed at its time, and its next call answers', async () => {

@@ -6,7 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { messageOf } from '../../src/kernel/errors.ts'
 import { machineTimers } from '../../src/machine/timers.ts'
 import { inspectMachine } from '../../src/sandbox-process/inspect-machine.ts'
-import { DEFAULT_LIMITS } from '../../src/sandbox-process/limits.ts'
+import type * as Inspected from '../../src/sandbox-process/inspect-machine.ts'
+import { DEFAULT_LIMITS, type ProcessLimits } from '../../src/sandbox-process/limits.ts'
+import { processTree } from '../../src/sandbox-process/process-tree.ts'
 import { ProcessPool } from '../../src/sandbox-process/process-pool.ts'
 import type { Language, Program } from '../../src/sandbox-process/program.ts'
 import { type Attack, NODE_ATTACKS, PLACES, PYTHON_ATTACKS } from './attacks.ts'
@@ -113,6 +115,78 @@ describe.each([
   it('was attacked by others is alive and well', async () => {
     expect(await met(language, { name: '', meets: /./, code: 'return 1' })).toBe('1')
     expect(pool.state(`${language} shared`)).toMatchObject({ processes: 1, crashes: 0 })
+  })
+})
+
+describe('a process that a program in python starts', () => {
+  const living = (): number => processTree(process.pid).filter(({ isOver }) => !isOver).length
+
+  // Holds SANDPROC-6
+  it('ends with the call that started it, and one of the program itself stays', async () => {
+    const helped = `import os, time
+def start(_, host):
+  if os.fork() == 0:
+    time.sleep(600)
+  def handle(method, params):
+    if os.fork() == 0:
+      time.sleep(600)
+    return 'forked'
+  return handle
+`
+    writeFileSync(join(own, 'helped.py'), helped)
+    const before = living()
+    const program = { ...programOf('python', 'helped'), module: join(own, 'helped.py') }
+    expect(await pool.call(program, 'x', {})).toBe('forked')
+    // the program, what waits for it, and its helper
+    await expect.poll(living, { timeout: PATIENCE }).toBe(before + 3)
+    expect(lines).toContain('1 processes of it had outlived their calls, and were ended')
+    expect(await pool.call(program, 'x', {})).toBe('forked')
+    await pool.release(program.key)
+    await expect.poll(living, { timeout: PATIENCE }).toBe(before)
+  })
+
+  it('takes no memory before the program is ready that it may not take later', async () => {
+    const greedy = `import os, time
+for n in range(6):
+  if os.fork() == 0:
+    held = b'x' * (90 << 20); time.sleep(600)
+time.sleep(600)
+`
+    writeFileSync(join(own, 'greedy.py'), greedy)
+    const program = { ...programOf('python', 'greedy'), module: join(own, 'greedy.py') }
+    await expect(pool.call(program, 'x', {})).rejects.toThrow('its limit of 128 MiB of memory, all together')
+    await pool.release(program.key)
+  })
+})
+
+it('every limit of a process says how it holds for all that the process starts', () => {
+  const held: Readonly<Record<keyof ProcessLimits, string>> = {
+    startMs: 'the group is ended',
+    callMs: 'the call is ended, and what it started with it',
+    pingMs: 'the group is ended',
+    memoryMib: 'each process by the system, all together by ProcessGroup',
+    tasks: 'by the system for the user id, which no other process of the machine has',
+    openFiles: 'each process by the system, so that all have `tasks` times as many',
+    lineBytes: 'one channel, whoever writes to it',
+    unansweredBytes: 'one channel, whoever writes to it',
+    outputBytes: 'one pipe, whoever writes to it',
+    logLines: 'one channel, whoever writes to it',
+    calls: 'counted by the host',
+    questions: 'counted by the host',
+  }
+  expect(Object.keys(held).toSorted()).toEqual(Object.keys(DEFAULT_LIMITS).toSorted())
+})
+
+describe('the users of two hosts on one machine', () => {
+  it('are of ranges of their own, and those of one host never come twice in a row', async () => {
+    const path = '../../src/sandbox-process/inspect-machine.ts'
+    const hosts = await Promise.all(['a', 'b'].map((host) => import(`${path}?${host}`) as Promise<typeof Inspected>))
+    const ranges = hosts.map(({ nextUser }) => {
+      const users = [nextUser(), nextUser(), nextUser()]
+      expect(new Set(users).size).toBe(process.getuid?.() === 0 ? 3 : 1)
+      return Math.floor((users[0] ?? Number.NaN) / 10_000)
+    })
+    if (process.getuid?.() === 0) expect(ranges[0]).not.toBe(ranges[1])
   })
 })
 

@@ -19,6 +19,7 @@ const NO_NETWORK = /ENETUNREACH|fetch failed|EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ET
 const READ_ONLY = /Access to this API has been restricted|requires full fs.read|EROFS|EACCES|ERR_ACCESS_DENIED/
 const SLOW = /did not answer within/
 const ENDED = /it ended with code|it was ended by/
+const TOGETHER = /took more than its limit of 128 MiB of memory, all together/
 const PROTOCOL = /it broke the protocol/
 
 export const NODE_ATTACKS: readonly Attack[] = [
@@ -422,6 +423,28 @@ export const PYTHON_ATTACKS: readonly Attack[] = [
     isFatal: true,
     timeMs: 2000,
     code: `while True: os.fork()`,
+  },
+  {
+    name: 'takes memory that no process has',
+    meets: /^\[(-1,){4}-1\]$/,
+    code: `import ctypes; libc = ctypes.CDLL(None); take = lambda n: libc.shmget(0, 64 << 20, 0o1600)\n  return [take(n) for n in range(3)] + [libc.semget(0, 1, 0o600), libc.msgget(0, 0o600)]`,
+  },
+  {
+    name: 'keeps memory in a file without a name',
+    meets: /not permitted/,
+    code: `os.memfd_create('x')`,
+  },
+  {
+    name: 'takes memory in many processes',
+    meets: TOGETHER,
+    isFatal: true,
+    code: `for n in range(6):\n    if os.fork() == 0:\n      held = b'x' * (90 << 20); import time; time.sleep(600)\n  await asyncio.Event().wait()`,
+  },
+  {
+    name: 'takes memory in processes that a thread starts',
+    meets: TOGETHER,
+    isFatal: true,
+    code: `import threading, time\n  def work():\n    for n in range(6):\n      if os.fork() == 0:\n        held = b'x' * (90 << 20); time.sleep(600)\n    time.sleep(600)\n  threading.Thread(target=work, daemon=True).start(); await asyncio.Event().wait()`,
   },
   { name: 'loops for ever', meets: SLOW, isFatal: true, timeMs: 300, code: `while True: pass` },
   { name: 'never settles', meets: SLOW, isFatal: true, timeMs: 300, code: `await asyncio.Event().wait()` },

@@ -14,6 +14,11 @@ const PROGRAM = `export const start = (argument, host) => {
   const held = []
   return (method, params, call) => {
     if (method === 'exit') process.exit(7)
+    if (method === 'loop') for (;;);
+    if (method === 'look late') return new Promise((resolve) => held.push(() => {
+      console.log('aborted', call.signal.aborted)
+      resolve()
+    }))
     if (method === 'heap') return import('node:v8').then(({ getHeapStatistics }) => getHeapStatistics().heap_size_limit)
     if (method === 'work') { while (process.cpuUsage().user < 400_000); return process.cpuUsage().user }
     if (method === 'hold') return new Promise((resolve) => held.push(resolve))
@@ -110,16 +115,44 @@ describe('a program', () => {
   })
 
   // Holds SANDPROC-2, SANDPROC-3
-  it('that is over its time is ended, and all of its calls with it', async () => {
+  it('that is over its time is ended by itself: the program is told, and its other calls go on', async () => {
+    const { pool, pass, lines } = poolOf()
+    const slow = pool.call(programOf('p'), 'wait', {}, { timeMs: 100 })
+    const looking = pool.call(programOf('p'), 'look late', {}, { timeMs: 100 })
+    const other = pool.call(programOf('p'), 'hold', {})
+    const outcomes = Promise.allSettled([slow, looking])
+    await until(() => pool.state('p').open === 3)
+    pass(100)
+    expect((await outcomes).map((one) => one.status === 'rejected' && String(one.reason))).toEqual([
+      'AppError: it did not answer within 100 ms',
+      'AppError: it did not answer within 100 ms',
+    ])
+    // what it answers after its time is no fault, and it has answered the ping before this
+    await pool.call(programOf('p'), 'let go', 0)
+    expect(await other).toBe('held')
+    pass(10_000)
+    expect(await pool.call(programOf('p'), 'echo', 1)).toBe(1)
+    expect(pool.state('p')).toMatchObject({ processes: 1, crashes: 0, open: 0 })
+    expect(lines).toEqual(['info aborted true'])
+  })
+
+  // Holds SANDPROC-3
+  it('that blocks its process ends it and all of its calls, when a ping is not answered', async () => {
     const { pool, pass } = poolOf()
-    const slow = pool.call(programOf('p'), 'hold', {}, { timeMs: 100 })
+    const slow = pool.call(programOf('p'), 'loop', {}, { timeMs: 100 })
     const other = pool.call(programOf('p'), 'hold', {})
     const outcomes = Promise.allSettled([slow, other])
     await until(() => pool.state('p').open === 2)
     pass(100)
+    expect(pool.state('p').open).toBe(1)
+    // one that comes meanwhile waits until it is known whether the process takes it
+    const later = pool.call(programOf('p'), 'echo', 1).catch(messageOf)
+    expect(pool.state('p').open).toBe(1)
+    pass(2_000)
+    expect(await later).toContain('it ended once, because it did not answer a ping')
     expect((await outcomes).map((one) => one.status === 'rejected' && String(one.reason))).toEqual([
       'AppError: it did not answer within 100 ms',
-      'AppError: another call of it did not answer within 100 ms',
+      'AppError: it did not answer a ping within 2000 ms, after another call of it did not answer within 100 ms',
     ])
   })
 
@@ -271,9 +304,10 @@ describe('the pool', () => {
     expect(pool.state('p')).toMatchObject({ crashes: 2, startsIn: 200 })
     pass(200)
     expect(await pool.call(program, 'echo', 1)).toBe(1)
-    pass(30_001)
-    expect(await pool.call(program, 'echo', 1)).toBe(1)
     expect(pool.state('p').crashes).toBe(0)
+    await expect(pool.call(program, 'exit', 0)).rejects.toThrow('it ended with code 7')
+    await until(() => pool.state('p').processes === 0)
+    expect(pool.state('p')).toMatchObject({ crashes: 1, startsIn: 100 })
   })
 
   it('says why a program did not start', async () => {

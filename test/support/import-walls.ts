@@ -264,6 +264,7 @@ export const WALLS: readonly Wall[] = [
     files: ['src/sandbox-process/**', 'src/kernel/**'],
     packages: [
       'node:child_process',
+      'node:crypto',
       'node:fs',
       'node:http',
       'node:https',

@@ -47,6 +47,8 @@ export interface ClusterHostOptions {
   readonly contents: string
   /** epoch ms, of the host */
   readonly now: () => number
+  /** told the time of the store, epoch ms, whenever it was asked for */
+  readonly compared: (store: number) => void
   readonly timers: Timers
   readonly gauges: Gauges
   readonly logger: Logger
@@ -259,9 +261,10 @@ export class ClusterHost {
 
   /** ms at least, however long the store took for its answer. */
   async #clocksApart(): Promise<number> {
-    const { store, now } = this.#options
+    const { store, now, compared } = this.#options
     const began = now()
     const { ms } = await store.now()
+    compared(ms)
     return Math.max(began - ms, ms - now(), 0)
   }
 

@@ -29,6 +29,8 @@ export interface ClusterOptions {
   readonly timers: Timers | undefined
   /** what this host runs */
   readonly program: Program
+  /** The clock of the database says so, epoch ms. */
+  readonly compared: (database: number) => void
 }
 
 export interface Cluster {
@@ -48,7 +50,7 @@ export function itself<S extends object>(_name: keyof ServiceRegistry, service: 
 export async function makeCluster(
   services: ServiceTable,
   given: Omit<ServiceDependencies, 'serviceRegistry' | 'reached'>,
-  { secret, timers = machineTimers, program }: ClusterOptions,
+  { secret, timers = machineTimers, program, compared }: ClusterOptions,
 ): Promise<Cluster> {
   const keyOf = (purpose: string): Uint8Array => createHmac('sha256', secret).update(purpose).digest()
   const sharedKeys = { seal: keyOf('secrets of tenants'), objects: keyOf('addresses of objects') }
@@ -76,6 +78,7 @@ export async function makeCluster(
     program,
     contents: config.objects.kind === 's3' ? config.objects.url : 'files',
     now,
+    compared,
     timers,
     gauges,
     logger,

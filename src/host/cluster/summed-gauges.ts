@@ -63,6 +63,7 @@ export class SummedGauges {
             named(this.#totals, name, (sum) => host.watchTotal(name, sum)),
             read,
           ),
+        watchClock: (read) => host.watchClock(read),
         watchCommits: (read) => host.watchCommits(read),
       },
       end: () => {

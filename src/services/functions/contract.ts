@@ -13,6 +13,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import type { CancelSignal } from '../../kernel/cancel-signal.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { RenewableTimer } from '../../kernel/renewable-timer.ts'
+import type { Write } from '../../storage/contract.ts'
 import type { FunctionType } from './function-type.ts'
 
 export type { FunctionType } from './function-type.ts'
@@ -45,6 +46,14 @@ export interface DeployedPlug {
 }
 
 /** The service of one host. */
+/** A version, and whose it is. */
+export interface FunctionVersionId {
+  readonly tenant: string
+  readonly type: FunctionType
+  readonly name: string
+  readonly version: string
+}
+
 export interface FunctionsService {
   /** The functions of one type. */
   as(caller: Caller, type: FunctionType): FunctionsApi
@@ -60,6 +69,8 @@ export interface FunctionsService {
   callWebscript(tenant: string, name: string, version: string, params: unknown, options: CallOptions): Promise<unknown>
   /** `FORBIDDEN` when the caller may not read what a version is made of, `NOT_FOUND`. */
   checkReadable(caller: Caller, type: FunctionType, name: string, version: string): Promise<void>
+  /** What another service commits with a record of its own about a version. Undefined: it is gone, or is being taken away. */
+  whileThere(version: FunctionVersionId): Promise<readonly Write[] | undefined>
   /** ms of CPU time that the processes of a tenant have taken on this host so far. */
   cpuMs(tenant: string): number
   /** Tells every line of log from now on. */

@@ -11,6 +11,8 @@ import { TAGS, type TagRecord } from './registry/tags.ts'
 
 const TRIES = 10
 
+const GOING: ReadonlySet<FunctionRecord['status']> = new Set(['undeploying', 'undeployed', 'registered'])
+
 export class FunctionStore {
   readonly store: Store
   readonly #records: Collection<FunctionRecord>
@@ -42,6 +44,13 @@ export class FunctionStore {
     const found = await this.find(id)
     if (found === undefined) throw noVersion(id)
     return found.value
+  }
+
+  /** Refuses a commit once the version is another one. Undefined: it is gone, or is being taken away. */
+  async whileThere(id: FunctionId): Promise<readonly Write[] | undefined> {
+    const found = await this.find(id)
+    if (found === undefined || GOING.has(found.value.status)) return undefined
+    return [this.#records.expecting(recordId(id), found.version)]
   }
 
   /** A record with the word of it that lists follow. */

@@ -114,7 +114,10 @@ export class ModelRunner implements VersionRunner {
     const { name, version, manifest, updatedBy: user, assets } = record
     const { framework } = runtimeOf(record)
     if (framework === undefined) throw new BuildRefusal(`${manifest.runtime} is no runtime of models`)
-    const files = await this.#options.storeOf(tenant).assets(assets)
-    return { tenant, name, version, framework, description: manifest.metadata?.description ?? '', user, files }
+    const store = this.#options.storeOf(tenant)
+    const files = await store.assets(assets)
+    const whileThere = () => store.whileThere(record)
+    const description = manifest.metadata?.description ?? ''
+    return { tenant, name, version, framework, description, user, files, whileThere }
   }
 }

@@ -7,7 +7,7 @@ import type { Logger } from '../../kernel/logger.ts'
 import { machineTimers } from '../../machine/timers.ts'
 import type { ProcessPool } from '../../sandbox-process/process-pool.ts'
 import type { Program, ProgramLine } from '../../sandbox-process/program.ts'
-import type { Storage } from '../../storage/contract.ts'
+import type { Storage, Write } from '../../storage/contract.ts'
 import { Builder } from './build.ts'
 import type {
   CallOptions,
@@ -17,6 +17,7 @@ import type {
   FunctionsApi,
   FunctionsService,
   FunctionType,
+  FunctionVersionId,
 } from './contract.ts'
 import { functionApi, refuseProtected } from './function-api.ts'
 import { FunctionCaller } from './function-caller.ts'
@@ -187,6 +188,10 @@ class Functions implements FunctionsService {
 
   async checkReadable(caller: Caller, type: FunctionType, name: string, version: string): Promise<void> {
     refuseProtected(await this.#storeOf(caller.tenant).get({ type, name, version }), caller)
+  }
+
+  whileThere({ tenant, ...id }: FunctionVersionId): Promise<readonly Write[] | undefined> {
+    return this.#storeOf(tenant).whileThere(id)
   }
 
   cpuMs(tenant: string): number {

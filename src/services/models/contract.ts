@@ -10,6 +10,7 @@
  * MODEL-6 what is uploaded here is a version of the function registry, where there is one, and a version of the registry
  *   that has answered is asked here by its name: the newest that is published, else the newest draft
  * MODEL-7 headers for the server of a model are stored and shown sealed, and opened for its requests alone
+ * MODEL-8 a model that was deleted stays away: whatever was at work for it stores nothing more of it
  *
  * Errors are AppErrors: `VALIDATION`, `TOO_LARGE`, `NOT_FOUND`, `CONFLICT`, `NOT_READY` (it is still being loaded),
  * `MODEL_FAILED` (it failed, in its own words), `UNSUPPORTED` (no driver of this host runs it), `REMOTE_FAILED` and
@@ -17,6 +18,7 @@
  */
 import type { Caller } from '../../kernel/caller.ts'
 import type { Json, JsonObject } from '../../kernel/json.ts'
+import type { Write } from '../../storage/contract.ts'
 
 export const FRAMEWORKS = ['sklearn', 'xgboost', 'pytorch', 'tensorflow'] as const
 export type Framework = (typeof FRAMEWORKS)[number]
@@ -61,6 +63,8 @@ export interface ModelRelease {
   readonly user: string
   /** by path; those that do not belong to a model of its framework are left out */
   readonly files: ReadonlyMap<string, Uint8Array>
+  /** What is committed with a record of it, so that a version that is gone takes no place. Undefined: it is gone. */
+  readonly whileThere: () => Promise<readonly Write[] | undefined>
 }
 
 /** Which version a name stands for is what the registry says; what is asked of a name, that version answers. */

@@ -69,10 +69,13 @@ export class ModelLoader {
   }
 
   async #tell(tenant: string, record: ModelRecord, packageOf: () => Promise<ModelPackage>): Promise<void> {
-    const { logger, storeOf } = this.#options
+    const { loaded, logger, storeOf } = this.#options
     try {
-      const { digest } = record
-      await storeOf(tenant).tell(record, await this.stateOf({ tenant, digest }, packageOf))
+      const { digest, name } = record
+      const store = storeOf(tenant)
+      if (await store.tell(record, await this.stateOf({ tenant, digest }, packageOf))) return
+      // it was deleted or replaced meanwhile: nobody asks these files any more
+      if ((await store.find(name))?.value.digest !== digest) loaded.drop({ tenant, digest })
     } catch (error) {
       // it stays as it is, and is loaded at the next start, or when it is asked
       if (!(error instanceof AppError) || error.code !== 'CLOSED') {

@@ -1,6 +1,6 @@
 /** The hosted models of one tenant in its store: records by name, and the zips as objects of their own. */
 import { AppError } from '../../kernel/errors.ts'
-import type { Collection, Store, Stored } from '../../storage/contract.ts'
+import type { Collection, Store, Stored, Write } from '../../storage/contract.ts'
 import { partsOf } from '../../web/body-bytes.ts'
 import type { ModelContent } from './contract.ts'
 import { type ModelRecord, type ModelState, MODELS } from './model-record.ts'
@@ -42,8 +42,16 @@ export class ModelStore {
     return (await this.#records.find({ where, limit: MAX_MODELS })).map(({ value }) => value)
   }
 
-  /** Keeps a zip, if there is one, and then its record; the zip of the former record goes. `CONFLICT`: another one was faster. */
-  async put(record: ModelRecord, zip: Uint8Array | undefined, former: Stored<ModelRecord> | undefined): Promise<void> {
+  /**
+   * Keeps a zip, if there is one, and then its record; the zip of the former record goes. `conditions` are committed with
+   * the record. `CONFLICT`: another one was faster, or a condition does not hold any more.
+   */
+  async put(
+    record: ModelRecord,
+    zip: Uint8Array | undefined,
+    former: Stored<ModelRecord> | undefined,
+    conditions: readonly Write[] = [],
+  ): Promise<void> {
     if (former === undefined && (await this.#records.count()) >= MAX_MODELS) {
       throw new AppError('TOO_LARGE', `there are ${MAX_MODELS} models already; delete one first`)
     }
@@ -51,7 +59,8 @@ export class ModelStore {
       await this.#store.blobs.put(pathOf(record), partsOf(zip), { contentType: 'application/zip' })
     }
     try {
-      await this.#records.put(record.name, record, former?.version ?? 'absent')
+      const put = this.#records.putting(record.name, record, former?.version ?? 'absent')
+      await this.#store.commit([put, ...conditions])
     } catch (error) {
       await this.#dropZip(record)
       throw error
@@ -63,14 +72,16 @@ export class ModelStore {
     if (record.remote === undefined) await this.#store.blobs.delete(pathOf(record))
   }
 
-  /** What became of loading it; of an upload that is still the one there is. */
-  async tell({ name, upload }: ModelRecord, state: ModelState): Promise<void> {
-    await this.change(name, (record) => (record.upload === upload ? { ...record, state } : undefined))
+  /** What became of loading it, of an upload that is still the one there is. False: it is not. */
+  async tell({ name, upload }: ModelRecord, state: ModelState): Promise<boolean> {
+    const told = await this.change(name, (record) => (record.upload === upload ? { ...record, state } : undefined))
+    return told !== undefined
   }
 
   /** Which version of the function registry it is; so too. */
-  async release({ name, upload }: ModelRecord, release: string): Promise<void> {
-    await this.change(name, (record) => (record.upload === upload ? { ...record, release } : undefined))
+  async release({ name, upload }: ModelRecord, release: string): Promise<boolean> {
+    const told = await this.change(name, (record) => (record.upload === upload ? { ...record, release } : undefined))
+    return told !== undefined
   }
 
   /** Changes what there is, whoever else does meanwhile. Undefined: there is none, or nothing is to be changed. */
@@ -92,11 +103,24 @@ export class ModelStore {
     }
   }
 
-  async remove(name: string): Promise<ModelRecord> {
-    const { value, version } = await this.get(name)
-    await this.#records.delete(name, version)
-    await this.#dropZip(value)
-    return value
+  /** Removes the record that `isMeant` was asked about last, and no later one. Undefined: there is none that is meant. */
+  async remove(
+    name: string,
+    isMeant: (record: ModelRecord) => boolean | Promise<boolean>,
+  ): Promise<ModelRecord | undefined> {
+    for (let tries = 1; ; tries++) {
+      const found = await this.find(name)
+      if (found === undefined) return undefined
+      try {
+        if (!(await isMeant(found.value))) return undefined
+        await this.#records.delete(name, found.version)
+        await this.#dropZip(found.value)
+        return found.value
+      } catch (error) {
+        // it was loaded or replaced meanwhile
+        if (!(error instanceof AppError) || error.code !== 'CONFLICT' || tries === MAX_TRIES) throw error
+      }
+    }
   }
 
   async content(record: ModelRecord): Promise<ModelContent> {

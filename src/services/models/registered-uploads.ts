@@ -2,6 +2,7 @@
 import { AppError } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { FunctionsApi, FunctionsService } from '../functions/contract.ts'
+import type { Write } from '../../storage/contract.ts'
 import type { ModelRecord } from './model-record.ts'
 import type { ReadUpload } from './read-upload.ts'
 
@@ -42,6 +43,16 @@ export class RegisteredUploads {
     const api = this.#api(caller)
     if (api === undefined || release === undefined) return
     await gone(api.get(name, release).then(({ draft }) => (draft ? undefined : api.remove(name, release))))
+  }
+
+  /** What is committed with a record so that it takes no place for a version that is gone. `CONFLICT` when it is so already. */
+  async whileThere({ tenant }: Caller, { name, release }: ModelRecord): Promise<readonly Write[]> {
+    const registry = this.#registry()
+    if (registry === undefined || release === undefined) return []
+    const conditions = await registry.whileThere({ tenant, type: 'models', name, version: release })
+    if (conditions === undefined)
+      throw new AppError('CONFLICT', `the model ${name} was deleted while it was uploaded; upload it again`)
+    return conditions
   }
 
   /** A version that was made for nothing. */

@@ -43,6 +43,8 @@ export class Releases implements ModelReleases {
     const store = storeOf(tenant)
     const found = await store.find(name)
     refuseRemote(found?.value)
+    // it was taken away before its turn came
+    if ((await release.whileThere()) === undefined) return
     if (found === undefined) await this.#place(release, packaged, 'free')
     // what is deployed again is loaded again, unless another version answers by it or it is just being loaded
     const isOwn = found?.value.release === version && found.value.state.kind !== 'loading'
@@ -50,6 +52,7 @@ export class Releases implements ModelReleases {
     const state = await loader.stateOf(packaged, () => Promise.resolve(packaged))
     const now = await store.find(name)
     if (now?.value.release === version && now.value.digest === digest) await store.tell(now.value, state)
+    else if (now?.value.digest !== digest && (await release.whileThere()) === undefined) return loaded.drop(packaged)
     if (state.kind === 'failed') throw new AppError('MODEL_FAILED', state.reason)
     if (state.kind === 'unsupported') throw new AppError('UNSUPPORTED', state.reason)
   }
@@ -98,10 +101,8 @@ export class Releases implements ModelReleases {
 
   async withdraw(tenant: string, name: string, version: string): Promise<void> {
     const { loaded, storeOf } = this.#options
-    const found = await storeOf(tenant).find(name)
-    if (found?.value.release !== version) return
-    await storeOf(tenant).remove(name)
-    loaded.drop({ tenant, digest: found.value.digest })
+    const removed = await storeOf(tenant).remove(name, ({ release }) => release === version)
+    if (removed !== undefined) loaded.drop({ tenant, digest: removed.digest })
   }
 
   async rest(tenant: string, name: string, version: string): Promise<void> {
@@ -110,9 +111,9 @@ export class Releases implements ModelReleases {
     if (found?.value.release === version) loaded.drop({ tenant, digest: found.value.digest })
   }
 
-  /** Undefined: it stands there already, or the name stands for another one and that is to stay. */
+  /** Undefined: it stands there already, the name stands for another one and that is to stay, or the version is gone. */
   async #place(
-    { tenant, name, version, description, user }: ModelRelease,
+    { tenant, name, version, description, user, whileThere }: ModelRelease,
     { framework, digest, files }: PackageOfFiles,
     when: 'free' | 'any',
   ): Promise<ModelRecord | undefined> {
@@ -125,6 +126,8 @@ export class Releases implements ModelReleases {
       refuseRemote(former)
       if (former !== undefined && (when === 'free' || (former.release === version && former.digest === digest)))
         return undefined
+      const conditions = await whileThere()
+      if (conditions === undefined) return undefined
       const time = now()
       const record: ModelRecord = {
         name,
@@ -142,7 +145,7 @@ export class Releases implements ModelReleases {
         updatedOn: time,
       }
       try {
-        await store.put(record, zip, found)
+        await store.put(record, zip, found, conditions)
         if (former !== undefined && former.digest !== digest) loaded.drop({ tenant, digest: former.digest })
         return record
       } catch (error) {

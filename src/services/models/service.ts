@@ -48,6 +48,9 @@ export interface ModelsOptions {
   readonly logger?: Logger
 }
 
+/** of an upload that others come before */
+const MAX_TRIES = 10
+
 export function createModelsService(options: ModelsOptions): ModelsService {
   return new Models(options)
 }
@@ -200,25 +203,30 @@ class Models implements ModelsService {
     return { ...this.#remotes.read(tenant, given, former?.value.remote), digest: `remote/${upload}` }
   }
 
-  /** Under its name. `CONFLICT` when another upload was faster; the registry may have put this very one there. */
+  /**
+   * Under its name. `CONFLICT` when another upload was faster, or its version was deleted meanwhile; the registry may have
+   * put this very one there.
+   */
   async #place(
     caller: Caller,
     record: ModelRecord,
     zip: Uint8Array | undefined,
     former: Stored<ModelRecord> | undefined,
+    tries = 1,
   ): Promise<ModelRecord> {
     const { tenant } = caller
     const { name, release, digest } = record
     try {
-      await this.#storeOf(tenant).put(record, zip, former)
+      const conditions = await this.#registered.whileThere(caller, record)
+      await this.#storeOf(tenant).put(record, zip, former, conditions)
     } catch (error) {
-      const now = await this.#storeOf(tenant).find(name)
-      // what became of loading it was told meanwhile
-      const isSame = now !== undefined && now.value.upload === former?.value.upload
-      if (isSame && now.version !== former?.version) return this.#place(caller, record, zip, now)
-      if (release === undefined) throw error
-      if (now?.value.release === release) return now.value
-      await this.#registered.retract(caller, name, release)
+      const isRace = error instanceof AppError && error.code === 'CONFLICT'
+      const now = isRace ? await this.#storeOf(tenant).find(name) : undefined
+      if (release !== undefined && now?.value.release === release) return now.value
+      // what became of loading the former one was told meanwhile, or a job of the version got on
+      const isSame = now?.value.upload === former?.value.upload
+      if (isRace && isSame && tries < MAX_TRIES) return this.#place(caller, record, zip, now, tries + 1)
+      if (release !== undefined) await this.#registered.retract(caller, name, release)
       throw error
     }
     if (former !== undefined) {
@@ -232,15 +240,15 @@ class Models implements ModelsService {
     const { tenant } = caller
     const store = this.#storeOf(tenant)
     const { value: found } = await store.get(name)
-    await this.#registered.remove(caller, found)
-    this.#loaded.drop({ tenant, digest: found.digest })
-    try {
-      return infoOf(await store.remove(name))
-    } catch (error) {
-      // the registry was as fast
-      if (error instanceof AppError && error.code === 'NOT_FOUND') return infoOf(found)
-      throw error
-    }
+    const removed = await store.remove(name, async (record) => {
+      // its versions first: none of them takes the place that becomes free
+      await this.#registered.remove(caller, record)
+      return true
+    })
+    // when there is none any more, the registry was as fast
+    const { digest } = removed ?? found
+    this.#loaded.drop({ tenant, digest })
+    return infoOf(removed ?? found)
   }
 
   /** Models that have no version in the registry yet get one. */
@@ -255,7 +263,9 @@ class Models implements ModelsService {
         if (found.remote !== undefined) continue
         const { framework, files } = found
         const made = await this.#registered.publish({ tenant, user }, { name, framework, description, files })
-        if (made !== undefined) await store.release(record, made)
+        if (made === undefined || (await store.release(record, made))) continue
+        // it was deleted or replaced meanwhile
+        await this.#registered.retract({ tenant, user }, name, made)
       }
     }
   }

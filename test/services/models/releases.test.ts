@@ -19,6 +19,7 @@ const release = (version: string, content = version, more: Partial<ModelRelease>
     ['model.bst', bytes(content)],
     ['lib/notes.txt', bytes('left out')],
   ]),
+  whileThere: () => Promise.resolve([]),
   ...more,
 })
 

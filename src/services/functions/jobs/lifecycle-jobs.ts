@@ -1,7 +1,9 @@
 /**
  * What is done to a version after the request: build, deploy, verify, scale, undeploy, cleanup. A handler may run again for what it did
- * before; each leaves the record as its end says, in one commit under its lease. A job for assets that were replaced
- * meanwhile ends without a trace.
+ * before; each leaves the record as its end says, in one commit under its lease.
+ *
+ * LIFECYCLE-1 a job for assets that were replaced, or for a version that was taken away, after it was added ends without a
+ *   trace
  */
 import { createHash } from 'node:crypto'
 import type { JobContext, JobHandler, JobOutcome, NewJob } from '../../../jobs/contract.ts'
@@ -81,24 +83,38 @@ class Work {
     return { type: functionType, name, version }
   }
 
-  /** Undefined when it is gone, or is about other assets now. */
+  /** Undefined when it is gone, is being taken away, or has other assets now. */
   async record(): Promise<FunctionRecord | undefined> {
     const found = await this.store.find(this.id)
-    return found?.value.revision === this.data.revision ? found.value : undefined
+    return found !== undefined && this.#isAbout(found.value) ? found.value : undefined
   }
 
-  /** The record becomes another one under the lease of the job. */
+  /** Whether the record is what the job was added for. */
+  #isAbout({ revision, updates }: FunctionRecord): boolean {
+    if (revision !== this.data.revision) return false
+    const { id, type } = this.context.job
+    if (type === storedType('undeploy')) return true
+    // newest first
+    const going = updates.findIndex(({ operation }) => operation === 'undeploy')
+    const own = updates.findIndex(({ jobs = [] }) => jobs.includes(id))
+    return going < 0 || (own >= 0 && own < going)
+  }
+
+  /** The record becomes another one under the lease of the job. Undefined: it is not what the job was added for any more. */
   async become(
     change: Partial<FunctionRecord> | ((record: FunctionRecord) => Partial<FunctionRecord>),
   ): Promise<FunctionRecord | undefined> {
     const { context, dependencies } = this
     const commit = (writes: Parameters<JobContext['progress']>[1]) => context.progress({ done: 0, total: 1 }, writes)
+    let changed: FunctionRecord | undefined
     const become = (record: FunctionRecord): FunctionRecord | undefined => {
-      if (record.revision !== this.data.revision) return undefined
       const { failure: _former, ...rest } = record
-      return { ...rest, ...(typeof change === 'function' ? change(record) : change) }
+      changed = this.#isAbout(record)
+        ? { ...rest, ...(typeof change === 'function' ? change(record) : change) }
+        : undefined
+      return changed
     }
-    const changed = await this.store.change(this.id, become, commit)
+    if ((await this.store.change(this.id, become, commit)) === undefined) changed = undefined
     await dependencies.changed(context.tenant)
     return changed
   }
@@ -130,7 +146,11 @@ async function build(work: Work): Promise<JobOutcome> {
   if (record === undefined) return SUPERSEDED
   const assets = await work.store.assets(record.assets)
   const { digest, log } = await work.runner.build(work.context.tenant, record, assets)
-  await work.become({ build: { digest, revision: record.revision } })
+  const built = await work.become({ build: { digest, revision: record.revision } })
+  if (built === undefined) {
+    await dropBuild(work, digest)
+    return SUPERSEDED
+  }
   return completed({ digest, log: [...log], status: 'success' })
 }
 
@@ -140,7 +160,11 @@ async function deploy(work: Work): Promise<JobOutcome> {
   await work.runner.deploy(work.context.tenant, record)
   // what had answered with these assets does not have to be asked again
   const isKnown = record.verified === record.revision
-  await work.become({ status: work.data.skipsVerify === true && isKnown ? 'running' : 'deployed' })
+  const status = work.data.skipsVerify === true && isKnown ? 'running' : 'deployed'
+  if ((await work.become({ status })) === undefined) {
+    await work.runner.rest(work.context.tenant, record)
+    return SUPERSEDED
+  }
   const { name, version } = record
   return completed({ deploySpec: { service: `${name}@${version}`, image: record.build?.digest ?? '' } })
 }
@@ -157,7 +181,11 @@ async function verify(work: Work): Promise<JobOutcome> {
     problem = messageOf(error)
   }
   if (problem === undefined) {
-    await work.become({ status: 'running', verified: record.revision, failures: undefined })
+    const change = { status: 'running', verified: record.revision, failures: undefined } as const
+    if ((await work.become(change)) === undefined) {
+      await work.runner.rest(tenant, record)
+      return SUPERSEDED
+    }
     await work.runner.verified(tenant, work.id)
     return completed({ healthy: true, replicas: 1 })
   }
@@ -185,7 +213,7 @@ async function undeploy(work: Work): Promise<JobOutcome> {
   } else if (then === 'reset') await work.become({ status: 'registered', draft: true })
   else await work.become({ status: 'undeployed' })
   await work.runner.ended(work.context.tenant, work.id)
-  await dropBuild(work, record)
+  if (record.build !== undefined) await dropBuild(work, record.build.digest, record)
   await work.dependencies.changed(work.context.tenant)
   return completed({ deployment: true, assets: isRemoved, registration: isRemoved, image: true })
 }
@@ -223,12 +251,10 @@ async function cleanup(work: Work): Promise<JobOutcome> {
   return completed({ scheduledJob: next })
 }
 
-/** A build that no other version uses. */
-async function dropBuild({ dependencies, store }: Work, record: FunctionRecord): Promise<void> {
-  const { build } = record
-  if (build === undefined) return
-  const others = [...(await store.indexed()).all()].filter((one) => recordId(one) !== recordId(record))
-  if (!others.some((one) => one.build?.digest === build.digest)) await dependencies.builder.remove(build.digest)
+/** A build that no version uses beside that one. */
+async function dropBuild({ dependencies, store }: Work, digest: string, but?: FunctionId): Promise<void> {
+  const others = [...(await store.indexed()).all()].filter((one) => !but || recordId(one) !== recordId(but))
+  if (!others.some((one) => one.build?.digest === digest)) await dependencies.builder.remove(digest)
 }
 
 function completed(result: Json): JobOutcome {

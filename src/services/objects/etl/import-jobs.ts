@@ -10,7 +10,7 @@ import type { JobContext, JobHandler, JobOutcome } from '../../../jobs/contract.
 import type { LineProblem } from '../../../recording/message-taker.ts'
 import type { Collection, CollectionSpec, Stored } from '../../../storage/contract.ts'
 import type { BrokerService } from '../../broker/contract.ts'
-import type { ObjectRecord, ObjectsService } from '../contract.ts'
+import type { ObjectRecord, ObjectsApi, ObjectsService } from '../contract.ts'
 import { importBatches, type ImportBatch } from './import-batches.ts'
 import { ATTEMPTS, attempted, type Transfer } from './transfer.ts'
 
@@ -137,16 +137,17 @@ class ImportRun {
     await this.#note({ ...record, ...(unreported !== undefined && { error: unreported }) })
   }
 
-  /** Why there can be no report, such as a path that is too long with what it adds. */
+  /** Why there is none: the path is too long with what it adds, or there is nothing any more that it would stand beside. */
   async #report(record: ImportRecord): Promise<string | undefined> {
     const text = `${JSON.stringify(reportOf(record), null, 2)}\n`
     const api = this.#options.objects().inside(this.#context.tenant)
     const options = { contentType: 'application/json' }
     try {
+      await requireSame(api, record.source)
       await api.put(IMPORT_BUCKET, record.object + REPORT_SUFFIX, new TextEncoder().encode(text), options)
       return undefined
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'VALIDATION') throw error
+      if (!(error instanceof AppError) || !NO_REPORT.has(error.code)) throw error
       return [record.error, `it has no report: ${error.message}`].filter((one) => one !== undefined).join('; ')
     }
   }
@@ -178,6 +179,16 @@ class ImportRun {
       yield piece
     }
   }
+}
+
+/** Why a report is not written, and the import ends all the same. */
+const NO_REPORT: ReadonlySet<string> = new Set(['VALIDATION', 'NOT_FOUND', 'CONFLICT'])
+
+/** `NOT_FOUND` when the object was removed since it was put, `CONFLICT` when it was replaced. */
+async function requireSame(api: ObjectsApi, { bucket, path, content }: ObjectRecord): Promise<void> {
+  const found = await api.stat(bucket, path)
+  if ('content' in found && found.content === content) return
+  throw new AppError('CONFLICT', `the object ${path} was replaced before its import ended`)
 }
 
 /** What the object beside an imported one says. */

@@ -33,6 +33,7 @@ import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.ts'
 import { DELIVERIES, MAX_DELIVERIES, newestOf } from './records.ts'
 import type { EndOfRun, EngineSettings } from './deterministic-engine.ts'
 import { laterPorts } from './later-ports.ts'
+import { LeadingClock } from './leading-clock.ts'
 import { TenantRunner } from './tenant-runner.ts'
 
 export interface DurableOptions extends Omit<EngineSettings, 'plugs' | 'ports'> {
@@ -63,6 +64,8 @@ export interface DurableRunner extends TaskRunner {
   readonly waiting: number
   /** why a restart would take long or lose something; undefined: all is well */
   readonly trouble: string | undefined
+  /** tenants whose tasks are ahead of the host's time, and by how many ms */
+  readonly leads: ReadonlyMap<string, number>
   /** what all tasks did so far; put together when it is asked for */
   readonly counts: RunnerCounts
   /** which way messages took in all tasks so far; likewise */
@@ -91,6 +94,8 @@ class Runner implements DurableRunner {
   readonly #options: DurableOptions
   readonly #opening = new Map<string, Promise<TenantRunner>>()
   readonly #open = new Map<string, TenantRunner>()
+  /** by tenant, as `#open` */
+  readonly #clocks = new Map<string, LeadingClock>()
   readonly #opened = new Subject<[tenant: string, runner: TenantRunner]>()
   readonly #rare = new Subject<TenantEvent>()
   readonly #ended = new Subject<EndedRun>()
@@ -106,6 +111,11 @@ class Runner implements DurableRunner {
       watch: (task) => this.#watch(task),
       ended$: this.#ended.asObservable(),
     }
+  }
+
+  get leads(): ReadonlyMap<string, number> {
+    const leads = [...this.#clocks].map(([tenant, { leadMs }]) => [tenant, leadMs] as const)
+    return new Map(leads.filter(([, ms]) => ms > 0))
   }
 
   get queued(): number {
@@ -250,13 +260,14 @@ class Runner implements DurableRunner {
       ...others
     } = this.#options
     const { plugs: plugsOf, ports: portsOf, ...common } = others
+    const clock = new LeadingClock(scheduler)
     const plugs = followPlugs(() => plugsOf(tenant))
     const ports = portsOf?.(tenant)
     const runner = await TenantRunner.open({
       store: store(tenant),
       engine: { ...common, history: KEPT_EVENTS, plugs, ...(ports && { ports: laterPorts(ports) }) },
       preparer: new Preparer(plugs),
-      scheduler,
+      scheduler: clock,
       checkpoints: { ...CHECKPOINT_SETTINGS, ...checkpoints },
       restMs,
       ...(bind && { bind: (resources: readonly string[]) => bind(tenant, resources) }),
@@ -265,6 +276,8 @@ class Runner implements DurableRunner {
       rare: (event) => this.#rare.next({ tenant, event }),
     })
     reached?.(runner.deterministic.now)
+    clock.atLeast(runner.deterministic.now)
+    this.#clocks.set(tenant, clock)
     this.#open.set(tenant, runner)
     this.#opened.next([tenant, runner])
     return runner

@@ -1,0 +1,24 @@
+/** The command `clock` and its options. */
+import type { DefineCommand } from './command.ts'
+import type { ClockFlags } from './run-clock.ts'
+
+/** `reflexarc clock`: has the host that has the data folder follow the clock of its machine. */
+export const defineClock: DefineCommand = (program, start) => {
+  program
+    .command('clock')
+    .summary('have a host return to the time of its machine')
+    .description(
+      "Has the running host that has the data folder take the time of its machine's clock at once, forward or back. " +
+        'A host whose clock was wrong for a while is ahead otherwise, until it has lost that by a tenth of the time; ' +
+        '/health tells by how much. Set the clock of the machine right first.',
+    )
+    .requiredOption('--follow', 'take the time of the machine')
+    .option('--data <folder>', 'the data folder of the host (REFLEXARC_DATA, default ./data)')
+    .action((flags: ClockFlags) => {
+      return start(async (terminal) => {
+        // Only when it is asked for, so that help comes at once.
+        const { runClock } = await import('./run-clock.ts')
+        return runClock(flags, process.env, terminal)
+      })
+    })
+}
