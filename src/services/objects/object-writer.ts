@@ -20,7 +20,7 @@ import type { PutOptions } from './contract.ts'
 import { foldersWithout } from './empty-folders.ts'
 import type { Claim, LooseContents } from './loose-contents.ts'
 import { entryId, findObject, keyOf, PARTITION, puttingFolders, type ObjectTable } from './object-table.ts'
-import { untilCommitted } from './until-committed.ts'
+import { untilWritten } from '../../kernel/until-written.ts'
 
 export interface WriterDependencies {
   readonly contents: ContentStore
@@ -167,7 +167,7 @@ export class ObjectWriter {
   /** One object; false when there is none. */
   removeOne(table: ObjectTable, bucket: string, path: string, cause?: ObjectCause): Promise<boolean> {
     return this.#dependencies.mutex.run(lockOf(table, bucket, path), () =>
-      untilCommitted(async () => {
+      untilWritten(async () => {
         const found = await findObject(table, bucket, path)
         if (found === undefined) return false
         await this.remove(table, [found], cause)
@@ -196,7 +196,7 @@ export class ObjectWriter {
   #commit(table: ObjectTable, made: Made): Promise<Outcome> {
     const { bucket, path } = made.record
     const { mutex } = this.#dependencies
-    return mutex.run(lockOf(table, bucket, path), () => untilCommitted(() => this.#tryCommit(table, made)))
+    return mutex.run(lockOf(table, bucket, path), () => untilWritten(() => this.#tryCommit(table, made)))
   }
 
   async #tryCommit(table: ObjectTable, { record, expect, cause, writes, changes = [] }: Made): Promise<Outcome> {
