@@ -121,6 +121,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       isNew,
       serviceLog,
       authentication: { checkPair, tokens, now },
+      keeping: { storage, secret, now },
       metrics,
       limits: config.limits,
       ...(making.timers && { timers: making.timers }),
