@@ -16,7 +16,7 @@ import {
   type ObjectChange,
   type ObjectRecord,
 } from './contract.ts'
-import type { PutOptions } from './contract.ts'
+import type { PutOptions, WriteCondition } from './contract.ts'
 import { foldersWithout } from './empty-folders.ts'
 import type { Claim, LooseContents } from './loose-contents.ts'
 import { entryId, findObject, keyOf, PARTITION, puttingFolders, type ObjectTable } from './object-table.ts'
@@ -35,7 +35,7 @@ export interface WriterDependencies {
 /** One object that a commit makes. */
 interface Made {
   readonly record: ObjectRecord
-  readonly expect?: string | undefined
+  readonly expect?: PutOptions['expect'] | undefined
   readonly cause?: ObjectCause | undefined
   /** writes besides; changes after its own */
   readonly writes: () => Promise<readonly Write[]>
@@ -249,11 +249,35 @@ function lockOf({ tenant }: ObjectTable, bucket: string, path: string): string {
   return `${tenant}\n${keyOf(bucket, path)}`
 }
 
-function checkExpected(path: string, expect: string | undefined, found: ObjectRecord | undefined): void {
-  if (expect === undefined || expect === (found?.etag ?? 'absent')) return
-  const is = found === undefined ? 'is not there' : `is there with etag ${found.etag}`
+function checkExpected(path: string, expect: PutOptions['expect'], found: ObjectRecord | undefined): void {
+  if (expect === undefined) return
+  if (typeof expect !== 'string') return checkCondition(path, expect, found)
+  if (expect === (found?.etag ?? 'absent')) return
   const wanted = expect === 'absent' ? 'it should not be there yet' : `etag ${expect} was expected`
-  throw new AppError('PRECONDITION', `The object ${path} ${is}, ${wanted}`)
+  throw unexpected(path, found, wanted)
+}
+
+function checkCondition(
+  path: string,
+  { match, noneMatch, unmodifiedSince }: WriteCondition,
+  found: ObjectRecord | undefined,
+): void {
+  const isNamed = (tags: readonly string[]) => found !== undefined && (tags.includes('*') || tags.includes(found.etag))
+  if (match !== undefined && !isNamed(match)) throw unexpected(path, found, `If-Match names ${match.join(', ')}`)
+  if (noneMatch !== undefined && isNamed(noneMatch)) {
+    throw unexpected(path, found, `If-None-Match names ${noneMatch.join(', ')}`)
+  }
+  // in seconds, as clients are told
+  const time = Math.floor((found?.modified ?? 0) / 1_000) * 1_000
+  if (unmodifiedSince !== undefined && time > unmodifiedSince) {
+    const at = new Date(time).toUTCString()
+    throw unexpected(path, found, `it was changed at ${at}, after If-Unmodified-Since`)
+  }
+}
+
+function unexpected(path: string, found: ObjectRecord | undefined, wanted: string): AppError {
+  const is = found === undefined ? 'is not there' : `is there with etag ${found.etag}`
+  return new AppError('PRECONDITION', `The object ${path} ${is}, ${wanted.slice(0, 300)}`)
 }
 
 function replaced(path: string): AppError {
