@@ -12,6 +12,7 @@ import { ApiKeys, type KeyRecord, type Records } from '../../src/host/auth/api-k
 import { checkPairs } from '../../src/host/auth/check-pair.ts'
 import { Tokens } from '../../src/host/auth/tokens.ts'
 import { randomKey } from '../../src/host/data-folder.ts'
+import { openMemory } from '../../src/storage/memory/open-memory.ts'
 import { Metrics } from '../../src/host/metrics.ts'
 import type { HostedService } from '../../src/host/hosted-service.ts'
 import { cpuMs } from './spent.ts'
@@ -90,6 +91,7 @@ async function framed(): Promise<FastifyInstance> {
   return createApp({
     services: [service],
     authentication: { checkPair: checkPairs(keyPairs, now), tokens: new Tokens(randomKey(), now), now },
+    keeping: { storage: openMemory(), secret: randomKey(), now },
     metrics: new Metrics(),
     limits: { bodyBytes: 1_048_576, requestMs: 30_000, ratePerKey: 1_000_000 },
     probe: async () => [],

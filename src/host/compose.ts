@@ -123,6 +123,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       isNew,
       serviceLog,
       authentication: { checkPair, tokens, now, ownUrl: config.url },
+      keeping: { storage, secret, now },
       metrics,
       limits: config.limits,
       ...(config.webscriptUrl !== undefined && { isOnWebscriptOrigin: onOrigin(config.webscriptUrl) }),

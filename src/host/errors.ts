@@ -1,6 +1,7 @@
 /** Turns whatever a request failed with into the error body of its service. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, ERRORS, type ErrorCode, type Issue } from '../kernel/errors.ts'
+import { isStoreConflict, writtenMeanwhile } from '../kernel/until-written.ts'
 import type { Refusal } from '../web/refusal.ts'
 import type { ErrorBody } from './failure.ts'
 import { unreadType } from './json-body.ts'
@@ -28,6 +29,7 @@ const MOVED_S = 1
  */
 export function failureOf(thrown: unknown, id: string): Refusal {
   if (thrown instanceof AppError) {
+    if (isStoreConflict(thrown)) return failureOf(writtenMeanwhile(thrown), id)
     const { code, message, issues } = thrown
     if (code === 'UNAVAILABLE') return { statusCode: 503, error: AWAY, code, issues: [] }
     // a model's words are for whoever uploaded it

@@ -13,6 +13,7 @@ import { errorHandler } from './errors.ts'
 import { plainErrorBody } from './failure.ts'
 import { healthRoute } from './health.ts'
 import type { HostLog } from './host-log.ts'
+import { keepAnswers, type KeepingOptions } from './idempotency/keep-answers.ts'
 import { readJsonBodies } from './json-body.ts'
 import { KnownRoutes } from './known-routes.ts'
 import { metricsRoute, type Metrics } from './metrics.ts'
@@ -49,6 +50,8 @@ export interface Mounting {
   readonly services: readonly HostedService[]
   readonly authentication: AuthenticationDependencies
   readonly metrics: Metrics
+  /** of requests with a key */
+  readonly keeping: KeepingOptions
   readonly limits: Limits
   /** default: the machine's */
   readonly timers?: Timers
@@ -86,6 +89,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   app.addHook('onRoute', (route) => {
     route.bodyLimit ??= limits.bodyBytes
   })
+  keepAnswers(app, mounting.keeping)
   app.addHook('onRequest', (_request, _reply, done) => done(closing.signal.aborted ? stopping() : undefined))
   watchAnswers(app, limits.requestMs, mounting.timers)
   metrics.watch(app)

@@ -1,6 +1,8 @@
 /** Instants as ISO 8601 writes them. */
 
 const ISO = /^((\d{4})-(\d{2})-(\d{2}))(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)\s*(Z|[+-]\d{2}:?\d{2})?)?$/i
+/** ms before and after 1970 that a date of the language can have */
+const FARTHEST = 8_640_000_000_000_000
 /** Days that every month has. */
 const DAYS_IN_ALL = 28
 
@@ -12,6 +14,11 @@ export function isoInstant(text: string): number {
   // the runtime takes 30 February for 2 March
   if (Number(day) > DAYS_IN_ALL && Number(day) > daysIn(Number(year), Number(month))) return Number.NaN
   return Date.parse(`${date}T${time.replace(',', '.')}${zone.toUpperCase()}`)
+}
+
+/** Whether a number is epoch ms that a calendar can show. */
+export function isInstant(ms: number): boolean {
+  return Math.abs(ms) <= FARTHEST
 }
 
 /** What is wrong with a value that is no instant: it `is no time`, or also which day it names that there is not. */

@@ -42,6 +42,34 @@ export function portionsOfIds(
   )
 }
 
+const SLICE = 1_000
+
+/** Lets go of documents by a number field: those up to a value, then the lowest beyond a count. Gives how many. */
+export async function forgetOldest<D extends Document>(
+  collection: Collection<D>,
+  field: string,
+  { until, most }: { readonly until: number; readonly most: number },
+): Promise<number> {
+  const over = Math.max(0, (await collection.count()) - most)
+  const old = await forget(collection, field, undefined, [{ field, op: 'lte', value: until }])
+  return old + (over > old ? await forget(collection, field, over - old, []) : 0)
+}
+
+async function forget<D extends Document>(
+  collection: Collection<D>,
+  field: string,
+  most: number | undefined,
+  where: NonNullable<Query['where']>,
+): Promise<number> {
+  for (let gone = 0; ;) {
+    const limit = Math.min(SLICE, (most ?? Number.POSITIVE_INFINITY) - gone)
+    const ids = limit <= 0 ? [] : await collection.ids({ where, sort: [{ field }], limit })
+    if (ids.length === 0) return gone
+    await Promise.all(ids.map((id) => collection.delete(id)))
+    gone += ids.length
+  }
+}
+
 async function* slices<Item>(
   limit: number,
   read: (page: { readonly limit: number; readonly afterId?: string }) => Promise<readonly Item[]>,

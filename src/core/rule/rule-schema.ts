@@ -191,9 +191,6 @@ export const TaskFromTemplateSchema = Type.Object(
   { title: 'task from template' },
 )
 
-/** A rule with its task settings. */
-export const RuleSchema = Type.Object({ ...graph, task: Type.Optional(TaskSettingsSchema) }, { title: 'rule' })
-
 const VariableDeclarationSchema = Type.Object(
   {
     name: Type.String({ minLength: 1 }),
@@ -209,6 +206,20 @@ const VariableDeclarationSchema = Type.Object(
     overrideByData: Type.Optional(Type.Boolean()),
   },
   { title: 'variable' },
+)
+
+/** A rule with its task settings. */
+export const RuleSchema = Type.Object(
+  {
+    ...graph,
+    variables: Type.Optional(
+      Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(VariableDeclarationSchema)], {
+        description: 'values by name, as in the settings, or declarations, as in a template',
+      }),
+    ),
+    task: Type.Optional(TaskSettingsSchema),
+  },
+  { title: 'rule' },
 )
 
 /** A stored rule with a name. */

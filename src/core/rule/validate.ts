@@ -1,6 +1,7 @@
 /** The checks of rules, templates and requests for tasks, put together. */
 import type { Issue } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
+import { at } from '../../kernel/pointer.ts'
 import type { PlugRegistry } from '../plug/plug.ts'
 import { isBnDocument, readBn } from './bn/read-bn.ts'
 import { checkBindings } from './check/check-bindings.ts'
@@ -31,7 +32,7 @@ import type {
   Template,
   VariableDeclaration,
 } from './rule.ts'
-import { checkDeclarations } from './variables.ts'
+import { checkDeclarations, resolveVariables } from './variables.ts'
 
 /** The outcome of checking a rule. */
 export interface Validated {
@@ -60,15 +61,48 @@ export function validateRule(input: unknown, plugs: PlugRegistry, options: Check
   const loose = readLoose(input, 'rule', RuleSchema, report)
   if (loose === undefined) return { rule: undefined, issues: report.issues }
   const { value, written, toOriginal } = loose
-  const rule = value as LooseRule
+  const { variables = [], ...rule } = ofRule(value as Readonly<Record<string, unknown>>)
+  const declared = Array.isArray(variables) ? (variables as readonly Partial<VariableDeclaration>[]) : []
+  const values = valuesOf(variables, declared, rule.task, report)
+  if (values !== undefined) rule.task = { ...rule.task, variables: values }
   const settings = rule.task ?? {}
   checkSettings(settings, written['task'], '/task', false, report)
   // engine.start may still bring a clock to a rule without settings
   const hasTick = rule.task === undefined || (settings.type ?? 'reactive') !== 'reactive'
   const effective = overridden(rule, settings, '/task/nodes', report)
-  checkGraph(effective, plugs, { written, open: false, hasTick, settings, variables: [] }, report)
+  checkGraph(effective, plugs, { written, open: false, hasTick, settings, variables: declared }, report)
   const issues = report.issues.map(toOriginal)
   return { rule: report.hasErrors ? undefined : (tidy(rule) as Rule), issues }
+}
+
+/** Without the fields by which the engine knows a template: they were warned of, and nothing may read them. */
+function ofRule({
+  name: _name,
+  taskDefaults: _defaults,
+  ...fields
+}: Readonly<Record<string, unknown>>): LooseRule & { variables?: object } {
+  return fields
+}
+
+/** The variables of its settings over those beside them: values by name, or declarations. */
+function valuesOf(
+  variables: object,
+  declared: readonly Partial<VariableDeclaration>[],
+  { variables: given = {} }: TaskSettings = {},
+  report: Report,
+): Record<string, unknown> | undefined {
+  if (declared.length === 0) {
+    const values = { ...variables, ...given }
+    return Object.keys(values).length === 0 ? undefined : values
+  }
+  checkDeclarations(declared, '/variables', report)
+  declared.forEach(({ overrideByStream, overrideByData }, i) => {
+    if (overrideByStream !== true && overrideByData !== true) return
+    const message = 'live data replaces variables of templates alone'
+    report.warning('VARIABLE', at('/variables', i), message, 'make it a template, or read the value of the message')
+  })
+  const whole = declared.filter((one): one is VariableDeclaration => one.name !== undefined && one.type !== undefined)
+  return resolveVariables(whole, given, '/task/variables', report)
 }
 
 /**

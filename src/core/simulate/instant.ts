@@ -1,6 +1,6 @@
 /** The time of a recorded message. */
 import { AppError } from '../../kernel/errors.ts'
-import { isoInstant } from '../../kernel/instant.ts'
+import { isInstant, isoInstant } from '../../kernel/instant.ts'
 import type { Message } from '../task/origin.ts'
 
 /**
@@ -10,7 +10,7 @@ import type { Message } from '../task/origin.ts'
 export function instantOf(message: Message, place: number | string): number {
   const { timestamp } = message
   const time = typeof timestamp === 'string' ? isoInstant(timestamp) : (timestamp ?? Number.NaN)
-  if (Number.isFinite(time)) return time
+  if (isInstant(time)) return time
   const where = typeof place === 'number' ? `message ${place}` : place
   const what = timestamp === undefined ? 'has no timestamp' : `has the timestamp ${JSON.stringify(timestamp)}`
   throw new AppError(

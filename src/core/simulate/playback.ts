@@ -12,6 +12,7 @@ import type { Generate } from '../engine/executor.ts'
 import type { Preparer } from '../engine/prepare.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Ports } from '../ports.ts'
+import { isInstant } from '../../kernel/instant.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 import type { Message } from '../task/origin.ts'
@@ -336,6 +337,6 @@ function together(failures: readonly { name: string | undefined; error: unknown 
 function instant(given: number | string, name: string): number {
   const time = typeof given === 'number' ? given : Number.NaN
   if (typeof given === 'string') return instantOf({ resource: '', timestamp: given }, name)
-  if (Number.isFinite(time)) return time
+  if (isInstant(time)) return time
   throw new AppError('VALIDATION', `${name} is ${String(given)}; give epoch milliseconds or an ISO 8601 time`)
 }

@@ -20,6 +20,7 @@ export function functionApi(dependencies: ApiDependencies, who: Caller, type: Fu
   const { store, jobs, caller } = dependencies
   const context = new ChangeContext(dependencies, who, type)
   const get = (name: string, version: string): Promise<FunctionRecord> => store.get({ type, name, version })
+  const inTurn = <T>(name: string, change: () => Promise<T>): Promise<T> => store.inTurn(type, name, change)
   const single = (record: FunctionRecord, query: TagsQuery = {}): Promise<SingleFunction> =>
     singleOf(context, record, query)
   return {
@@ -45,23 +46,26 @@ export function functionApi(dependencies: ApiDependencies, who: Caller, type: Fu
       return (await store.assets([found])).get(path) ?? new Uint8Array()
     },
     pathOf: async (name, version, role) => pathOfRole(await get(name, version), role),
-    putAssets: (name, version, upload, options = {}) => putAssets(context, { name, version }, upload, options),
-    removeAsset: (name, version, path, options = {}) => removeAsset(context, { name, version }, path, options),
-    patchManifest: (name, version, patch, options = {}) => patchManifest(context, { name, version }, patch, options),
+    putAssets: (name, version, upload, options = {}) =>
+      inTurn(name, () => putAssets(context, { name, version }, upload, options)),
+    removeAsset: (name, version, path, options = {}) =>
+      inTurn(name, () => removeAsset(context, { name, version }, path, options)),
+    patchManifest: (name, version, patch, options = {}) =>
+      inTurn(name, () => patchManifest(context, { name, version }, patch, options)),
     patchMetadata: async (name, version, patch, options = {}) => {
-      const changed = await patchMetadata(context, { name, version }, patch, options)
+      const changed = await inTurn(name, () => patchMetadata(context, { name, version }, patch, options))
       await dependencies.described(who.tenant, changed)
       return single(changed, options)
     },
     patchDocumentation: async (name, version, patch, options = {}) =>
-      single(await patchDocumentation(context, { name, version }, patch, options), options),
-    protect: (name, version, options = {}) => protect(context, name, version, options),
-    publish: (name, version, options = {}) => publish(context, { name, version }, options),
-    rebuild: (name, version, options = {}) => rebuild(context, { name, version }, options),
-    verify: (name, version, options = {}) => verify(context, { name, version }, options),
-    remove: (name, version, options = {}) => removeVersions(context, name, version, options),
+      single(await inTurn(name, () => patchDocumentation(context, { name, version }, patch, options)), options),
+    protect: (name, version, options = {}) => inTurn(name, () => protect(context, name, version, options)),
+    publish: (name, version, options = {}) => inTurn(name, () => publish(context, { name, version }, options)),
+    rebuild: (name, version, options = {}) => inTurn(name, () => rebuild(context, { name, version }, options)),
+    verify: (name, version, options = {}) => inTurn(name, () => verify(context, { name, version }, options)),
+    remove: (name, version, options = {}) => inTurn(name, () => removeVersions(context, name, version, options)),
     tags: (name, version, scope) => tagsOf(context, name, version, scope),
-    changeTags: (name, version, change, scope) => changeTags(context, name, version, change, scope),
+    changeTags: (name, version, change, scope) => inTurn(name, () => changeTags(context, name, version, change, scope)),
     log: async (name, version) => caller.lines(who.tenant, await get(name, version)),
     jobs: jobsApi(jobs, type),
     allTags: tagsApi(store),

@@ -1,6 +1,8 @@
 /** The functions of one tenant in its store: records, tags, and assets as objects that are called by their content. */
 import { createHash } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
+import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
+import { untilWritten } from '../../kernel/until-written.ts'
 import type { Collection, Store, Stored, Write } from '../../storage/contract.ts'
 import { CHANGES, FunctionIndex, type IndexChange, type Indexed, PARTITION } from './function-index.ts'
 import { type AssetRecord, type FunctionId, FUNCTIONS, type FunctionRecord, recordId } from './function-record.ts'
@@ -18,12 +20,18 @@ export class FunctionStore {
   readonly #records: Collection<FunctionRecord>
   readonly #tags: Collection<TagRecord>
   readonly #index: FunctionIndex
+  readonly #turns = new KeyedMutex()
 
   constructor(store: Store) {
     this.store = store
     this.#records = store.collection(FUNCTIONS)
     this.#tags = store.collection(TAGS)
     this.#index = new FunctionIndex(store)
+  }
+
+  /** Changes of one name one after the other, each done again when another host or a job wrote meanwhile. */
+  inTurn<T>(type: FunctionType, name: string, change: () => Promise<T>): Promise<T> {
+    return this.#turns.run(`${type}/${name}`, () => untilWritten(change))
   }
 
   indexed(): Promise<Indexed> {

@@ -3,7 +3,9 @@ import { AppError, messageOf } from '../../kernel/errors.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import { perTenant } from '../../kernel/by-tenant.ts'
 import type { Json } from '../../kernel/json.ts'
+import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { Logger } from '../../kernel/logger.ts'
+import { untilWritten } from '../../kernel/until-written.ts'
 import type { Seal } from '../../machine/seal.ts'
 import type { Storage, Stored } from '../../storage/contract.ts'
 import {
@@ -64,6 +66,7 @@ class Models implements ModelsService {
   readonly #remotes: RemoteRecords
   readonly releases: Releases
   #adopting: Promise<void> | undefined
+  readonly #turns = new KeyedMutex()
   #isClosing = false
   #calls = 0
   #instances = 0
@@ -85,32 +88,35 @@ class Models implements ModelsService {
     const { tenant } = caller
     const store = this.#storeOf(tenant)
     const record = async (name: string): Promise<ModelRecord> => (await store.get(name)).value
+    // others write on other hosts, and while a model is being loaded
+    const inTurn = <T>(name: string, work: () => Promise<T>): Promise<T> =>
+      this.#turns.run(`${tenant}\n${name}`, () => untilWritten(work))
     return {
       list: async ({ name } = {}) => (await store.list(name)).map(infoOf),
       get: async (name) => infoOf(await record(name)),
-      create: async (upload) => {
-        if ((await store.find(upload.name)) !== undefined) {
-          throw new AppError(
-            'CONFLICT',
-            `there is a model ${upload.name.slice(0, 100)} already; overwrite it at its own path`,
-          )
-        }
-        return this.#upload(caller, upload, undefined)
-      },
-      replace: async (name, upload) => this.#upload(caller, { ...upload, name }, await store.get(name)),
+      create: (upload) =>
+        inTurn(upload.name, async () => {
+          if ((await store.find(upload.name)) === undefined) return this.#upload(caller, upload, undefined)
+          const name = upload.name.slice(0, 100)
+          throw new AppError('CONFLICT', `there is a model ${name} already; overwrite it at its own path`)
+        }),
+      replace: (name, upload) =>
+        inTurn(name, async () => this.#upload(caller, { ...upload, name }, await store.get(name))),
       patch: async (name, body) => {
         const { description } = readPatch(body)
-        const changed = await store.change(name, (before) => ({
-          ...before,
-          description,
-          updatedBy: caller.user,
-          updatedOn: this.#options.now(),
-        }))
+        const changed = await inTurn(name, () =>
+          store.change(name, (before) => ({
+            ...before,
+            description,
+            updatedBy: caller.user,
+            updatedOn: this.#options.now(),
+          })),
+        )
         if (changed === undefined) throw new AppError('NOT_FOUND', 'Model does not exist')
         await this.#registered.describe(caller, changed)
         return infoOf(changed)
       },
-      remove: (name) => this.#remove(caller, name),
+      remove: (name) => inTurn(name, () => this.#remove(caller, name)),
       content: async (name) => {
         const found = await record(name)
         await this.#registered.checkReadable(caller, found)

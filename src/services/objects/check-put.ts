@@ -29,7 +29,7 @@ export function checkPut({ contentType, metadata = {}, expect, length }: PutOpti
   if (bytes > MAX_METADATA_BYTES) {
     issues.wrong('/metadata', `has ${bytes} bytes`, `at most ${MAX_METADATA_BYTES} are kept`)
   }
-  if (expect !== undefined && expect !== 'absent' && !ETAG.test(expect)) {
+  if (typeof expect === 'string' && expect !== 'absent' && !ETAG.test(expect)) {
     issues.wrong('/expect', `${shown(expect)} is no etag`, 'write an MD5 in hex, or absent')
   }
   for (const [name, value] of Object.entries(length ?? {})) {

@@ -187,11 +187,21 @@ export interface ByteRange {
   readonly until?: number
 }
 
+/** What must be there for a write to count; all that is given must hold. */
+export interface WriteCondition {
+  /** the object has one of these etags; `*`: there is one */
+  readonly match?: readonly string[]
+  /** it has none of these; `*`: there is none */
+  readonly noneMatch?: readonly string[]
+  /** it was not changed after this, epoch ms of a whole second */
+  readonly unmodifiedSince?: number
+}
+
 export interface PutOptions {
   readonly contentType?: string
   readonly metadata?: Readonly<Record<string, string>>
   /** the etag that must be there, or `absent`; else `PRECONDITION` */
-  readonly expect?: string
+  readonly expect?: string | WriteCondition
   /** bytes that content must have, both included, else `TOO_LARGE` or `VALIDATION`; it is told as early as it is known */
   readonly length?: { readonly min?: number; readonly max?: number }
   /** the rule behind it: the same effect again changes nothing, and one that comes late is `SUPERSEDED` */

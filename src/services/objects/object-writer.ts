@@ -16,11 +16,11 @@ import {
   type ObjectChange,
   type ObjectRecord,
 } from './contract.ts'
-import type { PutOptions } from './contract.ts'
+import type { PutOptions, WriteCondition } from './contract.ts'
 import { foldersWithout } from './empty-folders.ts'
 import type { Claim, LooseContents } from './loose-contents.ts'
 import { entryId, findObject, keyOf, PARTITION, puttingFolders, type ObjectTable } from './object-table.ts'
-import { untilCommitted } from './until-committed.ts'
+import { untilWritten } from '../../kernel/until-written.ts'
 
 export interface WriterDependencies {
   readonly contents: ContentStore
@@ -35,7 +35,7 @@ export interface WriterDependencies {
 /** One object that a commit makes. */
 interface Made {
   readonly record: ObjectRecord
-  readonly expect?: string | undefined
+  readonly expect?: PutOptions['expect'] | undefined
   readonly cause?: ObjectCause | undefined
   /** writes besides; changes after its own */
   readonly writes: () => Promise<readonly Write[]>
@@ -167,7 +167,7 @@ export class ObjectWriter {
   /** One object; false when there is none. */
   removeOne(table: ObjectTable, bucket: string, path: string, cause?: ObjectCause): Promise<boolean> {
     return this.#dependencies.mutex.run(lockOf(table, bucket, path), () =>
-      untilCommitted(async () => {
+      untilWritten(async () => {
         const found = await findObject(table, bucket, path)
         if (found === undefined) return false
         await this.remove(table, [found], cause)
@@ -196,7 +196,7 @@ export class ObjectWriter {
   #commit(table: ObjectTable, made: Made): Promise<Outcome> {
     const { bucket, path } = made.record
     const { mutex } = this.#dependencies
-    return mutex.run(lockOf(table, bucket, path), () => untilCommitted(() => this.#tryCommit(table, made)))
+    return mutex.run(lockOf(table, bucket, path), () => untilWritten(() => this.#tryCommit(table, made)))
   }
 
   async #tryCommit(table: ObjectTable, { record, expect, cause, writes, changes = [] }: Made): Promise<Outcome> {
@@ -249,11 +249,35 @@ function lockOf({ tenant }: ObjectTable, bucket: string, path: string): string {
   return `${tenant}\n${keyOf(bucket, path)}`
 }
 
-function checkExpected(path: string, expect: string | undefined, found: ObjectRecord | undefined): void {
-  if (expect === undefined || expect === (found?.etag ?? 'absent')) return
-  const is = found === undefined ? 'is not there' : `is there with etag ${found.etag}`
+function checkExpected(path: string, expect: PutOptions['expect'], found: ObjectRecord | undefined): void {
+  if (expect === undefined) return
+  if (typeof expect !== 'string') return checkCondition(path, expect, found)
+  if (expect === (found?.etag ?? 'absent')) return
   const wanted = expect === 'absent' ? 'it should not be there yet' : `etag ${expect} was expected`
-  throw new AppError('PRECONDITION', `The object ${path} ${is}, ${wanted}`)
+  throw unexpected(path, found, wanted)
+}
+
+function checkCondition(
+  path: string,
+  { match, noneMatch, unmodifiedSince }: WriteCondition,
+  found: ObjectRecord | undefined,
+): void {
+  const isNamed = (tags: readonly string[]) => found !== undefined && (tags.includes('*') || tags.includes(found.etag))
+  if (match !== undefined && !isNamed(match)) throw unexpected(path, found, `If-Match names ${match.join(', ')}`)
+  if (noneMatch !== undefined && isNamed(noneMatch)) {
+    throw unexpected(path, found, `If-None-Match names ${noneMatch.join(', ')}`)
+  }
+  // in seconds, as clients are told
+  const time = Math.floor((found?.modified ?? 0) / 1_000) * 1_000
+  if (unmodifiedSince !== undefined && time > unmodifiedSince) {
+    const at = new Date(time).toUTCString()
+    throw unexpected(path, found, `it was changed at ${at}, after If-Unmodified-Since`)
+  }
+}
+
+function unexpected(path: string, found: ObjectRecord | undefined, wanted: string): AppError {
+  const is = found === undefined ? 'is not there' : `is there with etag ${found.etag}`
+  return new AppError('PRECONDITION', `The object ${path} ${is}, ${wanted.slice(0, 300)}`)
 }
 
 function replaced(path: string): AppError {

@@ -9,7 +9,7 @@ import { MAX_KEYS, type ObjectRecord, type Removed, type RemoveOptions } from '.
 import { afterAllOf, entryId, isFolder, keyOf, type ObjectTable } from './object-table.ts'
 import type { ObjectWriter } from './object-writer.ts'
 import { folderMark, foldersAround, isFolderMark, isHiddenObject } from './paths.ts'
-import { untilCommitted } from './until-committed.ts'
+import { untilWritten } from '../../kernel/until-written.ts'
 
 /** objects of one commit */
 const SLICE = 1_000
@@ -55,7 +55,7 @@ async function removeAll(table: ObjectTable, writer: ObjectWriter, removal: Remo
   let after = startAfter
   for (let isLeft = true; isLeft;) {
     const wanted = Math.min(SLICE, most - count)
-    const slice = await untilCommitted(() =>
+    const slice = await untilWritten(() =>
       removeSlice(table, writer, { ...removal, startAfter: after, maxKeys: wanted }),
     )
     after = slice.after

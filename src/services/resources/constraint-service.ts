@@ -9,7 +9,7 @@ import type { ConstraintApi, ResourceEntity } from './contract.ts'
 import { constraintInUse, constraintNotFound } from './error-texts.ts'
 import { listConstraints } from './list/list-documents.ts'
 import { typeLockKey } from './resource-writer.ts'
-import { untilWritten } from './retry.ts'
+import { untilWritten } from '../../kernel/until-written.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import { TYPES_LANE } from './type-service.ts'
 

@@ -5,7 +5,7 @@ import type { Json } from '../../kernel/json.ts'
 import type { ChangeRecorder, Noted } from './change-recorder.ts'
 import type { SeenResource } from './contract.ts'
 import type { ResourceRecord } from './resource-record.ts'
-import { isConflict } from './retry.ts'
+import { isStoreConflict } from '../../kernel/until-written.ts'
 import type { TenantResources } from './tenant-resources.ts'
 
 /** Whom history names for what the broker found out. */
@@ -64,7 +64,7 @@ export class Discovery {
     try {
       if (missing.length > 0) await this.#make(missing)
     } catch (error) {
-      if (!isConflict(error)) throw error
+      if (!isStoreConflict(error)) throw error
       // somebody made one of them meanwhile: each for itself
       for (const each of missing) await this.#makeOne(each)
     }
@@ -76,7 +76,7 @@ export class Discovery {
     try {
       await this.#make([seen])
     } catch (error) {
-      if (!isConflict(error)) throw error
+      if (!isStoreConflict(error)) throw error
     }
   }
 

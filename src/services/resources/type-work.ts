@@ -14,7 +14,7 @@ import type { StartTimer } from '../../kernel/start-timer.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Enforcement } from './constraints/enforcement.ts'
 import { searchedOf, type ResourceRecord } from './resource-record.ts'
-import { isConflict } from './retry.ts'
+import { isStoreConflict } from '../../kernel/until-written.ts'
 import { typeIdOf, type TenantResources } from './tenant-resources.ts'
 import type { AppliedConstraint, TypeRecord } from './type-record.ts'
 
@@ -175,7 +175,7 @@ export class TypeWork {
     try {
       await types.put(id, { ...record, constraints, beats: (record.beats ?? 0) + 1 }, version)
     } catch (error) {
-      if (!isConflict(error)) throw error
+      if (!isStoreConflict(error)) throw error
       this.begin(tenantResources, id)
     }
     tenantResources.types.forget(id)
@@ -200,7 +200,7 @@ async function rewritten(
   try {
     await collections.commit(writes)
   } catch (error) {
-    if (!isConflict(error)) throw error
+    if (!isStoreConflict(error)) throw error
   }
   for (const { id } of slice) tenantResources.resources.forget(id)
 }

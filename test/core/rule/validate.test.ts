@@ -41,6 +41,48 @@ describe('a rule without problems', () => {
   })
 })
 
+describe('variables beside the graph of a rule', () => {
+  const withVariables = (variables: unknown, task: object = { name: 't' }) => ({ ...goodRule(), variables, task })
+
+  it('are values of its settings, whose own go over them', () => {
+    const { rule, issues } = validateRule(withVariables({ m: 'M7', n: 1 }, { name: 't', variables: { n: 2 } }), plugs)
+    expect([rule?.task?.variables, issues]).toEqual([{ m: 'M7', n: 2 }, []])
+    expect(rule).not.toHaveProperty('variables')
+  })
+
+  it('may be declarations: their defaults are values, and a value of another type is refused', () => {
+    const declared = [{ name: 'm', type: 'integer', defaultValue: 5 }]
+    const { rule, issues } = validateRule(withVariables(declared), plugs)
+    expect([{ ...rule?.task?.variables }, issues]).toEqual([{ m: 5 }, []])
+    expect(lines(withVariables(declared, { name: 't', variables: { m: 'x' } }))).toEqual([
+      expect.stringContaining('ERROR VARIABLE /task/variables/m: the variable "m" is "x", not'),
+    ])
+    expect(lines(withVariables([{ name: 'm', type: 'string', overrideByData: true }]))).toEqual([
+      expect.stringContaining('WARNING VARIABLE /variables/0: live data replaces variables of templates alone'),
+    ])
+  })
+
+  it.each([5, true, null, 'M7'])('as %j are refused', (variables) => {
+    const text = 'ERROR TYPE /variables: "variables" of the rule must be an object or an array of objects, not'
+    expect(lines(withVariables(variables))).toEqual([expect.stringContaining(text)])
+  })
+
+  it('as a list of null are refused', () => {
+    expect(lines(withVariables([null]))[0]).toMatch(/^ERROR TYPE \/variables\/0: /)
+  })
+})
+
+describe('a field that only templates have', () => {
+  it('is warned of and left out', () => {
+    const { rule, issues } = validateRule({ ...goodRule(), name: {}, taskDefaults: 5 }, plugs)
+    expect(rule).toEqual(goodRule())
+    expect(issues.map(({ type, path }) => [type, path])).toEqual([
+      ['FIELD', '/name'],
+      ['FIELD', '/taskDefaults'],
+    ])
+  })
+})
+
 const added = (list: keyof Good, item: unknown): readonly [Path, unknown] => [
   [list, goodRule()[list].length as number],
   item,

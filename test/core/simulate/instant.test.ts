@@ -36,6 +36,7 @@ describe('the time of a message', () => {
     ['1769860800000', 'message 3 has the timestamp'],
     ['2026-01-31T12:00:00 UTC', 'message 3 has the timestamp'],
     ['', 'message 3 has the timestamp ""'],
+    [8.64e15 + 1, 'message 3 has the timestamp'],
     [Number.NaN, 'message 3 has the timestamp'],
     [Number.POSITIVE_INFINITY, 'message 3 has the timestamp'],
     [undefined, 'message 3 has no timestamp'],

@@ -110,6 +110,56 @@ describe('a signed address', () => {
     expect((await put('once', 'b', { 'if-match': '"0cc175b9c0f1b6a831c399e269772661"' })).status).toBe(200)
   })
 
+  it('of a write hold by every condition that it sends', async () => {
+    const [x, y] = ['"9dd4e461268c8034f5c8564e155c67a6"', '"415290769594460e2e485922904f345d"']
+    const [before, at] = [new Date(START - 60_000).toUTCString(), new Date(START).toUTCString()]
+    for (const [headers, status] of [
+      [{ 'if-match': y }, 412],
+      [{ 'if-match': x }, 200],
+      [{ 'if-match': `${y}, ${x}` }, 200],
+      [{ 'if-match': 'nonsense' }, 412],
+      [{ 'if-match': `W/${x}` }, 412],
+      [{ 'if-match': '*' }, 200],
+      [{ 'if-none-match': x }, 412],
+      [{ 'if-none-match': `${y}, ${x}` }, 412],
+      [{ 'if-none-match': y }, 200],
+      [{ 'if-unmodified-since': before }, 412],
+      [{ 'if-unmodified-since': at }, 200],
+      [{ 'if-match': x, 'if-unmodified-since': before }, 200],
+      [{ 'if-match': x, 'if-none-match': x }, 412],
+    ] as const) {
+      await put('held', 'x')
+      const { status: found } = await put('held', 'y', headers)
+      expect([headers, found]).toEqual([headers, status])
+      expect(await (await content.ask('GET', 'held')).text()).toBe(status === 200 ? 'y' : 'x')
+    }
+    expect((await put('not there', 'x', { 'if-match': '*' })).status).toBe(412)
+    expect((await put('not there', 'x', { 'if-none-match': x })).status).toBe(200)
+  })
+
+  it('is held to the Content-MD5 that it says', async () => {
+    const header = 'content-md5'
+    await put('summed', 'before')
+    expect(await codeOf(await put('summed', 'abc', { [header]: 'JQaiqYuKS8b0zXCFKfGTHw==' }))).toEqual([
+      400,
+      'BadDigest',
+    ])
+    expect(await codeOf(await put('summed', 'abc', { [header]: 'x' }))).toEqual([400, 'InvalidDigest'])
+    expect(await (await content.ask('GET', 'summed')).text()).toBe('before')
+    expect((await put('summed', 'abc', { [header]: 'kAFQmDzST7DWlj99KOF/cg==' })).status).toBe(200)
+    expect(await (await content.ask('GET', 'summed')).text()).toBe('abc')
+  })
+
+  it('that is about a part of an object, or about what is said of it, does not replace its content', async () => {
+    await put('whole', 'before')
+    const { href } = await content.api.sign('assets', 'whole', { method: 'PUT', origin: content.origin })
+    for (const query of ['partNumber=1&uploadId=x', 'tagging', 'acl', 'retention', 'legal-hold', 'versionId=1']) {
+      const answer = await fetch(`${href}&${query}`, { method: 'PUT', body: '<Tagging/>' })
+      expect([query, ...(await codeOf(answer))]).toEqual([query, 501, 'NotImplemented'])
+    }
+    expect(await (await content.ask('GET', 'whole')).text()).toBe('before')
+  })
+
   it('can have browsers save what it gives', async () => {
     await put('a/report ü.pdf', 'x')
     const read = await content.ask('GET', 'a/report ü.pdf', {}, { asAttachment: true })

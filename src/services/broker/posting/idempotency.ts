@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '../../../kernel/errors.ts'
 import type { Collection, CollectionSpec, Expectation, Store, Write } from '../../../storage/contract.ts'
+import { forgetOldest } from '../../../storage/walk.ts'
 
 interface KeyRecord {
   /** tells posts apart */
@@ -19,7 +20,6 @@ export const POST_KEYS: CollectionSpec<KeyRecord> = {
 const DAY_MS = 86_400_000
 /** keys of one tenant; the oldest go first when there are more */
 const MAX_KEYS = 1_000_000
-const SLICE = 1_000
 const MAX_CHARACTERS = 1_000
 
 /** What a key says about a post. */
@@ -52,23 +52,8 @@ export class PostKeys {
   }
 
   /** Lets go of those that count no more; gives how many. */
-  async sweep(now: number): Promise<number> {
-    const over = Math.max(0, (await this.#records.count()) - MAX_KEYS)
-    const old = await this.#delete(undefined, [{ field: 'at', op: 'lte', value: now - DAY_MS }])
-    return old + (over > old ? await this.#delete(over - old, []) : 0)
-  }
-
-  async #delete(
-    most: number | undefined,
-    where: NonNullable<Parameters<Collection<KeyRecord>['count']>[0]>,
-  ): Promise<number> {
-    for (let gone = 0; ;) {
-      const limit = Math.min(SLICE, (most ?? Number.POSITIVE_INFINITY) - gone)
-      const ids = limit <= 0 ? [] : await this.#records.ids({ where, sort: [{ field: 'at' }], limit })
-      if (ids.length === 0) return gone
-      await Promise.all(ids.map((id) => this.#records.delete(id)))
-      gone += ids.length
-    }
+  sweep(now: number): Promise<number> {
+    return forgetOldest(this.#records, 'at', { until: now - DAY_MS, most: MAX_KEYS })
   }
 }
 

@@ -29,10 +29,20 @@ interface Beginning {
 }
 
 export async function createVersion(context: ChangeContext, upload: Upload, options: CreateOptions): Promise<Change> {
-  const { store, type, noun, dependencies, who } = context
-  const { draft = false, deploy = true, dryRun = false, scaleToZero, comment } = options
+  const { store, type } = context
   const begun = await beginningOf(context, upload, options)
   const manifest = checkManifest(type, wanted(begun.manifest, options))
+  return store.inTurn(type, manifest.name, () => storeVersion(context, begun, manifest, options))
+}
+
+async function storeVersion(
+  context: ChangeContext,
+  begun: Beginning,
+  manifest: Manifest,
+  options: CreateOptions,
+): Promise<Change> {
+  const { store, type, noun, dependencies, who } = context
+  const { draft = false, deploy = true, dryRun = false, scaleToZero, comment } = options
   const { name } = manifest
   if (type === 'plugs' && dependencies.isTaken(name))
     throw new AppError('CONFLICT', `${name} is the name of a plug that every tenant has; choose another`)

@@ -40,7 +40,9 @@ export function contentAddress(request: FastifyRequest, prefix: string): Content
   const bucketName = decoded(bucketText)
   const bucket = bucketName.startsWith(NAME_PREFIX) ? readBucketName(bucketName) : undefined
   if (bucket === undefined) throw new S3Error('NoSuchBucket', 'The specified bucket does not exist')
-  const sent = { method, path, query: at < 0 ? '' : url.slice(at + 1), headers: headerPairs(raw.rawHeaders), host }
+  const query = at < 0 ? '' : url.slice(at + 1)
+  refuseParts(query)
+  const sent = { method, path, query, headers: headerPairs(raw.rawHeaders), host }
   return { ...bucket, bucketName, key: decoded(rest.join('/')), sent }
 }
 
@@ -76,6 +78,29 @@ async function isPublic(service: ObjectsService, { tenant, alias }: ContentAddre
   if (!(await service.hasTenant(tenant))) return false
   const bucket: ObjectBucket = await service.inside(tenant).bucket(alias)
   return bucket.isPublic
+}
+
+/** What clients of S3 ask of an object beside its content: to take it for the content would lose that. */
+const PARTS: ReadonlySet<string> = new Set([
+  'acl',
+  'attributes',
+  'legal-hold',
+  'partNumber',
+  'restore',
+  'retention',
+  'select',
+  'tagging',
+  'torrent',
+  'uploadId',
+  'uploads',
+  'versionId',
+])
+
+function refuseParts(query: string): void {
+  for (const name of new URLSearchParams(query).keys()) {
+    if (PARTS.has(name))
+      throw new S3Error('NotImplemented', `The parameter ${name} is not read here; send the object whole`)
+  }
 }
 
 function headerPairs(raw: readonly string[]): readonly (readonly [string, string])[] {

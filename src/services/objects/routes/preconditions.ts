@@ -1,5 +1,7 @@
 /** Conditional requests: what a client has already, or will not overwrite. */
 
+import type { WriteCondition } from '../contract.ts'
+
 export interface KnownContent {
   readonly etag: string
   /** epoch ms */
@@ -27,10 +29,24 @@ export function isOfKnown(header: string | string[] | undefined, { etag, modifie
   return Math.floor(modified / 1_000) * 1_000 === Date.parse(text)
 }
 
-/** What a write expects to be there: an etag, `absent`, or undefined for nothing in particular. */
-export function expectedByWrite(headers: Headers): string | undefined {
-  if (textOf(headers['if-none-match'])?.trim() === '*') return 'absent'
-  return /^"?([0-9a-f]{32})"?$/.exec(textOf(headers['if-match'])?.trim() ?? '')?.[1]
+/** What a write expects to be there; undefined for nothing in particular. */
+export function expectedByWrite(headers: Headers): WriteCondition | undefined {
+  const match = tagsIn(headers['if-match'])
+  const noneMatch = tagsIn(headers['if-none-match'])
+  const since = match === undefined ? timeOf(headers['if-unmodified-since']) : Number.POSITIVE_INFINITY
+  if (match === undefined && noneMatch === undefined && since === Number.POSITIVE_INFINITY) return undefined
+  return {
+    ...(match && { match }),
+    ...(noneMatch && { noneMatch }),
+    ...(since !== Number.POSITIVE_INFINITY && { unmodifiedSince: since }),
+  }
+}
+
+/** Etags of a header, without their quotes. */
+function tagsIn(header: string | string[] | undefined): readonly string[] | undefined {
+  return textOf(header)
+    ?.split(',')
+    .map((tag) => tag.trim().replace(/^"(.*)"$/, '$1'))
 }
 
 function names(list: string, etag: string): boolean {

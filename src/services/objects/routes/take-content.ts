@@ -4,6 +4,7 @@ import { DEFAULT_CONTENT_TYPE, MAX_OBJECT_BYTES } from '../contract.ts'
 import { S3Error } from '../signing/s3-error.ts'
 import { LENGTH_PARAMETER } from '../signing/sign-address.ts'
 import { arriving } from './arriving.ts'
+import { checkedContent } from './checksums.ts'
 import type { AdmittedRequest, ContentRouting } from './content-request.ts'
 import { expectedByWrite } from './preconditions.ts'
 
@@ -29,7 +30,7 @@ export async function takeContent(
   const metadata: Record<string, string> = {}
   for (const [name, value] of headers) if (name.startsWith(META)) metadata[name.slice(META.length)] = value
   const expect = expectedByWrite(request.headers)
-  const { etag } = await api.put(alias, key, arriving(request.raw, later), {
+  const { etag } = await api.put(alias, key, checkedContent(headers, arriving(request.raw, later)), {
     contentType: headers.get('content-type') || DEFAULT_CONTENT_TYPE,
     metadata,
     length,

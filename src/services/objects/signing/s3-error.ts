@@ -6,11 +6,13 @@ import { AppError, type ErrorCode } from '../../../kernel/errors.ts'
 const S3_ERRORS = {
   AccessDenied: [403, 'FORBIDDEN'],
   AuthorizationQueryParametersError: [400, 'VALIDATION'],
+  BadDigest: [400, 'VALIDATION'],
   EntityTooLarge: [400, 'TOO_LARGE'],
   EntityTooSmall: [400, 'VALIDATION'],
   InternalError: [500, 'INTERNAL'],
   InvalidAccessKeyId: [403, 'FORBIDDEN'],
   InvalidArgument: [400, 'VALIDATION'],
+  InvalidDigest: [400, 'VALIDATION'],
   InvalidPolicyDocument: [400, 'VALIDATION'],
   InvalidRange: [416, 'VALIDATION'],
   InvalidURI: [400, 'VALIDATION'],

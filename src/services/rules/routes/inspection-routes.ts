@@ -1,7 +1,7 @@
 /** Routes that look into a task at work. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { isoInstant, notAnInstant } from '../../../kernel/instant.ts'
+import { isInstant, isoInstant, notAnInstant } from '../../../kernel/instant.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import type { NodeCommand, NodePush, RulesService, StreamEvent, TaskLogQuery } from '../contract.ts'
 import { Issues, makeIssue, refuse } from '../../../kernel/issues.ts'
@@ -165,7 +165,7 @@ function readCommand(body: unknown): NodeCommand {
 function timeOf(name: 'from' | 'until', given: number | string | undefined, issues: Issues): object {
   if (given === undefined) return {}
   const time = typeof given === 'string' ? isoInstant(given) : given
-  if (Number.isFinite(time)) return { [name]: time }
+  if (isInstant(time)) return { [name]: time }
   issues.wrong(`/${name}`, `"${given}" ${notAnInstant(given)}; write epoch ms or ISO 8601`)
   return {}
 }

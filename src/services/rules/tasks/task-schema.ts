@@ -3,7 +3,7 @@ import { Type, type Static } from 'typebox'
 import { BnGraphSchema } from '../../../core/rule/bn/bn-graph.ts'
 import type { BnGraph } from '../../../core/rule/bn/bn-graph.ts'
 import { RuleSchema, TaskFromTemplateSchema, TaskSettingsSchema } from '../../../core/rule/rule-schema.ts'
-import type { Rule, TaskFromTemplate, TaskSettings } from '../../../core/rule/rule.ts'
+import type { Rule, TaskFromTemplate, TaskSettings, VariableDeclaration } from '../../../core/rule/rule.ts'
 import {
   AnyObject,
   EpochMs,
@@ -25,7 +25,11 @@ export const NetworkTaskSchema = Type.Object(
 
 /** A rule whose graph is in `bn` form, settings under `task`. */
 export const BnTaskSchema = Type.Object(
-  { ...BnGraphSchema.properties, task: Type.Optional(TaskSettingsSchema) },
+  {
+    ...BnGraphSchema.properties,
+    variables: RuleSchema.properties.variables,
+    task: Type.Optional(TaskSettingsSchema),
+  },
   { title: 'rule in bn form' },
 )
 
@@ -35,9 +39,13 @@ export const TaskSpecificationSchema = Type.Union(
   { description: 'a rule, a rule in bn form, a template by name with settings, or settings with a network' },
 )
 
-export type BnTask = BnGraph & { task?: TaskSettings }
+/** Of a rule: values by name, or declarations, as in a template. */
+interface WithVariables {
+  variables?: Readonly<Record<string, unknown>> | readonly VariableDeclaration[]
+}
+export type BnTask = BnGraph & WithVariables & { task?: TaskSettings }
 export type NetworkTask = TaskSettings & { network: BnGraph }
-export type TaskSpecification = Rule | TaskFromTemplate | BnTask | NetworkTask
+export type TaskSpecification = (Rule & WithVariables) | TaskFromTemplate | BnTask | NetworkTask
 
 /** What creation answers. */
 export const CreatedTaskSchema = Type.Object(

@@ -3,7 +3,7 @@ import { parseResource, resolveResource } from '../../../core/placeholders/resou
 import type { PlugNode } from '../../../core/rule/rule.ts'
 import type { Message } from '../../../core/task/origin.ts'
 import { AppError } from '../../../kernel/errors.ts'
-import { isoInstant, notAnInstant } from '../../../kernel/instant.ts'
+import { isInstant, isoInstant, notAnInstant } from '../../../kernel/instant.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
 import { Issues } from '../../../kernel/issues.ts'
 import type { TenantCollections } from '../collections.ts'
@@ -153,7 +153,7 @@ function readValues(resource: unknown, data: unknown): readonly Message[] {
 
 function timeOf(collected: unknown): number | undefined {
   if (collected === undefined) return undefined
-  if (typeof collected === 'number' && Number.isFinite(collected)) return collected
+  if (typeof collected === 'number' && isInstant(collected)) return collected
   return typeof collected === 'string' ? isoInstant(collected) : Number.NaN
 }
 

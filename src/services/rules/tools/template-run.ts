@@ -7,7 +7,7 @@ import type { Rule, RuleGraph, TaskSettings, Template } from '../../../core/rule
 import { validateRule, validateTemplate } from '../../../core/rule/validate.ts'
 import type { Message } from '../../../core/task/origin.ts'
 import type { PlugRegistry } from '../../../core/plug/plug.ts'
-import { isoInstant, notAnInstant } from '../../../kernel/instant.ts'
+import { isInstant, isoInstant, notAnInstant } from '../../../kernel/instant.ts'
 import { AppError, validationError, type Issue } from '../../../kernel/errors.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import { makeIssue, refuse } from '../../../kernel/issues.ts'
@@ -225,7 +225,7 @@ function metadataOf(
 function timeOf(message: { readonly timestamp?: unknown } | undefined): number | undefined {
   const timestamp = message?.timestamp
   const time = typeof timestamp === 'string' ? isoInstant(timestamp) : timestamp
-  return typeof time === 'number' && Number.isFinite(time) ? time : undefined
+  return typeof time === 'number' && isInstant(time) ? time : undefined
 }
 
 /** Shorter when the reader has gone; the loop sees it. */

@@ -1,0 +1,252 @@
+/**
+ * The header `Idempotency-Key` for every route that writes: the same request again has the first answer and does
+ * nothing. A key belongs to its tenant, method and path.
+ *
+ * IDEMPOTENCY-1 of requests with one key, one is carried out at a time, and none after one that was done
+ * IDEMPOTENCY-2 what was refused leaves its key free; of what may have been done and has no answer, the next request
+ *   says so, unless it may be carried out twice
+ * IDEMPOTENCY-3 no secret of an answer is kept
+ */
+import { createHmac } from 'node:crypto'
+import { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
+import { AppError } from '../../kernel/errors.ts'
+import { isPlainObject } from '../../kernel/json.ts'
+import type { Storage } from '../../storage/contract.ts'
+import { KeptAnswers, otherRequest, type KeptAnswer, type Place } from './kept-answers.ts'
+
+export interface KeepingOptions {
+  readonly storage: Pick<Storage, 'tenant'>
+  /** of prints: nobody can guess from them what a body said */
+  readonly secret: string | Uint8Array
+  /** epoch ms */
+  readonly now: () => number
+}
+
+/** Routes that keep keys by themselves, in the commit of what they write. */
+export const OWN_KEYS: ReadonlySet<string> = new Set([
+  '/resources/:id/events',
+  '/resources/:id',
+  '/messages',
+  '/resources/:id/commands',
+  '/converter/:name/ingest',
+])
+/** Routes that take a body and change nothing. */
+export const READS: ReadonlySet<string> = new Set([
+  '/series/query',
+  '/messages/query',
+  '/data/query',
+  '/models/:name/predict',
+  '/models/:name/classify',
+  '/models/:name/regress',
+  '/api/tasklogs',
+  '/api/variableDeclarations',
+  '/converter/:name/convert',
+  '/converter/test',
+])
+const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+/** Methods whose requests may be carried out twice. */
+const REPEATABLE: ReadonlySet<string> = new Set(['PUT', 'DELETE'])
+/** Failures before anything is written. */
+const UNDONE: ReadonlySet<string> = new Set(['UNAVAILABLE', 'CLOSED', 'FENCED'])
+/** Headers that belong to an answer. */
+const OWN_HEADERS = ['content-type', 'location', 'etag', 'link'] as const
+const SECRETS: ReadonlySet<string> = new Set(['secret', 'clientSecret', 'password', 'token', 'accessToken'])
+
+/** characters of an answer that is kept */
+const MAX_ANSWER = 16_384
+const MAX_CHARACTERS = 1_000
+
+type Outcome = { readonly kind: 'done' } | { readonly kind: 'failed'; readonly error: unknown }
+
+/** A request with a key, from its handler's beginning until its answer is kept. */
+class KeptRequest {
+  readonly #answers: KeptAnswers
+  readonly #place: Place
+  readonly #over: () => void
+  readonly #request: FastifyRequest
+  /** of its handler */
+  #outcome: Outcome | undefined
+  #status: number | undefined
+  #isEnded = false
+
+  constructor(answers: KeptAnswers, place: Place, over: () => void, request: FastifyRequest) {
+    this.#answers = answers
+    this.#place = place
+    this.#over = over
+    this.#request = request
+  }
+
+  async carryOut(reply: FastifyReply, work: () => unknown): Promise<unknown> {
+    // one that took its socket, or whose client is gone
+    reply.raw.once('close', () => {
+      if (this.#outcome?.kind === 'done') void this.#end(() => this.#answers.done(this.#place, undefined))
+    })
+    try {
+      const given = await work()
+      this.#outcome = { kind: 'done' }
+      // it was refused for the time that it took
+      if (this.#status !== undefined) await this.#end(() => this.#answers.done(this.#place, undefined))
+      return given
+    } catch (error) {
+      this.#outcome = { kind: 'failed', error }
+      if (this.#status !== undefined) await this.#failed(error)
+      throw error
+    }
+  }
+
+  async answered(reply: FastifyReply, payload: unknown): Promise<void> {
+    if (this.#status !== undefined) return
+    const { statusCode } = reply
+    this.#status = statusCode
+    if (this.#outcome?.kind === 'failed') return this.#failed(this.#outcome.error)
+    if (statusCode >= 500 && this.#outcome === undefined) return
+    if (statusCode >= 400) return this.#end(() => this.#answers.free(this.#place))
+    if (payload instanceof Readable) {
+      // its work may go on until it ends
+      payload.once('close', () => void this.#end(() => this.#answers.done(this.#place, undefined)))
+      return
+    }
+    await this.#end(() => this.#answers.done(this.#place, answerOf(reply, payload)))
+  }
+
+  #failed(error: unknown): Promise<void> {
+    const isUndone = error instanceof AppError && (error.status < 500 || UNDONE.has(error.code))
+    return this.#end(async () => {
+      if (isUndone) await this.#answers.free(this.#place)
+    })
+  }
+
+  /** The client has its answer also when it cannot be kept. */
+  async #end(keep: () => Promise<void>): Promise<void> {
+    if (this.#isEnded) return
+    this.#isEnded = true
+    try {
+      await keep()
+    } catch (error) {
+      this.#request.log.warn({ err: error }, 'the answer to a request with an Idempotency-Key could not be kept')
+    } finally {
+      this.#over()
+    }
+  }
+}
+
+interface Open {
+  readonly print: string
+  readonly over: Promise<void>
+}
+
+/** Makes the routes that are added to a scope from here on keep their answers. */
+export function keepAnswers(app: FastifyInstance, { storage, secret, now }: KeepingOptions): void {
+  const KEPT = Symbol('request with a key')
+  app.decorateRequest(KEPT, undefined)
+  type Holder = FastifyRequest & Record<typeof KEPT, KeptRequest | undefined>
+  const byTenant = new Map<string, KeptAnswers>()
+  const open = new Map<string, Open>()
+
+  const answersOf = (tenant: string): KeptAnswers => {
+    const known = byTenant.get(tenant)
+    if (known !== undefined) return known
+    const made = new KeptAnswers(storage.tenant(tenant), now())
+    byTenant.set(tenant, made)
+    return made
+  }
+
+  const once = async (request: FastifyRequest, reply: FastifyReply, key: string, work: () => unknown) => {
+    const { tenant, method, url, body } = request
+    const [path, query] = url.split('?', 2)
+    const id = digest(secret, [method, path, key])
+    const print = digest(secret, [query, printable(body)])
+    const place = `${tenant}\n${id}`
+    for (let first = open.get(place); first !== undefined; first = open.get(place)) {
+      if (first.print !== print) throw otherRequest()
+      await first.over
+    }
+    let over: () => void = () => undefined
+    const ended = new Promise<void>((resolve) => {
+      over = () => {
+        open.delete(place)
+        resolve()
+      }
+    })
+    open.set(place, { print, over: ended })
+    const answers = answersOf(tenant)
+    let begun
+    try {
+      begun = await answers.begin(id, print, now(), REPEATABLE.has(method))
+    } catch (error) {
+      over()
+      throw error
+    }
+    void answers.sweep(now()).catch((error: unknown) => request.log.warn({ err: error }, 'old keys were not let go'))
+    if (begun.kind === 'done') {
+      over()
+      return replay(reply, begun.answer)
+    }
+    const kept = new KeptRequest(answers, begun.place, over, request)
+    ;(request as Holder)[KEPT] = kept
+    return kept.carryOut(reply, work)
+  }
+
+  app.addHook('onRoute', (route) => {
+    if (!keepsKeys(route, app.prefix)) return
+    const { handler, onSend = [] } = route
+    route.handler = function (request, reply) {
+      const key = request.headers['idempotency-key']
+      if (key === undefined) return handler.call(this, request, reply)
+      if (key === '' || key.length > MAX_CHARACTERS || Array.isArray(key)) {
+        throw new AppError('VALIDATION', `Idempotency-Key: send 1 to ${MAX_CHARACTERS} characters`)
+      }
+      return once(request, reply, key, () => handler.call(this, request, reply))
+    }
+    route.onSend = [
+      async (request, reply, payload) => {
+        await (request as Holder)[KEPT]?.answered(reply, payload)
+        return payload
+      },
+      ...[onSend].flat(),
+    ]
+  })
+}
+
+function keepsKeys({ method, url, config }: RouteOptions, prefix: string): boolean {
+  const own = url.slice(prefix.length)
+  if (config?.access !== undefined && config.access !== 'key') return false
+  return [method].flat().some((one) => WRITES.has(one) && !(one === 'POST' && (OWN_KEYS.has(own) || READS.has(own))))
+}
+
+function replay(reply: FastifyReply, { status, headers, body }: KeptAnswer): FastifyReply {
+  return reply.code(status).headers(headers).header('idempotent-replay', 'true').send(body)
+}
+
+/** Undefined: it is too large to be kept. */
+function answerOf(reply: FastifyReply, payload: unknown): KeptAnswer | undefined {
+  const text = payload === undefined || payload === null ? '' : payload
+  if (typeof text !== 'string' || text.length > MAX_ANSWER) return undefined
+  const headers: Record<string, string> = {}
+  for (const name of OWN_HEADERS) {
+    const value = reply.getHeader(name)
+    if (value !== undefined) headers[name] = String(value)
+  }
+  const isJson = headers['content-type']?.includes('json') === true
+  return { status: reply.statusCode, headers, body: isJson ? withoutSecrets(text) : text }
+}
+
+function withoutSecrets(text: string): string {
+  if (![...SECRETS].some((name) => text.includes(`"${name}"`))) return text
+  const dropped: unknown = JSON.parse(text, (name, value: unknown) => (SECRETS.has(name) ? undefined : value))
+  return JSON.stringify(dropped)
+}
+
+/** Bytes by their content, everything else as JSON. */
+function printable(body: unknown): unknown {
+  if (body instanceof Uint8Array) return Buffer.from(body).toString('base64')
+  if (body instanceof Map) return [...(body as Map<unknown, unknown>)].map(([name, part]) => [name, printable(part)])
+  if (Array.isArray(body)) return body.map(printable)
+  if (!isPlainObject(body)) return body
+  return Object.entries(body).map(([name, part]) => [name, printable(part)])
+}
+
+function digest(secret: string | Uint8Array, parts: readonly unknown[]): string {
+  return createHmac('sha256', secret).update(JSON.stringify(parts)).digest('base64url')
+}

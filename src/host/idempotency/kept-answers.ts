@@ -1,0 +1,118 @@
+/** Answers to writes that came with a key, by tenant, for a day: what the same request is answered again. */
+import { AppError } from '../../kernel/errors.ts'
+import type { Collection, CollectionSpec, Expectation, Store } from '../../storage/contract.ts'
+import { forgetOldest } from '../../storage/walk.ts'
+
+/** What a client got. */
+export interface KeptAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+interface KeyRecord {
+  /** tells requests apart */
+  readonly print: string
+  /** epoch ms when the request came */
+  readonly at: number
+  /** `open`: it is under way, or its host ended meanwhile; `lost`: it was done, and its answer is not kept */
+  readonly state: 'open' | 'done' | 'lost'
+  readonly answer?: KeptAnswer
+}
+
+export const ANSWER_KEYS: CollectionSpec<KeyRecord> = {
+  name: 'answer_keys',
+  version: 1,
+  fields: { at: { type: 'number', of: ({ at }) => at } },
+}
+
+const DAY_MS = 86_400_000
+/** keys of one tenant; the oldest go first when there are more */
+export const MAX_KEYS = 50_000
+/** ms between two sweeps of a tenant */
+const SWEEP_MS = 600_000
+
+export type Begun =
+  { readonly kind: 'new'; readonly place: Place } | { readonly kind: 'done'; readonly answer: KeptAnswer }
+
+/** Where the answer goes. */
+export interface Place {
+  readonly id: string
+  readonly print: string
+  readonly at: number
+  readonly version: number
+}
+
+export class KeptAnswers {
+  readonly #records: Collection<KeyRecord>
+  #swept: number
+
+  constructor(store: Store, now: number) {
+    this.#records = store.collection(ANSWER_KEYS)
+    this.#swept = now
+  }
+
+  /**
+   * Reserves the key, or finds its answer. `CONFLICT` for one of another request, and for one of which it is not known
+   * what was done; `isRepeatable`: such a request is carried out again.
+   */
+  async begin(id: string, print: string, now: number, isRepeatable: boolean): Promise<Begun> {
+    const found = await this.#records.get(id)
+    let expect: Expectation = found?.version ?? 'absent'
+    if (found !== undefined && found.value.at > now - DAY_MS) {
+      const { state, answer } = found.value
+      if (found.value.print !== print) throw otherRequest()
+      if (state === 'done' && answer !== undefined) return { kind: 'done', answer }
+      if (!isRepeatable) throw state === 'open' ? unknown() : notKept()
+      expect = found.version
+    }
+    const version = await this.#reserve(id, { print, at: now, state: 'open' }, expect)
+    return { kind: 'new', place: { id, print, at: now, version } }
+  }
+
+  async #reserve(id: string, record: KeyRecord, expect: Expectation): Promise<number> {
+    try {
+      return await this.#records.put(id, record, expect)
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'CONFLICT') throw elsewhere()
+      throw error
+    }
+  }
+
+  /** It was done. Without an answer: it was too large to be kept, or nobody knows it. */
+  async done({ id, print, at, version }: Place, answer: KeptAnswer | undefined): Promise<void> {
+    const state = answer === undefined ? 'lost' : 'done'
+    await this.#records.put(id, { print, at, state, ...(answer && { answer }) }, version)
+  }
+
+  /** Nothing was done: the key is free again. */
+  async free({ id, version }: Place): Promise<void> {
+    await this.#records.delete(id, version)
+  }
+
+  /** Lets go of those that count no more, now and then. */
+  async sweep(now: number): Promise<void> {
+    if (Math.abs(now - this.#swept) < SWEEP_MS) return
+    this.#swept = now
+    await forgetOldest(this.#records, 'at', { until: now - DAY_MS, most: MAX_KEYS })
+  }
+}
+
+/** Two requests with one key that are not the same. */
+export function otherRequest(): AppError {
+  return new AppError('CONFLICT', 'Idempotency-Key: it was used for another request; choose a new one')
+}
+
+function unknown(): AppError {
+  const text = 'the first request with it was under way when its host ended, or failed inside'
+  return new AppError('CONFLICT', `Idempotency-Key: ${text}; look whether it was done, then choose a new key`)
+}
+
+function notKept(): AppError {
+  const text = 'the first request with it was done, and its answer was too large to be kept, or came too late'
+  return new AppError('CONFLICT', `Idempotency-Key: ${text}; read what is there`)
+}
+
+function elsewhere(): AppError {
+  return new AppError('CONFLICT', 'Idempotency-Key: another host has a request with it under way; send it again')
+}

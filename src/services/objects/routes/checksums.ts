@@ -1,0 +1,101 @@
+/** Checksums that a client sends with a content: what came is held against them before it becomes an object. */
+import { createHash } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { S3Error } from '../signing/s3-error.ts'
+
+interface Checksum {
+  update(piece: Uint8Array): void
+  /** in base64 */
+  digest(): string
+}
+
+interface Expected {
+  readonly header: string
+  readonly wanted: string
+  readonly made: Checksum
+}
+
+const PREFIX = 'x-amz-checksum-'
+/** bytes of each, and how it is made */
+const KINDS: ReadonlyMap<string, readonly [bytes: number, make: () => Checksum]> = new Map([
+  ['content-md5', [16, () => hashed('md5')]],
+  [`${PREFIX}sha1`, [20, () => hashed('sha1')]],
+  [`${PREFIX}sha256`, [32, () => hashed('sha256')]],
+  [`${PREFIX}crc32`, [4, () => summed((piece, sum) => crc32(piece, sum))]],
+  [`${PREFIX}crc32c`, [4, () => summed(crc32c)]],
+])
+/** It says how the checksum was made, and is none. */
+const TOLD = new Set([`${PREFIX}type`, `${PREFIX}mode`, `${PREFIX}algorithm`])
+
+/** The same pieces; `BadDigest` at their end when they are not what the headers say. Throws for headers that are none. */
+export function checkedContent(
+  headers: ReadonlyMap<string, string>,
+  content: AsyncIterable<Uint8Array>,
+): AsyncIterable<Uint8Array> {
+  const all = [...headers].flatMap(([header, wanted]) => expectedBy(header, wanted))
+  return all.length === 0 ? content : holding(all, content)
+}
+
+function expectedBy(header: string, wanted: string): readonly Expected[] {
+  const kind = KINDS.get(header)
+  if (kind === undefined) {
+    if (!header.startsWith(PREFIX) || TOLD.has(header)) return []
+    throw new S3Error(
+      'NotImplemented',
+      `The header ${header} is not read here; send one of ${[...KINDS.keys()].join(', ')}`,
+    )
+  }
+  const [bytes, make] = kind
+  if (Buffer.from(wanted, 'base64').length !== bytes) {
+    throw new S3Error('InvalidDigest', `The ${header} you specified is not valid: it is the base64 of ${bytes} bytes`)
+  }
+  return [{ header, wanted, made: make() }]
+}
+
+async function* holding(
+  all: readonly Expected[],
+  content: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const piece of content) {
+    for (const { made } of all) made.update(piece)
+    yield piece
+  }
+  for (const { header, wanted, made } of all) {
+    const found = made.digest()
+    if (found === wanted.trim()) continue
+    throw new S3Error('BadDigest', `The ${header} you specified did not match what we received: it has ${found}`)
+  }
+}
+
+function hashed(algorithm: string): Checksum {
+  const hash = createHash(algorithm)
+  return { update: (piece) => void hash.update(piece), digest: () => hash.digest('base64') }
+}
+
+function summed(add: (piece: Uint8Array, sum: number) => number): Checksum {
+  let sum = 0
+  return {
+    update: (piece) => {
+      sum = add(piece, sum)
+    },
+    digest: () => {
+      const bytes = Buffer.alloc(4)
+      bytes.writeUInt32BE(sum)
+      return bytes.toString('base64')
+    },
+  }
+}
+
+/** Castagnoli's polynomial, reversed. */
+const POLYNOMIAL = 0x82f63b78
+const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let sum = byte
+  for (let bit = 0; bit < 8; bit++) sum = sum & 1 ? (sum >>> 1) ^ POLYNOMIAL : sum >>> 1
+  return sum
+})
+
+function crc32c(piece: Uint8Array, before: number): number {
+  let sum = ~before
+  for (const byte of piece) sum = (sum >>> 8) ^ (TABLE[(sum ^ byte) & 0xff] ?? 0)
+  return ~sum >>> 0
+}

@@ -1,0 +1,104 @@
+/** Every route that writes, asked the same by many at once: none of them learns how the store found out. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fastify, type FastifyInstance } from 'fastify'
+import { packTar } from 'modern-tar'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { host } from '../../src/host/index.ts'
+import {
+  ApiStory,
+  JSON_TYPE,
+  operationsOf,
+  type Answer,
+  type ApiDocument,
+  type Ask,
+  type Operation,
+} from './api-story.ts'
+import { basic } from './sample-host.ts'
+
+const MANY = 12
+/** What the store says to its callers about versions that it did not expect. */
+const INTERNAL = /is (?:not )?there in|was expected|should not be there|read again, then write|at the same time, again/
+
+const data = mkdtempSync(join(tmpdir(), 'reflexarc-concurrent-'))
+let app: FastifyInstance
+let story: ApiStory
+let operations: readonly Operation[]
+const ask: Ask = ({ method = 'GET', headers = {}, ...more }) =>
+  app.inject({ method: method as 'GET', headers: { authorization: basic('k', 's'), ...headers }, ...more })
+const atOnce = (one: (place: number) => Promise<Answer>): Promise<readonly Answer[]> =>
+  Promise.all(Array.from({ length: MANY }, (_, place) => one(place)))
+
+beforeAll(async () => {
+  app = fastify()
+  await app.register(host, { data, key: 'k', secret: 's' })
+  operations = operationsOf((await app.inject('/docs/json')).json<ApiDocument>())
+  story = new ApiStory(ask)
+  await story.prepare()
+  for await (const [{ operationId }, { statusCode, body }] of story.tell(operations))
+    if (statusCode >= 300) throw new Error(`${operationId}: ${body}`)
+})
+afterAll(async () => {
+  await app.close()
+  rmSync(data, { recursive: true, force: true })
+})
+
+/** Refusals that tell of the inside. */
+const toldOf = (who: string, answers: readonly Answer[]): readonly string[] =>
+  answers.flatMap(({ statusCode, body }) => (statusCode >= 400 && INTERNAL.test(body) ? [`${who} ${body}`] : []))
+
+describe('the same write at the same time', () => {
+  it('is done one after the other by every route that has an example', async () => {
+    const told: string[] = []
+    let count = 0
+    for (const operation of operations) {
+      const example = operation.requestBody?.content[JSON_TYPE]?.example
+      if (example === undefined || operation.method === 'get') continue
+      count++
+      const asked = { method: operation.method.toUpperCase(), url: story.urlOf(operation) }
+      const headers = { 'content-type': JSON_TYPE }
+      const answers = await atOnce(() => ask({ ...asked, headers, payload: JSON.stringify(example) }))
+      told.push(...toldOf(operation.operationId, answers))
+    }
+    expect(count).toBeGreaterThan(75)
+    expect(told).toEqual([])
+  })
+
+  it('is done for versions of one webscript that differ, and for its publishing beside its rebuilding', async () => {
+    const answers = await atOnce((place) => uploadScript('many', `1.${place}.0`))
+    expect(answers.map(({ statusCode, body }) => (statusCode < 300 ? '' : body))).toEqual(answers.map(() => ''))
+    await uploadScript('mixed', '1.0.0', '&draft=true')
+    const url = '/registry/v2/webscripts/mixed/versions/1.0.0'
+    const both = await atOnce((place) =>
+      ask({ method: 'POST', url: `${url}/${place % 2 === 0 ? 'rebuild' : 'publish'}?async=true` }),
+    )
+    expect(toldOf('mixed', both)).toEqual([])
+    expect(both.filter(({ statusCode }) => statusCode < 300).length).toBeGreaterThan(1)
+  })
+
+  it('is done by every route that deletes', async () => {
+    const told: string[] = []
+    const deleting = operations.filter(({ method }) => method === 'delete')
+    expect(deleting.length).toBeGreaterThan(20)
+    for (const operation of deleting)
+      told.push(
+        ...toldOf(operation.operationId, await atOnce(() => ask({ method: 'DELETE', url: story.urlOf(operation) }))),
+      )
+    expect(told).toEqual([])
+  })
+})
+
+async function uploadScript(name: string, version: string, query = ''): Promise<Answer> {
+  const files = {
+    'webscript.json': JSON.stringify({ name, version, runtime: 'web-node24' }),
+    'index.js': 'exports.handleRequest = (req, res) => res.send("x")',
+  }
+  const entries = Object.entries(files).map(([path, body]) => ({ header: { name: path, size: body.length }, body }))
+  return ask({
+    method: 'POST',
+    url: `/registry/v2/webscripts?deploy=false${query}`,
+    headers: { 'content-type': 'application/x-tar' },
+    payload: Buffer.from(await packTar(entries)),
+  })
+}

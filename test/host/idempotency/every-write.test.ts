@@ -1,0 +1,64 @@
+/** Every route that writes keeps its answers, but for those that are named with their reason. */
+import { fastify, type FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { OWN_KEYS, READS } from '../../../src/host/idempotency/keep-answers.ts'
+import { host } from '../../../src/host/index.ts'
+import { ApiStory, operationsOf, type Answer, type ApiDocument, type Ask, type Operation } from '../api-story.ts'
+import { printedRoutes } from '../printed-routes.ts'
+import { basic } from '../sample-host.ts'
+
+let app: FastifyInstance
+let operations: readonly Operation[]
+const exempt = new Set([...OWN_KEYS, ...READS].map((url) => url.replaceAll(/:\w+/g, 'one')))
+const plain = ({ path }: Operation) => path.replaceAll(/\{(\w+|\*)\}/g, 'one')
+const isExempt = (one: Operation) => one.method === 'post' && exempt.has(plain(one))
+/** answers that are streams, or too large to be kept */
+const STREAMED = /Publish$|patchTasks|patchTemplates|deleteTasks|postTemplates?(?:Run|Debug)/
+
+beforeAll(async () => {
+  app = fastify()
+  await app.register(host, { store: 'memory:', key: 'k', secret: 's' })
+  operations = operationsOf((await app.inject('/docs/json')).json<ApiDocument>())
+})
+afterAll(() => app.close())
+
+describe('every route that writes', () => {
+  it('that is named as one that does not keep answers is there', () => {
+    const routes = new Set(printedRoutes(app).map(({ method, url }) => `${method} ${url}`))
+    expect([...exempt].filter((url) => !routes.has(`POST ${url}`))).toEqual([])
+  })
+
+  it('answers the same request again with the first answer', async () => {
+    const twice: (readonly [Answer, Answer])[] = []
+    let number = 0
+    const once: Ask = ({ method = 'GET', headers = {}, ...more }) =>
+      app.inject({ method: method as 'GET', headers: { authorization: basic('k', 's'), ...headers }, ...more })
+    const ask: Ask = async (asked) => {
+      if ((asked.method ?? 'GET') === 'GET') return once(asked)
+      const headers = { ...asked.headers, 'idempotency-key': `key ${number++}` }
+      const first = await once({ ...asked, headers })
+      twice.push([first, await once({ ...asked, headers })])
+      return first
+    }
+    const story = new ApiStory(ask)
+    await story.prepare()
+    const odd: string[] = []
+    const check = (one: Operation) => {
+      const [first, second] = twice.at(-1) ?? []
+      if (first === undefined || second === undefined || first.statusCode >= 400) return
+      const isReplay = second.headers['idempotent-replay'] === 'true'
+      if (isExempt(one) !== isReplay) return
+      if (!isExempt(one) && isReplay && second.statusCode === first.statusCode) return
+      if (STREAMED.test(one.operationId) && second.statusCode === 409) return
+      odd.push(`${one.operationId} ${first.statusCode} ${second.statusCode} ${isReplay} ${second.body.slice(0, 200)}`)
+    }
+    for await (const [operation] of story.tell(operations)) check(operation)
+    for (const operation of operations.filter(({ method }) => method === 'delete')) {
+      await ask({ method: 'DELETE', url: story.urlOf(operation) })
+      check(operation)
+    }
+    expect(odd).toEqual([])
+    const replayed = twice.filter(([, second]) => second.headers['idempotent-replay'] === 'true')
+    expect(replayed.length).toBeGreaterThan(70)
+  })
+})
