@@ -69,9 +69,9 @@ function opener(recording: readonly Message[]): Open {
   }
   const reading = { zone: zoneOf('UTC'), resource: RESOURCE }
   return async () => {
-    const { problems } = await checkRecording(source, reading)
+    const { problems, reading: surveyed } = await checkRecording(source, reading)
     if (problems.length > 0) throw new Error(`sweep: ${problems[0]?.message}`)
-    return messagesOf(source, reading)
+    return messagesOf(source, surveyed)
   }
 }
 

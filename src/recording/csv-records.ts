@@ -9,7 +9,7 @@ export interface RecordTaker {
 
 /**
  * Records of a CSV text by RFC 4180, from its lines: cells may stand in quotes, and then hold commas, line breaks and
- * doubled quotes. Blank lines between records are nothing.
+ * doubled quotes. A CR before the end of a line is part of the end, but inside of quotes. Blank lines between records are nothing.
  *
  * A quote that is opened and never closed properly would swallow the rest of the file. It is reported where it was
  * opened, and reading goes on in the line after it, so that one slip hides no other. That stays linear: of the lines
@@ -38,7 +38,7 @@ export class CsvRecords {
   line(text: string, number: number): void {
     if (this.#lines.length === 0) {
       if (text.trim() === '') return
-      if (!text.includes('"')) return this.#taker.record(text.split(','), number)
+      if (!text.includes('"')) return this.#taker.record(withoutReturn(text).split(','), number)
       this.#first = number
     }
     this.#lines.push(text)
@@ -80,7 +80,7 @@ export class CsvRecords {
         this.#cells.push(this.#cell)
         this.#cell = ''
         quoted = false
-        if (at === line.length) return undefined
+        if (at === line.length || (line[at] === '\r' && at + 1 === line.length)) return undefined
         if (line[at] !== ',') {
           return {
             message: `there is text after the closing quote of cell ${this.#cells.length}`,
@@ -93,7 +93,7 @@ export class CsvRecords {
         at++
       } else {
         const comma = line.indexOf(',', at)
-        const cell = line.slice(at, comma === -1 ? undefined : comma)
+        const cell = comma === -1 ? withoutReturn(line.slice(at)) : line.slice(at, comma)
         if (cell.includes('"')) {
           return {
             message: `cell ${this.#cells.length + 1} has a quote in the middle`,
@@ -121,4 +121,8 @@ export class CsvRecords {
     this.#lines = []
     this.#length = 0
   }
+}
+
+function withoutReturn(text: string): string {
+  return text.endsWith('\r') ? text.slice(0, -1) : text
 }

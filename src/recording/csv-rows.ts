@@ -4,10 +4,12 @@
  * `CsvFormat`, which says what is wrong.
  */
 import { ByteTexts } from './byte-texts.ts'
-import { cellValue, isMetricName } from './csv-cells.ts'
+import { lookAt, type ColumnLook, type ColumnTypes } from './column-types.ts'
+import { CellFault, cellValue, isMetricName } from './csv-cells.ts'
 import { MAX_LINE, type TakenLines } from './lines.ts'
 import type { RecordedRow } from './message-taker.ts'
 import type { RecordingTimes } from './times.ts'
+import type { ValueType, ValueTypes } from './value-types.ts'
 
 /** Which column is what; -1 where none is. */
 export interface CsvColumns {
@@ -22,6 +24,11 @@ export interface CsvRowsOptions {
   /** each name once, none empty */
   readonly header: readonly string[]
   readonly columns: CsvColumns
+  readonly types: ValueTypes | undefined
+  /** of columns that name theirs in the header */
+  readonly ownTypes: readonly (ValueType | undefined)[]
+  /** the file is looked through for what its columns are: rows have no values */
+  readonly look: ColumnTypes | undefined
   /** of rows that name none */
   readonly resource: string | undefined
   readonly times: RecordingTimes
@@ -56,12 +63,18 @@ export class CsvRows {
   readonly #hashes: Int32Array
   readonly #resources = new ByteTexts((text) => text.trim())
   readonly #metrics = new ByteTexts(metricOf)
-  readonly #values = new ByteTexts(cellValue)
+  /** faults have no name of a metric, because nobody is told of them */
+  readonly #values = new Map<ValueType, ByteTexts<unknown>>()
+  readonly #looks = new ByteTexts(lookAt)
+  /** by column, but in the long form */
+  readonly #columns: readonly CellColumn[]
   readonly #row = new Row()
 
   constructor(options: CsvRowsOptions) {
     this.#options = options
     const cells = options.header.length
+    const isWide = options.columns.value === -1
+    this.#columns = isWide ? options.header.map((metric, cell) => this.#columnOf(metric, cell)) : []
     this.#last = cells - 1
     this.#ends = new Int32Array(cells)
     this.#hashes = new Int32Array(cells)
@@ -117,29 +130,64 @@ export class CsvRows {
     if (resource === undefined) return false
     row.resource = resource
     row.count = 0
-    if (columns.value === -1) this.#takeAll(chunk, start)
-    else {
+    if (columns.value === -1) {
+      if (!this.#takeAll(chunk, start, line)) return false
+    } else {
       const metric = this.#meaning(this.#metrics, chunk, columns.metric, start)
       if (metric === undefined) return false
-      this.#takeCell(chunk, columns.value, start, metric)
+      if (!this.#takeCell(chunk, columns.value, start, this.#columnOf(metric, columns.value), line)) return false
     }
     return takeRow(row, line)
   }
 
-  #takeAll(chunk: Uint8Array, start: number): void {
+  #takeAll(chunk: Uint8Array, start: number, line: number): boolean {
     const { header, columns } = this.#options
     for (let cell = 0; cell < header.length; cell += 1) {
-      if (cell !== columns.time && cell !== columns.resource) this.#takeCell(chunk, cell, start, header[cell] ?? '')
+      if (cell === columns.time || cell === columns.resource) continue
+      const column = this.#columns[cell]
+      if (column !== undefined && !this.#takeCell(chunk, cell, start, column, line)) return false
     }
+    return true
   }
 
-  #takeCell(chunk: Uint8Array, cell: number, rowStart: number, metric: string): void {
+  #columnOf(metric: string, cell: number): CellColumn {
+    const { types, ownTypes, look } = this.#options
+    const given = types?.get(metric)
+    if (given !== undefined) look?.sawGiven(metric)
+    const type = given ?? ownTypes[cell]
+    const isOpen = type === undefined && cell !== this.#options.columns.time && cell !== this.#options.columns.resource
+    return { metric, type: type ?? 'text', look: isOpen ? look?.of(metric) : undefined }
+  }
+
+  /** False: it is not what its column is. */
+  #takeCell(
+    chunk: Uint8Array,
+    cell: number,
+    rowStart: number,
+    { metric, type, look }: CellColumn,
+    line: number,
+  ): boolean {
     const start = this.#startOf(cell, rowStart)
     const end = this.#ends[cell] ?? 0
-    if (start === end) return
-    const number = decimal(chunk, start, end)
-    const value = Number.isNaN(number) ? this.#values.get(chunk, start, end, this.#hashes[cell] ?? 0) : number
+    if (start === end) return true
+    const hash = this.#hashes[cell] ?? 0
+    if (this.#options.look !== undefined) {
+      if (look === undefined || look.isDecided) return true
+      if (isPlainDecimal(chunk, start, end)) look.takeNumber()
+      else look.take(this.#looks.get(chunk, start, end, hash), line)
+      return true
+    }
+    const number = type === 'number' ? decimal(chunk, start, end) : Number.NaN
+    const value = Number.isNaN(number) ? this.#valuesOf(type).get(chunk, start, end, hash) : number
+    if (value instanceof CellFault) return false
     if (value !== undefined) this.#row.add(metric, value)
+    return true
+  }
+
+  #valuesOf(type: ValueType): ByteTexts<unknown> {
+    let values = this.#values.get(type)
+    if (values === undefined) this.#values.set(type, (values = new ByteTexts((text) => cellValue(text, type, ''))))
+    return values
   }
 
   #meaning<Meaning>(texts: ByteTexts<Meaning>, chunk: Uint8Array, cell: number, rowStart: number): Meaning {
@@ -149,6 +197,12 @@ export class CsvRows {
   #startOf(cell: number, rowStart: number): number {
     return cell === 0 ? rowStart : (this.#ends[cell - 1] ?? 0) + 1
   }
+}
+
+interface CellColumn {
+  readonly metric: string
+  readonly type: ValueType
+  readonly look: ColumnLook | undefined
 }
 
 /** Undefined: it cannot be one. */
@@ -173,4 +227,12 @@ function decimal(bytes: Uint8Array, start: number, end: number): number {
   // both are exact, so that what is rounded is the quotient alone
   const number = point === -1 ? digits : digits / (POWERS[end - point - 1] ?? 1)
   return isNegative ? -number : number
+}
+
+/** Whether it is surely a plain decimal, as `kindOf` says: the most common form of it. */
+function isPlainDecimal(bytes: Uint8Array, start: number, end: number): boolean {
+  const first = bytes[start] === MINUS ? start + 1 : start
+  if (end - first > EXACT_DIGITS || Number.isNaN(decimal(bytes, start, end))) return false
+  if (bytes[end - 1] === POINT) return false
+  return bytes[first] !== ZERO || end - first === 1 || bytes[first + 1] === POINT
 }

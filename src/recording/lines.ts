@@ -27,7 +27,7 @@ const LINE_FEED = 10
 /** bytes that come as texts before the taker is asked again, at most */
 const MAX_TEXTS = 1 << 16
 
-/** Cuts chunks of bytes (UTF-8) into lines. A byte order mark and the ends of lines (LF, CRLF) are taken away. */
+/** Cuts chunks of bytes (UTF-8) into lines at each LF. A byte order mark is taken away; a CR before the LF stays. */
 export class LineSplitter {
   readonly #taker: LineTaker
   readonly #decoder = new TextDecoder()
@@ -83,7 +83,7 @@ export class LineSplitter {
   #finish(line: string): void {
     if (this.#skipping) this.#skipping = false
     else if (line.length > MAX_LINE) this.#taker.tooLong(this.#number)
-    else this.#taker.line(line.endsWith('\r') ? line.slice(0, -1) : line, this.#number)
+    else this.#taker.line(line, this.#number)
     this.#number++
   }
 

@@ -1,6 +1,10 @@
 /** What readers of recordings hand over: messages, and what is wrong in which line. */
 import type { TakenLines } from './lines.ts'
+import type { EpochUnit } from '../kernel/epoch-unit.ts'
 import type { ClockZone } from './read-time.ts'
+import type { EpochSpan } from './times.ts'
+import type { Encoding } from './utf8.ts'
+import type { ValueTypes } from './value-types.ts'
 
 /** A message of a recording: broker fields with the time as epoch ms. */
 export interface RecordedMessage {
@@ -41,12 +45,24 @@ export interface ReadingOptions {
   zone: ClockZone
   /** for messages that name none */
   resource: string | undefined
+  /** of epoch numbers; default ms */
+  unit?: EpochUnit
+  /** default utf-8 */
+  encoding?: Encoding
+  /** what metrics are; a column of a CSV that is not named is text, unless its header says otherwise */
+  types?: ValueTypes
   /** each line that cannot be read is told, also where they are alike */
   everyProblem?: boolean
 }
 
 /** A format of recordings, fed line by line. */
 export interface MessageFormat {
+  /** of what was read so far */
+  readonly epochs: EpochSpan | undefined
+  /** what was told of the whole file: none of its lines can be used */
+  readonly fileProblems?: readonly LineProblem[]
+  /** types that the file itself names */
+  readonly ownTypes?: ValueTypes
   line(text: string, number: number): void
   /** as of a LineTaker */
   lines?(chunk: Uint8Array, start: number, number: number): TakenLines

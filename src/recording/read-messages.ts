@@ -1,8 +1,12 @@
 /** Reads a recording whose format its first character decides. */
+import type { ColumnTypes } from './column-types.ts'
 import { CsvFormat } from './csv-format.ts'
 import { LineSplitter, MAX_LINE, NO_LINES, type LineTaker, type TakenLines } from './lines.ts'
-import type { MessageFormat, MessageTaker, ReadingOptions } from './message-taker.ts'
+import type { LineProblem, MessageFormat, MessageTaker, ReadingOptions } from './message-taker.ts'
 import { NdjsonFormat } from './ndjson-format.ts'
+import type { EpochSpan } from './times.ts'
+import { asUtf8 } from './utf8.ts'
+import type { ValueTypes } from './value-types.ts'
 
 export type RecordingFormat = 'CSV' | 'NDJSON'
 
@@ -16,41 +20,82 @@ export async function* readMessages(
   options: ReadingOptions,
   taker: MessageTaker,
 ): AsyncGenerator<undefined, RecordingFormat | undefined> {
-  const lines = new Lines(options, taker)
+  const { kind, isRefused } = yield* readLines(content, options, taker)
+  return isRefused ? undefined : kind
+}
+
+/** What is known of a file when its lines have been read. */
+export interface ReadFile {
+  readonly kind: RecordingFormat | undefined
+  /** the file is of a kind whose other lines are not worth a look */
+  readonly isRefused: boolean
+  /** what was told of the whole file */
+  readonly fileProblems: readonly LineProblem[]
+  readonly epochs: EpochSpan | undefined
+  /** of columns that name theirs */
+  readonly ownTypes: ValueTypes
+}
+
+/** With `columns` a CSV is looked through for what they are, and gives no messages. */
+export async function* readLines(
+  content: AsyncIterable<Uint8Array>,
+  options: ReadingOptions,
+  taker: MessageTaker,
+  columns?: ColumnTypes,
+): AsyncGenerator<undefined, ReadFile> {
+  const lines = new Lines(options, taker, columns)
   const splitter = new LineSplitter(lines)
   let first = true
-  for await (const chunk of content) {
+  for await (const chunk of asUtf8(content, options.encoding ?? 'utf-8')) {
     const foreign = first ? foreignBytes(chunk) : undefined
-    if (foreign !== undefined) {
-      taker.problem({ line: 1, ...foreign })
-      return undefined
-    }
+    if (foreign !== undefined) return lines.refuse({ line: 1, ...foreign })
     first = false
     splitter.push(chunk)
-    if (lines.refused) return undefined
+    if (lines.isRefused) return lines
     yield
   }
   splitter.end()
   lines.end()
   yield
-  return lines.kind
+  return lines
 }
 
-class Lines implements LineTaker {
+class Lines implements LineTaker, ReadFile {
   readonly #options: ReadingOptions
   readonly #taker: MessageTaker
+  readonly #columns: ColumnTypes | undefined
   #format: MessageFormat | undefined
+  readonly #problems: LineProblem[] = []
   kind: RecordingFormat | undefined
-  /** the file is of a kind whose other lines are not worth a look */
-  refused = false
+  isRefused = false
 
-  constructor(options: ReadingOptions, taker: MessageTaker) {
+  constructor(options: ReadingOptions, taker: MessageTaker, columns: ColumnTypes | undefined) {
     this.#options = options
     this.#taker = taker
+    this.#columns = columns
+  }
+
+  get epochs(): EpochSpan | undefined {
+    return this.#format?.epochs
+  }
+
+  get ownTypes(): ValueTypes {
+    return this.#format?.ownTypes ?? NO_TYPES
+  }
+
+  get fileProblems(): readonly LineProblem[] {
+    return [...this.#problems, ...(this.#format?.fileProblems ?? [])]
+  }
+
+  refuse(problem: LineProblem): this {
+    this.isRefused = true
+    this.#problems.push(problem)
+    this.#taker.problem(problem)
+    return this
   }
 
   line(text: string, number: number): void {
-    if (this.refused) return
+    if (this.isRefused) return
     this.#format ??= this.#choose(text.trimStart(), number)
     this.#format?.line(text, number)
   }
@@ -74,17 +119,18 @@ class Lines implements LineTaker {
   #choose(start: string, line: number): MessageFormat | undefined {
     if (start === '') return undefined
     if (start.startsWith('[')) {
-      this.refused = true
       const suggestion = 'write one message a line without the list around them: jq -c ".[]" FILE'
-      this.#taker.problem({ line, message: 'the recording is one JSON list', suggestion })
+      this.refuse({ line, message: 'the recording is one JSON list', suggestion })
       return undefined
     }
     this.kind = start.startsWith('{') ? 'NDJSON' : 'CSV'
     return this.kind === 'CSV'
-      ? new CsvFormat(this.#options, this.#taker)
-      : new NdjsonFormat(this.#options, this.#taker)
+      ? new CsvFormat(this.#options, this.#taker, this.#columns)
+      : new NdjsonFormat(this.#options, this.#taker, this.#columns)
   }
 }
+
+const NO_TYPES: ValueTypes = new Map()
 
 function foreignBytes(chunk: Uint8Array): { message: string; suggestion: string } | undefined {
   const [a, b] = chunk

@@ -1,5 +1,7 @@
 /** Times as people write them: on the command line, and in recordings. */
 
+import { msOf, type EpochUnit } from '../kernel/epoch-unit.ts'
+
 /** A time zone as far as reading a clock needs it: readings are epoch ms of that reading taken as UTC. */
 export interface ClockZone {
   readonly name: string
@@ -9,25 +11,30 @@ export interface ClockZone {
 
 export const UTC: ClockZone = { name: 'UTC', instantsOf: (reading) => [reading] }
 
+/** Of an epoch number, also one that stands in a text; undefined for all else. */
+export function epochNumber(value: unknown): number | undefined {
+  if (typeof value === 'number') return value
+  const text = typeof value === 'string' ? value.trim() : ''
+  return NUMBER.test(text) ? Number(text) : undefined
+}
+
 const TIME =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(?:([Zz])|([+-])(\d{2}):?(\d{2})?)?)?$/
 const NUMBER = /^-?\d+(?:\.\d+)?$/
-/** In seconds this is the year 5138, in milliseconds the spring of 1973: nothing anybody records lies on the wrong side. */
-const SECONDS_BELOW = 100_000_000_000
 /** The last instant that a Date can hold. */
 const LAST = 8_640_000_000_000_000
 
-export const TIME_FORMS = 'write 2025-01-31T08:00:00Z, 2025-01-31 08:00:00, or epoch seconds or milliseconds'
+export const TIME_FORMS = 'write 2025-01-31T08:00:00Z, 2025-01-31 08:00:00, or epoch milliseconds'
 
 /** The instants a text may mean (two for a clock reading that occurs twice), or what is wrong with it. */
 export type TimeReading = { times: readonly number[] } | { message: string; suggestion: string }
 
 /**
  * Reads a time: ISO 8601 with or without an offset, the same with a blank for the T, a day alone (its midnight), or an
- * epoch number: below 100,000,000,000 it is seconds, from there on milliseconds. Without an offset it is read in `zone`.
+ * epoch number in `unit`. Without an offset it is read in `zone`.
  */
-export function readTime(value: unknown, zone: ClockZone): TimeReading {
-  if (typeof value === 'number') return epoch(value, String(value))
+export function readTime(value: unknown, zone: ClockZone, unit: EpochUnit = 'ms'): TimeReading {
+  if (typeof value === 'number') return epoch(value, String(value), unit)
   if (typeof value !== 'string') return { message: `${JSON.stringify(value)} is not a time`, suggestion: TIME_FORMS }
   const common = commonInstant(value)
   if (common !== undefined) return { times: [common] }
@@ -35,7 +42,7 @@ export function readTime(value: unknown, zone: ClockZone): TimeReading {
   if (text === '') return { message: 'the time is empty', suggestion: TIME_FORMS }
   const match = TIME.exec(text)
   if (match === null) {
-    if (NUMBER.test(text)) return epoch(Number(text), text)
+    if (NUMBER.test(text)) return epoch(Number(text), text, unit)
     return { message: `"${shorten(text)}" is not a time`, suggestion: TIME_FORMS }
   }
   const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', utc, sign, offHours, offMinutes] =
@@ -70,8 +77,8 @@ function commonInstant(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : time
 }
 
-function epoch(value: number, text: string): TimeReading {
-  const ms = Math.abs(value) < SECONDS_BELOW ? Math.round(value * 1000) : Math.round(value)
+function epoch(value: number, text: string, unit: EpochUnit): TimeReading {
+  const ms = msOf(value, unit)
   if (Number.isFinite(ms) && Math.abs(ms) <= LAST) return { times: [ms] }
   return { message: `${shorten(text)} is not a time that a calendar can hold`, suggestion: TIME_FORMS }
 }

@@ -1,6 +1,13 @@
 /** The times of a recording in their order, also where a clock shows one twice. */
 import { copyOf, isEqual, textOf } from './byte-texts.ts'
-import { readTime, type ClockZone, type TimeReading } from './read-time.ts'
+import type { EpochUnit } from '../kernel/epoch-unit.ts'
+import { epochNumber, readTime, type ClockZone, type TimeReading } from './read-time.ts'
+
+/** Epoch numbers of a file, as they are written. */
+export interface EpochSpan {
+  least: number
+  most: number
+}
 
 /**
  * Times of one recording, in its order. A clock reading that occurs twice (the hour after summer time ends) is taken as
@@ -8,6 +15,9 @@ import { readTime, type ClockZone, type TimeReading } from './read-time.ts'
  */
 export class RecordingTimes {
   readonly #zone: ClockZone
+  readonly #unit: EpochUnit
+  /** undefined: all times are written otherwise */
+  epochs: EpochSpan | undefined
   #last = Number.NEGATIVE_INFINITY
   /** as it was written; the next line often has the same */
   #lastText: unknown
@@ -16,13 +26,16 @@ export class RecordingTimes {
   /** epoch ms of the midnight before it, if it was written as `2025-01-31T08:00:00.000Z` */
   #day: number | undefined
 
-  constructor(zone: ClockZone) {
+  constructor(zone: ClockZone, unit: EpochUnit = 'ms') {
     this.#zone = zone
+    this.#unit = unit
   }
 
   read(value: unknown): number | Exclude<TimeReading, { times: readonly number[] }> {
     if (value === this.#lastText) return this.#last
-    const reading = readTime(value, this.#zone)
+    const reading = readTime(value, this.#zone, this.#unit)
+    const epoch = epochNumber(value)
+    if (epoch !== undefined) this.#sawEpoch(epoch)
     if (!('times' in reading)) return reading
     const time = reading.times.find((candidate) => candidate >= this.#last) ?? reading.times[0] ?? 0
     this.#last = time
@@ -46,6 +59,14 @@ export class RecordingTimes {
     this.#lastText = undefined
     this.#lastBytes = copyOf(bytes, start, end)
     return this.#last
+  }
+
+  #sawEpoch(epoch: number): void {
+    if (this.epochs === undefined) this.epochs = { least: epoch, most: epoch }
+    else {
+      this.epochs.least = Math.min(this.epochs.least, epoch)
+      this.epochs.most = Math.max(this.epochs.most, epoch)
+    }
   }
 
   #isSameDay(bytes: Uint8Array, start: number, end: number): boolean {

@@ -2,10 +2,11 @@
 import { isUtf8 } from 'node:buffer'
 import { AppError, messageOf } from '../kernel/errors.ts'
 import { FORBIDDEN_KEYS } from '../kernel/json.ts'
-import { at } from '../kernel/pointer.ts'
+import { hasDigits } from '../kernel/digit-runs.ts'
 import { Issues } from '../kernel/issues.ts'
-import { hasDigits } from './digit-runs.ts'
-import { refuseLongIntegers } from './long-integers.ts'
+import { longIntegersOf, shownDigits, type LongInteger } from '../kernel/long-integers.ts'
+import { at } from '../kernel/pointer.ts'
+import { KEEPS_WRITTEN_INTEGERS, withWritten } from '../kernel/written-integers.ts'
 
 /** Deeper bodies are refused: what walks them may call itself. */
 export const MAX_LEVELS = 100
@@ -13,6 +14,8 @@ export const MAX_LEVELS = 100
 /** Where a number may stand that is larger than any that is kept: with so large an exponent, or so many digits. */
 const LARGE_EXPONENT = /[eE]\+?\d{3}/
 const MAX_DIGITS = 308
+/** problems that are told at once */
+const MAX_TOLD = 100
 const SUSPECT = [...FORBIDDEN_KEYS, String.raw`\u`]
 const QUOTE = 34
 const BACKSLASH = 92
@@ -32,6 +35,19 @@ export function bodyText(bytes: Buffer): string {
  * whole numbers that it cannot keep, or all keys which reach a prototype, and all numbers that are too large for one.
  */
 export function parseBody(text: string, levels = MAX_LEVELS): unknown {
+  return parse(text, levels, refuseLong)
+}
+
+/** The same of messages, in which whole numbers that no number keeps stay as they are written. */
+export function parseMessages(text: string, levels = MAX_LEVELS): unknown {
+  return parse(text, levels, KEEPS_WRITTEN_INTEGERS ? withWritten : refuseLong)
+}
+
+function parse(
+  text: string,
+  levels: number,
+  withLong: (value: unknown, long: readonly LongInteger[]) => unknown,
+): unknown {
   if (isTooDeep(text, levels)) {
     throw new AppError('TOO_LARGE', `The body nests deeper than ${levels} levels; send a flatter one`)
   }
@@ -41,11 +57,21 @@ export function parseBody(text: string, levels = MAX_LEVELS): unknown {
   } catch (error) {
     throw new AppError('NOT_JSON', `The body is not JSON: ${messageOf(error)}`)
   }
-  refuseLongIntegers(text)
   // An escape can hide a key from a search; it is rare enough to look closely.
   const mayBeEndless = LARGE_EXPONENT.test(text) || hasDigits(text, MAX_DIGITS + 1)
   if (mayBeEndless || SUSPECT.some((word) => text.includes(word))) refuseWhatIsNotKept(value)
-  return value
+  const long = longIntegersOf(text)
+  return long.length > 0 ? withLong(value, long) : value
+}
+
+function refuseLong(_value: unknown, long: readonly LongInteger[]): never {
+  const issues = new Issues('NUMBER', MAX_TOLD)
+  for (const { steps, digits } of long) {
+    const shown = shownDigits(digits)
+    issues.wrong(at('', ...steps), `${shown} has more digits than a number keeps`, `send it as a text: "${shown}"`)
+  }
+  const lines = issues.list.map(({ path, message, suggestion }) => `${path} <- ${message} (${suggestion ?? ''})`)
+  throw new AppError('VALIDATION', lines.join('\n'), { issues: issues.list })
 }
 
 /** Looks at the text, so that nothing deep is ever made. */

@@ -28,6 +28,10 @@ describe('CsvRecords', () => {
     ['an empty cell in quotes', '"",""', ['', '']],
     ['blanks, which belong to the cell', ' a , b', [' a ', ' b']],
     ['a line break in quotes', '"a\nb",c', ['a\nb', 'c']],
+    ['a line break of Windows in quotes', '"a\r\nb\r",c\r', ['a\r\nb\r', 'c']],
+    ['a line end of Windows', 'a,b\r', ['a', 'b']],
+    ['a line end of Windows behind quotes', 'a,"b"\r', ['a', 'b']],
+    ['a line end of Windows in a row with quotes', '"a",b\r', ['a', 'b']],
   ])('takes %s', (_name, text, cells) => {
     expect(read(text)).toEqual({ records: [[1, ...cells]], problems: [] })
   })
@@ -86,7 +90,7 @@ describe('CsvRecords', () => {
 
   it('reads back whatever is written by the rules of RFC 4180', () => {
     const cell = fc
-      .array(fc.constantFrom('a', '"', ',', '\n', ' ', 'é', '1'), { maxLength: 6 })
+      .array(fc.constantFrom('a', '"', ',', '\n', '\r', ' ', 'é', '1'), { maxLength: 6 })
       .map((parts) => parts.join(''))
     const row = fc.array(cell, { minLength: 2, maxLength: 5 })
     fc.assert(

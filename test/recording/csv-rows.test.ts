@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { MessageTaker, RecordedRow } from '../../src/recording/message-taker.ts'
 import { readMessages } from '../../src/recording/read-messages.ts'
 import { UTC } from '../../src/recording/read-time.ts'
+import { surveyRecording } from '../../src/recording/survey.ts'
+import type { ValueTypes } from '../../src/recording/value-types.ts'
 
 type Heard = readonly [line: number, ...what: unknown[]]
 
@@ -32,8 +34,19 @@ async function read(chunks: readonly Uint8Array[], leaves?: (row: RecordedRow) =
       own.fill(0)
     }
   })()
-  for await (const _ of readMessages(content, { zone: UTC, resource: 'r', everyProblem: true }, taker));
+  const types = await typesOf(chunks)
+  for await (const _ of readMessages(content, { zone: UTC, resource: 'r', everyProblem: true, types }, taker));
   return { heard, rows }
+}
+
+async function typesOf(chunks: readonly Uint8Array[]): Promise<ValueTypes> {
+  const content = (async function* () {
+    yield* chunks
+  })()
+  const survey = surveyRecording(content, { zone: UTC, resource: 'r' })
+  let step = await survey.next()
+  while (step.done !== true) step = await survey.next()
+  return step.value.types
 }
 
 function cut(text: string, size: number): readonly Uint8Array[] {

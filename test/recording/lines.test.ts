@@ -19,12 +19,18 @@ const bytes = (text: string) => new TextEncoder().encode(text)
 describe('LineSplitter', () => {
   it.each([
     ['LF', 'a\nb\n'],
-    ['CRLF', 'a\r\nb\r\n'],
     ['no end in the last line', 'a\nb'],
     ['a byte order mark', '\ufeffa\nb'],
   ])('takes lines with %s', (_name, text) => {
     expect(split([bytes(text)]).lines).toEqual([
       [1, 'a'],
+      [2, 'b'],
+    ])
+  })
+
+  it('leaves a CR where it is', () => {
+    expect(split([bytes('a\r\nb')]).lines).toEqual([
+      [1, 'a\r'],
       [2, 'b'],
     ])
   })

@@ -20,19 +20,18 @@ describe('readTime', () => {
     ['2025-01-15 08:30:00', '2025-01-15T08:30:00Z'],
     [' 2025-01-15 08:30 ', '2025-01-15T08:30:00Z'],
     ['2025-01-15', '2025-01-15T00:00:00Z'],
-    ['1736929800', '2025-01-15T08:30:00Z'],
-    ['1736929800.5', '2025-01-15T08:30:00.500Z'],
+    ['1736929800000.5', '2025-01-15T08:30:00.001Z'],
     ['1736929800000', '2025-01-15T08:30:00Z'],
     ['0', '1970-01-01T00:00:00Z'],
-    [1_736_929_800, '2025-01-15T08:30:00Z'],
     [1_736_929_800_000, '2025-01-15T08:30:00Z'],
   ])('takes %s', (text, expected) => {
     expect(readTime(text, utc)).toEqual({ times: iso(expected) })
   })
 
-  it('reads an epoch below 100,000,000,000 as seconds and one from there on as milliseconds', () => {
-    expect(readTime('99999999999', utc)).toEqual({ times: [99_999_999_999_000] })
-    expect(readTime('100000000000', utc)).toEqual({ times: [100_000_000_000] })
+  it('reads an epoch number in the unit that is named, and in milliseconds without one', () => {
+    expect(readTime('1736929800', utc)).toEqual({ times: [1_736_929_800] })
+    expect(readTime('1736929800.25', utc, 's')).toEqual({ times: [1_736_929_800_250] })
+    expect(readTime(1_736_929_800_000_499, utc, 'us')).toEqual({ times: [1_736_929_800_000] })
   })
 
   it.each(['2025-02-29', '2025-13-01', '2025-01-15T25:00', '2025-01-15T08:61:00Z', '2025-01-15T08:30:00+25:00'])(

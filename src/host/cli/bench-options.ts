@@ -2,10 +2,14 @@
 import { LISTENS, type Listen } from '../../bench/request.ts'
 import type { BenchResult } from '../../bench/result.ts'
 import { AppError } from '../../kernel/errors.ts'
+import type { ReadingFlags } from './recording/reading-flags.ts'
 import { readOptions, type SimulateFlags, type SimulateOptions } from './simulate-options.ts'
 
 /** Options as the command line gives them. */
-export type BenchFlags = Pick<SimulateFlags, 'messages' | 'resource' | 'set' | 'zone' | 'sort' | 'json' | 'plugs'> & {
+export type BenchFlags = Pick<
+  SimulateFlags,
+  'messages' | 'resource' | 'set' | 'zone' | 'sort' | 'json' | 'plugs' | keyof ReadingFlags
+> & {
   copies: string
   listen: string
   rate?: string

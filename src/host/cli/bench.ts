@@ -1,11 +1,11 @@
 /** The command `bench` and its options. */
 import type { BenchFlags } from './bench-options.ts'
 import { gather, type DefineCommand } from './command.ts'
+import { withReadingFlags } from './recording/reading-flags.ts'
 
 /** `reflexarc bench RULE`: measures a rule over a recording. */
 export const defineBench: DefineCommand = (program, start) => {
-  program
-    .command('bench')
+  withReadingFlags(program.command('bench'))
     .summary('measure a rule over a recording')
     .description(
       'Measures how many messages a second a rule takes, what share that is of a loop made of the same rule, how late\n' +

@@ -1,11 +1,11 @@
 /** The command `diff` and its options. */
 import { gather, type DefineCommand } from './command.ts'
+import { withReadingFlags } from './recording/reading-flags.ts'
 import type { DiffFlags } from './diff-options.ts'
 
 /** `reflexarc diff OLD NEW`: what two rules do differently over the same recording, and why. */
 export const defineDiff: DefineCommand = (program, start) => {
-  program
-    .command('diff')
+  withReadingFlags(program.command('diff'))
     .summary('run two rules over a recording and tell what they do differently')
     .description(
       'Runs two rules or templates side by side over one recording and prints the firings that only one of them has,\n' +

@@ -1,11 +1,12 @@
 /** The command `import` and its options. */
 import type { DefineCommand } from './command.ts'
 import { connected } from './connected.ts'
+import { withReadingFlags } from './recording/reading-flags.ts'
 import type { ImportFlags } from './run-import.ts'
 
 /** `reflexarc import FILE`: a file of messages becomes series of a host. */
 export const defineImport: DefineCommand = (program, start) => {
-  connected(program.command('import'))
+  withReadingFlags(connected(program.command('import')))
     .summary('bring a file of messages into the series of a host')
     .description(
       'Puts a CSV or NDJSON file, packed by gzip or not, into the bucket etl-import of a host, and waits until it is in\n' +

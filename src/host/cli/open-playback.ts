@@ -8,6 +8,7 @@ import { loadPlugs } from './load-plugs.ts'
 import type { RecordedMessage } from '../../recording/message-taker.ts'
 import {
   checkRecording,
+  describeMixed,
   describeProblems,
   describeRepeats,
   messagesOf,
@@ -30,7 +31,7 @@ interface Checked {
 /** Which options of `simulate` the other commands share. */
 export type OpenOptions = Pick<
   SimulateOptions,
-  'messages' | 'resource' | 'from' | 'until' | 'variables' | 'seed' | 'zone' | 'sort' | 'late' | 'plugs'
+  'messages' | 'resource' | 'from' | 'until' | 'variables' | 'seed' | 'zone' | 'sort' | 'late' | 'plugs' | 'reading'
 > &
   Partial<Pick<SimulateOptions, 'models'>>
 
@@ -44,7 +45,6 @@ export interface Opened {
   /** epoch ms */
   from: number | undefined
   until: number
-  reading: RecordingOptions
 }
 
 /** Checks the rules and the whole recording. Prints every problem, and gives undefined when one keeps it from running. */
@@ -68,18 +68,24 @@ export async function openPlayback(
   const unread = rules.length < files.length
   const resource = options.resource ?? rules.map((rule) => settingsOf(rule)?.resource).find((own) => own !== undefined)
   // Of a rule that cannot be read no resource is known, which is not the recording's fault.
-  const reading = { zone: options.zone, resource: unread ? (resource ?? '?') : resource }
+  const reading: RecordingOptions = {
+    zone: options.zone,
+    resource: unread ? (resource ?? '?') : resource,
+    ...options.reading,
+  }
   const recording = await look(options, reading, problems)
   const repeats =
     recording === undefined || recording === 'bad' ? undefined : describeRepeats(recording.recording, reading)
   if (repeats !== undefined) problems.push(`${tinted(repeats, terminal)}\n`)
+  if (recording !== undefined && recording !== 'bad')
+    problems.push(...describeMixed(recording.recording).map((line) => `${tinted(line, terminal)}\n`))
   for (const problem of problems) terminal.err(problem)
   if (unread || recording === 'bad') {
     terminal.err('nothing was run\n')
     return undefined
   }
   const from = options.from ?? (recording === undefined ? startWithoutMessages(options.until) : undefined)
-  return { rules, plugs, resource: options.resource, recording, from, until: untilOf(options, recording), reading }
+  return { rules, plugs, resource: options.resource, recording, from, until: untilOf(options, recording) }
 }
 
 /** The options of a playback, and how to take its progress bar away. */
@@ -149,11 +155,11 @@ async function look(
 
 /** The messages between `from` and `until`; they wait for a slow reader of the output and end when it has gone. */
 async function* messagesWithin(
-  { from = Number.NEGATIVE_INFINITY, until, reading }: Opened,
+  { from = Number.NEGATIVE_INFINITY, until }: Opened,
   { recording, source }: Checked,
   terminal: Terminal,
 ): AsyncGenerator<RecordedMessage> {
-  for await (const message of recording.sorted ?? messagesOf(source, reading)) {
+  for await (const message of recording.sorted ?? messagesOf(source, recording.reading)) {
     if (terminal.full) await terminal.drained()
     if (message.timestamp > until || terminal.closed) return
     if (message.timestamp >= from) yield message

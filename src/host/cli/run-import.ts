@@ -10,11 +10,12 @@ import { AppError, messageOf } from '../../kernel/errors.ts'
 import type { ImportInfo } from '../../services/objects/etl/contract.ts'
 import type { Environment } from '../config.ts'
 import { connect, type ConnectFlags } from './functions/connect.ts'
+import { readReadingFlags, type ReadingFlags } from './recording/reading-flags.ts'
 import { Progress } from './report/progress.ts'
 import type { Terminal } from './terminal.ts'
 import { visible } from './visible.ts'
 
-export interface ImportFlags extends ConnectFlags {
+export interface ImportFlags extends ConnectFlags, ReadingFlags {
   as?: string
   again?: boolean
 }
@@ -35,6 +36,9 @@ export async function runImport(
   terminal: Terminal,
   env: Environment,
 ): Promise<0 | 1> {
+  const problems: string[] = []
+  readReadingFlags(flags, problems)
+  if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
   const client = connect(flags, env)
   const write = (text: string): void => (terminal.errIsTerminal ? terminal.err(text) : undefined)
   const progress = new Progress(write, () => performance.now())
@@ -42,9 +46,10 @@ export async function runImport(
     const { size, etag } = await lookAt(file)
     const object = UPLOADS + (flags.as ?? basename(file)).replace(/^\/+/, '')
     const before = await importOf(client, object, etag)
-    // what is there goes on, or is over: the same content again would change nothing
-    const isThere = before !== undefined && before.state !== 'failed' && flags.again !== true
-    if (!isThere && !(await isPut(client, object, etag))) await upload(client, file, { object, size }, progress)
+    // what is there goes on, or is over: the same content again, read in the same way, would change nothing
+    const isSame = before !== undefined && before.state !== 'failed' && isReadSo(before, flags)
+    const isThere = isSame && flags.again !== true
+    if (!isThere && !(await isPut(client, object, etag))) await upload(client, file, { object, size, flags }, progress)
     const done = await followed(client, object, { etag, since: isThere ? undefined : before?.id }, progress)
     progress.clear()
     return report(file, done, flags, terminal)
@@ -67,6 +72,12 @@ async function lookAt(file: string): Promise<{ readonly size: number; readonly e
   }
 }
 
+const READING = ['unit', 'types', 'encoding'] as const
+
+function isReadSo({ reading = {} }: ImportInfo, flags: ImportFlags): boolean {
+  return READING.every((name) => reading[name] === flags[name])
+}
+
 /** Put, and not taken yet: an earlier run was interrupted just then. */
 async function isPut(client: Client, object: string, etag: string): Promise<boolean> {
   try {
@@ -82,7 +93,7 @@ async function isPut(client: Client, object: string, etag: string): Promise<bool
 async function upload(
   client: Client,
   file: string,
-  { object, size }: { readonly object: string; readonly size: number },
+  { object, size, flags }: { readonly object: string; readonly size: number; readonly flags: ReadingFlags },
   progress: Progress,
 ): Promise<void> {
   const { href } = await client.objects.sign(BUCKET, object, 'PUT', { expiry_days: 1 })
@@ -94,9 +105,17 @@ async function upload(
       yield piece as Uint8Array
     }
   }
+  const metadata = READING.flatMap((name): [string, string][] => {
+    const text = flags[name]
+    return text === undefined ? [] : [[`x-amz-meta-${name}`, encodeURIComponent(text)]]
+  })
   const response = await fetch(href, {
     method: 'PUT',
-    headers: { 'content-type': 'application/octet-stream', 'content-length': String(size) },
+    headers: {
+      'content-type': 'application/octet-stream',
+      'content-length': String(size),
+      ...(Object.fromEntries(metadata) as Readonly<Record<string, string>>),
+    },
     body: Readable.toWeb(Readable.from(content())) as ReadableStream,
     duplex: 'half',
   })
@@ -135,13 +154,17 @@ async function importOf(client: Client, object: string, etag: string): Promise<I
 }
 
 function report(file: string, info: ImportInfo, { json }: ImportFlags, terminal: Terminal): 0 | 1 {
-  const { state, messages, points, refused, lines = [], error } = info
+  const { state, messages, points, refused, lines = [], notes = [], error } = info
   if (json === true) terminal.out(`${JSON.stringify(info, null, 2)}\n`)
   else terminal.out(`${file}: ${messages} messages with ${points} points are in series\n`)
+  for (const { line, message } of notes.slice(0, MAX_SHOWN)) {
+    terminal.err(`${visible(`NOTE ${file}:${line}: ${message}`)}\n`)
+  }
   for (const { line, message, suggestion } of lines.slice(0, MAX_SHOWN)) {
     terminal.err(`${visible(`${file}:${line}: ${message}${suggestion === undefined ? '' : `; ${suggestion}`}`)}\n`)
   }
   if (refused > MAX_SHOWN) terminal.err(`${file}: and ${refused - MAX_SHOWN} more lines were refused\n`)
-  if (error !== undefined) terminal.err(`${file}: ${error}\n`)
+  // what is wrong with the whole file is among the lines
+  if (error !== undefined && lines.length === 0) terminal.err(`${file}: ${error}\n`)
   return state === 'failed' || refused > 0 || error !== undefined ? 1 : 0
 }

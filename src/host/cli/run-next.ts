@@ -4,7 +4,7 @@ import type { DstPolicy } from '../../core/rule/rule.ts'
 import { nextRuns, type NextRuns, type NextRunsOptions } from '../../core/schedule/next-runs.ts'
 import { nextLines } from './report/next-text.ts'
 import type { Terminal } from './terminal.ts'
-import { readTime } from '../../recording/read-time.ts'
+import { readOneTime } from './time-option.ts'
 import { zoneOf, type Zone } from './zone.ts'
 
 /** Options as the command line gives them. */
@@ -95,12 +95,9 @@ function ownZone(text: string, now: number): Zone | undefined {
 }
 
 function timeOf(text: string, zone: Zone): number {
-  const reading = readTime(text, zone)
-  if ('times' in reading && reading.times[0] !== undefined) return reading.times[0]
-  throw new AppError(
-    'USAGE',
-    'times' in reading ? `"${text}" is not a time` : `${reading.message}; ${reading.suggestion}`,
-  )
+  const [time] = readOneTime(text, zone)
+  if (time !== undefined) return time
+  throw new AppError('USAGE', `"${text}" is not a time`)
 }
 
 function downtimeOf(text: string, zone: Zone): { from: number; to: number } {

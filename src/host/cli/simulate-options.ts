@@ -2,11 +2,12 @@
 import { AppError } from '../../kernel/errors.ts'
 import { durationMs } from '../../kernel/duration.ts'
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
-import { readTime } from '../../recording/read-time.ts'
+import { readReadingFlags, type GivenReading, type ReadingFlags } from './recording/reading-flags.ts'
+import { readOneTime } from './time-option.ts'
 import { zoneOf, type Zone } from './zone.ts'
 
 /** Options as the command line gives them. */
-export interface SimulateFlags {
+export interface SimulateFlags extends ReadingFlags {
   messages?: string
   resource?: string
   from?: string
@@ -44,6 +45,8 @@ export interface SimulateOptions {
   plugs: readonly string[]
   /** boosters by name, as `name=file` */
   models: readonly string[]
+  /** how the recording is read */
+  reading: GivenReading
 }
 
 /** Reads all options and reports all that is wrong with them, and `others`, at once. Throws `USAGE`. */
@@ -66,6 +69,7 @@ export function readOptions(rule: string, flags: SimulateFlags, others: readonly
   for (const text of flags.set) attempt('--set', () => addVariable(variables, text))
   const latency: Record<string, number> = {}
   for (const text of flags.latency ?? []) attempt('--latency', () => addLatency(latency, text))
+  const reading = readReadingFlags(flags, problems)
   if (flags.messages === undefined && flags.until === undefined) {
     problems.push('there is nothing to run: give --messages FILE, or --until T to let the clock alone run the rule')
   }
@@ -90,15 +94,14 @@ export function readOptions(rule: string, flags: SimulateFlags, others: readonly
     json: flags.json ?? false,
     plugs: flags.plugs,
     models: flags.model ?? [],
+    reading,
   }
 }
 
 /** Of a clock reading that occurs twice the first (index 0) or the last (-1). */
 function timeOption(text: string | undefined, zone: Zone, index: 0 | -1): number | undefined {
   if (text === undefined) return undefined
-  const reading = readTime(text, zone)
-  if ('times' in reading) return reading.times.at(index)
-  throw new AppError('USAGE', `${reading.message}; ${reading.suggestion}`)
+  return readOneTime(text, zone).at(index)
 }
 
 function seedOption(text: string | undefined): number | undefined {

@@ -1,18 +1,19 @@
 /** The command `simulate` and its options. */
 import { gather, type DefineCommand } from './command.ts'
+import { withReadingFlags } from './recording/reading-flags.ts'
 import type { SimulateFlags } from './simulate-options.ts'
 
 /** `reflexarc simulate RULE`: runs a rule over a recording in virtual time and tells what fired, and why. */
 export const defineSimulate: DefineCommand = (program, start) => {
-  program
-    .command('simulate')
+  withReadingFlags(program.command('simulate'))
     .summary('run a rule over a recording, in virtual time')
     .description(
       'Runs a rule or template over recorded messages in virtual time and prints what fired.\n' +
         'The whole recording is checked before anything runs.\n\n' +
         'A recording is NDJSON (one message a line: resource, timestamp, values) or CSV with a header row and a column\n' +
         'timestamp; a column resource is used when there, every other column is a value. Its first character decides.\n' +
-        'Times are ISO 8601, YYYY-MM-DD HH:MM:SS, or epoch numbers (seconds below 100,000,000,000, else milliseconds).',
+        'A column is numbers when each of its cells is one such as -12.50, else text (--types names it).\n' +
+        'Times are ISO 8601, YYYY-MM-DD HH:MM:SS, or epoch milliseconds (--unit names another unit).',
     )
     .argument('<rule>', 'rule or template, a JSON file; - is standard input')
     .option('--messages <file>', 'recording; - is standard input. Without it only the clock runs the rule')

@@ -1,11 +1,11 @@
 /** The command `sweep` and its options. */
 import { gather, type DefineCommand } from './command.ts'
+import { withReadingFlags } from './recording/reading-flags.ts'
 import type { SweepFlags } from './sweep-options.ts'
 
 /** `reflexarc sweep RULE --set node.property=70..90/5`: how often a rule fires with each of several values. */
 export const defineSweep: DefineCommand = (program, start) => {
-  program
-    .command('sweep')
+  withReadingFlags(program.command('sweep'))
     .summary('run a rule over a recording with several values, and count what fires')
     .description(
       'Runs a rule or template once for each value of a property, all in one pass over the recording, and prints the\n' +

@@ -21,10 +21,24 @@ describe('readOptions', () => {
       ...flags,
       zone: 'Europe/Brussels',
       from: '2025-07-01',
-      until: '1751353200',
+      until: '1751353200000',
     })
     expect(options.from).toBe(Date.parse('2025-06-30T22:00:00Z'))
     expect(options.until).toBe(1_751_353_200_000)
+  })
+
+  it('refuses an epoch number of seconds, and says what it is in milliseconds', () => {
+    expect(() => readOptions('r.json', { ...flags, until: '1751353200' })).toThrow(
+      '--until: 1751353200 is in seconds; write it in milliseconds: 1751353200000',
+    )
+  })
+
+  it('reads how the recording is to be read, and tells all that is wrong with it', () => {
+    const { reading } = readOptions('r.json', { ...flags, unit: 'us', encoding: 'latin1', types: 'a=text' })
+    expect(reading).toEqual({ unit: 'us', encoding: 'latin1', types: new Map([['a', 'text']]) })
+    expect(() => readOptions('r.json', { ...flags, unit: 'days', encoding: 'ascii', types: 'a' })).toThrow(
+      /--unit: "days" is no unit; write one of s, ms, us\n.*--encoding: "ascii" is not read; write one of utf-8, latin1\n.*--types: "a" is no type of a metric/,
+    )
   })
 
   it('takes the whole of an hour that occurs twice', () => {

@@ -141,7 +141,7 @@ call_somebody           log              1        -      1       -
       '--set',
       'limit=5',
     ]
-    const { code, stdout } = await cli(args, { input: 'timestamp,t\n1736928000,4\n1736928060,6\n' })
+    const { code, stdout } = await cli(args, { input: 'timestamp,t\n1736928000000,4\n1736928060000,6\n' })
     expect(code).toBe(0)
     expect(stdout).toContain('stdin: 2 messages of r (CSV)\n')
     expect(stdout).toContain(

@@ -46,7 +46,7 @@ function readingOf({ kind, label, node, plug }: PlugEntry): Reading | undefined 
     const finished = finishProperties(plug, properties)
     const steps = finished.properties && plug.steps(finished.properties)
     // Of others it is not known what they show for what is no number.
-    if (steps?.reads !== 'streamNumber') return undefined
+    if (steps?.reads !== 'number') return undefined
     return { label, source: JSON.stringify([resource, steps.parameter]), parameter: steps.parameter, steps }
   } catch {
     return undefined // the check of properties says what is wrong with them

@@ -4,7 +4,9 @@ import { formatSpan, formatTime } from '../time-text.ts'
 import { visible } from '../visible.ts'
 import type { Zone } from '../zone.ts'
 import type { LineProblem, MessageTaker, ReadingOptions, RecordedMessage } from '../../../recording/message-taker.ts'
+import { mixedText, type MixedColumn } from '../../../recording/column-types.ts'
 import { readMessages, type RecordingFormat } from '../../../recording/read-messages.ts'
+import { surveyRecording, type Survey } from '../../../recording/survey.ts'
 import type { Source } from './source.ts'
 
 const MAX_SHOWN = 20
@@ -13,7 +15,11 @@ const MAX_RESOURCES = 1000
 /** What a look through a whole recording found. */
 export interface Recording {
   name: string
+  /** how it is read again: with what its columns are */
+  reading: RecordingOptions
   format: RecordingFormat | undefined
+  /** columns of texts in which somebody may have meant numbers */
+  mixed: readonly MixedColumn[]
   messages: number
   /** epoch ms, of the messages */
   first: number
@@ -43,9 +49,7 @@ export interface Repeats {
 }
 
 /** How a recording is read, and in which zone its times are told. */
-export interface RecordingOptions extends ReadingOptions {
-  readonly zone: Zone
-}
+export type RecordingOptions = ReadingOptions & { readonly zone: Zone }
 
 export interface OrderOptions {
   /** bring the messages into order, which keeps them in memory */
@@ -55,7 +59,8 @@ export interface OrderOptions {
 }
 
 /**
- * Reads a recording from end to end and tells what is wrong with it. With `sort` it keeps the messages and sorts them.
+ * Reads a recording from end to end and tells what is wrong with it: first with all of it, such as the unit of its times,
+ * else line by line. With `sort` it keeps the messages and sorts them.
  * A line may go back only to a time that was recorded before: such a stretch is a repeat, whose messages come late.
  */
 export async function checkRecording(
@@ -63,7 +68,9 @@ export async function checkRecording(
   options: RecordingOptions,
   { sort = false, late = false }: OrderOptions = {},
 ): Promise<Recording> {
-  const problems: LineProblem[] = []
+  const survey = await surveyOf(source, options)
+  const reading = { ...options, types: survey.types }
+  const problems: LineProblem[] = [...survey.problems]
   const resources = new Set<string>()
   const kept: RecordedMessage[] = []
   let moreProblems = 0
@@ -95,15 +102,15 @@ export async function checkRecording(
       else moreProblems++
     },
   }
-  const reading = readMessages(source.open(), options, taker)
-  let step = await reading.next()
-  while (step.done !== true) step = await reading.next()
-  if (messages === 0 && problems.length === 0) taker.problem(nothing(step.value))
+  const format = problems.length > 0 ? survey.format : await readAll(source, reading, taker)
+  if (messages === 0 && problems.length === 0) taker.problem(nothing(format))
   // The sort is stable, so messages of one time stay in the order of their lines.
   const sorted = sort ? kept.sort((a, b) => a.timestamp - b.timestamp) : undefined
   return {
     name: source.name,
-    format: step.value,
+    reading,
+    format,
+    mixed: survey.mixed,
     messages,
     first,
     last,
@@ -115,11 +122,29 @@ export async function checkRecording(
   }
 }
 
+async function surveyOf(source: Source, options: RecordingOptions): Promise<Survey> {
+  const survey = surveyRecording(source.open(), options)
+  let step = await survey.next()
+  while (step.done !== true) step = await survey.next()
+  return step.value
+}
+
+async function readAll(
+  source: Source,
+  reading: ReadingOptions,
+  taker: MessageTaker,
+): Promise<RecordingFormat | undefined> {
+  const lines = readMessages(source.open(), reading, taker)
+  let step = await lines.next()
+  while (step.done !== true) step = await lines.next()
+  return step.value
+}
+
 /**
  * The messages of a recording that was checked, read anew as a stream. Throws `BAD_RECORDING` when the file has changed
  * in the meantime.
  */
-export async function* messagesOf(source: Source, options: ReadingOptions): AsyncGenerator<RecordedMessage> {
+export async function* messagesOf(source: Source, reading: ReadingOptions): AsyncGenerator<RecordedMessage> {
   let batch: RecordedMessage[] = []
   const taker: MessageTaker = {
     message: (message) => void batch.push(message),
@@ -127,7 +152,7 @@ export async function* messagesOf(source: Source, options: ReadingOptions): Asyn
       throw new AppError('BAD_RECORDING', `${source.name}:${line}: ${message}; the file changed while it was read`)
     },
   }
-  for await (const _ of readMessages(source.open(), options, taker)) {
+  for await (const _ of readMessages(source.open(), reading, taker)) {
     yield* batch
     batch = []
   }
@@ -140,6 +165,11 @@ export function describeProblems(recording: Recording): string[] {
   })
   if (recording.moreProblems > 0) lines.push(`${recording.name}: and ${recording.moreProblems} more problems`)
   return lines
+}
+
+/** For people: which columns are texts though some of their cells are numbers. */
+export function describeMixed({ name, mixed }: Recording): string[] {
+  return mixed.slice(0, MAX_SHOWN).map((column) => visible(`NOTE ${name}:${column.line}: ${mixedText(column)}`))
 }
 
 /** For people: the repeated stretch, and what is done about it. */

@@ -37,6 +37,12 @@ export interface ImportInfo extends TransferInfo {
   readonly refused: number
   /** the first of them; of a single import */
   readonly lines?: readonly { readonly line: number; readonly message: string; readonly suggestion?: string }[]
+  /** how the file is to be read, as its metadata say: `unit`, `types`, `encoding` */
+  readonly reading?: Readonly<Record<string, string>>
+  /** what its columns are, by name; of a single import that was begun */
+  readonly types?: Readonly<Record<string, string>>
+  /** columns of texts with numbers among them, each with why; of a single import that was begun */
+  readonly notes?: readonly { readonly line: number; readonly message: string }[]
 }
 
 export interface ExportInfo extends TransferInfo {

@@ -1,4 +1,10 @@
-/** The series of a resource as CSV that `import` and `simulate` read: a row for each time, a column for each metric. */
+/**
+ * The series of a resource as CSV that `import` and `simulate` read back as it is: a row for each time, a column for each
+ * metric. Where the cells alone would be read as something else, the name of the column has its type.
+ */
+import { AppError } from '../../../kernel/errors.ts'
+import { ColumnLook, lookAt } from '../../../recording/column-types.ts'
+import { typedName, type ValueType } from '../../../recording/value-types.ts'
 import { SampleReader } from '../../../series/sample-reader.ts'
 import type { Sample, SampleValue, Series } from '../../../storage/contract.ts'
 
@@ -17,19 +23,26 @@ const MAX_OF_ONE = 10_000
 /** characters of one piece */
 const PIECE = 65_536
 
-export async function* historyCsv(
-  series: Series,
-  { resource, metrics, from, until }: History,
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  const encoder = new TextEncoder()
+/**
+ * Reads the series twice: what a column is has to be known before its first row. Throws `STORE` when other values
+ * came in between.
+ */
+export async function* historyCsv(series: Series, history: History, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  const { resource, metrics, from, until } = history
   const page = Math.max(100, Math.min(MAX_OF_ONE, Math.floor(HELD / Math.max(1, metrics.length))))
-  const columns = metrics.map((metric) => {
+  const slicesOf = (metric: string): AsyncIterable<readonly Sample[]> => {
     const reader = new SampleReader(series, { most: Number.POSITIVE_INFINITY, page, signal })
-    return new Column(reader.slices({ resources: [resource], metric, from, until }))
-  })
+    return reader.slices({ resources: [resource], metric, from, until })
+  }
+  const columns: Column[] = []
+  for (const metric of metrics) columns.push(new Column(slicesOf(metric), await formOf(metric, slicesOf(metric))))
+  yield* csvOf(resource, columns)
+}
+
+async function* csvOf(resource: string, columns: readonly Column[]): AsyncGenerator<Uint8Array> {
+  const encoder = new TextEncoder()
   const id = cellOf(resource)
-  let text = `${['resource', 'timestamp', ...metrics].map(cellOf).join(',')}\n`
+  let text = `${['resource', 'timestamp', ...columns.map(({ name }) => name)].map(cellOf).join(',')}\n`
   for (const column of columns) await column.next()
   for (;;) {
     let time = Number.POSITIVE_INFINITY
@@ -40,7 +53,7 @@ export async function* historyCsv(
       const { current } = column
       text += ','
       if (current?.time !== time) continue
-      text += cellOf(current.value)
+      text += cellOf(column.textOf(current.value))
       if (column.advance()) await column.next()
     }
     text += '\n'
@@ -52,14 +65,61 @@ export async function* historyCsv(
   yield encoder.encode(text)
 }
 
+/** How a column is written. */
+interface ColumnForm {
+  readonly metric: string
+  readonly type: ValueType
+  /** its name has the type */
+  readonly isNamed: boolean
+}
+
+/** The plainest form that is read back as the same values. */
+async function formOf(metric: string, slices: AsyncIterable<readonly Sample[]>): Promise<ColumnForm> {
+  const look = new ColumnLook()
+  const kinds = new Set<string>()
+  let hasEmpty = false
+  for await (const slice of slices) {
+    for (const { value } of slice) {
+      kinds.add(typeof value)
+      hasEmpty ||= value === ''
+      look.take(lookAt(plainText(value)), 0)
+    }
+  }
+  const [kind = 'number'] = kinds
+  const type =
+    kinds.size > 1 || hasEmpty ? 'json' : kind === 'string' ? 'text' : kind === 'boolean' ? 'boolean' : 'number'
+  const isMistaken = typedName(metric).type !== undefined || metric === 'metric'
+  return { metric, type, isNamed: isMistaken || look.type !== type }
+}
+
 /** The samples of one metric, one at a time. */
 class Column {
+  readonly #form: ColumnForm
   readonly #pages: AsyncIterator<readonly Sample[]>
   #page: readonly Sample[] = []
   #place = 0
 
-  constructor(pages: AsyncIterable<readonly Sample[]>) {
+  constructor(pages: AsyncIterable<readonly Sample[]>, form: ColumnForm) {
     this.#pages = pages[Symbol.asyncIterator]()
+    this.#form = form
+  }
+
+  get name(): string {
+    const { metric, type, isNamed } = this.#form
+    return isNamed ? `${metric}:${type}` : metric
+  }
+
+  textOf(value: SampleValue): string {
+    const { metric, type, isNamed } = this.#form
+    if (type === 'json') return typeof value === 'string' ? JSON.stringify(value) : plainText(value)
+    const text = plainText(value)
+    const isOther =
+      typeof value !== (type === 'text' ? 'string' : type) ||
+      (!isNamed && type === 'number' && lookAt(text).kind !== type)
+    if (isOther || text === '') {
+      throw new AppError('STORE', `${metric} has other values than before; it is written again`)
+    }
+    return text
   }
 
   get current(): Sample | undefined {
@@ -82,8 +142,11 @@ class Column {
   }
 }
 
+function plainText(value: SampleValue): string {
+  return Object.is(value, -0) ? '-0' : String(value)
+}
+
 /** By RFC 4180. */
-function cellOf(value: SampleValue): string {
-  const text = String(value)
+function cellOf(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

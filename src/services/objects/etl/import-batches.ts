@@ -1,11 +1,15 @@
 /** A recording as batches of samples, with what of it was refused and how far it was read. */
-import { createGunzip } from 'node:zlib'
-import { pipeline, Readable } from 'node:stream'
 import { isTooLongForId, MAX_ID_BYTES } from '../../../kernel/ids.ts'
-import type { LineProblem, MessageTaker, RecordedMessage, RecordedRow } from '../../../recording/message-taker.ts'
+import type {
+  LineProblem,
+  MessageTaker,
+  ReadingOptions,
+  RecordedMessage,
+  RecordedRow,
+} from '../../../recording/message-taker.ts'
 import { readMessages } from '../../../recording/read-messages.ts'
-import { UTC } from '../../../recording/read-time.ts'
 import type { Sample, SampleValue } from '../../../storage/contract.ts'
+import { unpacked } from './unpacked.ts'
 
 /** What stands between two positions of a recording. */
 export interface ImportBatch {
@@ -29,50 +33,23 @@ const SIZE = 20_000
 const MAX_TEXT = 65_536
 /** NUL, or half of a surrogate pair: no medium keeps it */
 const UNSTORABLE = /[\0\p{Surrogate}]/u
-/** as other programs write it */
-const INFINITE = /^\s*[+-]?inf\s*$/i
 /** names of metrics and resources that are known to be good */
 const MAX_KNOWN = 100_000
 
 /**
- * CSV in either form, or NDJSON; packed by gzip or not. Times without an offset are UTC. The last batch may be empty. Rejects
- * when the content does, and for bytes that gzip cannot unpack.
+ * CSV in either form, or NDJSON; packed by gzip or not. The last batch may be empty. Rejects when the content does, and
+ * for bytes that gzip cannot unpack.
  */
 export async function* importBatches(
   content: AsyncIterable<Uint8Array>,
+  reading: ReadingOptions,
   { after = 0, size = SIZE }: BatchOptions = {},
 ): AsyncGenerator<ImportBatch> {
   const taker = new SampleTaker(after)
-  for await (const _ of readMessages(
-    await unpacked(content),
-    { zone: UTC, resource: undefined, everyProblem: true },
-    taker,
-  )) {
+  for await (const _ of readMessages(await unpacked(content), reading, taker)) {
     if (taker.size >= size) yield taker.batch()
   }
   yield taker.batch()
-}
-
-/** The content itself, or what gzip packed in it. */
-async function unpacked(content: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
-  const chunks = content[Symbol.asyncIterator]()
-  const first = await chunks.next()
-  const whole = joined(first, chunks)
-  const isPacked = first.done !== true && first.value[0] === 0x1f && first.value[1] === 0x8b
-  if (!isPacked) return whole
-  // what goes wrong in either comes out of the reader of the second
-  return pipeline(Readable.from(whole, { objectMode: false }), createGunzip(), () => undefined)
-}
-
-async function* joined(
-  first: IteratorResult<Uint8Array, unknown>,
-  rest: AsyncIterator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  try {
-    for (let next = first; next.done !== true; next = await rest.next()) yield next.value
-  } finally {
-    await rest.return?.()
-  }
 }
 
 class SampleTaker implements MessageTaker {
@@ -183,7 +160,6 @@ function valueFault(metric: string, value: unknown): Fault | undefined {
     case 'boolean':
       return undefined
     case 'string':
-      if (Math.abs(Number(value)) === Number.POSITIVE_INFINITY || INFINITE.test(value)) return beyond(metric)
       if (value.length * 3 > MAX_TEXT && Buffer.byteLength(value) > MAX_TEXT) {
         return [`${metric} has ${Buffer.byteLength(value)} bytes`, `a text has at most ${MAX_TEXT}`]
       }

@@ -12,6 +12,7 @@ import type { Collection, CollectionSpec, Stored } from '../../../storage/contra
 import type { BrokerService } from '../../broker/contract.ts'
 import type { ObjectRecord, ObjectsApi, ObjectsService } from '../contract.ts'
 import { importBatches, type ImportBatch } from './import-batches.ts'
+import { givenReading, readingOf, surveyFile, type FoundColumns } from './import-reading.ts'
 import { ATTEMPTS, attempted, type Transfer } from './transfer.ts'
 
 export interface ImportRecord extends Transfer {
@@ -27,6 +28,8 @@ export interface ImportRecord extends Transfer {
   /** lines that were refused, and the first of them */
   readonly refusedCount: number
   readonly refused: readonly LineProblem[]
+  /** what the columns of the file are; of an import that was begun */
+  readonly columns?: FoundColumns
 }
 
 export const IMPORTS: CollectionSpec<ImportRecord> = {
@@ -74,9 +77,9 @@ export function importHandler(options: ImportJobsOptions): JobHandler {
   }
 }
 
-/** The object is gone, or gzip cannot unpack it: it will not be better the next time. */
+/** The object is gone, its metadata are wrong or gzip cannot unpack it: it will not be better the next time. */
 function isFinal(error: unknown): boolean {
-  if (error instanceof AppError) return error.code === 'CONFLICT' || error.code === 'NOT_FOUND'
+  if (error instanceof AppError) return ['CONFLICT', 'NOT_FOUND', 'VALIDATION'].includes(error.code)
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
 }
 
@@ -104,13 +107,24 @@ class ImportRun {
     const broker = this.#options.broker()
     if (broker === undefined) throw new AppError('CLOSED', 'this host serves no broker')
     const { source, line } = this.#stored.value
-    const content = await this.#options.objects().inside(tenant).read(source)
+    const objects = this.#options.objects().inside(tenant)
+    const given = readingOf(givenReading(source.metadata))
+    const surveyed = await surveyFile(await objects.read(source), given, () => signal.aborted)
+    if (surveyed === undefined) return { kind: 'released' }
+    const content = await objects.read(source)
     const importing = broker.importing(tenant)
     await importing.begin()
     await this.#note({ state: 'running', started: this.#stored.value.started ?? this.#options.now() })
+    const { reading, columns, problems } = surveyed
+    await this.#note({ columns })
+    if (problems.length > 0) {
+      await this.#note({ refusedCount: problems.length, refused: problems })
+      await this.end('failed', problems.map(problemText).join('; '))
+      return { kind: 'completed' }
+    }
     const open: Promise<void>[] = []
     try {
-      for await (const batch of importBatches(this.#counted(content), { after: line })) {
+      for await (const batch of importBatches(this.#counted(content), reading, { after: line })) {
         if (signal.aborted) return { kind: 'released' }
         const appended = batch.samples.length === 0 ? Promise.resolve() : importing.append(batch.samples)
         const taken = this.#take(batch, Promise.all([open.at(-1), appended]))
@@ -191,9 +205,13 @@ async function requireSame(api: ObjectsApi, { bucket, path, content }: ObjectRec
   throw new AppError('CONFLICT', `the object ${path} was replaced before its import ended`)
 }
 
+function problemText({ line, message, suggestion }: LineProblem): string {
+  return `line ${line}: ${message}${suggestion === undefined ? '' : ` (${suggestion})`}`
+}
+
 /** What the object beside an imported one says. */
 export function reportOf(record: ImportRecord): object {
-  const { state, object, source, started, ended, messages, points, refusedCount, refused, error } = record
+  const { state, object, source, started, ended, messages, points, refusedCount, refused, columns, error } = record
   return {
     object,
     etag: source.etag,
@@ -206,6 +224,7 @@ export function reportOf(record: ImportRecord): object {
     refused: refusedCount,
     ...(refusedCount > refused.length && { named: refused.length }),
     lines: refused,
+    ...columns,
     ...(error !== undefined && { error }),
   }
 }

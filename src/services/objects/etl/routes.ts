@@ -51,6 +51,17 @@ const ImportSchema = Type.Object(
         { description: 'the first 1,000 of these' },
       ),
     ),
+    reading: Type.Optional(
+      Type.Record(Type.String(), Type.String(), { description: 'how it is to be read: unit, types, encoding' }),
+    ),
+    types: Type.Optional(
+      Type.Record(Type.String(), Type.String(), { description: 'number, text, boolean or json of each column' }),
+    ),
+    notes: Type.Optional(
+      Type.Array(Type.Object({ line: Type.Integer(), message: Type.String() }), {
+        description: 'columns that are texts though some of their cells are numbers',
+      }),
+    ),
   },
   { title: 'SeriesImport' },
 )

@@ -10,6 +10,7 @@ import type { SubscriptionRecord } from '../subscriptions/subscription-record.ts
 import type { ExportInfo, ImportInfo, ImportQuery, TransferInfo, TransfersApi, TransfersService } from './contract.ts'
 import { EXPORT_JOB, EXPORTS, type ExportRecord } from './export-jobs.ts'
 import { IMPORT_BUCKET, IMPORT_JOB, IMPORTS, REPORT_SUFFIX, type ImportRecord } from './import-jobs.ts'
+import { givenReading } from './import-reading.ts'
 import { readExport, type ExportRequest } from './read-export.ts'
 import { sweepTransfers, type Transfer } from './transfer.ts'
 
@@ -82,7 +83,7 @@ export class Transfers implements TransfersService {
       imports: async (query) => (await newest(imports, query)).map(({ id, value }) => importInfo(id, value)),
       import: async (id) => {
         const record = await found(imports, id, 'import')
-        return { ...importInfo(id, record), lines: record.refused }
+        return { ...importInfo(id, record), lines: record.refused, ...record.columns }
       },
       exports: async (query) => (await newest(exports, query)).map(({ id, value }) => exportInfo(id, value)),
       export: async (id) => exportInfo(id, await found(exports, id, 'export')),
@@ -141,8 +142,18 @@ function transferInfo(id: string, { state, object, created, started, ended, erro
 
 function importInfo(id: string, record: ImportRecord): ImportInfo {
   const { source, messages, points, refusedCount, bytes = 0 } = record
-  const { etag, size } = source
-  return { ...transferInfo(id, record), etag, size, read: bytes, messages, points, refused: refusedCount }
+  const { etag, size, metadata } = source
+  const reading = givenReading(metadata)
+  return {
+    ...transferInfo(id, record),
+    etag,
+    size,
+    read: bytes,
+    messages,
+    points,
+    refused: refusedCount,
+    ...(reading !== undefined && { reading: { ...reading } }),
+  }
 }
 
 function exportInfo(id: string, record: ExportRecord): ExportInfo {

@@ -26,7 +26,7 @@ async function read(content: string | Uint8Array, settings: Settings = {}) {
   const recording = await checkRecording(source, options, settings)
   const messages: RecordedMessage[] = []
   if (recording.problems.length === 0) {
-    for await (const message of recording.sorted ?? messagesOf(source, options)) messages.push(message)
+    for await (const message of recording.sorted ?? messagesOf(source, recording.reading)) messages.push(message)
   }
   return { recording, messages, problems: describeProblems(recording) }
 }
@@ -36,14 +36,16 @@ const T0 = Date.parse('2025-01-15T08:00:00Z')
 describe('a CSV recording', () => {
   it('gives a message per row: numbers, booleans, NaN, text, and nothing for an empty cell', async () => {
     const { recording, messages } = await read(
-      'timestamp,resource,t,on,bad,gap,note\n2025-01-15T08:00:00Z,r1,-1.5e2,TRUE,NaN,,"a ""b"", c"\n',
+      'timestamp,resource,t,on,bad,gap,note\n2025-01-15T08:00:00Z,r1,-150.5,TRUE,NaN,,"a ""b"", c"\n',
     )
     expect(recording).toMatchObject({ format: 'CSV', messages: 1, first: T0, last: T0, resources: new Set(['r1']) })
-    expect(messages).toEqual([{ resource: 'r1', timestamp: T0, t: -150, on: true, bad: Number.NaN, note: 'a "b", c' }])
+    expect(messages).toEqual([
+      { resource: 'r1', timestamp: T0, t: -150.5, on: true, bad: Number.NaN, note: 'a "b", c' },
+    ])
   })
 
   it('takes the resource of the options where a row names none', async () => {
-    const { messages } = await read('timestamp,resource,t\n1736928000,,1\n1736928000,x,2', { resource: 'r2' })
+    const { messages } = await read('timestamp,resource,t\n1736928000000,,1\n1736928000000,x,2', { resource: 'r2' })
     expect(messages.map(({ resource }) => resource)).toEqual(['r2', 'x'])
   })
 
@@ -122,7 +124,7 @@ describe('a CSV recording', () => {
 describe('an NDJSON recording', () => {
   it('gives a message per line with its time as epoch ms', async () => {
     const { recording, messages } = await read(
-      '\n  {"resource":"r","timestamp":"2025-01-15T09:00:00+01:00","t":[1,{"a":null}]}\n\n{"timestamp":1736928001,"t":2}\n',
+      '\n  {"resource":"r","timestamp":"2025-01-15T09:00:00+01:00","t":[1,{"a":null}]}\n\n{"timestamp":1736928001000,"t":2}\n',
       { resource: 'own' },
     )
     expect(recording.format).toBe('NDJSON')
@@ -188,14 +190,16 @@ describe('any recording', () => {
   })
 
   it('names each line that goes back in time, once, not all that follow it', async () => {
-    const { problems } = await read('timestamp,t\n60,1\n0,2\n30,3\n90,4', { resource: 'r' })
+    const { problems } = await read('timestamp,t\n60000,1\n0,2\n30000,3\n90000,4', { resource: 'r' })
     expect(problems).toEqual([
       'file:3: 1970-01-01T00:00:00 is 1 min before the line above (1970-01-01T00:01:00); lines go forward in time; --sort sorts them, --late takes them as they come',
     ])
   })
 
   it('may go back to times that it has recorded before, and tells how many lines come late', async () => {
-    const { problems, recording } = await read('timestamp,t\n0,1\n60,2\n120,3\n60,4\n120,5\n180,6', { resource: 'r' })
+    const { problems, recording } = await read('timestamp,t\n0,1\n60000,2\n120000,3\n60000,4\n120000,5\n180000,6', {
+      resource: 'r',
+    })
     expect(problems).toEqual([])
     expect(recording.repeats).toEqual({ line: 5, time: 60_000, previous: 120_000, known: true, count: 1 })
   })
@@ -206,7 +210,7 @@ describe('any recording', () => {
   })
 
   it('may go back anywhere when it is to be taken late', async () => {
-    const { problems, recording } = await read('timestamp,t\n0,1\n60,2\n30,3', { resource: 'r', late: true })
+    const { problems, recording } = await read('timestamp,t\n0,1\n60000,2\n30000,3', { resource: 'r', late: true })
     expect(problems).toEqual([])
     expect(recording.repeats).toEqual({ line: 4, time: 30_000, previous: 60_000, known: false, count: 1 })
   })

@@ -5,6 +5,7 @@ import {
   type BatchOptions,
   type ImportBatch,
 } from '../../../../src/services/objects/etl/import-batches.ts'
+import { readingOf, surveyFile } from '../../../../src/services/objects/etl/import-reading.ts'
 
 async function* chunksOf(bytes: Uint8Array, size = 7): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
@@ -13,7 +14,9 @@ async function* chunksOf(bytes: Uint8Array, size = 7): AsyncGenerator<Uint8Array
 async function batches(content: string | Uint8Array, options: BatchOptions = {}): Promise<readonly ImportBatch[]> {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content
   const all: ImportBatch[] = []
-  for await (const batch of importBatches(chunksOf(bytes), options)) all.push(batch)
+  const surveyed = await surveyFile(chunksOf(bytes), readingOf(), () => false)
+  const reading = surveyed?.reading ?? readingOf()
+  for await (const batch of importBatches(chunksOf(bytes), reading, options)) all.push(batch)
   return all
 }
 
@@ -30,7 +33,7 @@ async function read(content: string | Uint8Array, options: BatchOptions = {}) {
 
 const WIDE = `resource,timestamp,temperature,mode
 boiler-1,2026-01-01T00:00:00.000Z,93.5,on
-boiler-2,1767225600,,"off, for now"
+boiler-2,1767225600000,,"off, for now"
 `
 
 // Holds IMPORT-1, IMPORT-3
@@ -69,11 +72,11 @@ describe('importBatches', () => {
   it('names each line that is refused, and takes a line whole or not at all', async () => {
     const { samples, refused } = await read(
       [
-        'resource,timestamp,a,b',
+        'resource,timestamp,a:number,b',
         'x,yesterday,1,2',
         ',0,1,2',
         ',0,1,2',
-        'x,0,1,1e999',
+        'x,0,1e999,2',
         `x,0,1,${'é'.repeat(32_769)}`,
         'x,0,1',
         `${'x'.repeat(513)},0,1,2`,
@@ -87,12 +90,12 @@ describe('importBatches', () => {
       '2: "yesterday" is not a time',
       '3: the message names no resource',
       '4: the message names no resource',
-      '5: b is beyond 1.8e308',
+      '5: a is beyond 1.8e308',
       '6: b has 65538 bytes',
       '7: 3 cells, but the header has 4',
       '8: the name of the resource has more than 512 bytes',
       '9: b has a NUL or half of a surrogate pair',
-      '10: a is beyond 1.8e308',
+      '10: a is "-inf", which is not a number',
     ])
   })
 

@@ -1,7 +1,9 @@
 /** Files that are put into a bucket become series, and series files. */
 import { gzipSync } from 'node:zlib'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
+import { runs } from '../../../support/arbitraries/runs.ts'
 import type { SubscriptionsHost } from '../subscriptions/world.ts'
 import { SubscriptionsWorld, TENANT } from '../subscriptions/world.ts'
 
@@ -65,7 +67,7 @@ describe('a file that is put under upload/', () => {
     expect(await reportOf('empty.csv')).toMatchObject({ state: 'completed', error: 'there is no message in it' })
     expect(await reportOf('torn.gz')).toMatchObject({ state: 'failed', error: 'unexpected end of file' })
     expect(await reportOf('text.txt')).toMatchObject({
-      state: 'completed',
+      state: 'failed',
       points: 0,
       lines: [{ line: 1, message: expect.stringContaining('no column is named "timestamp"') as unknown }],
     })
@@ -119,7 +121,164 @@ describe('a file that is put under upload/', () => {
   })
 })
 
+describe('how a file is read', () => {
+  const putRead = async (
+    host: SubscriptionsHost,
+    text: string | Uint8Array,
+    metadata: Readonly<Record<string, string>>,
+  ): Promise<Record<string, unknown>> => {
+    const content = typeof text === 'string' ? new TextEncoder().encode(text) : text
+    await host.objects.inside(TENANT).put(BUCKET, 'upload/a.csv', content, { metadata })
+    await host.settled()
+    return reported(host, 'upload/a.csv')
+  }
+
+  it('is in its report: what each column is, and which are texts though they have numbers', async () => {
+    const host = await new SubscriptionsWorld().host()
+    const report = await putRead(host, 'resource,timestamp,level,serial,on\nx,0,1,0123,true\nx,1,2,5,false\n', {})
+    expect(report).toMatchObject({
+      state: 'completed',
+      points: 6,
+      types: { level: 'number', serial: 'text', on: 'boolean' },
+      notes: [
+        {
+          line: 2,
+          message: 'serial is read as text, because "0123" is no plain decimal; --types serial=number reads numbers',
+        },
+      ],
+    })
+    const [one] = await apiOf(host).imports()
+    expect(await apiOf(host).import(one?.id ?? '')).toMatchObject({ types: { serial: 'text' }, notes: [{ line: 2 }] })
+    await host.stop()
+  })
+
+  it('is what its metadata say', async () => {
+    const host = await new SubscriptionsWorld().host()
+    const text = Uint8Array.from('resource,timestamp,level\nx,1763978400,\u00fc\n', (letter) => letter.charCodeAt(0))
+    const metadata = { unit: 's', encoding: 'latin1', types: 'level%3Dtext' }
+    expect(await putRead(host, text, metadata)).toMatchObject({
+      state: 'completed',
+      points: 1,
+      types: { level: 'text' },
+    })
+    const { series } = host.storage.tenant(TENANT)
+    expect(await series.range({ resources: ['x'], metric: 'level' })).toMatchObject([
+      { time: 1_763_978_400_000, value: '\u00fc' },
+    ])
+    expect(await apiOf(host).imports()).toMatchObject([{ reading: { ...metadata, types: 'level=text' } }])
+    await host.stop()
+  })
+
+  it.each([
+    ['resource,timestamp,level\nx,1763978400,1\n', {}, 'the times are epoch seconds'],
+    [Uint8Array.from('resource,timestamp,level\nx,0,\u00fc\n', (letter) => letter.charCodeAt(0)), {}, 'is not UTF-8'],
+    ['resource,timestamp,level,level\nx,0,1,2\n', {}, 'two columns are named "level"'],
+    [
+      'resource,timestamp,level\nx,0,1\n',
+      { unit: 'days', encoding: 'ascii', types: 'level' },
+      'the metadata unit is "days"; write one of s, ms, us; the metadata encoding is "ascii"; write one of utf-8, latin1; the metadata types: "level" is no type of a metric',
+    ],
+  ])('ends an import that cannot go on so, and nothing of it is in series: %j', async (text, metadata, error) => {
+    const host = await new SubscriptionsWorld().host()
+    expect(await putRead(host, text, metadata)).toMatchObject({
+      state: 'failed',
+      points: 0,
+      error: expect.stringContaining(error) as unknown,
+    })
+    expect(await valuesOf(host, 'x')).toEqual([])
+    await host.stop()
+  })
+})
+
 describe('an export', () => {
+  it('is imported again as it was, whatever its values are', async () => {
+    const value = fc.oneof(
+      fc.double({ noDefaultInfinity: true, noNaN: true }),
+      fc.integer(),
+      fc.boolean(),
+      fc.constantFrom(
+        '',
+        ' ',
+        '0123',
+        '5',
+        '-0',
+        '1e3',
+        '0x10',
+        'NaN',
+        'inf',
+        'true',
+        'FALSE',
+        'null',
+        '{}',
+        '12345678901234567890',
+      ),
+      fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', '5', '\u00e9', '{', "'"), maxLength: 6 }),
+    )
+    const kinds = fc.constantFrom<readonly string[]>(
+      ['number'],
+      ['boolean'],
+      ['string'],
+      ['number', 'string', 'boolean'],
+    )
+    const metric = fc.constantFrom('level', 'metric', 'value', 'a,b', 'flow:number', 'q"')
+    const sample = fc.tuple(metric, fc.integer({ min: 0, max: 20 }), value)
+    const host = await new SubscriptionsWorld().host()
+    const { series } = host.storage.tenant(TENANT)
+    let run = 0
+    await fc.assert(
+      fc.asyncProperty(fc.array(sample, { minLength: 1, maxLength: 25 }), kinds, async (all, wanted) => {
+        const resource = `r${run++}`
+        const samples = all
+          .filter((one) => wanted.includes(typeof one[2]))
+          .map(([name, time, given]) => ({ resource, metric: name, time, value: given }))
+        if (samples.length === 0) return
+        await series.append({ samples })
+        const read = async () =>
+          Promise.all(
+            (await series.latest(resource)).map(({ metric: name }) =>
+              series.range({ resources: [resource], metric: name }),
+            ),
+          )
+        const before = await read()
+        await apiOf(host).startExport({ resource, object: `${resource}.csv` })
+        await host.settled()
+        const text = await host.textOf('etl-export', `${resource}.csv`)
+        await series.remove({ resource })
+        await host.put(`upload/${resource}.csv`, text, BUCKET)
+        await host.settled()
+        expect(await read(), text).toEqual(before)
+      }),
+      runs(40),
+    )
+    await host.stop()
+  }, 60_000)
+
+  it('names the type of a column only where its cells would be read as another', async () => {
+    const host = await new SubscriptionsWorld().host()
+    const { series } = host.storage.tenant(TENANT)
+    const of = (metric: string, ...values: readonly (string | number | boolean)[]) =>
+      values.map((value, time) => ({ resource: 'x', metric, time, value }))
+    await series.append({
+      samples: [
+        ...of('a', 1, 2),
+        ...of('b', 'on', '5'),
+        ...of('c', '5', '6'),
+        ...of('d', 1, 'on'),
+        ...of('e', 1e-7),
+        ...of('f', '', 'x'),
+      ],
+    })
+    await apiOf(host).startExport({ resource: 'x', object: 'x.csv' })
+    await host.settled()
+    expect((await host.textOf('etl-export', 'x.csv')).split('\n')).toEqual([
+      'resource,timestamp,a,b,c:text,d:json,e:number,f:json',
+      'x,1970-01-01T00:00:00.000Z,1,on,5,1,1e-7,""""""',
+      'x,1970-01-01T00:00:00.001Z,2,5,6,"""on""",,"""x"""',
+      '',
+    ])
+    await host.stop()
+  })
+
   it('of the history of a resource is a file that can be imported', async () => {
     const host = await new SubscriptionsWorld().host()
     const { series } = host.storage.tenant(TENANT)

@@ -1,7 +1,7 @@
 /** Runs of digits are found wherever they stand. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hasDigits } from '../../src/web/digit-runs.ts'
+import { hasDigits } from '../../src/kernel/digit-runs.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 
 describe('a run of digits', () => {

@@ -1,0 +1,102 @@
+/** How a file that was put is to be read: what its metadata say, and what a look through it finds. */
+import { AppError } from '../../../kernel/errors.ts'
+import { EPOCH_UNITS } from '../../../kernel/epoch-unit.ts'
+import { mixedText } from '../../../recording/column-types.ts'
+import type { LineProblem, ReadingOptions } from '../../../recording/message-taker.ts'
+import { UTC } from '../../../recording/read-time.ts'
+import { surveyRecording } from '../../../recording/survey.ts'
+import { ENCODINGS } from '../../../recording/utf8.ts'
+import { readValueTypes, TYPES_FORM } from '../../../recording/value-types.ts'
+import { unpacked } from './unpacked.ts'
+
+/** Metadata of an object that is imported: `x-amz-meta-unit`, `x-amz-meta-types` (percent-encoded), `x-amz-meta-encoding`. */
+export interface GivenReading {
+  readonly unit?: string
+  readonly types?: string
+  readonly encoding?: string
+}
+
+/** What the columns of a file are, as reports say it. */
+export interface FoundColumns {
+  /** the first 100, with their types */
+  readonly types: Readonly<Record<string, string>>
+  /** columns of texts with numbers among them: the first 100, each with why */
+  readonly notes: readonly LineProblem[]
+}
+
+export interface SurveyedFile {
+  readonly reading: ReadingOptions
+  readonly columns: FoundColumns
+  /** what is wrong with the whole file */
+  readonly problems: readonly LineProblem[]
+}
+
+const MAX_SHOWN = 100
+
+export function givenReading(metadata: Readonly<Record<string, string>> = {}): GivenReading | undefined {
+  const { unit, types, encoding } = metadata
+  if (unit === undefined && types === undefined && encoding === undefined) return undefined
+  return {
+    ...(unit !== undefined && { unit }),
+    ...(types !== undefined && { types: decoded(types) }),
+    ...(encoding !== undefined && { encoding }),
+  }
+}
+
+/** Throws `VALIDATION` with all that is wrong with the metadata. */
+export function readingOf(given: GivenReading = {}): ReadingOptions {
+  const problems: string[] = []
+  const oneOf = <T extends string>(name: string, names: readonly T[], text: string | undefined): T | undefined => {
+    const found = names.find((one) => one === text)
+    if (text !== undefined && found === undefined) {
+      problems.push(`the metadata ${name} is "${text.slice(0, 80)}"; write one of ${names.join(', ')}`)
+    }
+    return found
+  }
+  const unit = oneOf('unit', EPOCH_UNITS, given.unit)
+  const encoding = oneOf('encoding', ENCODINGS, given.encoding)
+  const types = given.types === undefined ? undefined : readValueTypes(given.types)
+  if (types !== undefined && 'problem' in types) problems.push(`the metadata types: ${types.problem}; ${TYPES_FORM}`)
+  if (problems.length > 0) throw new AppError('VALIDATION', problems.join('; '))
+  return {
+    zone: UTC,
+    resource: undefined,
+    everyProblem: true,
+    ...(unit !== undefined && { unit }),
+    ...(encoding !== undefined && { encoding }),
+    ...(types !== undefined && !('problem' in types) && { types }),
+  }
+}
+
+/** Looks through the content once. Gives undefined when `isOver` says so meanwhile. */
+export async function surveyFile(
+  content: AsyncIterable<Uint8Array>,
+  reading: ReadingOptions,
+  isOver: () => boolean,
+): Promise<SurveyedFile | undefined> {
+  const survey = surveyRecording(await unpacked(content), reading)
+  let step = await survey.next()
+  for (; step.done !== true; step = await survey.next()) {
+    if (isOver()) {
+      await survey.return({ format: undefined, types: new Map(), mixed: [], problems: [] })
+      return undefined
+    }
+  }
+  const { types, mixed, problems } = step.value
+  return {
+    reading: { ...reading, types },
+    columns: {
+      types: Object.fromEntries([...types].slice(0, MAX_SHOWN)),
+      notes: mixed.slice(0, MAX_SHOWN).map((column) => ({ line: column.line, message: mixedText(column) })),
+    },
+    problems,
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
