@@ -8,18 +8,15 @@
  * ORDER-2 a node that reads another of its stage stands after it, unless that would close a circle.
  * ORDER-3 without `parallel` each root sensor is a stage of its own, in the order of `sequence`, reads, declaration.
  */
-import type { ActuatorNode, GateNode, GraphNode, SensorNode, TriggerEdge } from './graph.ts'
-
-export interface EvaluationOrder {
-  readonly nodes: readonly GraphNode[]
-  /** by `idOf` a node */
-  readonly positions: Int32Array
-}
-
-export interface EvaluationOrders {
-  readonly parallel: EvaluationOrder
-  readonly serial: EvaluationOrder
-}
+import type {
+  ActuatorNode,
+  EvaluationOrder,
+  EvaluationOrders,
+  GateNode,
+  GraphNode,
+  SensorNode,
+  TriggerEdge,
+} from './graph.ts'
 
 interface Nodes {
   readonly sensors: readonly SensorNode[]
@@ -47,7 +44,7 @@ export function evaluationOrders(graph: Nodes, triggers: readonly TriggerEdge[])
     const inStage = leading.map((before, id) => before.filter((other) => sameStage(id, other)))
     const readers = reads.map((read, id) => read.filter((other) => sameStage(id, other)))
     addReads(inStage, readers)
-    const levels = new Array<number>(nodes.length).fill(0)
+    const levels = nodes.map(() => 0)
     for (const id of linearized(nodes.length, inStage)) {
       for (const other of inStage[id] ?? []) levels[id] = Math.max(levels[id] ?? 0, (levels[other] ?? 0) + 1)
     }
@@ -111,7 +108,7 @@ function highestOf(
   leading: readonly (readonly number[])[],
   own: (id: number) => number,
 ): readonly number[] {
-  const highest = new Array<number>(leading.length).fill(1)
+  const highest = leading.map(() => 1)
   for (const id of topological) {
     const before = leading[id] ?? []
     highest[id] = before.length === 0 ? own(id) : Math.max(...before.map((other) => highest[other] ?? 1))

@@ -133,7 +133,7 @@ function wait({ state, at }: TaskRun, node: SensorNode | null, scheduledAt: numb
     state.wait(at, { kind: 'tick', nodes: [node], scheduledAt })
   } else {
     const nodes = [...last.input.nodes, node]
-    state.waiting = state.waiting.with(-1, { ...last, input: { ...last.input, nodes } })
+    state.waiting = [...state.waiting.slice(0, -1), { ...last, input: { ...last.input, nodes } }]
   }
 }
 

@@ -40,8 +40,7 @@ async function played(rule: Rule, messages: readonly Values[], { isPlain, genera
   const seen: string[] = []
   let at = 0
   const acted: number[] = []
-  let task: LiveTask | undefined
-  const look = () => void seen.push(JSON.stringify([task?.save(), engine.explain('t', 'act')]))
+  const look = () => void seen.push(JSON.stringify([task.save(), engine.explain('t', 'act')]))
   const execute = () => {
     acted.push(at)
     if (looks === 'within' && acted.length % 4 === 0) look()
@@ -51,7 +50,7 @@ async function played(rule: Rule, messages: readonly Values[], { isPlain, genera
   const plugs = [...builtins, act, scale]
   const engine = createEngine({ plugs, scheduler: clock, seed: 1, generate, ...(isPlain && { latency: () => 0 }) })
   if (listens) engine.events({ types: ['fired', 'held'] }).subscribe((event) => seen.push(JSON.stringify(event)))
-  task = (await engine.start(rule, { id: 't' })) as LiveTask
+  const task = (await engine.start(rule, { id: 't' })) as LiveTask
   for (const values of messages) {
     clock.advanceTo(60_000 * at)
     engine.receive({ resource: 'r', ...values })
