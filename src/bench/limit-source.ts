@@ -341,11 +341,15 @@ class LimitWriter {
     return `own.${name}`
   }
 
-  /** A condition for that one of the sensors runs; undefined when each message runs one. */
+  /** A condition for that one of the sensors shows a state; undefined when one does at each message. */
   #ran(sensors: readonly SensorNode[]): string | undefined {
     const names = [...new Set(sensors.flatMap((sensor) => this.#reads.get(sensor) ?? []))]
-    if (this.#facts.hasOneOf(names)) return undefined
-    return names.map((name) => `message[${JSON.stringify(name)}] !== undefined`).join(' || ')
+    const hasHoles = (name: string): boolean => this.#facts.of(name).kind === 'holes'
+    if (this.#facts.hasOneOf(names.filter((name) => !hasHoles(name)))) return undefined
+    const values = names.map((name) => [name, `message[${JSON.stringify(name)}]`] as const)
+    return values
+      .map(([name, value]) => (hasHoles(name) ? `Number.isFinite(${value})` : `${value} !== undefined`))
+      .join(' || ')
   }
 
   /** Of a trigger that waits for an AND of comparisons: they by themselves, the one to sort by first. */

@@ -50,10 +50,12 @@ describe('benchRule', () => {
   })
 
   it('measures what no limit can be made of, and says why', async () => {
-    const steady: Rule = { ...rule, task: { resetObservations: false } }
-    const result = await benchRule(steady, { ...quick, listen: ['none'] })
+    const ticking: Rule = { ...rule, task: { type: 'periodic', frequency: 1000 } }
+    const result = await benchRule(ticking, { ...quick, listen: ['none'] })
     expect(result.lines.map(({ name }) => name)).toEqual(['none'])
-    expect(benchReport(result, 'text')).toContain('No limit can be made of this rule: observations are not reset')
+    expect(benchReport(result, 'text')).toContain(
+      'No limit can be made of this rule: a task of type periodic has a clock of its own',
+    )
   })
 
   it('does not call what would change something outside', async () => {
