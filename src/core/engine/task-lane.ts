@@ -12,7 +12,7 @@
  */
 import type { Plug } from '../plug/plug.ts'
 import type { CarriedOver } from '../task/carry-over.ts'
-import { earliestDue } from '../task/due-timer.ts'
+import { earliestAct, earliestDue } from '../task/due-timer.ts'
 import { nextCall } from '../task/evaluation.ts'
 import { armTimeout, place } from '../task/execution.ts'
 import type { Input, LaneInput, TimerKind, WaitingInput } from '../task/input.ts'
@@ -21,7 +21,8 @@ import { restoreState } from '../task/restore.ts'
 import { dropEffect } from '../task/result.ts'
 import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
-import { afterPass, goOnUnder, isClockTimer, isOver, step } from '../task/step.ts'
+import { noteArrival } from '../task/readings/admit.ts'
+import { afterPass, goOnUnder, isClockTimer, isOver, ownTime, step } from '../task/step.ts'
 import { TaskState } from '../task/task-state.ts'
 import { traceLog } from '../task/trace.ts'
 import { AheadCalls, type AheadCall } from './ahead-calls.ts'
@@ -118,9 +119,14 @@ export class TaskLane implements TaskRun {
 
   /** Takes an input when its turn comes. */
   arrive(now: number, input: LaneInput): void {
-    if (this.state.isFree) {
+    if (this.state.isFree && this.state.readings === null) {
       this.#begins(0)
       this.take(now, input)
+    } else if (this.state.isFree && this.state.status === 'running') {
+      // What is due before it in the time of the task is taken first.
+      this.#hasDue = true
+      if (isData(this.state.wait(now, input))) this.#host.waiting.count++
+      this.#work(now)
     } else if (this.state.status === 'running') {
       this.#wait(now, input)
       this.#owner.after()
@@ -129,7 +135,8 @@ export class TaskLane implements TaskRun {
 
   /** Messages that came together and are one invocation. */
   arriveData(now: number, messages: readonly Message[], sent: Sent | undefined): void {
-    this.arrive(now, { kind: 'data', messages, sent })
+    const isNoted = noteArrival(this, now, messages, sent)
+    this.arrive(now, { kind: 'data', messages, sent, ...(isNoted && { arrived: now }) })
   }
 
   fire(kind: TimerKind, key: number, now: number): void {
@@ -294,14 +301,7 @@ export class TaskLane implements TaskRun {
       state.waiting = state.waiting.filter(({ input }) => input.kind === 'resume')
     }
     const head = state.waiting[0]
-    const until = head?.time ?? clock
-    const mayBeDue = this.#hasDue || (this.#host.timers.earliest[0] as number) <= until
-    const due = mayBeDue ? earliestDue(this) : Number.POSITIVE_INFINITY
-    if (due <= until) {
-      this.#host.counts.steps++
-      step(this, Math.max(due, this.now), { kind: 'timers' }, clock)
-      return true
-    }
+    if (this.#takeTimers(head, clock)) return true
     if (head === undefined) {
       this.#hasDue = false
       return false
@@ -312,8 +312,28 @@ export class TaskLane implements TaskRun {
     this.#begins(head.number)
     const { waiting } = this.#host
     waiting.maxLag = Math.max(waiting.maxLag, clock - head.time)
-    step(this, head.time, head.input, clock)
+    step(this, head.time, head.input, clock, head.time)
     if (state.waiting.length > 0) this.#callAhead(clock)
+    return true
+  }
+
+  /** Takes the timers that come before an input, or before the clock. False: none does. */
+  #takeTimers(head: WaitingInput | undefined, clock: number): boolean {
+    const until = head?.time ?? clock
+    const { readings } = this.state
+    if (!this.#hasDue && readings === null && (this.#host.timers.earliest[0] as number) > until) return false
+    const due = earliestDue(this)
+    if (due === Number.POSITIVE_INFINITY) return false
+    let acts = due
+    if (readings !== null) {
+      // The clock lets it act, and those that are due before it; or an input of a later time takes it first.
+      acts = earliestAct(this)
+      const own = head && ownTime(this, head.time, head.input)
+      if (acts > until && own !== undefined && !readings.isBehind(own) && due <= own) acts = until
+    }
+    if (acts > until) return false
+    this.#host.counts.steps++
+    step(this, readings === null ? Math.max(due, this.now) : due, { kind: 'timers' }, clock, acts)
     return true
   }
 

@@ -13,7 +13,13 @@ export type TimerKind = 'evict' | 'follow' | 'wake' | 'ownTick' | 'tick'
 export type Input =
   | { readonly kind: 'start' }
   | { readonly kind: 'stop' }
-  | { readonly kind: 'data'; readonly messages: readonly Message[]; readonly sent?: Sent | undefined }
+  | {
+      readonly kind: 'data'
+      readonly messages: readonly Message[]
+      readonly sent?: Sent | undefined
+      /** epoch ms at which they came, where it matters when they were measured */
+      readonly arrived?: number | undefined
+    }
   | {
       readonly kind: 'push'
       readonly node: SensorNode

@@ -15,6 +15,7 @@ import { sentOf, type Origin } from './origin.ts'
 import { decodeNumbers } from './json-numbers.ts'
 import type { WaitingInput } from './input.ts'
 import { positionOf } from './pass.ts'
+import { Readings } from './readings/readings.ts'
 import type { TaskRun } from './run.ts'
 import type {
   SavedAnswer,
@@ -25,6 +26,7 @@ import type {
   SavedHolding,
   SavedInput,
   SavedObserved,
+  SavedReadings,
   SavedState,
 } from './saved.ts'
 import {
@@ -82,12 +84,15 @@ export function restoreState(run: TaskRun, given: SavedState, open: OpenExecutio
     sensor.rawData = one.rawData
     sensor.internalState = one.internalState
     sensor.evictAt = one.evictAt ?? Number.POSITIVE_INFINITY
+    sensor.evictLag = one.evictLag ?? 0
+    sensor.taken = one.taken === undefined ? null : { time: one.taken.time, known: one.taken.known ?? [] }
     sensor.origin = names.originOrNull(one.origin)
     sensor.via = names.via(one.via)
     sensor.ownTickAt = one.ownTickAt ?? Number.POSITIVE_INFINITY
     if (one.follow) {
       sensor.follow = {
         at: one.follow.at,
+        lag: one.follow.lag ?? 0,
         answer: restoreAnswer(node, one.follow.answer, names),
         invocation: one.follow.invocation,
         origin: names.origin(one.follow.origin),
@@ -120,10 +125,21 @@ export function restoreState(run: TaskRun, given: SavedState, open: OpenExecutio
   state.arrived = saved.arrived ?? 0
   state.current = saved.current ?? 0
   state.dropped = saved.dropped ?? 0
+  if (saved.readings !== undefined) state.readings = restoreReadings(saved.readings)
   if (saved.waiting !== undefined) state.waiting = saved.waiting.map((one) => restoreInput(one, names))
   run.now = saved.now ?? run.now
   state.time = run.now
   askForTimers(run)
+}
+
+function restoreReadings({ time = -1, clock = time, newest, inRow = {}, mixed = [], counts }: SavedReadings): Readings {
+  const readings = new Readings(time)
+  readings.clock = clock
+  for (const [resource, one] of Object.entries(newest)) readings.newest.set(resource, one)
+  for (const [resource, count] of Object.entries(inRow)) readings.inRow.set(resource, count)
+  for (const resource of mixed) readings.mixed.add(resource)
+  Object.assign(readings.counts, counts)
+  return readings
 }
 
 function orderOf(ids: readonly number[] = []): Order {
@@ -151,7 +167,7 @@ function restoreInput(saved: SavedInput, names: Names): WaitingInput {
   switch (saved.kind) {
     case 'data': {
       const { messages = [], kept } = saved
-      return { time, number, input: { kind: 'data', messages, sent: sentOf(saved) }, kept }
+      return { time, number, input: { kind: 'data', messages, sent: sentOf(saved), arrived: saved.arrived }, kept }
     }
     case 'tick': {
       const nodes = saved.nodes.map((label) => (label === null ? null : names.sensor(label)))
@@ -173,9 +189,9 @@ function askForTimers(run: TaskRun): void {
   const { state, sink } = run
   if (state.nextTickAt !== Number.POSITIVE_INFINITY) sink.timer('tick', state.nextTickAt, 0)
   for (const [slot, sensor] of (state.work?.sensors ?? []).entries()) {
-    if (sensor.evictAt !== Number.POSITIVE_INFINITY) sink.timer('evict', sensor.evictAt, slot)
+    if (sensor.evictAt !== Number.POSITIVE_INFINITY) sink.timer('evict', sensor.evictAt + sensor.evictLag, slot)
     if (sensor.ownTickAt !== Number.POSITIVE_INFINITY) sink.timer('ownTick', sensor.ownTickAt, slot)
-    if (sensor.follow) sink.timer('follow', sensor.follow.at, slot)
+    if (sensor.follow) sink.timer('follow', sensor.follow.at + sensor.follow.lag, slot)
   }
   for (const execution of state.work?.inFlight ?? []) {
     if (execution.wakeAt !== Number.POSITIVE_INFINITY) askForWake(run, execution)
@@ -350,6 +366,7 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, names: Names, ope
     place: saved.place,
     phase: saved.phase,
     wakeAt: saved.wakeAt ?? Number.POSITIVE_INFINITY,
+    wakeLag: saved.wakeLag ?? 0,
     attempt: saved.attempt ?? 0,
     calls: saved.calls ?? 0,
     held: saved.held ? restoreAnswer(node, saved.held, names) : null,
