@@ -15,6 +15,7 @@ import { sentOf, type Origin } from './origin.ts'
 import { decodeNumbers } from './json-numbers.ts'
 import type { WaitingInput } from './input.ts'
 import { positionOf } from './pass.ts'
+import { withoutStamp } from './readings/reading.ts'
 import { Readings } from './readings/readings.ts'
 import type { TaskRun } from './run.ts'
 import type {
@@ -166,7 +167,8 @@ function restoreInput(saved: SavedInput, names: Names): WaitingInput {
   const { time, number } = saved
   switch (saved.kind) {
     case 'data': {
-      const { messages = [], kept } = saved
+      const { messages = [], kept, unstamped = [] } = saved
+      for (const place of unstamped) if (messages[place] !== undefined) withoutStamp(messages[place])
       return { time, number, input: { kind: 'data', messages, sent: sentOf(saved), arrived: saved.arrived }, kept }
     }
     case 'tick': {

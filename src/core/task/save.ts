@@ -5,7 +5,7 @@ import type { WaitingInput } from './input.ts'
 import { sentOf, type Origin } from './origin.ts'
 import { encodeNumbers } from './json-numbers.ts'
 import { nodeAt } from './pass.ts'
-import { identityOf, type Taken } from './readings/reading.ts'
+import { identityOf, unstampedPlaces, type Taken } from './readings/reading.ts'
 import type { Readings } from './readings/readings.ts'
 import type { TaskModel } from './run.ts'
 import {
@@ -140,7 +140,11 @@ function saveInput({ time, number, input, kept }: WaitingInput): SavedInput {
   switch (input.kind) {
     case 'data': {
       const sent = sentOf(input.sent ?? {})
-      const arrived = input.arrived !== undefined && { arrived: input.arrived }
+      const places = unstampedPlaces(input.messages)
+      const arrived = {
+        ...(input.arrived !== undefined && { arrived: input.arrived }),
+        ...(places.length > 0 && { unstamped: places }),
+      }
       return { ...at, kind: 'data', messages: [...input.messages], ...(kept && { kept }), ...sent, ...arrived }
     }
     case 'tick':

@@ -78,6 +78,8 @@ export type SavedInput = { time: number; number: number } & (
       channel?: string
       hops?: number
       arrived?: number
+      /** places of messages whose timestamp is not their own */
+      unstamped?: readonly number[]
       root?: string
     }
   /** null: the task's own clock */

@@ -39,7 +39,7 @@ export function readingTime(message: Message, arrived: number): number {
 export function noteArrival(run: TaskRun, now: number, messages: readonly Message[], sent: Sent | undefined): boolean {
   const { state, model } = run
   if (sent?.channel !== undefined) return false
-  if (state.readings === null && messages.every(({ timestamp }) => timestamp === undefined)) return false
+  if (state.readings === null && messages.every((one) => stampOf(one) === undefined)) return false
   if (!tellsReadings(run)) return false
   for (const message of messages) {
     const place = model.resources.indexOf(message.resource)

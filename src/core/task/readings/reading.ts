@@ -4,9 +4,23 @@ import { sameJson } from '../../../kernel/json.ts'
 import { hashText } from '../../../kernel/hash-text.ts'
 import type { Message } from '../origin.ts'
 
+/** Messages to which their host gave a timestamp, because they came with none. */
+const UNSTAMPED = new WeakSet<Message>()
+
+/** From now on a message counts as one that does not say when it was measured, whatever timestamp it shows. */
+export function withoutStamp(message: Message): void {
+  UNSTAMPED.add(message)
+}
+
+/** Places of such messages. */
+export function unstampedPlaces(messages: readonly Message[]): readonly number[] {
+  return messages.flatMap((message, place) => (UNSTAMPED.has(message) ? [place] : []))
+}
+
 /** When a message says it was measured, epoch ms; undefined for one that is not stamped, or whose stamp cannot be read. */
-export function stampOf({ timestamp }: Message): number | undefined {
-  if (timestamp === undefined) return undefined
+export function stampOf(message: Message): number | undefined {
+  const { timestamp } = message
+  if (timestamp === undefined || UNSTAMPED.has(message)) return undefined
   const time = typeof timestamp === 'string' ? isoInstant(timestamp) : timestamp
   return typeof time === 'number' && Number.isFinite(time) ? time : undefined
 }
