@@ -147,6 +147,49 @@ describe('readings', () => {
     )
   })
 
+  const ordering: TaskSettings = { late: { reorder: `${DELAY}ms` } }
+  const inTime = (rule: Rule, more: TaskSettings): Rule => ({ ...rule, task: { ...rule.task, ...more } })
+
+  it('that are put in order do what they do in order, when none waits longer than they may', async () => {
+    await fc.assert(
+      fc.asyncProperty(rules, readings, fc.constantFrom(0, 500, 7_200_000), async (rule, list, lag) => {
+        const live = await seen(inTime(rule, ordering), delayed(list, lag))
+        expect(live.log).toEqual((await seen(rule, inOrder(list))).log)
+        expect(live).toMatchObject({ late: 0, skewed: 0 })
+      }),
+      runs(150),
+    )
+  })
+
+  it('that are put in order are so over restarts and repeats', async () => {
+    await fc.assert(
+      fc.asyncProperty(rules, readings, fc.nat(3), async (rule, list, every) => {
+        const ordered = inTime(rule, ordering)
+        const once = await seen(ordered, delayed(list), {}, true)
+        const again = await seen(ordered, [...delayed(list), ...repeated(list)], {}, true)
+        expect(again.log).toEqual(once.log)
+        const restartAfter = (n: number): boolean => n % (every + 1) === 0
+        const restarted = await seen(ordered, [...delayed(list), ...repeated(list)], { restartAfter }, true)
+        expect(restarted.log).toEqual(again.log)
+      }),
+      runs(100),
+    )
+  })
+
+  it('that are put in order are so for a task that ticks, which then ticks so much later', async () => {
+    const clocks = fc.constantFrom<TaskSettings>(
+      { type: 'periodic', frequency: 2300 },
+      { type: 'periodic', frequency: 1000 },
+    )
+    await fc.assert(
+      fc.asyncProperty(rules, readings, clocks, async (rule, list, clock) => {
+        const live = await seen(inTime(rule, { ...ordering, ...clock }), delayed(list))
+        expect(live.log).toEqual((await seen(inTime(rule, clock), inOrder(list))).log)
+      }),
+      runs(100),
+    )
+  })
+
   it('that come again at any time change nothing, nor do restarts', async () => {
     await fc.assert(
       fc.asyncProperty(rules, readings, fc.nat(3), async (rule, list, every) => {

@@ -202,8 +202,9 @@ export function end(run: TaskRun, execution: Execution, isSuperseded = false): v
 /** A period that counts from the end of the last run. */
 function planFromEnd(run: TaskRun, { pollingFixedRate, pollingPeriod, slot }: SensorNode, sensor: SensorState): void {
   if (pollingFixedRate || pollingPeriod === undefined || sensor.ownTickAt !== Number.POSITIVE_INFINITY) return
-  sensor.ownTickAt = run.at + pollingPeriod
-  run.sink.timer('ownTick', sensor.ownTickAt, slot)
+  const { reorderMs } = run.model.settings
+  sensor.ownTickAt = run.at - reorderMs + pollingPeriod
+  run.sink.timer('ownTick', sensor.ownTickAt + reorderMs, slot)
 }
 
 /** Nothing of what the execution touches is waited for on its account any more. */

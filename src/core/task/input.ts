@@ -7,8 +7,8 @@ import type { Answer } from '../plug/result.ts'
 import type { Message, Sent } from './origin.ts'
 import type { Execution } from './state.ts'
 
-/** `wake`: of executions that wait, in the task's own time or for a plug. */
-export type TimerKind = 'evict' | 'follow' | 'wake' | 'ownTick' | 'tick'
+/** `release`: of readings that wait to be put in order. `wake`: of executions that wait, in the task's own time or for a plug. */
+export type TimerKind = 'release' | 'evict' | 'follow' | 'wake' | 'ownTick' | 'tick'
 
 export type Input =
   | { readonly kind: 'start' }

@@ -126,15 +126,32 @@ export function restoreState(run: TaskRun, given: SavedState, open: OpenExecutio
   state.arrived = saved.arrived ?? 0
   state.current = saved.current ?? 0
   state.dropped = saved.dropped ?? 0
-  if (saved.readings !== undefined) state.readings = restoreReadings(saved.readings)
-  if (saved.waiting !== undefined) state.waiting = saved.waiting.map((one) => restoreInput(one, names))
+  if (saved.readings !== undefined) state.readings = restoreReadings(saved.readings, model.settings.reorderMs)
+  const waiting = (saved.waiting ?? []).filter((one) => !isHeld(one))
+  if (waiting.length > 0) state.waiting = waiting.map((one) => restoreInput(one, names))
+  for (const one of (saved.waiting ?? []).filter(isHeld)) hold(run, restoreInput(one, names))
   run.now = saved.now ?? run.now
   state.time = run.now
   askForTimers(run)
 }
 
-function restoreReadings({ time = -1, clock = time, newest, inRow = {}, mixed = [], counts }: SavedReadings): Readings {
-  const readings = new Readings(time)
+function isHeld(one: SavedInput): boolean {
+  return one.kind === 'data' && one.isHeld === true
+}
+
+/** Under a rule that puts nothing in order any more it is taken at once. */
+function hold({ state, model, now }: TaskRun, { time, input, kept }: WaitingInput): void {
+  if (input.kind !== 'data') return
+  const { arrived = time } = input
+  if (model.settings.reorderMs > 0) state.readings?.reordering.hold({ time, arrived, input, kept })
+  else state.wait(now, input, kept)
+}
+
+function restoreReadings(
+  { time = -1, clock = time, newest, inRow = {}, mixed = [], counts }: SavedReadings,
+  wait: number,
+): Readings {
+  const readings = new Readings(time, wait)
   readings.clock = clock
   for (const [resource, one] of Object.entries(newest)) readings.newest.set(resource, one)
   for (const [resource, count] of Object.entries(inRow)) readings.inRow.set(resource, count)
@@ -189,10 +206,13 @@ function restoreInput(saved: SavedInput, names: Names): WaitingInput {
 
 function askForTimers(run: TaskRun): void {
   const { state, sink } = run
-  if (state.nextTickAt !== Number.POSITIVE_INFINITY) sink.timer('tick', state.nextTickAt, 0)
+  const { reorderMs } = run.model.settings
+  const release = state.readings?.reordering.earliest ?? Number.POSITIVE_INFINITY
+  if (release !== Number.POSITIVE_INFINITY) sink.timer('release', release, 0)
+  if (state.nextTickAt !== Number.POSITIVE_INFINITY) sink.timer('tick', state.nextTickAt + reorderMs, 0)
   for (const [slot, sensor] of (state.work?.sensors ?? []).entries()) {
     if (sensor.evictAt !== Number.POSITIVE_INFINITY) sink.timer('evict', sensor.evictAt + sensor.evictLag, slot)
-    if (sensor.ownTickAt !== Number.POSITIVE_INFINITY) sink.timer('ownTick', sensor.ownTickAt, slot)
+    if (sensor.ownTickAt !== Number.POSITIVE_INFINITY) sink.timer('ownTick', sensor.ownTickAt + reorderMs, slot)
     if (sensor.follow) sink.timer('follow', sensor.follow.at + sensor.follow.lag, slot)
   }
   for (const execution of state.work?.inFlight ?? []) {

@@ -119,7 +119,7 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
       ...(work.effectQueues.behind > 0 && { behind: [...work.effectQueues.waiting].map(({ id }) => id) }),
     }),
     ...(!state.isFree && { now: state.time }),
-    ...(state.waiting.length > 0 && { waiting: state.waiting.map((one) => saveInput(one)) }),
+    ...savedInputs(state),
     ...(state.arrived > 0 && { arrived: state.arrived }),
     ...(!state.isFree && state.current > 0 && { current: state.current }),
     ...(state.dropped > 0 && { dropped: state.dropped }),
@@ -133,6 +133,14 @@ function callOrder({ holder, calls }: TaskState): number[] {
   const isCalled = holder !== null && (holder.phase === 'called' || holder.phase === 'rendering')
   const order = [...(isCalled ? [holder] : []), ...calls]
   return order.filter(({ isInFlight }) => isInFlight).map(({ id }) => id)
+}
+
+/** Those that wait for the one at hand, then readings that wait to be put in order. */
+function savedInputs({ waiting, readings }: TaskState): Pick<SavedState, 'waiting'> {
+  const held = (readings?.reordering.list ?? []).map(({ time, input, kept }): SavedInput => {
+    return { ...saveInput({ time, number: 0, input, kept }), isHeld: true } as SavedInput
+  })
+  return waiting.length + held.length === 0 ? {} : { waiting: [...waiting.map((one) => saveInput(one)), ...held] }
 }
 
 function saveInput({ time, number, input, kept }: WaitingInput): SavedInput {

@@ -80,6 +80,8 @@ export type SavedInput = { time: number; number: number } & (
       arrived?: number
       /** places of messages whose timestamp is not their own */
       unstamped?: readonly number[]
+      /** it waits to be put in order; then `time` is when it was measured */
+      isHeld?: true
       root?: string
     }
   /** null: the task's own clock */

@@ -33,7 +33,7 @@ import { data, push, readingsData, rememberAll, runSensor, runTicks } from './in
 import { decideAnew, evict } from './observe.ts'
 import { beginEvaluation } from './pass.ts'
 import { admit, admitNone, timeOfData, type Admitted } from './readings/admit.ts'
-import type { Readings } from './readings/readings.ts'
+import { Readings } from './readings/readings.ts'
 import { answer, cancelAll, failed, wake } from './result.ts'
 import type { TaskRun } from './run.ts'
 import { traceStarted, traceStopped } from './trace.ts'
@@ -130,8 +130,13 @@ function admittedOf(run: TaskRun, input: Input): readonly Admitted[] | undefined
 function takeTime(run: TaskRun, readings: Readings, now: number, input: Input, clock: number): void {
   const own = ownTime(run, now, input)
   if (own !== undefined && readings.isBehind(own) && input.kind === 'data') readings.counts.skewed++
-  run.now = own === undefined || readings.isBehind(own) ? readings.elapsed(clock, earliestDue(run)) : own
+  run.now = own === undefined || readings.isBehind(own) ? readings.elapsed(clock, nextTime(run, readings)) : own
   readings.took(run.now, clock)
+}
+
+/** When the next thing comes that the task knows of, in its own time. */
+function nextTime(run: TaskRun, { reordering }: Readings): number {
+  return Math.min(earliestDue(run), reordering.list[0]?.time ?? Number.POSITIVE_INFINITY)
 }
 
 /** The time that an input has of itself, epoch ms; undefined: it has none. */
@@ -184,7 +189,9 @@ function isDue(run: TaskRun, input: Input): boolean {
 /** When the thing that a timer stands for is really due; Infinity when it is not awaited any more. */
 export function dueAt(run: TaskRun, kind: TimerKind, key: number): number {
   const { state } = run
-  if (kind === 'tick') return state.nextTickAt
+  const { reorderMs } = run.model.settings
+  if (kind === 'release') return state.readings?.reordering.earliest ?? Number.POSITIVE_INFINITY
+  if (kind === 'tick') return state.nextTickAt + reorderMs
   if (kind === 'wake') {
     const first = firstToWake(run, key)
     return first === undefined ? Number.POSITIVE_INFINITY : first.wakeAt + first.wakeLag
@@ -192,7 +199,7 @@ export function dueAt(run: TaskRun, kind: TimerKind, key: number): number {
   const sensor = state.work?.sensors[key]
   if (sensor === undefined) return Number.POSITIVE_INFINITY
   if (kind === 'evict') return sensor.evictAt + sensor.evictLag
-  if (kind === 'ownTick') return sensor.ownTickAt
+  if (kind === 'ownTick') return sensor.ownTickAt + reorderMs
   return sensor.follow === null ? Number.POSITIVE_INFINITY : sensor.follow.at + sensor.follow.lag
 }
 
@@ -230,6 +237,8 @@ function start(run: TaskRun): void {
   state.effects = 0
   state.startTime = now
   state.finishedTime = -1
+  const { reorderMs } = run.model.settings
+  if (reorderMs > 0) state.readings = new Readings(-1, reorderMs)
   traceStarted(run)
   startClocks(run)
   finishOnetime(run)
@@ -243,6 +252,8 @@ function stop(run: TaskRun, reason: 'finished' | 'stopped'): void {
   state.work?.ready.clear()
   state.dropped += state.waiting.length
   state.waiting = []
+  state.dropped += state.readings?.reordering.list.length ?? 0
+  state.readings?.reordering.clear()
   state.holder = null
   stopClocks(run)
   state.status = 'stopped'

@@ -1,6 +1,7 @@
 /** Which sensors the readings of an input run: those for which they are neither late nor repeated. */
 import type { DataPlan, Plan, SensorNode } from '../../graph/graph.ts'
 import { makePlan } from '../../graph/plan.ts'
+import { sameJson } from '../../../kernel/json.ts'
 import type { Message, Sent } from '../origin.ts'
 import type { TaskRun } from '../run.ts'
 import { sensorState } from '../state.ts'
@@ -39,13 +40,15 @@ export function readingTime(message: Message, arrived: number): number {
 export function noteArrival(run: TaskRun, now: number, messages: readonly Message[], sent: Sent | undefined): boolean {
   const { state, model } = run
   if (sent?.channel !== undefined) return false
-  if (state.readings === null && messages.every((one) => stampOf(one) === undefined)) return false
+  const { reorderMs } = model.settings
+  if (state.readings === null && reorderMs === 0 && messages.every((one) => stampOf(one) === undefined)) return false
   if (!tellsReadings(run)) return false
+  if (reorderMs > 0) state.readings ??= new Readings(state.lastExecutionTime, reorderMs)
   for (const message of messages) {
     const place = model.resources.indexOf(message.resource)
     const stamp = stampOf(message)
     if (place === -1 || stamp === undefined || !runsSensor(model.dataPlans[place], message)) continue
-    state.readings ??= new Readings(state.lastExecutionTime)
+    state.readings ??= new Readings(state.lastExecutionTime, reorderMs)
     state.readings.arrived(message.resource, Math.min(stamp, now), now)
   }
   return true
@@ -53,6 +56,12 @@ export function noteArrival(run: TaskRun, now: number, messages: readonly Messag
 
 function runsSensor(plan: DataPlan | undefined, message: Message): boolean {
   return (plan?.partFor(message).sensors.length ?? 0) > 0
+}
+
+/** Whether a reading that waits is the same as one that comes: no later one of its time can tell it by its identity. */
+export function isHeldAlready({ state, model: { settings } }: TaskRun, messages: readonly Message[]): boolean {
+  if (settings.duplicates === 'take' || messages.some((one) => stampOf(one) === undefined)) return false
+  return state.readings?.reordering.list.some(({ input }) => sameJson(input.messages, messages)) === true
 }
 
 /** The time of an input of data: the highest of the readings that run something. Undefined: they run nothing. */

@@ -7,6 +7,8 @@
  * READING-3 the time of a task never goes back.
  */
 
+import { Reordering } from './reorder.ts'
+
 /** The newest reading of one resource. */
 export interface Newest {
   /** epoch ms at which it was measured */
@@ -36,8 +38,12 @@ export class Readings {
   readonly mixed = new Set<string>()
   readonly counts: ReadingCounts = { late: 0, duplicate: 0, skewed: 0 }
 
-  /** `last`: epoch ms of the last input of the task so far, negative before the first. */
-  constructor(last: number) {
+  /** readings that wait to be put in order */
+  readonly reordering: Reordering
+
+  /** `last`: epoch ms of the last input of the task so far, negative before the first; `wait`: ms that readings wait. */
+  constructor(last: number, wait: number) {
+    this.reordering = new Reordering(wait, (resource) => this.newest.get(resource)?.lag ?? 0)
     this.time = last < 0 ? Number.NEGATIVE_INFINITY : last
     this.clock = this.time
   }
