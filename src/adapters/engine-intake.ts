@@ -14,6 +14,7 @@ interface IntakePost {
   readonly text?: string
   readonly hops?: number
   readonly root?: string
+  readonly unstamped?: readonly number[]
 }
 
 export function engineIntake(intake: Intake): Forwarding {

@@ -65,6 +65,8 @@ export class ColumnarExecutor implements Executor, Batches {
 
   /** Into the one row that listens to the message's resource, if there is one. */
   accept(message: Message, now: number): boolean {
+    // What has a time of its own is taken by the full state, which knows what is late.
+    if (message.timestamp !== undefined) return false
     this.clock[0] = now
     return this.singleListeners.take(message)
   }
@@ -185,6 +187,7 @@ export class ColumnarExecutor implements Executor, Batches {
 
 /** Of a task that runs, after a message that is its last: no call, no later answer, nothing that waits. */
 function hasNothingOpen({ state }: BatchTask, message: Message): boolean {
+  if (state.readings !== null) return false
   if (state.status !== 'running' || !state.isFree || state.inFlight.size > 0 || state.evaluation !== null) return false
   return state.streams[0]?.values === message && state.sensors.every(({ follow }) => follow === null)
 }

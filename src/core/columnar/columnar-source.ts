@@ -120,6 +120,8 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   #take(message: Message, now: number): void {
     if (!this.#hasRows) {
       this.takeFully(message, now)
+    } else if (message.timestamp !== undefined) {
+      this.#takeStrange(message, now)
     } else {
       const fields = this.#era?.fields.match(message) === true ? this.#era.fields : this.#shared.fieldsOf(message)
       if (fields === undefined) this.#takeStrange(message, now)

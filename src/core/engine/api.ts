@@ -186,7 +186,17 @@ export interface TaskInfo {
   readonly skippedTicks: number
   readonly invocationCount: number
   /** failed invocations among the last 64; inputs and calls of actuators that were dropped in this run because too many waited */
-  readonly health: { readonly errorsCount: number; readonly errorsRate: number; readonly dropped: number }
+  readonly health: {
+    readonly errorsCount: number
+    readonly errorsRate: number
+    readonly dropped: number
+    /** readings that came after a newer one of their sensor; this and the next two once a message was stamped */
+    readonly late?: number
+    /** messages that were taken before */
+    readonly duplicate?: number
+    /** readings from before the time of the task that were not late: taken at its time */
+    readonly skewed?: number
+  }
   /** inputs and calls of actuators that wait, when there are any; while the task is at work, the time of the input at hand */
   readonly waiting?: { readonly inputs: number; readonly effects: number; readonly since?: number }
   /** why it could not start */

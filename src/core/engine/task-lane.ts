@@ -12,7 +12,7 @@
  */
 import type { Plug } from '../plug/plug.ts'
 import type { CarriedOver } from '../task/carry-over.ts'
-import { earliestDue } from '../task/due-timer.ts'
+import { earliestAct, earliestDue } from '../task/due-timer.ts'
 import { nextCall } from '../task/evaluation.ts'
 import { armTimeout, place } from '../task/execution.ts'
 import type { Input, LaneInput, TimerKind, WaitingInput } from '../task/input.ts'
@@ -21,7 +21,9 @@ import { restoreState } from '../task/restore.ts'
 import { dropEffect } from '../task/result.ts'
 import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
-import { afterPass, goOnUnder, isClockTimer, isOver, step } from '../task/step.ts'
+import { isHeldAlready, noteArrival, readingTime, timeOfData } from '../task/readings/admit.ts'
+import type { DataInput, Held } from '../task/readings/reorder.ts'
+import { afterPass, goOnUnder, isClockTimer, isOver, ownTime, step } from '../task/step.ts'
 import { TaskState } from '../task/task-state.ts'
 import { traceLog } from '../task/trace.ts'
 import { AheadCalls, type AheadCall } from './ahead-calls.ts'
@@ -105,7 +107,7 @@ export class TaskLane implements TaskRun {
     this.#host.counts.steps++
     try {
       if (input.kind === 'stop') {
-        this.#host.counts.dropped += this.state.waiting.length
+        this.#host.counts.dropped += this.state.waiting.length + this.#held
         this.forgetWaiting()
       }
       step(this, now, input, now)
@@ -118,9 +120,14 @@ export class TaskLane implements TaskRun {
 
   /** Takes an input when its turn comes. */
   arrive(now: number, input: LaneInput): void {
-    if (this.state.isFree) {
+    if (this.state.isFree && this.state.readings === null) {
       this.#begins(0)
       this.take(now, input)
+    } else if (this.state.isFree && this.state.status === 'running') {
+      // What is due before it in the time of the task is taken first.
+      this.#hasDue = true
+      if (isData(this.state.wait(now, input))) this.#host.waiting.count++
+      this.#work(now)
     } else if (this.state.status === 'running') {
       this.#wait(now, input)
       this.#owner.after()
@@ -129,10 +136,66 @@ export class TaskLane implements TaskRun {
 
   /** Messages that came together and are one invocation. */
   arriveData(now: number, messages: readonly Message[], sent: Sent | undefined): void {
-    this.arrive(now, { kind: 'data', messages, sent })
+    if (this.state.status !== 'running') return
+    const isNoted = noteArrival(this, now, messages, sent)
+    const input: DataInput = { kind: 'data', messages, sent, ...(isNoted && { arrived: now }) }
+    if (!isNoted || !this.#hold(now, input)) this.arrive(now, input)
+  }
+
+  /** Whether an input has to wait to be put in order. */
+  #hold(now: number, input: DataInput): boolean {
+    const { readings } = this.state
+    if (readings === null || this.model.settings.reorderMs === 0) return false
+    // What runs nothing is remembered in its turn, too.
+    const time =
+      timeOfData(this, input.messages, now) ?? Math.max(...input.messages.map((one) => readingTime(one, now)))
+    if (readings.isBehind(time)) return false
+    if (isHeldAlready(this, input.messages)) readings.counts.duplicate++
+    else {
+      this.#host.waiting.count++
+      const full = readings.reordering.hold({ time, arrived: now, input, kept: keptPlaces(this.#host.kept, input) })
+      if (full !== undefined) this.#enter(now, full)
+    }
+    this.#releaseBy(now)
+    return true
+  }
+
+  /** Readings whose time has come take their turn; the next ask for theirs. */
+  #releaseBy(now: number): void {
+    const { readings } = this.state
+    if (readings === null) return
+    for (const { clock, held } of readings.reordering.release(now)) this.#enter(clock, held)
+    const next = readings.reordering.earliest
+    if (next !== Number.POSITIVE_INFINITY) this.sink.timer('release', next, 0)
+    if (this.state.isFree) this.#owner.after()
+    else this.#work(now)
+  }
+
+  /** Readings that were measured before what is taken next. */
+  #enterFirst(clock: number, list: readonly Held[]): void {
+    const { state } = this
+    const others = state.waiting
+    state.waiting = []
+    for (const { input, kept } of list) state.wait(clock, input, kept)
+    state.waiting.push(...others)
+  }
+
+  #enter(clock: number, { input, kept }: Held): void {
+    this.#host.waiting.count--
+    this.#hasDue = true
+    if (!this.state.isFree) return this.#wait(clock, input, kept)
+    this.state.wait(clock, input, kept)
+    this.#host.waiting.count++
   }
 
   fire(kind: TimerKind, key: number, now: number): void {
+    if (kind === 'release') return this.#releaseBy(now)
+    if (kind === 'tick' || kind === 'ownTick') {
+      // What was measured before it is taken before it.
+      for (const held of this.state.readings?.reordering.before(now - this.model.settings.reorderMs) ?? []) {
+        this.#enter(now, held)
+      }
+    }
     if (isClockTimer(this, kind, key)) return this.take(now, { kind: 'timer', timer: kind, key })
     this.#hasDue = true
     if (this.state.isFree) this.#work(now)
@@ -149,7 +212,7 @@ export class TaskLane implements TaskRun {
   resume(now: number): void {
     this.at = Math.max(this.at, now)
     this.#hasDue = !this.state.isFree
-    this.#host.waiting.count += this.state.waiting.filter(isData).length
+    this.#host.waiting.count += this.state.waiting.filter(isData).length + this.#held
     this.#work(now)
   }
 
@@ -252,8 +315,13 @@ export class TaskLane implements TaskRun {
 
   /** What waits is not counted among what waits in the engine any more. */
   forgetWaiting(): void {
-    this.#host.waiting.count -= this.state.waiting.filter(isData).length
+    this.#host.waiting.count -= this.state.waiting.filter(isData).length + this.#held
     this.#ahead?.dropAll()
+  }
+
+  /** readings that wait to be put in order */
+  get #held(): number {
+    return this.state.readings?.reordering.list.length ?? 0
   }
 
   #forget(waiting: WaitingInput | undefined): void {
@@ -294,14 +362,7 @@ export class TaskLane implements TaskRun {
       state.waiting = state.waiting.filter(({ input }) => input.kind === 'resume')
     }
     const head = state.waiting[0]
-    const until = head?.time ?? clock
-    const mayBeDue = this.#hasDue || (this.#host.timers.earliest[0] as number) <= until
-    const due = mayBeDue ? earliestDue(this) : Number.POSITIVE_INFINITY
-    if (due <= until) {
-      this.#host.counts.steps++
-      step(this, Math.max(due, this.now), { kind: 'timers' }, clock)
-      return true
-    }
+    if (this.#takeTimers(head, clock)) return true
     if (head === undefined) {
       this.#hasDue = false
       return false
@@ -312,8 +373,36 @@ export class TaskLane implements TaskRun {
     this.#begins(head.number)
     const { waiting } = this.#host
     waiting.maxLag = Math.max(waiting.maxLag, clock - head.time)
-    step(this, head.time, head.input, clock)
+    step(this, head.time, head.input, clock, head.time)
     if (state.waiting.length > 0) this.#callAhead(clock)
+    return true
+  }
+
+  /** Takes the timers that come before an input, or before the clock. False: none does. */
+  #takeTimers(head: WaitingInput | undefined, clock: number): boolean {
+    const until = head?.time ?? clock
+    const { readings } = this.state
+    if (!this.#hasDue && readings === null && (this.#host.timers.earliest[0] as number) > until) return false
+    const due = earliestDue(this)
+    if (due === Number.POSITIVE_INFINITY) return false
+    let acts = due
+    if (readings !== null) {
+      // The clock lets it act, and those that are due before it; or an input of a later time takes it first.
+      acts = earliestAct(this)
+      const own = head && ownTime(this, head.time, head.input)
+      if (own !== undefined && !readings.isBehind(own)) {
+        if (due > own && acts === until) return false
+        if (due <= own) acts = Math.min(acts, until)
+      }
+    }
+    if (acts > until) return false
+    const earlier = readings?.reordering.before(due) ?? []
+    if (earlier.length > 0) {
+      this.#enterFirst(acts, earlier)
+      return this.#takeNext(clock)
+    }
+    this.#host.counts.steps++
+    step(this, readings === null ? Math.max(due, this.now) : due, { kind: 'timers' }, clock, acts)
     return true
   }
 
@@ -487,7 +576,7 @@ export class TaskLane implements TaskRun {
     else step(this, now, { kind: 'answer', execution, answer: reply }, this.at)
   }
 
-  #wait(now: number, input: LaneInput): void {
+  #wait(now: number, input: LaneInput, kept = keptPlaces(this.#host.kept, input)): void {
     const { state, model } = this
     const { mayWait, dropped, why } = makeRoom(state, model, input)
     for (const one of dropped) {
@@ -497,7 +586,7 @@ export class TaskLane implements TaskRun {
     const count = dropped.length + (mayWait ? 0 : 1)
     for (let i = 0; i < count; i++) this.#dropped(why)
     if (!mayWait) return
-    const waiting = state.wait(now, input, keptPlaces(this.#host.kept, input))
+    const waiting = state.wait(now, input, kept)
     if (!isData(waiting)) return
     this.#host.waiting.count++
     this.#callAhead(now)

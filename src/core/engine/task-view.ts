@@ -35,7 +35,9 @@ export function taskInfo(task: Shown, state: TaskState | undefined): TaskInfo {
     ...time('nextTick', state?.nextTickAt),
     skippedTicks: state?.skippedTicks ?? 0,
     invocationCount: state?.invocations ?? 0,
-    health: state ? { ...health(state), dropped: state.dropped } : { errorsCount: 0, errorsRate: 0, dropped: 0 },
+    health: state
+      ? { ...health(state), dropped: state.dropped, ...state.readings?.counts }
+      : { errorsCount: 0, errorsRate: 0, dropped: 0 },
     ...(state && waitingOf(state)),
     ...(task.error !== undefined && { error: task.error }),
     warnings: warnings.map((issue) => `${issue.path}: ${issue.message}`),

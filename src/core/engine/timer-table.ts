@@ -34,8 +34,8 @@ export interface Timer {
 export const NO_TIMER = -1
 
 /** In the order in which they act at one instant. */
-const KINDS = ['evict', 'follow', 'wake', 'ownTick', 'tick'] as const satisfies readonly TimerKind[]
-const RANK: Readonly<Record<TimerKind, number>> = { evict: 0, follow: 1, wake: 2, ownTick: 3, tick: 4 }
+const KINDS = ['evict', 'follow', 'wake', 'ownTick', 'tick', 'release'] as const satisfies readonly TimerKind[]
+const RANK: Readonly<Record<TimerKind, number>> = { evict: 0, follow: 1, wake: 2, ownTick: 3, tick: 4, release: 5 }
 const FIRST_CAPACITY = 16
 /** children of a node of the heap */
 const ARITY = 4

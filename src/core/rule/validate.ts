@@ -6,6 +6,7 @@ import type { PlugRegistry } from '../plug/plug.ts'
 import { isBnDocument, readBn } from './bn/read-bn.ts'
 import { checkBindings } from './check/check-bindings.ts'
 import { checkCycles } from './check/check-cycles.ts'
+import { checkEvaluation } from './check/check-evaluation.ts'
 import { checkPlugNodes } from './check/check-plug-nodes.ts'
 import { checkProperties } from './check/check-properties.ts'
 import { checkReach } from './check/check-reach.ts'
@@ -70,7 +71,8 @@ export function validateRule(input: unknown, plugs: PlugRegistry, options: Check
   // engine.start may still bring a clock to a rule without settings
   const hasTick = rule.task === undefined || (settings.type ?? 'reactive') !== 'reactive'
   const effective = overridden(rule, settings, '/task/nodes', report)
-  checkGraph(effective, plugs, { written, open: false, hasTick, settings, variables: declared }, report)
+  const { evaluation = false } = options
+  checkGraph(effective, plugs, { written, open: false, hasTick, settings, variables: declared, evaluation }, report)
   const issues = report.issues.map(toOriginal)
   return { rule: report.hasErrors ? undefined : (tidy(rule) as Rule), issues }
 }
@@ -121,7 +123,8 @@ export function validateTemplate(input: unknown, plugs: PlugRegistry, options: C
   checkSettings(taskDefaults, written['taskDefaults'], '/taskDefaults', true, report)
   const hasTick = (taskDefaults.type ?? 'periodic') !== 'reactive'
   const effective = overridden(template, taskDefaults, '/taskDefaults/nodes', report)
-  checkGraph(effective, plugs, { written, open: true, hasTick, settings: taskDefaults, variables }, report)
+  const { evaluation = false } = options
+  checkGraph(effective, plugs, { written, open: true, hasTick, settings: taskDefaults, variables, evaluation }, report)
   const issues = report.issues.map(toOriginal)
   return { template: report.hasErrors ? undefined : (tidy(template) as Partial<Template> as Template), issues }
 }
@@ -209,6 +212,7 @@ interface GraphContext {
   readonly hasTick: boolean
   readonly settings: TaskSettings
   readonly variables: readonly Partial<VariableDeclaration>[]
+  readonly evaluation: boolean
 }
 
 function checkGraph(rule: LooseRule, plugs: PlugRegistry, context: GraphContext, report: Report): void {
@@ -229,6 +233,7 @@ function checkGraph(rule: LooseRule, plugs: PlugRegistry, context: GraphContext,
   checkResets(rule, index, context.settings, invocations, report)
   checkImpossibleRows(rule, index, sound, report)
   const onCycle = checkCycles(rule, index, report)
+  if (context.evaluation) checkEvaluation(rule, index, context.settings, invocations, report)
   checkReach(index, new Set([...sound].filter((label) => !onCycle.has(label))), report)
 }
 

@@ -43,10 +43,15 @@ export function clocksAreDue(run: TaskRun): void {
   const due: { at: number; node: SensorNode | null }[] = []
   for (const node of run.model.graph.sensors) {
     const at = run.state.work?.sensors[node.slot]?.ownTickAt ?? NEVER
-    if (at <= run.at) due.push({ at, node })
+    if (at <= clockOf(run)) due.push({ at, node })
   }
-  if (run.state.nextTickAt <= run.at) due.push({ at: run.state.nextTickAt, node: null })
+  if (run.state.nextTickAt <= clockOf(run)) due.push({ at: run.state.nextTickAt, node: null })
   for (const { node } of due.toSorted((a, b) => a.at - b.at)) clockIsDue(run, node)
+}
+
+/** By which ticks go: they wait for readings of their time to come. */
+function clockOf(run: TaskRun): number {
+  return run.at - run.model.settings.reorderMs
 }
 
 /** A clock is due: at most one occurrence ticks now, the rest waits or is skipped as `misfire` says. */
@@ -69,7 +74,7 @@ function clockIsDue(run: TaskRun, node: SensorNode | null): void {
 export function afterWork(run: TaskRun): void {
   const { state, model } = run
   if (model.schedule?.fixedDelay === true && state.nextTickAt === NEVER && !isBusy(run, null)) {
-    plan(run, null, model.schedule.next(run.at))
+    plan(run, null, model.schedule.next(clockOf(run)))
   }
 }
 
@@ -82,7 +87,7 @@ interface DueTicks {
 }
 
 function dueTicks(run: TaskRun, schedule: Schedule, scheduledAt: number): DueTicks {
-  const now = run.at
+  const now = clockOf(run)
   const { misfire, maxLatenessMs, maxMissed } = run.model.settings
   const isExact = true
   if (schedule.fixedDelay === true) {
@@ -108,7 +113,7 @@ function dueTicks(run: TaskRun, schedule: Schedule, scheduledAt: number): DueTic
 }
 
 function isOnTime(run: TaskRun, scheduledAt: number): boolean {
-  return scheduledAt >= run.state.restoredAt && run.at - scheduledAt <= GRACE_MS
+  return scheduledAt >= run.state.restoredAt && clockOf(run) - scheduledAt <= GRACE_MS
 }
 
 function tick(run: TaskRun, node: SensorNode | null, at: number): void {
@@ -174,5 +179,6 @@ function scheduleOf(run: TaskRun, node: SensorNode | null): Schedule | undefined
 function plan(run: TaskRun, node: SensorNode | null, at: number | null): void {
   if (node === null) run.state.nextTickAt = at ?? NEVER
   else sensorState(run.state, node).ownTickAt = at ?? NEVER
-  if (at !== null) run.sink.timer(node === null ? 'tick' : 'ownTick', at, node?.slot ?? 0)
+  if (at !== null)
+    run.sink.timer(node === null ? 'tick' : 'ownTick', at + run.model.settings.reorderMs, node?.slot ?? 0)
 }

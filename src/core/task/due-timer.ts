@@ -12,6 +12,19 @@ export function earliestDue({ state }: TaskRun): number {
   return at
 }
 
+/** When the clock lets the first of them act, epoch ms; Infinity without any. */
+export function earliestAct({ state }: TaskRun): number {
+  let at = NEVER
+  for (const sensor of state.work?.sensors ?? []) {
+    at = Math.min(at, sensor.evictAt + sensor.evictLag, resultDueAt(sensor) + resultLag(sensor))
+  }
+  return at
+}
+
+function resultLag({ follow, running }: SensorState): number {
+  return follow?.lag ?? running?.wakeLag ?? 0
+}
+
 /** The sensors whose observations expire by a time. */
 export function expiredBy({ state, model }: TaskRun, time: number): readonly SensorNode[] {
   return model.graph.sensors.filter(({ slot }) => (state.work?.sensors[slot]?.evictAt ?? NEVER) <= time)

@@ -1,7 +1,7 @@
 /** The life of one execution, from its place in the queue to its end. */
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import type { Origin } from './origin.ts'
-import type { TaskRun } from './run.ts'
+import { lagOf, type TaskRun } from './run.ts'
 import { NOT_PLACED, sensorState, type Execution, type Link, type SensorState } from './state.ts'
 import { withCarried } from './stream.ts'
 
@@ -25,6 +25,7 @@ export function newExecution(
     place,
     phase: 'queued',
     wakeAt: Number.POSITIVE_INFINITY,
+    wakeLag: 0,
     attempt: 0,
     calls: 0,
     held: null,
@@ -119,14 +120,16 @@ export function enqueueFirst(run: TaskRun, execution: Execution): void {
   run.state.calls.unshift(execution)
 }
 
-export function wakeAt(run: TaskRun, execution: Execution, at: number): void {
+/** `lag`: ms by which the clock is ahead of `at`, when that is of the task's own time. */
+export function wakeAt(run: TaskRun, execution: Execution, at: number, lag = 0): void {
   execution.wakeAt = at
+  execution.wakeLag = lag
   askForWake(run, execution)
 }
 
 /** Asks for the timer of an execution's wait. */
 export function askForWake(run: TaskRun, execution: Execution): void {
-  run.sink.timer('wake', execution.wakeAt, wakePlace(run, execution.node))
+  run.sink.timer('wake', execution.wakeAt + execution.wakeLag, wakePlace(run, execution.node))
 }
 
 function wakePlace(run: TaskRun, node: SensorNode | ActuatorNode): number {
@@ -142,7 +145,7 @@ export function firstToWake(run: TaskRun, at: number): Execution | undefined {
   let first: Execution | undefined
   for (const execution of work?.inFlight ?? []) {
     if (execution.node.kind !== 'actuator' || wakePlace(run, execution.node) !== at || isAwake(execution)) continue
-    if (first === undefined || execution.wakeAt < first.wakeAt) first = execution
+    if (first === undefined || execution.wakeAt + execution.wakeLag < first.wakeAt + first.wakeLag) first = execution
   }
   return first
 }
@@ -155,7 +158,7 @@ function isAwake({ wakeAt: at }: Execution): boolean {
 export function pause(run: TaskRun, execution: Execution, limit: number): void {
   letGo(run, execution)
   execution.phase = 'paused'
-  wakeAt(run, execution, run.now + limit)
+  wakeAt(run, execution, run.now + limit, lagOf(run))
 }
 
 /** The plug has not answered at once: its time limit counts from now, or from when it was asked. */
@@ -199,8 +202,9 @@ export function end(run: TaskRun, execution: Execution, isSuperseded = false): v
 /** A period that counts from the end of the last run. */
 function planFromEnd(run: TaskRun, { pollingFixedRate, pollingPeriod, slot }: SensorNode, sensor: SensorState): void {
   if (pollingFixedRate || pollingPeriod === undefined || sensor.ownTickAt !== Number.POSITIVE_INFINITY) return
-  sensor.ownTickAt = run.at + pollingPeriod
-  run.sink.timer('ownTick', sensor.ownTickAt, slot)
+  const { reorderMs } = run.model.settings
+  sensor.ownTickAt = run.at - reorderMs + pollingPeriod
+  run.sink.timer('ownTick', sensor.ownTickAt + reorderMs, slot)
 }
 
 /** Nothing of what the execution touches is waited for on its account any more. */

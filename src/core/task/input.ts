@@ -7,13 +7,19 @@ import type { Answer } from '../plug/result.ts'
 import type { Message, Sent } from './origin.ts'
 import type { Execution } from './state.ts'
 
-/** `wake`: of executions that wait, in the task's own time or for a plug. */
-export type TimerKind = 'evict' | 'follow' | 'wake' | 'ownTick' | 'tick'
+/** `release`: of readings that wait to be put in order. `wake`: of executions that wait, in the task's own time or for a plug. */
+export type TimerKind = 'release' | 'evict' | 'follow' | 'wake' | 'ownTick' | 'tick'
 
 export type Input =
   | { readonly kind: 'start' }
   | { readonly kind: 'stop' }
-  | { readonly kind: 'data'; readonly messages: readonly Message[]; readonly sent?: Sent | undefined }
+  | {
+      readonly kind: 'data'
+      readonly messages: readonly Message[]
+      readonly sent?: Sent | undefined
+      /** epoch ms at which they came, where it matters when they were measured */
+      readonly arrived?: number | undefined
+    }
   | {
       readonly kind: 'push'
       readonly node: SensorNode

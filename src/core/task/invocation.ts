@@ -5,6 +5,7 @@ import { executed } from './result.ts'
 import type { Message, Origin, Sent } from './origin.ts'
 import { observe, reset } from './observe.ts'
 import { beginEvaluation } from './pass.ts'
+import type { Admitted } from './readings/admit.ts'
 import { resourcePlaceOf, type TaskRun } from './run.ts'
 import { sensorState } from './state.ts'
 import { remember } from './stream.ts'
@@ -59,6 +60,24 @@ export function data(run: TaskRun, messages: readonly Message[], sent: Sent | un
     if (place !== -1) batch.push({ place, message })
   }
   if (batch.length > 0) dataInvocation(run, batch, sent)
+}
+
+/** The same of readings with times of their own: what is late or repeated for a sensor does not run it. */
+export function readingsData(run: TaskRun, admitted: readonly Admitted[]): void {
+  rememberAll(run, admitted)
+  const running = admitted.filter(({ plan }) => plan.sensors.length > 0)
+  const origins = running.map(({ message }) => originOf(run, message, undefined))
+  const selected = new Map<SensorNode, Origin>()
+  for (const [i, { plan }] of running.entries())
+    for (const node of plan.sensors) if (!selected.has(node)) selected.set(node, origins[i] as Origin)
+  const [only] = running
+  const plan = running.length === 1 && only !== undefined ? only.plan : makePlan([...selected.keys()])
+  invoke(run, plan, origins, selected)
+}
+
+/** Keeps the values of readings, each as of when it was measured. */
+export function rememberAll({ state, model }: TaskRun, admitted: readonly Admitted[]): void {
+  for (const { place, message, time } of admitted) remember({ state, model, now: time }, place, message)
 }
 
 function oneMessage(run: TaskRun, message: Message, sent: Sent | undefined): void {

@@ -2,7 +2,7 @@
 import { UNKNOWN, type GateNode, type Plan, type SensorNode } from '../graph/graph.ts'
 import { decide } from '../graph/relations.ts'
 import { touchNode } from './pass.ts'
-import type { TaskRun } from './run.ts'
+import { lagOf, type TaskRun } from './run.ts'
 import { observedState, sensorState, type Observed, type Touch } from './state.ts'
 import { traceEvicted, traceState } from './trace.ts'
 
@@ -14,7 +14,8 @@ export function observe(run: TaskRun, node: SensorNode, state: number, touch: Om
   sensor.via = touch.via
   if (node.evictionTime !== Number.POSITIVE_INFINITY) {
     sensor.evictAt = run.now + node.evictionTime
-    run.sink.timer('evict', sensor.evictAt, node.slot)
+    sensor.evictLag = lagOf(run)
+    run.sink.timer('evict', sensor.evictAt + sensor.evictLag, node.slot)
   }
   if (sensor.previous !== state) traceState(run, touch.invocation, node, sensor.previous, state)
   touchNode(run, node, { ...touch, isObserved: true })

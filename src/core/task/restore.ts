@@ -15,6 +15,8 @@ import { sentOf, type Origin } from './origin.ts'
 import { decodeNumbers } from './json-numbers.ts'
 import type { WaitingInput } from './input.ts'
 import { positionOf } from './pass.ts'
+import { withoutStamp } from './readings/reading.ts'
+import { Readings } from './readings/readings.ts'
 import type { TaskRun } from './run.ts'
 import type {
   SavedAnswer,
@@ -25,6 +27,7 @@ import type {
   SavedHolding,
   SavedInput,
   SavedObserved,
+  SavedReadings,
   SavedState,
 } from './saved.ts'
 import {
@@ -82,12 +85,15 @@ export function restoreState(run: TaskRun, given: SavedState, open: OpenExecutio
     sensor.rawData = one.rawData
     sensor.internalState = one.internalState
     sensor.evictAt = one.evictAt ?? Number.POSITIVE_INFINITY
+    sensor.evictLag = one.evictLag ?? 0
+    sensor.taken = one.taken === undefined ? null : { time: one.taken.time, known: one.taken.known ?? [] }
     sensor.origin = names.originOrNull(one.origin)
     sensor.via = names.via(one.via)
     sensor.ownTickAt = one.ownTickAt ?? Number.POSITIVE_INFINITY
     if (one.follow) {
       sensor.follow = {
         at: one.follow.at,
+        lag: one.follow.lag ?? 0,
         answer: restoreAnswer(node, one.follow.answer, names),
         invocation: one.follow.invocation,
         origin: names.origin(one.follow.origin),
@@ -120,10 +126,38 @@ export function restoreState(run: TaskRun, given: SavedState, open: OpenExecutio
   state.arrived = saved.arrived ?? 0
   state.current = saved.current ?? 0
   state.dropped = saved.dropped ?? 0
-  if (saved.waiting !== undefined) state.waiting = saved.waiting.map((one) => restoreInput(one, names))
+  if (saved.readings !== undefined) state.readings = restoreReadings(saved.readings, model.settings.reorderMs)
+  const waiting = (saved.waiting ?? []).filter((one) => !isHeld(one))
+  if (waiting.length > 0) state.waiting = waiting.map((one) => restoreInput(one, names))
+  for (const one of (saved.waiting ?? []).filter(isHeld)) hold(run, restoreInput(one, names))
   run.now = saved.now ?? run.now
   state.time = run.now
   askForTimers(run)
+}
+
+function isHeld(one: SavedInput): boolean {
+  return one.kind === 'data' && one.isHeld === true
+}
+
+/** Under a rule that puts nothing in order any more it is taken at once. */
+function hold({ state, model, now }: TaskRun, { time, input, kept }: WaitingInput): void {
+  if (input.kind !== 'data') return
+  const { arrived = time } = input
+  if (model.settings.reorderMs > 0) state.readings?.reordering.hold({ time, arrived, input, kept })
+  else state.wait(now, input, kept)
+}
+
+function restoreReadings(
+  { time = -1, clock = time, newest, inRow = {}, mixed = [], counts }: SavedReadings,
+  wait: number,
+): Readings {
+  const readings = new Readings(time, wait)
+  readings.clock = clock
+  for (const [resource, one] of Object.entries(newest)) readings.newest.set(resource, one)
+  for (const [resource, count] of Object.entries(inRow)) readings.inRow.set(resource, count)
+  for (const resource of mixed) readings.mixed.add(resource)
+  Object.assign(readings.counts, counts)
+  return readings
 }
 
 function orderOf(ids: readonly number[] = []): Order {
@@ -150,8 +184,9 @@ function restoreInput(saved: SavedInput, names: Names): WaitingInput {
   const { time, number } = saved
   switch (saved.kind) {
     case 'data': {
-      const { messages = [], kept } = saved
-      return { time, number, input: { kind: 'data', messages, sent: sentOf(saved) }, kept }
+      const { messages = [], kept, unstamped = [] } = saved
+      for (const place of unstamped) if (messages[place] !== undefined) withoutStamp(messages[place])
+      return { time, number, input: { kind: 'data', messages, sent: sentOf(saved), arrived: saved.arrived }, kept }
     }
     case 'tick': {
       const nodes = saved.nodes.map((label) => (label === null ? null : names.sensor(label)))
@@ -171,11 +206,14 @@ function restoreInput(saved: SavedInput, names: Names): WaitingInput {
 
 function askForTimers(run: TaskRun): void {
   const { state, sink } = run
-  if (state.nextTickAt !== Number.POSITIVE_INFINITY) sink.timer('tick', state.nextTickAt, 0)
+  const { reorderMs } = run.model.settings
+  const release = state.readings?.reordering.earliest ?? Number.POSITIVE_INFINITY
+  if (release !== Number.POSITIVE_INFINITY) sink.timer('release', release, 0)
+  if (state.nextTickAt !== Number.POSITIVE_INFINITY) sink.timer('tick', state.nextTickAt + reorderMs, 0)
   for (const [slot, sensor] of (state.work?.sensors ?? []).entries()) {
-    if (sensor.evictAt !== Number.POSITIVE_INFINITY) sink.timer('evict', sensor.evictAt, slot)
-    if (sensor.ownTickAt !== Number.POSITIVE_INFINITY) sink.timer('ownTick', sensor.ownTickAt, slot)
-    if (sensor.follow) sink.timer('follow', sensor.follow.at, slot)
+    if (sensor.evictAt !== Number.POSITIVE_INFINITY) sink.timer('evict', sensor.evictAt + sensor.evictLag, slot)
+    if (sensor.ownTickAt !== Number.POSITIVE_INFINITY) sink.timer('ownTick', sensor.ownTickAt + reorderMs, slot)
+    if (sensor.follow) sink.timer('follow', sensor.follow.at + sensor.follow.lag, slot)
   }
   for (const execution of state.work?.inFlight ?? []) {
     if (execution.wakeAt !== Number.POSITIVE_INFINITY) askForWake(run, execution)
@@ -350,6 +388,7 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, names: Names, ope
     place: saved.place,
     phase: saved.phase,
     wakeAt: saved.wakeAt ?? Number.POSITIVE_INFINITY,
+    wakeLag: saved.wakeLag ?? 0,
     attempt: saved.attempt ?? 0,
     calls: saved.calls ?? 0,
     held: saved.held ? restoreAnswer(node, saved.held, names) : null,

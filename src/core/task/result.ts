@@ -5,7 +5,7 @@ import { callAgain, cancel, end, enqueue, enqueueFirst, leavePlace, letGo, pause
 import type { Origin } from './origin.ts'
 import { observe } from './observe.ts'
 import { leaveOut, touchNode } from './pass.ts'
-import { timeOf, type TaskRun } from './run.ts'
+import { lagOf, timeOf, type TaskRun } from './run.ts'
 import {
   actuatorState,
   destinationState,
@@ -29,7 +29,7 @@ export function answer(run: TaskRun, execution: Execution, given: Answer): void 
     execution.held = given
     // It has acted: only the later items of an actuator's loop keep its place.
     if (execution.node.kind === 'sensor' || !hasMoreItems(execution)) leavePlace(run, execution)
-    wakeAt(run, execution, run.now + given.after)
+    wakeAt(run, execution, run.now + given.after, lagOf(run))
     return
   }
   apply(run, execution, given)
@@ -75,8 +75,8 @@ function applyToSensor(
   if (given.internalState !== undefined) sensor.internalState = given.internalState
   if (given.then?.after !== undefined) {
     const at = run.now + given.then.after
-    sensor.follow = { at, answer: given.then, invocation, origin, via }
-    run.sink.timer('follow', at, node.slot)
+    sensor.follow = { at, lag: lagOf(run), answer: given.then, invocation, origin, via }
+    run.sink.timer('follow', at + sensor.follow.lag, node.slot)
   }
   const touch = { invocation, origin, via, hasSucceeded: true }
   if (given.state !== UNKNOWN) observe(run, node, given.state, touch)

@@ -82,6 +82,11 @@ export interface TaskRun {
   at: number
 }
 
+/** ms by which the clock was ahead of the time of the input at hand when that was there to be taken: its timers wait so much longer. */
+export function lagOf({ state }: Pick<TaskRun, 'state'>): number {
+  return state.readings?.lag ?? 0
+}
+
 /** The sensor's place in `model.resources`, -1 without a resource. */
 export function resourcePlaceOf(model: TaskModel, node: { readonly resource: number }): number {
   return node.resource === -1 ? -1 : (model.resourcePlace[node.resource] ?? -1)

@@ -5,6 +5,8 @@ import type { WaitingInput } from './input.ts'
 import { sentOf, type Origin } from './origin.ts'
 import { encodeNumbers } from './json-numbers.ts'
 import { nodeAt } from './pass.ts'
+import { identityOf, unstampedPlaces, type Taken } from './readings/reading.ts'
+import type { Readings } from './readings/readings.ts'
 import type { TaskModel } from './run.ts'
 import {
   HAS_BEGUN,
@@ -34,8 +36,10 @@ import type {
   SavedInput,
   SavedLink,
   SavedObserved,
+  SavedReadings,
   SavedState,
   SavedStream,
+  SavedTaken,
 } from './saved.ts'
 
 /** The whole state, at any step; `restoreState` makes the same state of it again. */
@@ -73,11 +77,14 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
             ...(sensor.rawData && { rawData: sensor.rawData }),
             ...(sensor.internalState !== undefined && { internalState: sensor.internalState }),
             ...finite('evictAt', sensor.evictAt),
+            ...(sensor.evictAt !== Number.POSITIVE_INFINITY && nonZero('evictLag', sensor.evictLag)),
+            ...(sensor.taken && { taken: saveTaken(sensor.taken) }),
             ...(sensor.origin && { origin: tables.origin(sensor.origin) }),
             ...tables.via(sensor.via),
             ...(follow && {
               follow: {
                 at: follow.at,
+                ...nonZero('lag', follow.lag),
                 answer: saveAnswer(node, follow.answer),
                 invocation: follow.invocation,
                 origin: tables.origin(follow.origin),
@@ -112,10 +119,11 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
       ...(work.effectQueues.behind > 0 && { behind: [...work.effectQueues.waiting].map(({ id }) => id) }),
     }),
     ...(!state.isFree && { now: state.time }),
-    ...(state.waiting.length > 0 && { waiting: state.waiting.map((one) => saveInput(one)) }),
+    ...savedInputs(state),
     ...(state.arrived > 0 && { arrived: state.arrived }),
     ...(!state.isFree && state.current > 0 && { current: state.current }),
     ...(state.dropped > 0 && { dropped: state.dropped }),
+    ...(state.readings && { readings: saveReadings(state.readings) }),
   }
   return encodeNumbers(saved) as SavedState
 }
@@ -127,12 +135,25 @@ function callOrder({ holder, calls }: TaskState): number[] {
   return order.filter(({ isInFlight }) => isInFlight).map(({ id }) => id)
 }
 
+/** Those that wait for the one at hand, then readings that wait to be put in order. */
+function savedInputs({ waiting, readings }: TaskState): Pick<SavedState, 'waiting'> {
+  const held = (readings?.reordering.list ?? []).map(({ time, input, kept }): SavedInput => {
+    return { ...saveInput({ time, number: 0, input, kept }), isHeld: true } as SavedInput
+  })
+  return waiting.length + held.length === 0 ? {} : { waiting: [...waiting.map((one) => saveInput(one)), ...held] }
+}
+
 function saveInput({ time, number, input, kept }: WaitingInput): SavedInput {
   const at = { time, number }
   switch (input.kind) {
     case 'data': {
       const sent = sentOf(input.sent ?? {})
-      return { ...at, kind: 'data', messages: [...input.messages], ...(kept && { kept }), ...sent }
+      const places = unstampedPlaces(input.messages)
+      const arrived = {
+        ...(input.arrived !== undefined && { arrived: input.arrived }),
+        ...(places.length > 0 && { unstamped: places }),
+      }
+      return { ...at, kind: 'data', messages: [...input.messages], ...(kept && { kept }), ...sent, ...arrived }
     }
     case 'tick':
       return {
@@ -215,6 +236,25 @@ function finite<K extends string>(key: K, value: number): { [P in K]?: number } 
 
 function nonEmpty<K extends string>(key: K, list: number[]): { [P in K]?: number[] } {
   return list.length === 0 ? {} : ({ [key]: list } as { [P in K]?: number[] })
+}
+
+function nonZero<K extends string>(key: K, value: number): { [P in K]?: number } {
+  return value === 0 ? {} : ({ [key]: value } as { [P in K]?: number })
+}
+
+function saveTaken({ time, known }: Taken): SavedTaken {
+  return { time, ...(known.length > 0 && { known: known.map(identityOf) }) }
+}
+
+function saveReadings({ time, clock, newest, inRow, mixed, counts }: Readings): SavedReadings {
+  return {
+    ...finite('time', time),
+    ...finite('clock', clock),
+    newest: Object.fromEntries(newest),
+    ...(inRow.size > 0 && { inRow: Object.fromEntries(inRow) }),
+    ...(mixed.size > 0 && { mixed: [...mixed] }),
+    counts: { ...counts },
+  }
 }
 
 function named<K extends string>(key: K, node: ObservableNode, state: number): { [P in K]?: string } {
@@ -302,6 +342,7 @@ function saveExecution(execution: Execution, tables: Tables): SavedExecution {
     place: execution.place,
     phase: execution.phase,
     ...finite('wakeAt', execution.wakeAt),
+    ...(execution.wakeAt !== Number.POSITIVE_INFINITY && nonZero('wakeLag', execution.wakeLag)),
     ...(execution.attempt > 0 && { attempt: execution.attempt }),
     ...(execution.calls > 0 && { calls: execution.calls }),
     ...(execution.held && { held: saveAnswer(execution.node, execution.held) }),

@@ -1,6 +1,7 @@
 /** A task's state as plain JSON: labels and state names, never places in lists. What is not there has its default. */
 import type { Answer } from '../plug/result.ts'
 import type { Message, Origin } from './origin.ts'
+import type { Newest, ReadingCounts } from './readings/readings.ts'
 import type { Match, Phase, TaskStatus } from './state.ts'
 
 export interface SavedState {
@@ -41,6 +42,23 @@ export interface SavedState {
   arrived?: number
   current?: number
   dropped?: number
+  readings?: SavedReadings
+}
+
+/** Of a task with stamped messages: times of its last input, and of the newest reading of each resource. */
+export interface SavedReadings {
+  time?: number
+  clock?: number
+  newest: Record<string, Newest>
+  inRow?: Record<string, number>
+  mixed?: string[]
+  counts: ReadingCounts
+}
+
+/** What a sensor has taken last: when it was measured, and the identities of the readings of that time. */
+export interface SavedTaken {
+  time: number
+  known?: string[]
 }
 
 /** When clocks began that did not begin with the run, epoch ms. */
@@ -59,6 +77,11 @@ export type SavedInput = { time: number; number: number } & (
       kept?: { position: number; places: readonly number[] }
       channel?: string
       hops?: number
+      arrived?: number
+      /** places of messages whose timestamp is not their own */
+      unstamped?: readonly number[]
+      /** it waits to be put in order; then `time` is when it was measured */
+      isHeld?: true
       root?: string
     }
   /** null: the task's own clock */
@@ -99,9 +122,11 @@ export interface SavedSensor extends SavedObserved, SavedDestination {
   rawData?: Record<string, unknown>
   internalState?: unknown
   evictAt?: number
+  evictLag?: number
+  taken?: SavedTaken
   origin?: number
   via?: number
-  follow?: { at: number; answer: SavedAnswer; invocation: number; origin: number; via?: number }
+  follow?: { at: number; lag?: number; answer: SavedAnswer; invocation: number; origin: number; via?: number }
   ownTickAt?: number
 }
 
@@ -167,6 +192,7 @@ export interface SavedExecution {
   place: number
   phase: Phase
   wakeAt?: number
+  wakeLag?: number
   attempt?: number
   calls?: number
   held?: SavedAnswer

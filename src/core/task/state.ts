@@ -7,6 +7,7 @@ import type { ActuatorNode, GateNode, ObservableNode, SensorNode, TriggerEdge } 
 import type { Answer } from '../plug/result.ts'
 import type { Linked, Queued } from './execution-lists.ts'
 import type { Origin } from './origin.ts'
+import type { Taken } from './readings/reading.ts'
 
 export type TaskStatus = 'running' | 'stopped' | 'failed'
 
@@ -51,6 +52,10 @@ export interface SensorState extends Observed, Destination {
   follow: Follow | null
   /** next tick of its own clock */
   ownTickAt: number
+  /** what it has taken last of stamped messages */
+  taken: Taken | null
+  /** ms by which the clock was ahead when the observation was made that `evictAt` ends */
+  evictLag: number
 }
 
 export type GateState = Observed
@@ -136,6 +141,8 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   readonly place: number
   phase: Phase
   wakeAt: number
+  /** ms by which the clock is ahead of `wakeAt`, when that is of the task's own time */
+  wakeLag: number
   /** failed attempts so far */
   attempt: number
   /** how often the plug was called for it: tells a late answer from the present one */
@@ -184,6 +191,8 @@ export interface Touch {
 /** A result that follows unless the node runs again before. */
 export interface Follow {
   readonly at: number
+  /** ms by which the clock is ahead of `at` */
+  readonly lag: number
   readonly answer: Answer
   readonly invocation: number
   readonly origin: Origin

@@ -29,22 +29,30 @@ import { earliestDue, expiredBy, resultsDueBy } from './due-timer.ts'
 import { advance } from './evaluation.ts'
 import { askForWake, enqueue, firstToWake } from './execution.ts'
 import { beginEdges } from './fire.ts'
-import { data, push, runSensor, runTicks } from './invocation.ts'
+import { data, push, readingsData, rememberAll, runSensor, runTicks } from './invocation.ts'
 import { decideAnew, evict } from './observe.ts'
 import { beginEvaluation } from './pass.ts'
+import { admit, admitNone, timeOfData, type Admitted } from './readings/admit.ts'
+import { Readings } from './readings/readings.ts'
 import { answer, cancelAll, failed, wake } from './result.ts'
 import type { TaskRun } from './run.ts'
 import { traceStarted, traceStopped } from './trace.ts'
 
 /**
- * Takes one input of the time `now`, when the engine's clock says `at` (epoch ms). Inputs that came too late to matter
- * change nothing and are not counted.
+ * Takes one input of the time `now`, when the engine's clock says `at` (epoch ms); `clock`: what it said when the input was
+ * there to be taken. Inputs that came too late to matter change nothing and are not counted.
  */
-export function step(run: TaskRun, now: number, input: Input, at = now): void {
+export function step(run: TaskRun, now: number, input: Input, at = now, clock = now): void {
   const { state } = run
   if (at > run.at) run.at = at
-  // What serves open work leaves the time to the input at hand, if there is one.
-  if (!isBeside(input) || state.isFree) run.now = Math.max(run.now, now)
+  const { readings } = state
+  const admitted = state.status === 'running' ? admittedOf(run, input) : undefined
+  // Nothing that runs no sensor is an input.
+  if (admitted?.every(({ plan }) => plan.sensors.length === 0) === true) return rememberAll(run, admitted)
+  if (readings === null) {
+    // What serves open work leaves the time to the input at hand, if there is one.
+    if (!isBeside(input) || state.isFree) run.now = Math.max(run.now, now)
+  } else if (!isBeside(input)) takeTime(run, readings, now, input, clock)
   if (run.now > run.at) run.at = run.now
   state.time = run.now
   if (input.kind === 'start') {
@@ -57,7 +65,7 @@ export function step(run: TaskRun, now: number, input: Input, at = now): void {
     state.inputs++
     state.effects = 0
   }
-  take(run, input)
+  take(run, input, admitted)
   if (state.status !== 'running') return
   advance(run)
   afterPass(run)
@@ -110,10 +118,45 @@ function isCounted(run: TaskRun, input: Input): boolean {
   return input.timer === 'wake' && input.key < run.model.graph.sensors.length
 }
 
-function take(run: TaskRun, input: Exclude<Input, { kind: 'start' }>): void {
+/** The readings of an input of which it matters when they were measured. */
+function admittedOf(run: TaskRun, input: Input): readonly Admitted[] | undefined {
+  if (input.kind !== 'data' || input.arrived === undefined) return undefined
+  const { readings } = run.state
+  if (readings === null) return admitNone(run, input.messages, input.arrived)
+  return admit(run, readings, input.messages, input.arrived)
+}
+
+/** The time of an input that is taken now, in a task whose readings have times of their own. */
+function takeTime(run: TaskRun, readings: Readings, now: number, input: Input, clock: number): void {
+  const own = ownTime(run, now, input)
+  if (own !== undefined && readings.isBehind(own) && input.kind === 'data') readings.counts.skewed++
+  run.now = own === undefined || readings.isBehind(own) ? readings.elapsed(clock, nextTime(run, readings)) : own
+  readings.took(run.now, clock)
+}
+
+/** When the next thing comes that the task knows of, in its own time. */
+function nextTime(run: TaskRun, { reordering }: Readings): number {
+  return Math.min(earliestDue(run), reordering.list[0]?.time ?? Number.POSITIVE_INFINITY)
+}
+
+/** The time that an input has of itself, epoch ms; undefined: it has none. */
+export function ownTime(run: TaskRun, now: number, input: Input): number | undefined {
   switch (input.kind) {
     case 'data':
-      return data(run, input.messages, input.sent)
+      return input.arrived === undefined ? now : timeOfData(run, input.messages, input.arrived)
+    case 'tick':
+      return Math.max(input.scheduledAt, run.state.readings?.time ?? input.scheduledAt)
+    case 'timers':
+      return now
+    default:
+      return undefined
+  }
+}
+
+function take(run: TaskRun, input: Exclude<Input, { kind: 'start' }>, admitted: readonly Admitted[] | undefined): void {
+  switch (input.kind) {
+    case 'data':
+      return admitted === undefined ? data(run, input.messages, input.sent) : readingsData(run, admitted)
     case 'answer':
       return answer(run, input.execution, input.answer)
     case 'error':
@@ -146,13 +189,18 @@ function isDue(run: TaskRun, input: Input): boolean {
 /** When the thing that a timer stands for is really due; Infinity when it is not awaited any more. */
 export function dueAt(run: TaskRun, kind: TimerKind, key: number): number {
   const { state } = run
-  if (kind === 'tick') return state.nextTickAt
-  if (kind === 'wake') return firstToWake(run, key)?.wakeAt ?? Number.POSITIVE_INFINITY
+  const { reorderMs } = run.model.settings
+  if (kind === 'release') return state.readings?.reordering.earliest ?? Number.POSITIVE_INFINITY
+  if (kind === 'tick') return state.nextTickAt + reorderMs
+  if (kind === 'wake') {
+    const first = firstToWake(run, key)
+    return first === undefined ? Number.POSITIVE_INFINITY : first.wakeAt + first.wakeLag
+  }
   const sensor = state.work?.sensors[key]
   if (sensor === undefined) return Number.POSITIVE_INFINITY
-  if (kind === 'evict') return sensor.evictAt
-  if (kind === 'ownTick') return sensor.ownTickAt
-  return sensor.follow?.at ?? Number.POSITIVE_INFINITY
+  if (kind === 'evict') return sensor.evictAt + sensor.evictLag
+  if (kind === 'ownTick') return sensor.ownTickAt + reorderMs
+  return sensor.follow === null ? Number.POSITIVE_INFINITY : sensor.follow.at + sensor.follow.lag
 }
 
 /** Evictions first; then what is due is observed in one pass. */
@@ -189,6 +237,8 @@ function start(run: TaskRun): void {
   state.effects = 0
   state.startTime = now
   state.finishedTime = -1
+  const { reorderMs } = run.model.settings
+  if (reorderMs > 0) state.readings = new Readings(-1, reorderMs)
   traceStarted(run)
   startClocks(run)
   finishOnetime(run)
@@ -202,6 +252,8 @@ function stop(run: TaskRun, reason: 'finished' | 'stopped'): void {
   state.work?.ready.clear()
   state.dropped += state.waiting.length
   state.waiting = []
+  state.dropped += state.readings?.reordering.list.length ?? 0
+  state.readings?.reordering.clear()
   state.holder = null
   stopClocks(run)
   state.status = 'stopped'

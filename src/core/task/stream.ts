@@ -19,11 +19,22 @@ export function remember({ state, model, now }: Remembering, place: number, valu
     state.streams[place] = { values, at: now, carried: null }
     return
   }
+  if (last.at > now) return fillIn(last, values, now + model.streamValidity)
   const until = last.at + model.streamValidity
   if (until > now) carry(last, values, until)
   if (last.carried) dropOld(last, values, now)
   last.values = values
   last.at = now
+}
+
+/** Keeps what newer messages do not have of one that was measured before them. */
+function fillIn(last: Stream, values: Message, until: number): void {
+  for (const key in values) {
+    const value = Object.hasOwn(values, key) ? values[key] : undefined
+    if (value === undefined || messageValue(last.values, key) !== undefined) continue
+    const kept = last.carried?.get(key)
+    if (kept === undefined || kept.until <= until) (last.carried ??= new Map()).set(key, { value, until })
+  }
 }
 
 function carry(last: Stream, values: Message, until: number): void {

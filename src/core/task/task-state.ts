@@ -6,6 +6,7 @@ import { UNKNOWN, type Graph } from '../graph/graph.ts'
 import { EffectQueues } from './effect-queues.ts'
 import { CallQueue, InFlight } from './execution-lists.ts'
 import type { WaitingInput } from './input.ts'
+import type { Readings } from './readings/readings.ts'
 import type { ClocksBegan } from './saved.ts'
 import type {
   ActuatorState,
@@ -81,6 +82,8 @@ export class TaskState implements Work {
   restoredAt = Number.NEGATIVE_INFINITY
   seed = 0
   clocksBegan = NO_CLOCKS
+  /** null while none of its messages was stamped */
+  readings: Readings | null = null
   /** invocations with a failed execution, among the last 64 */
   failures: readonly number[] = NONE
   /** the pass of the input at hand; null: it is over */
@@ -180,6 +183,7 @@ export class TaskState implements Work {
     this.arrived = 0
     this.current = 0
     this.dropped = 0
+    this.readings = null
   }
 
   #made(): Work {
@@ -245,5 +249,7 @@ function freshSensor(): SensorState {
     running: null,
     follow: null,
     ownTickAt: Number.POSITIVE_INFINITY,
+    taken: null,
+    evictLag: 0,
   }
 }

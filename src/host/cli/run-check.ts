@@ -14,7 +14,7 @@ export interface CheckOptions {
 export async function runCheck(paths: readonly string[], options: CheckOptions, terminal: Terminal): Promise<0 | 1> {
   const registry = createRegistry(await loadPlugs(options.plugs))
   const files: RuleFile[] = []
-  for (const path of paths) files.push(await readRuleFile(path, registry, options))
+  for (const path of paths) files.push(await readRuleFile(path, registry, { ...options, evaluation: true }))
   if (options.json === true) {
     const list = files.map(({ file, issues }) => ({ file, issues }))
     terminal.out(`${JSON.stringify(list, null, 2)}\n`)

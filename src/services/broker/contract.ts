@@ -241,6 +241,8 @@ export interface ForwardedPost {
   readonly hops?: number
   /** with hops: what everything that came of one arrival is known by */
   readonly root?: string
+  /** places of messages that came without a timestamp: theirs is that of their arrival */
+  readonly unstamped?: readonly number[]
 }
 
 /** What the broker asks of the resources. */

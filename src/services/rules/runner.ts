@@ -160,6 +160,8 @@ export interface IntakePost {
   readonly hops?: number
   /** with hops: what everything that came of one arrival is known by */
   readonly root?: string
+  /** places of messages that came without a timestamp: theirs is that of their arrival */
+  readonly unstamped?: readonly number[] | undefined
 }
 
 export interface IntakeOptions {

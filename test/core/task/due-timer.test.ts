@@ -39,7 +39,7 @@ function task() {
     Object.assign(begin(run, node, 1, ORIGIN, null), { phase, wakeAt })
   }
   const follows = (slot: number, at: number) => {
-    const follow: Follow = { at, answer: ANSWER, invocation: 1, origin: ORIGIN, via: null }
+    const follow: Follow = { at, lag: 0, answer: ANSWER, invocation: 1, origin: ORIGIN, via: null }
     sensor(slot).follow = follow
   }
   const labels = (list: readonly { label: string }[]) => list.map(({ label }) => label).join(' ')

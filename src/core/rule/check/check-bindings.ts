@@ -42,6 +42,16 @@ export function checkBindings(
   }
 }
 
+/** The nodes that properties and loop of a node read, as far as that can be told. */
+export function labelsRead({ node, plug }: PlugEntry): ReadonlySet<string> {
+  const uses = Object.entries(node.properties ?? {}).flatMap(([key, value]) => {
+    const field = fieldOf(plug, key)
+    return isUnresolved(field) ? codeUses(value) : findBindings(value, { template: field?.format?.type === 'template' })
+  })
+  const all = [...uses, ...findBindings(node.loopDef ?? '', { template: false })]
+  return new Set(all.flatMap(({ root, segments: [label] }) => (root === 'nodes' && label !== undefined ? [label] : [])))
+}
+
 interface Place {
   readonly use: BindingUse
   readonly entry: PlugEntry

@@ -25,6 +25,8 @@ export const ISSUE_TYPES = {
   FREQUENCY: 'a clock that ticks more often than every 100 ms',
   START: 'a node that nothing ever runs',
   SILENCE: 'a sensor that should tell that nothing comes, and that only what comes runs: give it a clock',
+  EVALUATION:
+    'a decision that one evaluation per input makes otherwise than an evaluation per answer did; a note, of `reflexarc check` alone',
   OVERRIDE: 'a per-node override that fits no node',
   TABLE: 'a truth table of the bn form',
 } as const

@@ -17,6 +17,8 @@ const MAX_ISSUES = 1000
 export interface CheckOptions {
   /** default false; true: a property that its plug does not declare is an error instead of a warning */
   readonly strict?: boolean
+  /** default false; true: decisions that an evaluation per answer made otherwise are named, too */
+  readonly evaluation?: boolean
 }
 
 /** Collects every problem of one document. */

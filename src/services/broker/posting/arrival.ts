@@ -7,6 +7,8 @@ export interface Arrival {
   readonly resource: string
   /** metrics and `timestamp`, without `resource` */
   readonly message: BrokerMessage
+  /** it came without a timestamp, and has that of its arrival */
+  readonly isUnstamped?: true
   /** the message as JSON, made once */
   readonly text: string
   /** as tasks and subscribers see it, once somebody asked */

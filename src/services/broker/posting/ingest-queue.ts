@@ -283,9 +283,12 @@ function durableOf(all: readonly Waiting[]): readonly Post[] {
 
 function forwarded({ post: { arrivals, hops, root } }: Waiting): ForwardedPost {
   const messages = arrivals.map(routedMessageOf)
-  if (hops > 0) return { messages, hops, ...(root !== undefined && { root }) }
+  const places = arrivals.flatMap(({ isUnstamped }, place) => (isUnstamped === true ? [place] : []))
+  const unstamped = places.length > 0 && { unstamped: places }
+  if (hops > 0) return { messages, hops, ...(root !== undefined && { root }), ...unstamped }
   const [only] = arrivals
-  return only !== undefined && arrivals.length === 1 ? { messages, text: routedText(only) } : { messages }
+  const text = only !== undefined && arrivals.length === 1 && { text: routedText(only) }
+  return { messages, ...text, ...unstamped }
 }
 
 /** Nothing was written, because of what was to be written. */

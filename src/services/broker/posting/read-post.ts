@@ -125,7 +125,8 @@ class PostReader {
     if (this.#issues.count > 0) return { resource, message: read, text: '' }
     const text = JSON.stringify(read)
     if (isLongerThan(text, MAX_MESSAGE)) this.#tooLarge(text, place)
-    return { resource, message: read, text }
+    const isStamped = value['timestamp'] !== undefined && value['timestamp'] !== null
+    return { resource, message: read, text, ...(!isStamped && { isUnstamped: true }) }
   }
 
   /** A message that has metrics alone is copied as it is, which costs less than key by key. */

@@ -19,13 +19,14 @@ import { VirtualClock } from '../../../core/simulate/virtual-clock.ts'
 import { limitAfter, limitWithout } from '../../../core/task/execution.ts'
 import { decodeNumbers } from '../../../core/task/json-numbers.ts'
 import type { PlugRegistry } from '../../../core/plug/plug.ts'
-import type { Sent } from '../../../core/task/origin.ts'
+import type { Message, Sent } from '../../../core/task/origin.ts'
+import { withoutStamp } from '../../../core/task/readings/reading.ts'
 import type { SavedState } from '../../../core/task/saved.ts'
 import type { Execution } from '../../../core/task/state.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { RunnableTask } from '../runner.ts'
 import { DeliveryLedger } from './delivery-ledger.ts'
-import type { Input } from './input.ts'
+import { messagesOf, type Input } from './input.ts'
 import { laterKind } from './later-calls.ts'
 import type { StateRecord } from './records.ts'
 import { TimeSlicer } from './time-slicer.ts'
@@ -196,6 +197,7 @@ export class DeterministicEngine {
   /** Messages that have to wait are known by their position in the log. */
   #receive(input: Extract<Input, { k: 'data' }>, position: number): boolean {
     const { kept } = this.engine
+    for (const place of input.u ?? []) markUnstamped(messagesOf(input.m)[place])
     kept.position = position
     kept.messages = input.m
     try {
@@ -403,6 +405,10 @@ export class DeterministicEngine {
   #failed(task: RunnableTask, error: unknown): void {
     this.#hooks.ended({ task, status: 'failed', time: this.now, error: messageOf(error) })
   }
+}
+
+function markUnstamped(message: Message | undefined): void {
+  if (message !== undefined) withoutStamp(message)
 }
 
 function isAsked({ phase }: Execution): boolean {

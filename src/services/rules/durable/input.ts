@@ -22,6 +22,8 @@ export type Input =
       readonly h?: number
       /** with hops: the root; absent: not known */
       readonly r?: string
+      /** places of messages whose timestamp is that of their arrival; absent: none */
+      readonly u?: readonly number[]
     }
   | { readonly k: 'push'; readonly at: number; readonly t: string; readonly n: string; readonly v: PushedValue }
   | { readonly k: 'command'; readonly at: number; readonly t: string; readonly n: string; readonly o: NodeOperation }
@@ -97,14 +99,23 @@ export function messagesOf(one: Message | readonly Message[]): readonly Message[
 }
 
 /** An input of one message as its log has it, made of the JSON of that; undefined where there is more to be said of it. */
-export function dataText(message: string, { channel, hops = 0 }: Sent, at: number): JsonText | undefined {
-  return channel === undefined && hops === 0 ? new JsonText(`{"k":"data","m":${message},"at":${at}}`) : undefined
+export function dataText(
+  message: string,
+  { channel, hops = 0, unstamped }: DataSent,
+  at: number,
+): JsonText | undefined {
+  if (channel !== undefined || hops !== 0) return undefined
+  const places = unstamped === undefined ? '' : `"u":[${unstamped.join()}],`
+  return new JsonText(`{"k":"data","m":${message},${places}"at":${at}}`)
 }
+
+/** How messages came, and places of those whose timestamp is that of their arrival. */
+type DataSent = Sent & { readonly unstamped?: readonly number[] | undefined }
 
 type Data = Untimed<Extract<Input, { k: 'data' }>>
 
 /** Messages as an input: what is as always is left out. */
-export function dataOf(m: Message | readonly Message[], { channel, hops = 0, root }: Sent): Data {
+export function dataOf(m: Message | readonly Message[], { channel, hops = 0, root, unstamped }: DataSent): Data {
   const led = hops > 0 ? { h: hops, ...(root !== undefined && { r: root }) } : undefined
-  return { k: 'data', m, ...(channel !== undefined && { c: channel }), ...led }
+  return { k: 'data', m, ...(channel !== undefined && { c: channel }), ...led, ...(unstamped && { u: unstamped }) }
 }

@@ -29,6 +29,8 @@ export interface RelayingOptions {
 interface Parted {
   /** what is for tasks of this partition; undefined: nothing */
   readonly own: Message | readonly Message[] | undefined
+  /** places among those */
+  readonly unstamped: readonly number[] | undefined
   readonly relayed: readonly (readonly [partition: number, entry: RelayEntry])[]
 }
 
@@ -63,7 +65,7 @@ export function relayingIntake(options: RelayingOptions): DataIntake {
         const all = posts.map(({ messages, ...sent }) => ({ sent, ...parted(messages, sent, options) }))
         const relayed = all.flatMap((one) => one.relayed)
         const own = all.flatMap((one): IntakePost[] =>
-          one.own === undefined ? [] : [{ ...one.sent, messages: one.own }],
+          one.own === undefined ? [] : [{ ...one.sent, unstamped: one.unstamped, messages: one.own }],
         )
         const together = [...writes, ...handingOn(relayed, options), unchanged]
         return {
@@ -78,9 +80,12 @@ export function relayingIntake(options: RelayingOptions): DataIntake {
   }
 }
 
+/** Places of messages whose timestamp is that of their arrival. */
+type Unstamped = { readonly unstamped: readonly number[] | undefined }
+
 function parted(
   messages: Message | readonly Message[],
-  sent: Omit<IntakeOptions, 'writes'>,
+  sent: Omit<IntakeOptions, 'writes'> & Partial<Unstamped>,
   { partition: { number, count }, listeners }: RelayingOptions,
 ): Parted {
   const own: Message[] = []
@@ -101,11 +106,23 @@ function parted(
     }
   }
   const asSent: Sent = { hops: 0, ...sent }
+  const odd = new Set(sent.unstamped?.map((place) => list[place]))
+  const unstampedOf = (some: readonly Message[]): Unstamped => {
+    const unstamped = some.flatMap((message, place) => (odd.has(message) ? [place] : []))
+    return { unstamped: unstamped.length > 0 ? unstamped : undefined }
+  }
   return {
     own: own.length === list.length ? messages : own.length > 0 ? own : undefined,
+    ...unstampedOf(own),
     relayed: [...others.values()].map(({ partition, to, list: some }) => {
       const [only] = some
-      return [partition, { to, data: dataOf(some.length === 1 && only !== undefined ? only : some, asSent) }]
+      return [
+        partition,
+        {
+          to,
+          data: dataOf(some.length === 1 && only !== undefined ? only : some, { ...asSent, ...unstampedOf(some) }),
+        },
+      ]
     }),
   }
 }

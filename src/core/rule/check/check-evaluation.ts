@@ -1,0 +1,114 @@
+/**
+ * Names the rules that one evaluation per input decides otherwise than an evaluation per answer did, for those who wrote
+ * their rules under the latter.
+ */
+import { at } from '../../../kernel/pointer.ts'
+import { shown } from '../../plug/problem.ts'
+import type { Relation, TaskSettings, Trigger } from '../rule.ts'
+import { labelsRead } from './check-bindings.ts'
+import type { Invocations } from './invocations.ts'
+import type { Report } from './report.ts'
+import { GATE_STATES, type LooseRule, type PlugEntry, type RuleIndex } from './rule-index.ts'
+
+/** Destinations behind several sensors, reads against the declared order, and cool-downs on a change of state. */
+export function checkEvaluation(
+  rule: LooseRule,
+  index: RuleIndex,
+  { resetObservations = true }: TaskSettings,
+  invocations: Invocations,
+  report: Report,
+): void {
+  const kinds = invocations.kinds()
+  const byDestination = new Map<string, { trigger: Partial<Trigger>; path: string }[]>()
+  rule.triggers?.forEach((trigger, i) => {
+    const { sourceLabel = '', destinationLabel = '', stateChangeTrigger: change, invocationPolicy = 0 } = trigger
+    const path = at('', 'triggers', i)
+    byDestination.set(destinationLabel, [...(byDestination.get(destinationLabel) ?? []), { trigger, path }])
+    if (change === undefined || invocationPolicy === 0) return
+    const text = `trigger ${shown(sourceLabel)} -> ${shown(destinationLabel)}: a change within the cool-down is lost, and its firings may fall elsewhere than before`
+    const hint = 'write "begins" or "ends" with the states: a cool-down delays them and does not lose them'
+    report.note('EVALUATION', at(path, 'invocationPolicy'), text, hint)
+  })
+  for (const [destination, triggers] of byDestination) {
+    const sensors = new Set(triggers.flatMap(({ trigger }) => sensorsBehind(trigger.sourceLabel ?? '', index)))
+    const isShared = kinds?.some((kind) => [...sensors].filter((label) => kind.has(label)).length > 1) ?? true
+    const [first] = triggers
+    if (sensors.size < 2 || !isShared || first === undefined) continue
+    // What a reset forgets becomes known step by step, and is then final for its input.
+    if (triggers.length === 1 && resetObservations && firesOnce(first.trigger, index)) continue
+    const text = `${shown(destination)} follows ${list(sensors)}, which one input may run: it fires at most once for it, after all of them have answered, not for each answer`
+    report.note('EVALUATION', first.path, text)
+  }
+  checkReads(index, report)
+}
+
+/** The sensors from which parents of relations lead to a node, and itself. */
+function sensorsBehind(label: string, index: RuleIndex): readonly string[] {
+  return behindOf(label, index).filter((one) => index.nodes.get(one)?.kind === 'sensor')
+}
+
+function behindOf(label: string, index: RuleIndex): readonly string[] {
+  const behind = new Set([label])
+  for (const one of behind) {
+    const entry = index.nodes.get(one)
+    if (entry?.kind === 'relation') for (const parent of entry.node.parentLabels ?? []) behind.add(parent)
+  }
+  return [...behind]
+}
+
+/** Whether the answers of one input fire it once at most: on a change, or on a state that takes all of them. */
+function firesOnce(trigger: Partial<Trigger>, index: RuleIndex): boolean {
+  const { sourceLabel = '', statesTrigger, stateChangeTrigger, begins, ends } = trigger
+  if (statesTrigger !== undefined) return needsAll(trigger, index)
+  const isChange = (stateChangeTrigger ?? begins ?? ends) !== undefined
+  return isChange && behindOf(sourceLabel, index).every((label) => typeOf(label, index) !== 'GENERAL')
+}
+
+function typeOf(label: string, index: RuleIndex): Relation['type'] | undefined {
+  const entry = index.nodes.get(label)
+  return entry?.kind === 'relation' ? entry.node.type : undefined
+}
+
+/** Whether it fires on that state alone of a relation which takes the answers of all its parents, all sensors. */
+function needsAll(trigger: Partial<Trigger>, index: RuleIndex): boolean {
+  const { sourceLabel = '', statesTrigger = [], stateChangeTrigger, begins, ends } = trigger
+  const entry = index.nodes.get(sourceLabel)
+  if (entry?.kind !== 'relation' || statesTrigger.length !== 1) return false
+  if ((stateChangeTrigger ?? begins ?? ends) !== undefined) return false
+  const { type, parentLabels = [] } = entry.node
+  const isOfSensors = parentLabels.every((label) => index.nodes.get(label)?.kind === 'sensor')
+  return isOfSensors && type !== undefined && statesTrigger[0] === LAST[type]
+}
+
+/** The state that a relation has only when all of its parents are known. */
+const LAST: Readonly<Partial<Record<Relation['type'], string>>> = {
+  AND: GATE_STATES[0] ?? '',
+  NAND: GATE_STATES[1] ?? '',
+  OR: GATE_STATES[1] ?? '',
+}
+
+function checkReads(index: RuleIndex, report: Report): void {
+  const sensors = index.plugNodes.filter(({ kind }) => kind === 'sensor')
+  const places = new Map(sensors.map((entry, place) => [entry.label, place]))
+  sensors.forEach((entry, place) => {
+    const later = [...labelsRead(entry)].filter((label) => {
+      const other = sensors[places.get(label) ?? place]
+      return (places.get(label) ?? 0) > place && other !== undefined && sequenceOf(other) === sequenceOf(entry)
+    })
+    if (later.length === 0) return
+    report.note(
+      'EVALUATION',
+      entry.path,
+      `sensor ${shown(entry.label)} reads ${list(later)}, declared after it: it runs after what it reads, and no longer reads the value of the input before`,
+      'to read the value before, give what it reads a higher sequence',
+    )
+  })
+}
+
+function sequenceOf({ node }: PlugEntry): number {
+  return 'sequence' in node ? (node.sequence ?? 1) : 1
+}
+
+function list(labels: Iterable<string>): string {
+  return [...labels].map(shown).join(', ')
+}

@@ -1,0 +1,82 @@
+/** What a message says of its own time, and by what it is known when it comes again. */
+import { isoInstant } from '../../../kernel/instant.ts'
+import { sameJson } from '../../../kernel/json.ts'
+import { hashText } from '../../../kernel/hash-text.ts'
+import type { Message } from '../origin.ts'
+
+/** Messages to which their host gave a timestamp, because they came with none. */
+const UNSTAMPED = new WeakSet<Message>()
+
+/** From now on a message counts as one that does not say when it was measured, whatever timestamp it shows. */
+export function withoutStamp(message: Message): void {
+  UNSTAMPED.add(message)
+}
+
+/** Places of such messages. */
+export function unstampedPlaces(messages: readonly Message[]): readonly number[] {
+  return messages.flatMap((message, place) => (UNSTAMPED.has(message) ? [place] : []))
+}
+
+/** When a message says it was measured, epoch ms; undefined for one that is not stamped, or whose stamp cannot be read. */
+export function stampOf(message: Message): number | undefined {
+  const { timestamp } = message
+  if (timestamp === undefined || UNSTAMPED.has(message)) return undefined
+  const time = typeof timestamp === 'string' ? isoInstant(timestamp) : timestamp
+  return typeof time === 'number' && Number.isFinite(time) ? time : undefined
+}
+
+/** Readings that are kept of one time; the first ones count. */
+const MAX_KEPT = 16
+
+/** A reading that was taken: itself, or its identity after it came back from a saved state. */
+export type Known = Message | string
+
+/** What a sensor has taken last: the highest time so far, and the readings of that time. */
+export interface Taken {
+  /** epoch ms */
+  readonly time: number
+  readonly known: readonly Known[]
+}
+
+export type Verdict = 'taken' | 'late' | 'duplicate'
+
+/** What a reading is to a sensor. `time`: of the reading. */
+export function verdictOf(taken: Taken | null, time: number, message: Message): Verdict {
+  if (taken === null || time > taken.time) return 'taken'
+  if (time < taken.time) return 'late'
+  return taken.known.some((one) => isSame(one, message)) ? 'duplicate' : 'taken'
+}
+
+/** What a sensor has taken after a reading; an unstamped one has no identity. */
+export function withReading(taken: Taken | null, time: number, message: Message | undefined): Taken | null {
+  if (taken !== null && time < taken.time) return taken
+  const own = message === undefined ? NONE : [message]
+  if (taken === null || time > taken.time) return { time, known: own }
+  return taken.known.length >= MAX_KEPT ? taken : { time, known: [...taken.known, ...own] }
+}
+
+const NONE: readonly Known[] = []
+
+function isSame(known: Known, message: Message): boolean {
+  return typeof known === 'string' ? known === identityOf(message) : sameJson(known, message)
+}
+
+/** 64 bits of all that a message says, as text. */
+export function identityOf(known: Known): string {
+  if (typeof known === 'string') return known
+  const text = canonical(known)
+  return hex(hashText(text)) + hex(hashText(`${text.length}/${text}`))
+}
+
+function hex(hash: number): string {
+  return hash.toString(16).padStart(8, '0')
+}
+
+/** JSON whose objects have their keys in order. */
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined)
+  const sorted = entries.toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return `{${sorted.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join()}}`
+}

@@ -1,0 +1,100 @@
+/**
+ * Readings that wait to be taken in the order of their times. Each waits until the clock has reached its time, the lag of
+ * its resource and the wait of the task; those that were measured before it are taken with it.
+ *
+ * REORDER-1 what is taken from here at one moment is in the order of its times, equal ones as they came.
+ * REORDER-2 at most `MOST` wait; when one more comes, the oldest is taken at once.
+ */
+import type { WaitingInput } from '../input.ts'
+
+export type DataInput = Extract<WaitingInput['input'], { kind: 'data' }>
+
+/** A reading, or readings that came together. */
+export interface Held {
+  /** epoch ms: the highest of their times */
+  readonly time: number
+  /** epoch ms */
+  readonly arrived: number
+  readonly input: DataInput
+  readonly kept?: WaitingInput['kept']
+}
+
+/** Taken from here when the clock said so, epoch ms. */
+export interface Released {
+  readonly clock: number
+  readonly held: Held
+}
+
+const MOST = 1_000
+const NONE: readonly Held[] = []
+
+export class Reordering {
+  /** ms */
+  readonly #wait: number
+  readonly #lagOf: (resource: string) => number
+  /** in the order of their times, equal ones as they came */
+  #list: readonly Held[] = []
+
+  constructor(wait: number, lagOf: (resource: string) => number) {
+    this.#wait = wait
+    this.#lagOf = lagOf
+  }
+
+  get list(): readonly Held[] {
+    return this.#list
+  }
+
+  clear(): void {
+    this.#list = []
+  }
+
+  /** Has a reading wait; gives the one that is taken instead, when too many wait. */
+  hold(held: Held): Held | undefined {
+    const place = this.#list.findLastIndex(({ time }) => time <= held.time) + 1
+    this.#list = this.#list.toSpliced(place, 0, held)
+    if (this.#list.length <= MOST) return undefined
+    const [oldest, ...rest] = this.#list
+    this.#list = rest
+    return oldest
+  }
+
+  /** When the clock lets the first of them be taken, epoch ms; Infinity without any. */
+  get earliest(): number {
+    let at = Number.POSITIVE_INFINITY
+    for (const held of this.#list) at = Math.min(at, this.#releaseOf(held))
+    return at
+  }
+
+  /** Takes those out whose time has come by the clock, each with those that were measured before it. */
+  release(clock: number): readonly Released[] {
+    const released: Released[] = []
+    for (let at = this.earliest; at <= clock; at = this.earliest) {
+      const first = this.#list.find((held) => this.#releaseOf(held) === at)
+      if (first === undefined) break
+      for (const held of this.upTo(first.time)) released.push({ clock: at, held })
+    }
+    return released
+  }
+
+  /** Takes those out that were measured by a time. */
+  upTo(time: number): readonly Held[] {
+    return this.#take(this.#list.findLastIndex((held) => held.time <= time) + 1)
+  }
+
+  /** The same of those that were measured before it. */
+  before(time: number): readonly Held[] {
+    return this.#take(this.#list.findLastIndex((held) => held.time < time) + 1)
+  }
+
+  #take(count: number): readonly Held[] {
+    if (count === 0) return NONE
+    const taken = this.#list.slice(0, count)
+    this.#list = this.#list.slice(count)
+    return taken
+  }
+
+  #releaseOf({ time, arrived, input }: Held): number {
+    const lag = Math.max(0, ...input.messages.map(({ resource }) => this.#lagOf(resource)))
+    return Math.max(arrived, time + lag + this.#wait)
+  }
+}

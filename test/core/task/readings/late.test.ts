@@ -1,0 +1,245 @@
+/** What tasks do with readings that come late, again, or from before their time. */
+import { describe, expect, it } from 'vitest'
+import { builtins } from '../../../../plugins/index.ts'
+import type { Rule, Sensor, TaskSettings, Trigger } from '../../../../src/core/rule/rule.ts'
+import { createEngine, VirtualClock, type Message, type SavedTask, type Task } from '../../../../src/index.ts'
+
+const MINUTE = 60_000
+const T = Date.UTC(2026, 0, 1, 10)
+
+const sensor = (label: string, name: string, properties: Record<string, unknown>, more: Partial<Sensor> = {}) => ({
+  label,
+  name,
+  resource: '$',
+  properties,
+  ...more,
+})
+const hot = sensor('hot', 'streamingDataSensor', { parameter: 't', threshold: 10 })
+const fires = (sourceLabel: string, more: Partial<Trigger>): Trigger => ({
+  sourceLabel,
+  destinationLabel: 'note',
+  ...more,
+})
+const rule = (sensors: readonly Sensor[], triggers: readonly Trigger[], task: TaskSettings = {}): Rule => ({
+  sensors,
+  triggers,
+  actuators: [{ label: 'note', name: 'log', properties: { message: 'x' } }],
+  task: { type: 'reactive', ...task },
+})
+
+/** An engine at 12:00, two hours after the readings were measured. */
+async function begun(tested: Rule, from = T + 120 * MINUTE) {
+  const clock = new VirtualClock(from)
+  const make = () => createEngine({ plugs: builtins, scheduler: clock, seed: 1, ids: () => 't' })
+  let engine = make()
+  let task: Task = await engine.start(tested, { resource: 'r' })
+  const fired: string[] = []
+  const ids: string[] = []
+  const listen = () =>
+    engine.events$.subscribe((event) => {
+      if (event.type !== 'fired') return
+      fired.push(`${(event.time - T) / MINUTE} ${event.why?.trigger.to ?? ''}`)
+      ids.push(event.effect)
+    })
+  listen()
+  return {
+    clock,
+    fired,
+    ids,
+    send: (minute: number | undefined, values: Record<string, unknown>, resource = 'r') => {
+      const timestamp = minute === undefined ? {} : { timestamp: T + minute * MINUTE }
+      engine.receive({ resource, ...timestamp, ...values } as Message)
+    },
+    after: (ms: number) => clock.advanceTo(clock.now() + ms),
+    counts: () => {
+      const { late, duplicate, skewed } = task.info().health
+      return { late, duplicate, skewed }
+    },
+    node: (label: string) => task.node(label),
+    info: () => task.info(),
+    restart: async () => {
+      const saved = JSON.parse(JSON.stringify(task.save())) as SavedTask
+      await engine.close()
+      engine = make()
+      task = await engine.restore(saved)
+      listen()
+    },
+  }
+}
+
+describe('a message that comes again', () => {
+  const summed = rule(
+    [sensor('sum', 'windowStats', { value: 't', statistic: 'sum', samples: 10, upperLimit: 1000 })],
+    [fires('sum', {})],
+  )
+
+  it('is taken once, and counted', async () => {
+    const task = await begun(summed)
+    for (let i = 0; i < 3; i++) task.send(0, { t: 20 })
+    expect(task.node('sum').rawData).toMatchObject({ sum: 20, count: 1 })
+    expect(task.counts()).toEqual({ late: 0, duplicate: 2, skewed: 0 })
+    expect(task.info().invocationCount).toBe(1)
+  })
+
+  it('is known after a restart, whatever the order of its values', async () => {
+    const task = await begun(summed)
+    task.send(0, { t: 20, u: { a: 1, b: [2] } })
+    await task.restart()
+    task.send(0, { u: { b: [2], a: 1 }, t: 20 })
+    expect(task.counts()).toEqual({ late: 0, duplicate: 1, skewed: 0 })
+    task.send(0, { t: 20, u: { a: 1, b: [3] } })
+    expect(task.node('sum').rawData).toMatchObject({ sum: 40 })
+  })
+
+  it('leaves the ids of effects as they were', async () => {
+    const [once, again] = [await begun(summed), await begun(summed)]
+    for (const minute of [0, 1, 2]) {
+      once.send(minute, { t: minute })
+      again.send(minute, { t: minute })
+      again.send(minute, { t: minute })
+      again.send(0, { t: 0 })
+    }
+    expect(again.ids).toEqual(once.ids)
+  })
+
+  it('with other values at the same time is another reading', async () => {
+    const task = await begun(summed)
+    task.send(0, { t: 20 })
+    task.send(0, { t: 30 })
+    expect(task.node('sum').rawData).toMatchObject({ sum: 50, count: 2 })
+  })
+
+  it('is another reading when nothing says when it was measured', async () => {
+    const task = await begun(summed)
+    task.send(undefined, { t: 20 })
+    task.send(undefined, { t: 20 })
+    expect(task.node('sum').rawData).toMatchObject({ sum: 40 })
+    expect(task.counts()).toEqual({ late: undefined, duplicate: undefined, skewed: undefined })
+  })
+
+  it('is taken again where the task wants it', async () => {
+    const task = await begun({ ...summed, task: { type: 'reactive', duplicates: 'take' } })
+    task.send(0, { t: 20 })
+    task.send(0, { t: 20 })
+    expect(task.node('sum').rawData).toMatchObject({ sum: 40 })
+  })
+})
+
+describe('a reading that comes after a newer one', () => {
+  const watched = [fires('hot', { stateChangeTrigger: { stateFrom: 'Above', stateTo: 'Below' } })]
+
+  it('does not become the state', async () => {
+    const task = await begun(rule([hot], watched))
+    task.send(0, { t: 5 })
+    task.send(1, { t: 15 })
+    task.send(-1, { t: 5 })
+    expect(task.fired).toEqual([])
+    expect(task.node('hot').mostLikelyState?.state).toBe('Above')
+    expect(task.counts()).toEqual({ late: 1, duplicate: 0, skewed: 0 })
+  })
+
+  it('is taken where the task wants it, at the time of the task', async () => {
+    const task = await begun(rule([hot], watched, { late: 'take' }))
+    task.send(1, { t: 15 })
+    task.send(-1, { t: 5 })
+    expect(task.fired).toEqual(['1 Below'])
+  })
+
+  it('is not late for a task that goes by arrival', async () => {
+    const task = await begun(rule([hot], watched, { time: 'arrival' }))
+    task.send(1, { t: 15 })
+    task.send(-1, { t: 5 })
+    expect(task.fired).toEqual(['120 Below'])
+  })
+
+  it('is late for its own sensor alone', async () => {
+    const wet = sensor('wet', 'streamingDataSensor', { parameter: 'u', threshold: 10 })
+    const task = await begun(rule([hot, wet], [fires('wet', { statesTrigger: ['Above'] })]))
+    task.send(2, { t: 5 })
+    task.send(1, { u: 15 })
+    expect(task.fired).toEqual(['2 Above'])
+    expect(task.counts()).toEqual({ late: 0, duplicate: 0, skewed: 1 })
+  })
+
+  it('replaces no newer value, and fills in what is not there', async () => {
+    const both = sensor('both', 'condition', { condition: 't > 10 && u > 10 && w > 0' })
+    const task = await begun(rule([both], [fires('both', { statesTrigger: ['True'] })]))
+    task.send(2, { t: 15, w: 1 })
+    task.send(1.5, { t: 5, u: 20 })
+    expect(task.fired).toEqual([])
+    task.send(2.1, { w: 2 })
+    expect(task.fired).toEqual(['2.1 True'])
+  })
+
+  it('is told of in the log when ten come in a row', async () => {
+    const clock = new VirtualClock(T)
+    const engine = createEngine({ plugs: builtins, scheduler: clock, seed: 1 })
+    const logs: string[] = []
+    engine.events$.subscribe((event) => event.type === 'log' && logs.push(event.message))
+    await engine.start(rule([hot], []), { resource: 'r' })
+    engine.receive({ resource: 'r', timestamp: T, t: 1 })
+    for (let i = 1; i <= 12; i++) engine.receive({ resource: 'r', timestamp: T - 3_600_000 + i, t: i })
+    expect(logs).toHaveLength(1)
+    expect(logs[0]).toContain('the clock of r may have gone back by 3599.99 s')
+    await engine.close()
+  })
+})
+
+describe('the time of a task is that of its readings', () => {
+  it('when they come two hours late in one burst', async () => {
+    const holds = sensor('long', 'holdsFor', { condition: 't > 10', duration: '5m' })
+    const triggers = [
+      fires('long', { statesTrigger: ['Holds'], invocationPolicy: 100_000 }),
+      { ...fires('hot', { statesTrigger: ['Above'], invocationPolicy: 600 }), destinationLabel: 'ten' },
+    ]
+    const tested = rule([hot, holds], triggers)
+    const ten = { label: 'ten', name: 'log', properties: { message: 'x' } }
+    const task = await begun({ ...tested, actuators: [...(tested.actuators ?? []), ten] })
+    for (let minute = 0; minute < 40; minute++) task.send(minute, { t: 15 })
+    expect(task.fired).toEqual(['0 Above', '5 Holds', '10 Above', '20 Above', '30 Above'])
+    expect(task.counts()).toEqual({ late: 0, duplicate: 0, skewed: 0 })
+  })
+
+  const silence = rule(
+    [sensor('quiet', 'noDataFor', { duration: '60s' })],
+    [fires('quiet', { statesTrigger: ['No Data'] }), fires('quiet', { statesTrigger: ['Data'] })],
+  )
+
+  it('and a silence between two of them is found when the second comes', async () => {
+    const task = await begun(silence)
+    task.send(0, { t: 1 })
+    task.after(10)
+    task.send(5, { t: 1 })
+    expect(task.fired).toEqual(['0 Data', '1 No Data', '5 Data'])
+  })
+
+  it('and a silence after the last is found when the clock has gone on as long', async () => {
+    const task = await begun(silence)
+    task.send(0, { t: 1 })
+    task.after(MINUTE - 1)
+    expect(task.fired).toEqual(['0 Data'])
+    task.after(1)
+    expect(task.fired).toEqual(['0 Data', '1 No Data'])
+  })
+
+  it('also over a restart', async () => {
+    const task = await begun(silence)
+    task.send(0, { t: 1 })
+    await task.restart()
+    task.after(MINUTE - 1)
+    await task.restart()
+    expect(task.fired).toEqual(['0 Data'])
+    task.after(1)
+    expect(task.fired).toEqual(['0 Data', '1 No Data'])
+  })
+
+  it('and an observation expires as long after it was made', async () => {
+    const tested = rule([{ ...hot, evictionTime: 30_000 }], [fires('hot', { statesTrigger: ['Above'] })])
+    const task = await begun(tested)
+    task.send(0, { t: 15 })
+    task.after(29_999)
+    expect(task.node('hot').mostLikelyState?.state).toBe('Above')
+    task.after(1)
+    expect(Object.values(task.node('hot').states)).not.toContain(1)
+  })
+})

@@ -1,0 +1,223 @@
+/** A run in which no reading was late or skewed is the run of the same readings in the order of their times. */
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { EngineEvent } from '../../src/core/engine/events.ts'
+import type { Rule, TaskSettings } from '../../src/core/rule/rule.ts'
+import type { Task } from '../../src/index.ts'
+import { ruleArbitrary } from '../support/arbitraries/rules.ts'
+import { runs } from '../support/arbitraries/runs.ts'
+import { runEngine, type EngineRunOptions } from '../support/model/run-engine.ts'
+import { SCRIPT_START, type Script, type ScriptMessage } from '../support/model/script.ts'
+
+/** A reading: when it was measured (ms since the start), how long it takes to come, and when it comes again. */
+interface Reading {
+  readonly time: number
+  readonly delay: number
+  readonly again: number | undefined
+  readonly message: ScriptMessage
+}
+
+/** Longest delay. */
+const DELAY = 2000
+/** Both runs are looked at until then; later timers may still be open in one of them. */
+const END = 60_000
+
+const value = fc.option(fc.constantFrom(0, 4, 6, 11, 14), { nil: undefined })
+const readings = fc
+  .array(
+    fc.record({
+      gap: fc.integer({ min: 1, max: 2500 }),
+      isRound: fc.boolean(),
+      resource: fc.constantFrom('r1', 'r1', 'r2'),
+      x: value,
+      y: value,
+      delay: fc.nat(DELAY),
+      again: fc.option(fc.nat(9000), { nil: undefined, freq: 3 }),
+    }),
+    { minLength: 2, maxLength: 14 },
+  )
+  .map((list) => {
+    let time = 0
+    return list.map(({ gap, isRound, resource, x, y, delay, again }): Reading => {
+      time = isRound ? (Math.floor(time / 1000) + 1) * 1000 : time + gap
+      const message = {
+        resource,
+        timestamp: SCRIPT_START + time,
+        ...(x !== undefined && { x }),
+        ...(y !== undefined && { y }),
+      }
+      return { time, delay, again, message }
+    })
+  })
+
+/** Rules whose work follows from data and timers alone. */
+const rules = ruleArbitrary().map((rule): Rule => ({
+  ...rule,
+  sensors: (rule.sensors ?? []).map(({ pollingPeriod: _p, schedule: _s, retryConfig: _r, ...sensor }) => sensor),
+  actuators: (rule.actuators ?? []).map(({ retryConfig: _r, ...actuator }) => actuator),
+  task: { ...reset(rule.task), type: 'reactive', resource: 'r1' },
+}))
+
+function reset({ resetObservations, resetScope, parallel, gatesNeedFullObservation }: TaskSettings = {}): TaskSettings {
+  return JSON.parse(
+    JSON.stringify({ resetObservations, resetScope, parallel, gatesNeedFullObservation }),
+  ) as TaskSettings
+}
+
+interface Seen {
+  readonly log: readonly string[]
+  readonly late: number
+  readonly skewed: number
+  readonly duplicate: number
+}
+
+/** What a task does when each reading comes at a time of its own, ms since the start. */
+async function seen(
+  rule: Rule,
+  deliveries: readonly { readonly at: number; readonly message: ScriptMessage }[],
+  options: Pick<EngineRunOptions, 'restartAfter'> = {},
+  withClock = false,
+): Promise<Seen> {
+  const script: Script = [
+    ...deliveries
+      .toSorted((a, b) => a.at - b.at)
+      .map(({ at, message }) => ({ at, input: { kind: 'data' as const, messages: [message] } })),
+    { at: Math.max(...deliveries.map(({ at }) => at)) + 10 * END, input: { kind: 'wait' } },
+  ]
+  const counts = { late: 0, skewed: 0, duplicate: 0 }
+  const atEnd = (task: Task): void => {
+    const { late = 0, skewed = 0, duplicate = 0 } = task.info().health
+    Object.assign(counts, { late, skewed, duplicate })
+  }
+  const events = await runEngine(rule, script, { ...options, atEnd })
+  return { log: events.flatMap((event) => shown(event, withClock)), ...counts }
+}
+
+function shown(event: EngineEvent, withClock: boolean): string[] {
+  if (event.time > SCRIPT_START + END || event.type === 'log') return []
+  const { at: _at, ...rest } = event as EngineEvent & { at?: number }
+  return [JSON.stringify(withClock ? event : rest)]
+}
+
+const inOrder = (list: readonly Reading[], lag = 0) => list.map(({ time, message }) => ({ at: time + lag, message }))
+const delayed = (list: readonly Reading[], lag = 0) =>
+  list.map(({ time, delay, message }) => ({ at: time + lag + delay, message }))
+const repeated = (list: readonly Reading[]) =>
+  list.flatMap(({ time, delay, again, message }) =>
+    again === undefined ? [] : [{ at: time + delay + again, message: structuredClone(message) }],
+  )
+
+describe('readings', () => {
+  it('that all take equally long to come do what they do in order', async () => {
+    await fc.assert(
+      fc.asyncProperty(rules, readings, fc.constantFrom(1, 500, 7_200_000), async (rule, list, lag) => {
+        const live = await seen(rule, inOrder(list, lag))
+        expect(live).toEqual(await seen(rule, inOrder(list)))
+        expect(live).toMatchObject({ late: 0, skewed: 0 })
+      }),
+      runs(150),
+    )
+  })
+
+  it('with any delays do what they do in order, when none of them was late or skewed', async () => {
+    let exact = 0
+    await fc.assert(
+      fc.asyncProperty(rules, readings, fc.constantFrom(1, 5, 20), async (rule, list, part) => {
+        const live = await seen(rule, delayed(list.map((one) => ({ ...one, delay: Math.floor(one.delay / part) }))))
+        if (live.late + live.skewed > 0) return
+        exact++
+        expect(live.log).toEqual((await seen(rule, inOrder(list))).log)
+      }),
+      runs(150),
+    )
+    expect(exact).toBeGreaterThan(0)
+  })
+
+  it('of a device that was offline, in one burst, do what they do in order', async () => {
+    await fc.assert(
+      fc.asyncProperty(rules, readings, async (rule, list) => {
+        const burst = await seen(
+          rule,
+          list.map(({ message }) => ({ at: 7_200_000, message })),
+        )
+        expect(burst.log).toEqual((await seen(rule, inOrder(list))).log)
+        expect(burst).toMatchObject({ late: 0, skewed: 0 })
+      }),
+      runs(150),
+    )
+  })
+
+  const ordering: TaskSettings = { late: { reorder: `${DELAY}ms` } }
+  const inTime = (rule: Rule, more: TaskSettings): Rule => ({ ...rule, task: { ...rule.task, ...more } })
+
+  it('that are put in order do what they do in order, when none waits longer than they may', async () => {
+    await fc.assert(
+      fc.asyncProperty(rules, readings, fc.constantFrom(0, 500, 7_200_000), async (rule, list, lag) => {
+        const live = await seen(inTime(rule, ordering), delayed(list, lag))
+        expect(live.log).toEqual((await seen(rule, inOrder(list))).log)
+        expect(live).toMatchObject({ late: 0, skewed: 0 })
+      }),
+      runs(150),
+    )
+  })
+
+  it('that are put in order are so over restarts and repeats', async () => {
+    await fc.assert(
+      fc.asyncProperty(rules, readings, fc.nat(3), async (rule, list, every) => {
+        const ordered = inTime(rule, ordering)
+        const once = await seen(ordered, delayed(list), {}, true)
+        const again = await seen(ordered, [...delayed(list), ...repeated(list)], {}, true)
+        expect(again.log).toEqual(once.log)
+        const restartAfter = (n: number): boolean => n % (every + 1) === 0
+        const restarted = await seen(ordered, [...delayed(list), ...repeated(list)], { restartAfter }, true)
+        expect(restarted.log).toEqual(again.log)
+      }),
+      runs(100),
+    )
+  })
+
+  it('that are put in order are so for a task that ticks, which then ticks so much later', async () => {
+    const clocks = fc.constantFrom<TaskSettings>(
+      { type: 'periodic', frequency: 2300 },
+      { type: 'periodic', frequency: 1000 },
+    )
+    await fc.assert(
+      fc.asyncProperty(rules, readings, clocks, async (rule, list, clock) => {
+        const live = await seen(inTime(rule, { ...ordering, ...clock }), delayed(list))
+        expect(live.log).toEqual((await seen(inTime(rule, clock), inOrder(list))).log)
+      }),
+      runs(100),
+    )
+  })
+
+  it('that come again at any time change nothing, nor do restarts', async () => {
+    await fc.assert(
+      fc.asyncProperty(rules, readings, fc.nat(3), async (rule, list, every) => {
+        const once = await seen(rule, delayed(list), {}, true)
+        const again = await seen(rule, [...delayed(list), ...repeated(list)], {}, true)
+        expect(again.log).toEqual(once.log)
+        const restartAfter = (n: number): boolean => n % (every + 1) === 0
+        const restarted = await seen(rule, [...delayed(list), ...repeated(list)], { restartAfter }, true)
+        expect(restarted.log).toEqual(again.log)
+      }),
+      runs(150),
+    )
+  })
+
+  it('that are late change nothing', async () => {
+    await fc.assert(
+      fc.asyncProperty(rules, readings, async (rule, list) => {
+        const stale = list.map(({ time, message }) => ({
+          at: time + 3 * DELAY,
+          message: { ...message, timestamp: SCRIPT_START + time - 1, ...(message['x'] !== undefined && { x: 5 }) },
+        }))
+        // What comes first of a resource or of a value is not late.
+        const sent = inOrder(list)
+        const rest = await seen(rule, [...sent, ...stale], {}, true)
+        if (rest.skewed > 0) return
+        expect(rest.log).toEqual((await seen(rule, sent, {}, true)).log)
+      }),
+      runs(150),
+    )
+  })
+})
