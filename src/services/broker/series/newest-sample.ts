@@ -19,7 +19,9 @@ export async function newestSamples(
 ): Promise<readonly Sample[]> {
   if (newest.every(({ time }) => time <= now)) return newest
   const messages = await series.messages({ resource, stream: 'events', limit: MAX_LOOKED })
-  return Promise.all(newest.map((sample) => (sample.time <= now ? sample : counted(series, sample, messages, now))))
+  return Promise.all(
+    newest.map(async (sample) => (sample.time <= now ? sample : await counted(series, sample, messages, now))),
+  )
 }
 
 async function counted(
