@@ -1,4 +1,5 @@
 /** Rules and the broker: what plugs ask of data, and the last values that variables take. */
+import { withoutWritten } from '../kernel/written-integers.ts'
 import { AppError } from '../kernel/errors.ts'
 import { isPlainObject } from '../kernel/json.ts'
 import type { Cause, DataPort, Ports } from '../core/ports.ts'
@@ -30,7 +31,10 @@ export function dataPort(tenant: string, broker: Broker): DataPort {
     },
     checkMessage: (message) => broker()?.check('events', message) ?? [],
     checkCommand: (command) => broker()?.check('commands', command) ?? [],
-    messages: async (resource, limit) => (await reading()).messages.last(resource, 'events', limit),
+    messages: async (resource, limit) => {
+      const kept = await (await reading()).messages.last(resource, 'events', limit)
+      return kept.map((message) => withoutWritten(message))
+    },
     latest: async (resource) => (await reading()).series.list(resource),
     series: async (query) => {
       const answer = await (await reading()).series.query(query)

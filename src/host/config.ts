@@ -2,7 +2,9 @@
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
 import { problemsOfAllowed } from '../../plugins/call-url/allow-list.ts'
+import { durationMs } from '../kernel/duration.ts'
 import { AppError } from '../kernel/errors.ts'
+import type { TimeBounds } from '../services/broker/contract.ts'
 import type { ForeignIssuer } from './auth/tokens.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { memberUrlOf, problemsOfMember, problemsOfOne } from './cluster/member-options.ts'
@@ -45,6 +47,8 @@ export interface Config {
   readonly limits: Limits
   /** messages, commands and alarms that rules may make of one arrival */
   readonly maxDescendants: number
+  /** which timestamps of live messages are taken */
+  readonly times: TimeBounds
   readonly issuer: ForeignIssuer | undefined
   /** where contents of objects are kept: with everything else, or in a bucket of S3, by its address */
   readonly objects: { readonly kind: 'files' } | { readonly kind: 's3'; readonly url: string }
@@ -60,6 +64,9 @@ export interface Config {
 
 /** `fenced`: kept from the machine, or not run at all; `trusted`: as other programs of the host's user; `off`: not run. */
 export type FunctionsMode = (typeof FUNCTIONS_MODES)[number]
+
+const BAD_TIMES = ['receipt', 'refuse'] as const
+const SPAN_FORM = 'write a duration such as 90s, 30m, 1h, 30d or PT30M, or off'
 
 const FUNCTIONS_MODES = ['off', 'trusted', 'fenced'] as const
 
@@ -229,6 +236,27 @@ export const OPTIONS = {
     default: '1000',
     help: 'messages, commands and alarms that rules may make of one arrival; beyond it they are refused as a loop',
   },
+  maxAhead: {
+    flag: 'max-ahead',
+    env: 'REFLEXARC_MAX_AHEAD',
+    value: 'duration',
+    default: '1h',
+    help: 'how far a timestamp of a live message may be beyond the clock, such as 30m or PT30M; off for any',
+  },
+  maxBehind: {
+    flag: 'max-behind',
+    env: 'REFLEXARC_MAX_BEHIND',
+    value: 'duration',
+    default: '30d',
+    help: 'how far it may be before the clock; off for any',
+  },
+  badTime: {
+    flag: 'bad-time',
+    env: 'REFLEXARC_BAD_TIME',
+    value: 'what',
+    default: 'receipt',
+    help: 'what becomes of a message whose timestamp is further away: receipt takes it as if it had none, refuse refuses it over HTTP and WebSocket',
+  },
   jwks: {
     flag: 'jwks',
     env: 'REFLEXARC_JWKS',
@@ -307,6 +335,9 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     problems.push('--webscript-url: it names the host of --url; give webscripts a name or port of their own')
   }
   const descendants = read('maxDescendants', wholeUpTo(1e9), 'write a whole number from 1 to 1000000000')
+  const ahead = read('maxAhead', spanOf, SPAN_FORM)
+  const behind = read('maxBehind', spanOf, SPAN_FORM)
+  const badTime = read('badTime', (what) => BAD_TIMES.find((one) => one === what), `write ${BAD_TIMES.join(' or ')}`)
   if (descendants === 0) problems.push('--max-descendants: 0 lets rules do nothing together; write a number from 1')
   if (bytes === 0) problems.push('--body-limit: 0 lets nothing in; write a number of bytes from 1')
   if (ms === 0) problems.push('--time-limit: 0 is no time; write ms from 1')
@@ -362,6 +393,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     functions: functions ?? 'fenced',
     modelRuntimes: resolve(text('modelRuntimes') ?? join(data, 'model-runtimes')),
     maxDescendants: descendants ?? 1,
+    times: { ahead: ahead ?? Infinity, behind: behind ?? Infinity, refuses: badTime === 'refuse' },
     objects: objects ?? { kind: 'files' },
     url,
     webscriptUrl,
@@ -377,6 +409,17 @@ export function readConfig(given: Given, env: Environment, services: readonly st
 
 function isOn(text: string | undefined): boolean {
   return text === 'true' || text === '1'
+}
+
+/** ms; `Infinity` for `off` */
+function spanOf(text: string): number | undefined {
+  if (text === 'off') return Infinity
+  try {
+    const ms = durationMs(text)
+    return ms >= 0 ? ms : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function wholeUpTo(most: number): (text: string) => number | undefined {

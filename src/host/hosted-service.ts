@@ -70,6 +70,8 @@ declare module 'fastify' {
     isTenantContent?: boolean
     /** its handler takes the body as it comes: of any type and coding, for as long as it comes */
     takesStream?: boolean
+    /** its body are messages: whole numbers that no number keeps stay as they are written */
+    takesMessages?: boolean
     /** the route that browsers are led away from, to the page of the API */
     isRoot?: boolean
   }

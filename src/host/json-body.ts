@@ -1,7 +1,7 @@
 /** Reads request bodies of JSON types, and refuses all others; where there is nothing to read, no type is wrong. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError } from '../kernel/errors.ts'
-import { bodyText, parseBody } from '../web/parse-body.ts'
+import { bodyText, parseBody, parseMessages } from '../web/parse-body.ts'
 
 const JSON_TYPES = /^application\/(?:[\w.-]{1,64}\+)?json(?:;|\s|$)/i
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i
@@ -15,10 +15,11 @@ const UTF_8 = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii'])
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addHook('onRequest', checkBody)
-  app.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (_request, bytes: Buffer, done) => {
+  app.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
+    const parse = request.routeOptions.config.takesMessages === true ? parseMessages : parseBody
     try {
       // Clients name the type also where there is nothing to send, as for a command.
-      done(null, bytes.length === 0 ? undefined : parseBody(bodyText(bytes)))
+      done(null, bytes.length === 0 ? undefined : parse(bodyText(bytes)))
     } catch (error) {
       done(error as AppError)
     }

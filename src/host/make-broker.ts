@@ -1,5 +1,6 @@
 /** Makes the broker of a host. */
 import { engineIntake } from '../adapters/engine-intake.ts'
+import { SparingLog } from '../kernel/sparing-log.ts'
 import { brokerErrorBody } from '../services/broker/error-body.ts'
 import { brokerRoutes } from '../services/broker/routes.ts'
 import { createSeries } from '../services/broker/series/create-series.ts'
@@ -32,6 +33,10 @@ export const makeBroker: MakeService = ({
   otherHosts,
   partition,
 }) => {
+  const oddities = new SparingLog({
+    write: (message, details) => logger.warn(message, details),
+    after: machineTimers.later,
+  })
   const own = createBrokerService({
     storage,
     now,
@@ -50,6 +55,8 @@ export const makeBroker: MakeService = ({
     ...(config.store.medium !== 'postgres' && { lag: { restMs: OWN_REST_MS } }),
     // a tenant may leave this host and come back
     ...(config.cluster && { toldUpTo: () => now() * NUMBERS_PER_MS }),
+    bounds: config.times,
+    odd: (what, about, details) => oddities.tell(what, about, details),
     report: (what) => logger.warn(what),
   })
   const service = reached('broker', own)
@@ -57,6 +64,8 @@ export const makeBroker: MakeService = ({
   gauges.watchQueue('broker', () => service.gauges().queued)
   gauges.watchQueue('broker-streams', () => service.gauges().subscribers)
   gauges.watchTotal('broker-accepted', () => service.gauges().accepted)
+  gauges.watchTotal('unreadable', () => service.gauges().unreadable)
+  gauges.watchTotal('badTime', () => service.gauges().badTime)
   gauges.watchTotal('broker-dropped', () => service.gauges().dropped)
   const hosted: HostedService = {
     name: 'broker',

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/host/config.ts'
 import { startHost, type RunningHost } from '../../src/host/running-host.ts'
 import { until } from '../support/until.ts'
+import { ANY_TIME } from '../support/any-time.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'reflexarc-older-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -13,7 +14,7 @@ const file = (name: string) => join(folder, name)
 
 const log: string[] = []
 function start(): Promise<RunningHost> {
-  const given = { port: 0, store: 'sqlite:', data: folder, key: 'k', secret: 's' }
+  const given = { port: 0, store: 'sqlite:', data: folder, key: 'k', secret: 's', ...ANY_TIME }
   return startHost(readConfig(given, {}, ['broker']), { write: (line) => void log.push(line) }, { hashCost: 2 })
 }
 

@@ -8,12 +8,13 @@ import { readConfig } from '../../src/host/config.ts'
 import { SERVICES } from '../../src/host/service-table.ts'
 import { printedRoutes } from './printed-routes.ts'
 import { basic } from './sample-host.ts'
+import { ANY_TIME } from '../support/any-time.ts'
 
 let app: FastifyInstance
 let url: string
 
 beforeAll(async () => {
-  const config = readConfig({ store: 'memory:', empty: true }, {}, [...SERVICES.keys()])
+  const config = readConfig({ store: 'memory:', empty: true, ...ANY_TIME }, {}, [...SERVICES.keys()])
   const composed = await compose(config, { hashCost: 2 })
   await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
   await composed.keyPairs.add({ key: 'b', secret: 's', tenant: 'other' })

@@ -6,11 +6,21 @@ import { readConfig } from '../../src/host/config.ts'
 import { startHost, type RunningHost } from '../../src/host/running-host.ts'
 import { SERVICES } from '../../src/host/service-table.ts'
 import { basic } from './sample-host.ts'
+import { ANY_TIME } from '../support/any-time.ts'
 
 let host: RunningHost
 let mqttUrl = ''
 beforeAll(async () => {
-  const given = { store: 'memory:', port: 0, mqtt: 0, key: 'k', secret: 'a-secret', empty: true, logLevel: 'silent' }
+  const given = {
+    store: 'memory:',
+    port: 0,
+    mqtt: 0,
+    key: 'k',
+    secret: 'a-secret',
+    empty: true,
+    logLevel: 'silent',
+    ...ANY_TIME,
+  }
   host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
   mqttUrl = host.also[0] ?? ''
 })

@@ -34,6 +34,7 @@ describe('the options', () => {
       functions: 'fenced',
       modelRuntimes: resolve('./data/model-runtimes'),
       maxDescendants: 1000,
+      times: { ahead: 3_600_000, behind: 2_592_000_000, refuses: false },
       objects: { kind: 'files' },
       url: undefined,
       limits: { bodyBytes: 1_048_576, requestMs: 30_000, ratePerKey: 10_000 },
@@ -67,6 +68,14 @@ describe('the options', () => {
     ['where it is reached', { url: 'https://iot.example/base/' }, {}, { url: 'https://iot.example/base' }],
     ['an origin of webscripts', { webscriptUrl: 'https://W.example:443/' }, {}, { webscriptUrl: 'https://w.example' }],
     ['proxies', { trustProxy: 'loopback, 10.0.0.0/8,::1' }, {}, { trustProxy: 'loopback,10.0.0.0/8,::1' }],
+    [
+      'an hour and thirty days around the clock',
+      {},
+      {},
+      { times: { ahead: 3_600_000, behind: 2_592_000_000, refuses: false } },
+    ],
+    ['any time', { maxAhead: 'off', maxBehind: 'off' }, {}, { times: { ahead: Infinity, behind: Infinity } }],
+    ['times', { maxAhead: 'PT5M' }, { REFLEXARC_BAD_TIME: 'refuse' }, { times: { ahead: 300_000, refuses: true } }],
     ['numbers from a program', { port: 0, rateLimit: 0 }, {}, { port: 0 }],
   ])('take %s', (_what, given, env, expected) => {
     expect(read(given, env)).toMatchObject(expected)
@@ -109,6 +118,11 @@ describe('the options', () => {
       '--webscript-url: it names the host of --url; give webscripts a name or port of their own',
     ],
     [{ rateLimit: '-1' }, '--rate-limit: "-1" cannot be used; write a whole number, 0 for no limit'],
+    [
+      { maxAhead: 'soon' },
+      '--max-ahead: "soon" cannot be used; write a duration such as 90s, 30m, 1h, 30d or PT30M, or off',
+    ],
+    [{ badTime: 'drop' }, '--bad-time: "drop" cannot be used; write receipt or refuse'],
     [{ bodyLimit: '0' }, '--body-limit: 0 lets nothing in; write a number of bytes from 1'],
     [{ timeLimit: '0' }, '--time-limit: 0 is no time; write ms from 1'],
     [{ key: 'a' }, '--key and --secret: one is given without the other; give both, or none and a pair is made'],

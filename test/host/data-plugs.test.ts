@@ -6,11 +6,14 @@ import { compose } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { SERVICES } from '../../src/host/service-table.ts'
 import { basic } from './sample-host.ts'
+import { ANY_TIME } from '../support/any-time.ts'
 
 const headers = { authorization: basic('a', 's') }
 
 async function dataHost(names: readonly string[] = ['rules', 'broker']): Promise<FastifyInstance> {
-  const config = readConfig({ store: 'memory:', only: names.join(','), empty: true }, {}, [...SERVICES.keys()])
+  const config = readConfig({ store: 'memory:', only: names.join(','), empty: true, ...ANY_TIME }, {}, [
+    ...SERVICES.keys(),
+  ])
   const composed = await compose(config, { services: SERVICES, hashCost: 2 })
   await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
   return createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })

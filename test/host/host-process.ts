@@ -33,7 +33,8 @@ export class HostProcesses {
   async start(): Promise<HostProcess> {
     const { key, secret } = CREDENTIALS
     const args = ['serve', '--port', '0', '--data', this.#folder, '--key', key, '--secret', secret]
-    const more = ['--rate-limit', '0', '--empty', '--log-level', 'silent']
+    // messages of tests are of any time
+    const more = ['--rate-limit', '0', '--empty', '--log-level', 'silent', '--max-ahead', 'off', '--max-behind', 'off']
     const child = spawn(process.execPath, [builtCode('cli.js'), ...args, ...more], {
       stdio: ['ignore', 'pipe', 'inherit'],
     })

@@ -9,6 +9,7 @@ import { SERVICES } from '../../src/host/service-table.ts'
 import { zipOf } from '../services/models/zip.ts'
 import { until } from '../support/until.ts'
 import { Workspace } from './cli/run-cli.ts'
+import { ANY_TIME } from '../support/any-time.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const RULE = join(ROOT, 'fixtures/rules/machine-anomaly.json')
@@ -65,7 +66,15 @@ function named(fired: readonly Fired[]): readonly string[] {
 /** Posts messages to a host with the rule, one after the other, until it has fired as often as it is expected to. */
 async function firedLive(messages: readonly Message[], count: number): Promise<readonly string[]> {
   const credentials = { key: 'k', secret: 'a-secret' }
-  const given = { store: 'memory:', port: 0, ...credentials, empty: true, logLevel: 'silent', rateLimit: 0 }
+  const given = {
+    store: 'memory:',
+    port: 0,
+    ...credentials,
+    empty: true,
+    logLevel: 'silent',
+    rateLimit: 0,
+    ...ANY_TIME,
+  }
   // cool-downs go by the time at which a message comes, which is that of the message here
   let now = messages[0]?.timestamp ?? 0
   const making = { hashCost: 2, now: () => now }

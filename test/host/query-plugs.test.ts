@@ -6,6 +6,7 @@ import { compose } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { SERVICES } from '../../src/host/service-table.ts'
 import { basic } from './sample-host.ts'
+import { ANY_TIME } from '../support/any-time.ts'
 
 const headers = { authorization: basic('a', 's') }
 const HOUR = 3_600_000
@@ -13,7 +14,9 @@ const HOUR = 3_600_000
 async function queryHost(
   names: readonly string[] = ['rules', 'broker', 'resources', 'queries'],
 ): Promise<FastifyInstance> {
-  const config = readConfig({ store: 'memory:', only: names.join(','), empty: true }, {}, [...SERVICES.keys()])
+  const config = readConfig({ store: 'memory:', only: names.join(','), empty: true, ...ANY_TIME }, {}, [
+    ...SERVICES.keys(),
+  ])
   const composed = await compose(config, { services: SERVICES, hashCost: 2 })
   await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
   return createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })

@@ -89,6 +89,19 @@ export interface BrokerGauges {
   readonly subscribers: number
   /** values lost to slow readers */
   readonly dropped: number
+  /** whole numbers that no number keeps: they are in their messages, and in no series */
+  readonly unreadable: number
+  /** messages whose timestamp was too far from the clock of the host: they were taken at receipt */
+  readonly badTime: number
+}
+
+/** Which timestamps of live messages are taken, by the clock of the host. */
+export interface TimeBounds {
+  /** ms beyond the clock and before it; `Infinity`: no bound */
+  readonly ahead: number
+  readonly behind: number
+  /** any other is refused; else its message is taken as if it had none */
+  readonly refuses: boolean
 }
 
 export interface BrokerApi {
@@ -114,6 +127,8 @@ export interface PostOptions {
   readonly hops?: number
   /** with hops: what everything that came of one arrival is known by */
   readonly root?: string
+  /** a timestamp that the clock of the host cannot explain is taken at receipt, whatever the host does else */
+  readonly badTime?: 'receipt'
   /** of a rule, with a key and a resource of the path: `SUPERSEDED` when its task did something to the resource later */
   readonly cause?: EffectOfTask
 }

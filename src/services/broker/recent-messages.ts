@@ -101,8 +101,10 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
   }
 }
 
+/** With the timestamp that it names, which may be ahead of the time by which it is newer than others. */
 export function messageOf({ body, time }: StoredMessage): BrokerMessage {
-  return { ...body, timestamp: time }
+  const { timestamp } = body
+  return { ...body, timestamp: typeof timestamp === 'number' ? timestamp : time }
 }
 
 /** FNV-1a over the characters. */

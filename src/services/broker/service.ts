@@ -14,9 +14,11 @@ import type {
   FollowedStream,
   Forwarding,
   SeriesImport,
+  TimeBounds,
 } from './contract.ts'
 import type { IngestLimits } from './posting/ingest-queue.ts'
 import { readCommand, readPost } from './posting/read-post.ts'
+import { NO_BOUNDS } from './posting/time-bounds.ts'
 import type { LagLimits } from './posting/series-projector.ts'
 import type { BrokerPartition } from './partitions/broker-partition.ts'
 import type { MakeSeries } from './series-of-tenant.ts'
@@ -40,6 +42,10 @@ export interface BrokerDependencies {
   /** which of several partitions of its tenants it has; absent: tenants have one */
   readonly partition?: BrokerPartition | undefined
   readonly limits?: Partial<IngestLimits>
+  /** default: any timestamp is taken */
+  readonly bounds?: TimeBounds | undefined
+  /** Something of a message was not taken as it came. `about`: whose; lines of the same one are told sparingly. */
+  readonly odd?: (what: string, about: string, details: Readonly<Record<string, unknown>>) => void
   /** what may be acknowledged before series have it, and for how long; default 4,000 posts, 16 Mi characters, 25 ms */
   readonly lag?: Partial<LagLimits>
   /** A number that no stream has reached whose numbers readers may still have, since a broker was here before; default 0. */
@@ -117,8 +123,10 @@ class Service implements BrokerService {
   }
 
   gauges(): BrokerGauges {
-    const sum = { accepted: 0, queued: 0, subscribers: 0, dropped: 0 }
-    for (const { accepted, queued, streams } of this.#tenants.values()) {
+    const sum = { accepted: 0, queued: 0, subscribers: 0, dropped: 0, unreadable: 0, badTime: 0 }
+    for (const { accepted, queued, streams, unreadable, badTime } of this.#tenants.values()) {
+      sum.unreadable += unreadable
+      sum.badTime += badTime
       sum.accepted += accepted
       sum.queued += queued
       sum.subscribers += streams.readers
@@ -130,8 +138,8 @@ class Service implements BrokerService {
   #tenant(name: string): TenantBroker {
     const known = this.#tenants.get(name)
     if (known !== undefined) return known
-    const { storage, now, elapsed, makeSeries, engine, resources, commands, report, limits, lag, toldUpTo, partition } =
-      this.#dependencies
+    const { storage, now, elapsed, makeSeries, engine, resources, commands, partition } = this.#dependencies
+    const { report, odd, limits, lag, toldUpTo, bounds = NO_BOUNDS } = this.#dependencies
     const none = (): undefined => undefined
     const made = new TenantBroker({
       tenant: name,
@@ -146,6 +154,8 @@ class Service implements BrokerService {
       limits: { ...LIMITS, ...limits },
       lag: { ...LAG, ...lag },
       toldUpTo: toldUpTo?.() ?? 0,
+      bounds,
+      odd: (what, about, details) => odd?.(what, `${name} ${about}`, { tenant: name, ...details }),
       report: (what) => report?.(`tenant ${name}: ${what}`),
     })
     this.#tenants.set(name, made)

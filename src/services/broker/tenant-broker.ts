@@ -12,10 +12,11 @@ import type {
   FollowedPart,
   FollowedStream,
   Forwarding,
+  TimeBounds,
 } from './contract.ts'
 import { followed, streamsOfAll, type BrokerPartition } from './partitions/broker-partition.ts'
-import type { Post } from './posting/arrival.ts'
-import { countOf, routedMessageOf } from './posting/arrival.ts'
+import type { Oddities, Post } from './posting/arrival.ts'
+import { countOf, readableMessageOf, timeOf } from './posting/arrival.ts'
 import { PostKeys } from './posting/idempotency.ts'
 import { LOG, PARTITION, type Projected } from './posting/log-entry.ts'
 import { LogTrim } from './posting/log-trim.ts'
@@ -44,6 +45,9 @@ export interface TenantBrokerDependencies {
   readonly lag: LagLimits
   /** no number of a stream that readers may have seen is higher */
   readonly toldUpTo: number
+  readonly bounds: TimeBounds
+  /** something of a message was not taken as it came; `about` names whose it is */
+  readonly odd: (what: string, about: string, details: Readonly<Record<string, unknown>>) => void
   /** something that nobody waits for went wrong */
   readonly report: (what: string) => void
 }
@@ -62,6 +66,8 @@ export class TenantBroker {
   readonly #trim: LogTrim
   readonly #posting: Posting
   #accepted = 0
+  #unreadable = 0
+  #badTime = 0
   /** something was stored for a while only */
   #expiring = true
 
@@ -103,6 +109,7 @@ export class TenantBroker {
       outbox: commands,
       partition,
       readable: () => this.#ownReadable(),
+      bounds: dependencies.bounds,
       now,
     })
     this.api = {
@@ -123,6 +130,14 @@ export class TenantBroker {
         remove: inStep(series.remove),
       },
     }
+  }
+
+  get unreadable(): number {
+    return this.#unreadable
+  }
+
+  get badTime(): number {
+    return this.#badTime
   }
 
   get accepted(): number {
@@ -210,6 +225,20 @@ export class TenantBroker {
     }
   }
 
+  #countOdd({ unreadable, unread, badTime, badTimes }: Oddities): void {
+    this.#unreadable += unreadable
+    this.#badTime += badTime
+    const { odd } = this.#dependencies
+    for (const { resource, metric, digits } of unread) {
+      const why = 'it has more digits than a number keeps: it stays in the message, and no rule or series has it'
+      odd('a whole number is unreadable', `${resource} ${metric}`, { resource, metric, value: digits, why })
+    }
+    for (const { resource, claim } of badTimes) {
+      const why = 'it is too far from the clock of this host: the message is taken at receipt'
+      odd('a timestamp is not taken', resource, { resource, timestamp: claim, why })
+    }
+  }
+
   #discover(seen: Parameters<Discovery['discover']>[1]): Promise<void> | undefined {
     // the next message of a resource finds it again
     const failed = (error: unknown): void =>
@@ -225,11 +254,16 @@ export class TenantBroker {
   #arrived(posts: readonly Post[]): Promise<void> | undefined {
     if (this.#dependencies.resources() === undefined) return undefined
     const seen: Parameters<Discovery['discover']>[1][number][] = []
-    for (const { store, channel, arrivals, bulk } of posts) {
+    for (const post of posts) {
+      const { store, channel, arrivals, bulk } = post
       if (!store || channel !== 'events') continue
       for (const [resource, { time, first }] of bulk?.seen ?? []) seen.push({ resource, time, message: first })
       for (const arrival of arrivals) {
-        seen.push({ resource: arrival.resource, time: arrival.message.timestamp, message: routedMessageOf(arrival) })
+        seen.push({
+          resource: arrival.resource,
+          time: timeOf(arrival, post),
+          message: readableMessageOf(arrival, post),
+        })
       }
     }
     return seen.length === 0 ? undefined : this.#discover(seen)
@@ -248,8 +282,9 @@ export class TenantBroker {
   }
 
   #told(post: Post, before: LogPlace | undefined): void {
-    const { arrivals, channel, expires } = post
+    const { arrivals, channel, expires, oddities } = post
     this.#accepted += countOf(post)
+    if (oddities !== undefined && oddities.isCounted !== true) this.#countOdd(oddities)
     if (expires !== undefined) this.#expiring = true
     this.#recent.stored(post)
     if (channel === 'commands') {

@@ -5,7 +5,7 @@ import { isPlainObject } from '../../kernel/json.ts'
 import { LruCache } from '../../kernel/lru-cache.ts'
 import { VelocityTemplate } from '../../velocity/template.ts'
 import type { VelocityLimits } from '../../velocity/budget.ts'
-import { MAX_LEVELS, parseBody } from '../../web/parse-body.ts'
+import { MAX_LEVELS, parseMessages } from '../../web/parse-body.ts'
 import type { Converted, ConvertedEntry, Converter } from './contract.ts'
 import { UTIL } from './template-functions.ts'
 
@@ -61,7 +61,7 @@ export class Conversions {
   convert(converter: Pick<Converter, 'template' | 'compat'>, input: Input): Converted {
     const template = this.prepare(converter)
     const variables = variablesOf(input)
-    const value = template.renderJson(variables, MAX_LEVELS, parseBody)
+    const value = template.renderJson(variables, MAX_LEVELS, parseMessages)
     const converted = value === undefined ? undefined : convertedOf(value)
     // what is wrong is told with the text
     return converted === undefined || typeof converted === 'string'
@@ -78,7 +78,7 @@ function variablesOf({ payload, topic }: Input): Readonly<Record<string, unknown
 export function readConverted(text: string): Converted {
   let value: unknown
   try {
-    value = parseBody(text)
+    value = parseMessages(text)
   } catch (error) {
     throw unusable(text, `the template gives no JSON: ${messageOf(error).replace('The body is not JSON: ', '')}`)
   }

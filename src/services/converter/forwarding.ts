@@ -31,7 +31,8 @@ export async function forward(
   const { metrics } = converted
   refuseUnresolved(converted)
   const changes = attributesByResource(converted)
-  const options = key === undefined ? {} : { idempotencyKey: key }
+  // no device reads why its message was refused
+  const options = { badTime: 'receipt', ...(key !== undefined && { idempotencyKey: key }) } as const
   const posted =
     metrics.length === 0
       ? undefined

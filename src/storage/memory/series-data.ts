@@ -1,4 +1,5 @@
 /** The samples, messages and progress of one tenant. What comes in is checked already. */
+import { parseWritten } from '../../kernel/written-integers.ts'
 import type { CheckedMessages, CheckedRange, CheckedRemoval, PreparedBatch, PreparedMessage } from '../check-series.ts'
 import { compareText } from '../order.ts'
 import type { Bucket, BucketQuery, Sample, StoredMessage } from '../series.ts'
@@ -60,7 +61,7 @@ export class SeriesData {
     const page = descending ? seen.reverse() : seen
     return page.slice(0, limit).map(({ text, ...message }) => ({
       ...message,
-      body: JSON.parse(text) as StoredMessage['body'],
+      body: parseWritten(text) as StoredMessage['body'],
     }))
   }
 

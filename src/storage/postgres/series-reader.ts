@@ -1,4 +1,5 @@
 /** Reads samples and messages. What has expired at the given time (epoch ms) is passed over. */
+import { parseWritten } from '../../kernel/written-integers.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { CheckedMessages, CheckedRange } from '../check-series.ts'
 import type { Bucket, BucketQuery, Sample, SampleValue, StoredMessage } from '../series.ts'
@@ -114,7 +115,7 @@ export class SeriesReader {
       resource: query.resource,
       stream: query.stream,
       time,
-      body: JSON.parse(body) as { readonly [key: string]: Json },
+      body: parseWritten(body) as { readonly [key: string]: Json },
       ...(expires !== null && { expires }),
     }))
   }

@@ -1,4 +1,5 @@
 /** Samples and messages of one tenant. */
+import { parseWritten } from '../../kernel/written-integers.ts'
 import type { Json } from '../../kernel/json.ts'
 import {
   checkApplied,
@@ -108,7 +109,7 @@ export class SqliteSeries implements Series {
     const read = { kind: 'messages', tenant: this.#tenant, ...checked, now: this.#opened.clock() } as const
     const rows = await this.#read<readonly MessageRow[]>(read)
     return mapInTurns(rows, ([time, text, expires]): StoredMessage => {
-      const body = JSON.parse(text) as { readonly [key: string]: Json }
+      const body = parseWritten(text) as { readonly [key: string]: Json }
       return { resource, stream, time, body, ...(expires !== null && { expires }) }
     })
   }

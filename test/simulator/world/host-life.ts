@@ -12,6 +12,7 @@ import { leaveOutRoutes } from './asked-routes.ts'
 import { MQTT_PORT, network } from './network.ts'
 import type { Medium } from './medium.ts'
 import type { ToldWords } from './told-words.ts'
+import { ANY_TIME } from '../../support/any-time.ts'
 
 /** What is served. Functions run in processes of their own, which no simulated clock governs. */
 export const SERVED: readonly string[] = ['broker', 'rules', 'resources', 'alarms', 'queries', 'converter']
@@ -56,7 +57,7 @@ const SOCKET_KEY = btoa('0123456789abcdef')
 
 function configOf(serves: readonly string[]): Config {
   return readConfig(
-    { store: 'memory:', mqtt: String(MQTT_PORT), empty: true, rateLimit: '0', only: serves.join(',') },
+    { store: 'memory:', mqtt: String(MQTT_PORT), empty: true, rateLimit: '0', only: serves.join(','), ...ANY_TIME },
     {},
     [...SERVICES.keys()],
   )

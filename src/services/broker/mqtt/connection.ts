@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { parser as createParser, type IConnectPacket, type IPublishPacket, type Packet } from 'mqtt-packet'
 import type { Caller } from '../../../kernel/caller.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
-import { bodyText, parseBody } from '../../../web/parse-body.ts'
+import { bodyText, parseMessages } from '../../../web/parse-body.ts'
 import type { BrokerApi } from '../contract.ts'
 import { handOver, INTRODUCTION, MAX_LINE, type Origin } from './other-hosts.ts'
 import { packetFault, type PacketFault } from './packet-faults.ts'
@@ -390,9 +390,12 @@ class UnknownTopic extends AppError {
   }
 }
 
+/** No device reads why a message was refused. */
+const UNANSWERED = { badTime: 'receipt' } as const
+
 async function post({ posting }: BrokerApi, topic: PublishTopic, payload: Buffer): Promise<void> {
-  const body = parseBody(bodyText(payload))
-  if (topic.kind === 'messages') await posting.events(undefined, body)
-  else if (topic.channel === 'events') await posting.events(topic.resource, body)
+  const body = parseMessages(bodyText(payload))
+  if (topic.kind === 'messages') await posting.events(undefined, body, UNANSWERED)
+  else if (topic.channel === 'events') await posting.events(topic.resource, body, UNANSWERED)
   else await posting.command(topic.resource, body)
 }

@@ -39,8 +39,13 @@ export function splitPost(post: Post, { number, count }: Partition): SplitPost {
   const isEmpty = own.length === 0
   return {
     own: { ...post, arrivals: own, ...(isEmpty && { store: false, forward: false }) },
-    others: [...byPartition].map(([at, arrivals]) => [at, { ...post, arrivals }]),
+    others: [...byPartition].map(([at, arrivals]) => [at, { ...post, arrivals, ...uncounted(post) }]),
   }
+}
+
+/** What is odd is counted once, where the post came; what rules read of it depends on it everywhere. */
+function uncounted({ oddities }: Post): Pick<Post, 'oddities'> {
+  return oddities === undefined ? {} : { oddities: { ...oddities, isCounted: true } }
 }
 
 /** Whether series have something of resources of other partitions by it. */

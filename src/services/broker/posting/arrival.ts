@@ -1,5 +1,6 @@
 /** What a post says, read: who it is for, and what becomes of it (array posting, `store`, `forward`). */
 import type { BrokerMessage, Channel } from '../contract.ts'
+import { withoutWritten } from '../../../kernel/written-integers.ts'
 import type { Bulk } from './bulk.ts'
 
 /** A message on its way. */
@@ -48,6 +49,30 @@ export interface Post {
   readonly hops: number
   /** with hops: what everything that came of one arrival is known by */
   readonly root?: string
+  readonly oddities?: Oddities
+}
+
+/** What of a post was not taken as it came: it is counted, and told now and then. */
+export interface Oddities {
+  /** whole numbers that no number keeps; the first of each metric of a resource are named */
+  readonly unreadable: number
+  readonly unread: readonly { readonly resource: string; readonly metric: string; readonly digits: string }[]
+  /** by another partition */
+  readonly isCounted?: true
+  /** timestamps that are too far from the clock of the host; the first of each resource are named */
+  readonly badTime: number
+  readonly badTimes: readonly { readonly resource: string; readonly claim: string }[]
+}
+
+/** The message as rules read it: without whole numbers that no number keeps. */
+export function readableMessageOf(arrival: Arrival, { oddities }: Post): RoutedMessage {
+  const routed = routedMessageOf(arrival)
+  return oddities === undefined || oddities.unreadable === 0 ? routed : withoutWritten(routed)
+}
+
+/** epoch ms by which it is newer than another: a clock that is ahead makes nothing new */
+export function timeOf({ message }: Arrival, { arrived }: Post): number {
+  return Math.min(message.timestamp, arrived)
 }
 
 /** Whether a post changes or wakes anything at all. */

@@ -20,7 +20,7 @@ import { ReorderBuffer, type Ended } from '../../../kernel/reorder-buffer.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
 import { machineTimers } from '../../../machine/timers.ts'
 import type { ForwardedPost, Forwarding } from '../contract.ts'
-import { routedMessageOf, routedText, type Post } from './arrival.ts'
+import { readableMessageOf, routedText, type Post } from './arrival.ts'
 import { LOG, PARTITION } from './log-entry.ts'
 import { apart, groupsOf, type Group, type Grouped } from './post-group.ts'
 import type { Logged } from './projection.ts'
@@ -281,14 +281,15 @@ function durableOf(all: readonly Waiting[]): readonly Post[] {
   return posts
 }
 
-function forwarded({ post: { arrivals, hops, root } }: Waiting): ForwardedPost {
-  const messages = arrivals.map(routedMessageOf)
+function forwarded({ post }: Waiting): ForwardedPost {
+  const { arrivals, hops, root, oddities } = post
+  const messages = arrivals.map((arrival) => readableMessageOf(arrival, post))
   const places = arrivals.flatMap(({ isUnstamped }, place) => (isUnstamped === true ? [place] : []))
   const unstamped = places.length > 0 && { unstamped: places }
   if (hops > 0) return { messages, hops, ...(root !== undefined && { root }), ...unstamped }
   const [only] = arrivals
-  const text = only !== undefined && arrivals.length === 1 && { text: routedText(only) }
-  return { messages, ...text, ...unstamped }
+  const isText = only !== undefined && arrivals.length === 1 && (oddities === undefined || oddities.unreadable === 0)
+  return { messages, ...(isText && { text: routedText(only) }), ...unstamped }
 }
 
 /** Nothing was written, because of what was to be written. */

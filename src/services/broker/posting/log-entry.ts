@@ -1,9 +1,11 @@
 /** What stands in the broker's log, from which series are made good after a crash. */
 import type { Json } from '../../../kernel/json.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
+import { parseWritten } from '../../../kernel/written-integers.ts'
 import type { NewMessage, Sample, SampleValue, Series } from '../../../storage/contract.ts'
 import type { BrokerMessage, Channel } from '../contract.ts'
 import type { Post } from './arrival.ts'
+import { CLAIM } from './time-bounds.ts'
 
 export const LOG = 'broker'
 export const PARTITION = 0
@@ -20,6 +22,8 @@ interface MessageEntry {
   readonly m: readonly string[]
   /** epoch ms from which all of it is gone */
   readonly x?: number
+  /** epoch ms at which it arrived, where a message says that it is of later */
+  readonly a?: number
 }
 
 interface BulkEntry {
@@ -34,7 +38,8 @@ type WireColumn = readonly [resource: string, metric: string, times: readonly nu
 /** The entries of a post, one for most. */
 export function entriesOf(post: Post): readonly Json[] {
   const { channel: k, bulk, expires } = post
-  const until = expires === undefined ? undefined : { x: expires }
+  const ahead = aheadOf(post)
+  const until = { ...(expires !== undefined && { x: expires }), ...(ahead !== undefined && { a: ahead }) }
   if (bulk !== undefined) {
     return bulk.parts.map((columns) => {
       const c = columns.map(({ resource, metric, times, values }): WireColumn => [resource, metric, times, values])
@@ -66,21 +71,41 @@ export function sharedEntries(posts: readonly Post[]): { entries: readonly Json[
   let m: string[] = []
   let bytes = 0
   let before: number | undefined
-  for (const { channel: k, arrivals, expires } of posts) {
+  /** of what is in the entry, when it has one; undefined: of several times */
+  let came: number | undefined
+  let a: number | undefined
+  for (const post of posts) {
+    const { channel: k, arrivals, expires, arrived } = post
+    const ahead = aheadOf(post)
     for (const { resource, text } of arrivals) {
       const size = (resource.length + text.length) * 3
-      if (m.length === 0 || expires !== before || bytes + size > MAX_BYTES) {
+      const isOther = (ahead !== undefined || a !== undefined) && arrived !== came
+      if (m.length === 0 || expires !== before || isOther || bytes + size > MAX_BYTES) {
         m = []
         bytes = 0
         before = expires
-        entries.push({ k, m, ...(expires !== undefined && { x: expires }) } satisfies MessageEntry)
-      }
+        came = arrived
+        a = ahead
+        entries.push(messageEntry(k, m, expires, a))
+      } else if (ahead !== undefined && a === undefined) {
+        a = ahead
+        entries[entries.length - 1] = messageEntry(k, m, expires, a)
+      } else if (arrived !== came) came = undefined
       m.push(resource, text)
       bytes += size
     }
     places.push(entries.length - 1)
   }
   return { entries, places }
+}
+
+function messageEntry(k: Channel, m: readonly string[], x: number | undefined, a: number | undefined): Json {
+  return { k, m, ...(x !== undefined && { x }), ...(a !== undefined && { a }) } satisfies MessageEntry
+}
+
+/** When it arrived, where a message says that it is of later. */
+function aheadOf({ arrivals, arrived, channel }: Post): number | undefined {
+  return channel === 'events' && arrivals.some(({ message }) => message.timestamp > arrived) ? arrived : undefined
 }
 
 /** What series get of a part of the log. */
@@ -101,27 +126,30 @@ export function isFull({ samples, messages }: Projected): boolean {
 /** samples and messages of one append to series; what one post has is never split, and is within their own bound */
 const MAX_AT_ONCE = 40_000
 
-export function projectPost({ channel, bulk, expires, arrivals }: Post, into: Projected): void {
+export function projectPost(post: Post, into: Projected): void {
+  const { channel, bulk, expires, arrivals, arrived } = post
   for (const columns of bulk?.parts ?? []) {
     for (const { resource, metric, times, values } of columns) {
       projectColumn([resource, metric, times, values], expires, into)
     }
   }
-  for (const { resource, message, text } of arrivals) project(channel, resource, message, text, expires, into)
+  for (const { resource, message, text } of arrivals) {
+    project({ channel, resource, message, text, expires, arrived }, into)
+  }
 }
 
 /** False for what this version cannot read. */
 export function projectEntry(body: Json, into: Projected): boolean {
   const entry: unknown = body
   if (!isPlainObject(entry)) return false
-  const { k, x, ...rest } = entry as unknown as Entry
+  const { k, x, ...rest } = entry as unknown as Entry & Pick<MessageEntry, 'a'>
   if ('c' in rest) {
     for (const column of JSON.parse(rest.c) as readonly WireColumn[]) projectColumn(column, x, into)
     return true
   }
   if (k === 'bulk' || !isList(rest.m)) return false
   for (let i = 0; i + 1 < rest.m.length; i += 2) {
-    projectText(k, rest.m[i] ?? '', rest.m[i + 1] ?? '', x, into)
+    project(loggedAt(rest, i, k, x), into)
   }
   return true
 }
@@ -135,7 +163,7 @@ export function messagesOfEntry(body: Json): readonly LoggedMessage[] {
   const messages: LoggedMessage[] = []
   for (let i = 0; i + 1 < m.length; i += 2) {
     const text = m[i + 1] ?? ''
-    messages.push({ channel: k, resource: m[i] ?? '', message: () => JSON.parse(text) as BrokerMessage })
+    messages.push({ channel: k, resource: m[i] ?? '', message: () => parseWritten(text) as BrokerMessage })
   }
   return messages
 }
@@ -153,10 +181,10 @@ export function partsOf(body: Json): readonly Projected[] {
   projectEntry(body, whole)
   if (whole.messages.length < 2) return [whole]
   const parts: Projected[] = []
-  const { k, m, x } = body as unknown as MessageEntry
-  for (let i = 0; i + 1 < m.length; i += 2) {
+  const { k, x, ...rest } = body as unknown as MessageEntry
+  for (let i = 0; i + 1 < rest.m.length; i += 2) {
     const part = nothing()
-    projectText(k, m[i] ?? '', m[i + 1] ?? '', x, part)
+    project(loggedAt(rest, i, k, x), part)
     parts.push(part)
   }
   return parts
@@ -180,35 +208,43 @@ function projectColumn(column: WireColumn, expires: number | undefined, { sample
   }
 }
 
-function projectText(
-  channel: Channel,
-  resource: string,
-  text: string,
-  expires: number | undefined,
-  into: Projected,
-): void {
-  project(channel, resource, JSON.parse(text) as BrokerMessage, text, expires, into)
+interface ProjectedMessage {
+  readonly channel: Channel
+  readonly resource: string
+  readonly message: BrokerMessage
+  readonly text: string
+  readonly expires: number | undefined
+  readonly arrived: number
 }
 
-function project(
+/** The message at a place of an entry. */
+function loggedAt(
+  { m, a = Infinity }: Pick<MessageEntry, 'm' | 'a'>,
+  i: number,
   channel: Channel,
-  resource: string,
-  message: BrokerMessage,
-  text: string,
   expires: number | undefined,
+): ProjectedMessage {
+  const text = m[i + 1] ?? ''
+  return { channel, resource: m[i] ?? '', message: parseWritten(text) as BrokerMessage, text, expires, arrived: a }
+}
+
+/** Samples are of the time that the message names; the message itself is no newer than when it came. */
+function project(
+  { channel, resource, message, text, expires, arrived }: ProjectedMessage,
   { samples, messages }: Projected,
 ): void {
   const { timestamp: time } = message
   if (channel === 'events') {
     for (const metric of Object.keys(message)) {
       const value = message[metric]
-      if (metric === 'timestamp' || !isSample(value)) continue
+      if (metric === 'timestamp' || metric === CLAIM || !isSample(value)) continue
       samples.push(
         expires === undefined ? { resource, metric, time, value } : { resource, metric, time, value, expires },
       )
     }
   }
-  const stored = { resource, stream: channel, time, body: message, text }
+  const newest = channel === 'events' ? Math.min(time, arrived) : time
+  const stored = { resource, stream: channel, time: newest, body: message, text }
   messages.push(expires === undefined ? stored : { ...stored, expires })
 }
 

@@ -1,10 +1,11 @@
 /** Posts of one tenant: read, kept, handed on, answered. */
 import type { EffectLedger, EffectOfTask } from '../../../effects/effect-order.ts'
 import { AppError } from '../../../kernel/errors.ts'
+import { parseWritten } from '../../../kernel/written-integers.ts'
 import type { Write } from '../../../storage/contract.ts'
-import type { CommandOutbox, Posted, PostingApi, PostOptions } from '../contract.ts'
+import type { BrokerMessage, CommandOutbox, Posted, PostingApi, PostOptions, TimeBounds } from '../contract.ts'
 import { answerTo, answerToCommand } from './answer.ts'
-import { hasEffect, type Post } from './arrival.ts'
+import { hasEffect, type Arrival, type Post } from './arrival.ts'
 import { isOfOthers, splitPost, type BrokerPartition } from '../partitions/broker-partition.ts'
 import { digestOf, type PostKeys } from './idempotency.ts'
 import type { IngestQueue } from './ingest-queue.ts'
@@ -20,6 +21,7 @@ export interface PostingDependencies {
   readonly partition?: BrokerPartition | undefined
   /** resolves when all that was posted here can be read */
   readonly readable: () => Promise<void>
+  readonly bounds: TimeBounds
   /** epoch ms */
   readonly now: () => number
 }
@@ -49,12 +51,14 @@ export class Posting implements PostingApi {
   /** The body itself is not held while the post waits. */
   async #events(resource: string | undefined, body: unknown, options: PostOptions): Promise<Posted> {
     const isList = Array.isArray(body)
-    const read = readPost(resource, body, options, this.#dependencies.now())
+    const { now, bounds } = this.#dependencies
+    const read = readPost(resource, body, options, now(), bounds)
     return this.#submitted(read, (post) => answerTo(post, resource, isList))
   }
 
   #eventsOnce(key: string, resource: string | undefined, body: unknown, options: PostOptions): Promise<Posted> {
-    const read = (now: number): Post => readPost(resource, body, options, now)
+    const { bounds } = this.#dependencies
+    const read = (now: number): Post => readPost(resource, body, options, now, bounds)
     const { store, forward, ttl, cause } = options
     const answer = (post: Post): Posted => answerTo(post, resource, Array.isArray(body))
     return this.#once({ key, resource, cause }, ['events', resource, store, forward, ttl, body], read, answer)
@@ -77,7 +81,9 @@ export class Posting implements PostingApi {
   }
 
   /** What another partition was sent of this one's resources. */
-  async take(post: Post, key: string | undefined): Promise<void> {
+  async take(sent: Post, key: string | undefined): Promise<void> {
+    // what no number keeps is in the texts alone
+    const post = { ...sent, arrivals: sent.arrivals.map(rewritten) }
     if (key === undefined) return this.#dependencies.queue.submit(post)
     const print = post.arrivals.map(({ resource, text }) => [resource, text])
     const once = { key, resource: undefined, cause: undefined }
@@ -135,4 +141,8 @@ export class Posting implements PostingApi {
     if (outbox === undefined || command === undefined) return []
     return outbox.planning(this.#dependencies.tenant, command.resource, command.message, hops, root)
   }
+}
+
+function rewritten(arrival: Arrival): Arrival {
+  return { ...arrival, message: parseWritten(arrival.text) as BrokerMessage }
 }

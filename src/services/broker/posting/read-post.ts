@@ -6,10 +6,13 @@ import { isoInstant, notAnInstant } from '../../../kernel/instant.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
 import { Issues } from '../../../kernel/issues.ts'
 import { at } from '../../../kernel/pointer.ts'
-import type { BrokerMessage, PostOptions } from '../contract.ts'
+import { isWrittenInteger } from '../../../kernel/written-integers.ts'
+import type { BrokerMessage, PostOptions, TimeBounds } from '../contract.ts'
 import type { Arrival, Post } from './arrival.ts'
 import { Bulk } from './bulk.ts'
 import { isSample } from './log-entry.ts'
+import { OddityCount } from './oddities.ts'
+import { boundsProblem, CLAIM, isWithin, NO_BOUNDS } from './time-bounds.ts'
 import { timeToLive, TIME_TO_LIVE_FORM } from './read-time-to-live.ts'
 
 /** messages of one post */
@@ -31,15 +34,32 @@ const MAX_ISSUES = 100
 const UNSTORABLE = /[\0\p{Surrogate}]/u
 
 /** `VALIDATION` with all problems, `TOO_LARGE`. `resource`: of the path; without it each message names its own. */
-export function readPost(resource: string | undefined, body: unknown, options: PostOptions, now: number): Post {
-  const reader = new PostReader(resource, now)
+export function readPost(
+  resource: string | undefined,
+  body: unknown,
+  options: PostOptions,
+  now: number,
+  bounds = NO_BOUNDS,
+): Post {
+  // what rules post is of messages that were taken
+  const isTaken = options.badTime === 'receipt' || (options.hops ?? 0) > 0
+  const reader = new PostReader(resource, now, { ...bounds, refuses: bounds.refuses && !isTaken })
   const isList = Array.isArray(body)
   const bulk = isList && repeatsResource(resource, body) ? reader.bulk(body) : undefined
   const arrivals = bulk !== undefined ? [] : isList ? reader.list(body) : [reader.one(body, '')]
   const settings = reader.settings(options)
   reader.done('the message')
   const forward = settings.forward && bulk === undefined
-  return { channel: 'events', arrivals, arrived: now, ...settings, forward, ...(bulk && { bulk }) }
+  const oddities = reader.oddities.found
+  return {
+    channel: 'events',
+    arrivals,
+    arrived: now,
+    ...settings,
+    forward,
+    ...(bulk && { bulk }),
+    ...(oddities && { oddities }),
+  }
 }
 
 /** Whether several messages of a list are of one resource. */
@@ -56,9 +76,12 @@ function repeatsResource(resource: string | undefined, list: readonly unknown[])
 
 /** A command is one object with a `name`; it is kept, and never handed to tasks as data. */
 export function readCommand(resource: string, body: unknown, options: PostOptions, now: number): Post {
-  const reader = new PostReader(resource, now)
+  const reader = new PostReader(resource, now, NO_BOUNDS)
   const arrival = reader.one(body, '')
   const { name } = arrival.message
+  for (const { metric, digits } of reader.oddities.found?.unread ?? []) {
+    reader.wrong(at('', metric), `${digits} has more digits than a number keeps`, `send it as a text: "${digits}"`)
+  }
   if (isPlainObject(body) && (typeof name !== 'string' || name === '')) {
     reader.wrong('/name', 'must be the name of a command, as text')
   }
@@ -72,13 +95,18 @@ class PostReader {
   readonly #issues = new Issues('TYPE', MAX_ISSUES)
   readonly #resource: string | undefined
   readonly #now: number
+  readonly #bounds: TimeBounds
+  readonly oddities = new OddityCount()
   #values = 0
+  /** whether the timestamp read last was not taken */
+  #isClaim = false
   #lastPlain: string | undefined
   #lastNamed: string | undefined
 
-  constructor(resource: string | undefined, now: number) {
+  constructor(resource: string | undefined, now: number, bounds: TimeBounds) {
     this.#resource = resource
     this.#now = now
+    this.#bounds = bounds
     if (resource !== undefined) this.#label(resource, '/resource', 'the id of a resource')
   }
 
@@ -101,13 +129,13 @@ class PostReader {
         continue
       }
       const resource = this.#resource ?? this.#named(value['resource'], place)
-      const time = this.#time(value['timestamp'], place)
-      bulk.saw(resource, time, value)
+      const { time } = this.#time(value['timestamp'], place, resource)
+      bulk.saw(resource, Math.min(time, this.#now), value)
       for (const key of Object.keys(value)) {
         if (key === 'resource' || key === 'timestamp') continue
         const metric = value[key]
         if (metric === undefined) continue
-        this.#metric(key, metric, place)
+        this.#metric(key, metric, place, resource)
         if (isSample(metric)) bulk.add(resource, key, time, metric)
       }
     }
@@ -120,24 +148,24 @@ class PostReader {
       return { resource: '', message: { timestamp: this.#now }, text: '' }
     }
     const resource = this.#resource ?? this.#named(value['resource'], place)
-    const read = this.#plain(value, place) ?? this.#message(value, place)
+    const read = this.#plain(value, place, resource) ?? this.#message(value, place, resource)
     // what is wrong may be endless, or no JSON at all
     if (this.#issues.count > 0) return { resource, message: read, text: '' }
     const text = JSON.stringify(read)
     if (isLongerThan(text, MAX_MESSAGE)) this.#tooLarge(text, place)
-    const isStamped = value['timestamp'] !== undefined && value['timestamp'] !== null
+    const isStamped = value['timestamp'] !== undefined && value['timestamp'] !== null && !this.#isClaim
     return { resource, message: read, text, ...(!isStamped && { isUnstamped: true }) }
   }
 
   /** A message that has metrics alone is copied as it is, which costs less than key by key. */
-  #plain(value: Record<string, unknown>, place: string): BrokerMessage | undefined {
+  #plain(value: Record<string, unknown>, place: string, resource: string): BrokerMessage | undefined {
     if (this.#issues.count > 0 || Object.hasOwn(value, 'timestamp') || Object.hasOwn(value, 'resource'))
       return undefined
     const copy: Record<string, unknown> = { ...value, timestamp: this.#now }
     const before = this.#values
     for (const key of Object.keys(value)) {
       const metric = copy[key]
-      if (metric !== undefined) this.#metric(key, metric, place)
+      if (metric !== undefined) this.#metric(key, metric, place, resource)
       if (metric !== undefined && this.#issues.count === 0) continue
       // key by key tells all that is wrong
       this.#values = before
@@ -147,16 +175,18 @@ class PostReader {
     return copy as BrokerMessage
   }
 
-  #message(value: Record<string, unknown>, place: string): BrokerMessage {
+  #message(value: Record<string, unknown>, place: string, resource: string): BrokerMessage {
     const message: Record<string, BrokerMessage[string]> = {}
     for (const key of Object.keys(value)) {
       if (key === 'resource' || key === 'timestamp') continue
       const metric = value[key]
       if (metric === undefined) continue
-      this.#metric(key, metric, place)
+      this.#metric(key, metric, place, resource)
       message[key] = metric as BrokerMessage[string]
     }
-    return Object.assign(message, { timestamp: this.#time(value['timestamp'], place) })
+    const { time, claim } = this.#time(value['timestamp'], place, resource)
+    const isKept = claim !== undefined && !Object.hasOwn(message, CLAIM)
+    return Object.assign(message, isKept && { [CLAIM]: claim }, { timestamp: time })
   }
 
   settings(options: PostOptions): Pick<Post, 'store' | 'forward' | 'expires' | 'hops' | 'root'> {
@@ -197,7 +227,7 @@ class PostReader {
     return typeof resource === 'string' ? resource : ''
   }
 
-  #metric(name: string, value: unknown, place: string): void {
+  #metric(name: string, value: unknown, place: string, resource: string): void {
     this.#values++
     // nearly every metric is a number with a short name: one look is enough
     if (typeof value === 'number' && Number.isFinite(value) && this.#isPlain(name)) return
@@ -211,20 +241,21 @@ class PostReader {
       this.wrong(path, `has ${Buffer.byteLength(value)} bytes`, `a text has at most ${MAX_TEXT}`)
     } else if (typeof value === 'string' && UNSTORABLE.test(value)) {
       this.wrong(path, 'has a NUL or half of a surrogate pair', 'send text that is valid Unicode')
-    } else if (typeof value === 'object') this.#inside(value, path, 1)
+    } else if (typeof value === 'object') this.#inside(value, path, 1, { resource, metric: name })
     else if (!['string', 'number', 'boolean'].includes(typeof value)) this.wrong(path, 'is no JSON')
   }
 
   /** What lives in the message alone must still be JSON that every store keeps. */
-  #inside(value: unknown, path: string, level: number): void {
+  #inside(value: unknown, path: string, level: number, of: { resource: string; metric: string }): void {
     if (typeof value === 'number' && !Number.isFinite(value)) this.wrong(path, BEYOND, 'send a smaller one, or null')
     if (typeof value !== 'object' || value === null || this.#issues.count > 0) return
+    if (isWrittenInteger(value)) return this.oddities.unreadable(of.resource, of.metric, value)
     if (level > MAX_LEVELS) return this.wrong(path, `nests deeper than ${MAX_LEVELS} levels`, 'send a flatter one')
     if (!Array.isArray(value) && !isPlainObject(value)) return this.wrong(path, 'is no JSON')
     for (const [key, part] of Object.entries(value)) {
       const inner = `${path}/${key}`
       if (FORBIDDEN_KEYS.has(key)) this.wrong(inner, `the key ${key} is refused, because it reaches a prototype`)
-      else this.#inside(part, inner, level + 1)
+      else this.#inside(part, inner, level + 1, of)
     }
   }
 
@@ -241,12 +272,22 @@ class PostReader {
     return true
   }
 
-  #time(given: unknown, place: string): number {
-    if (given === undefined || given === null) return this.#now
+  /** `claim`: as it was given, when it cannot be right. */
+  #time(given: unknown, place: string, resource: string): { readonly time: number; readonly claim?: number | string } {
+    this.#isClaim = false
+    if (given === undefined || given === null) return { time: this.#now }
     const time = typeof given === 'string' ? isoInstant(given) : given
-    if (typeof time === 'number' && Math.abs(time) <= LAST_TIME) return Math.floor(time) + 0
-    this.wrong(`${place}/timestamp`, `${shown(given)} ${notAnInstant(given)}`, 'send epoch milliseconds or ISO 8601')
-    return this.#now
+    const path = `${place}/timestamp`
+    if (typeof time !== 'number' || !(Math.abs(time) <= LAST_TIME)) {
+      this.wrong(path, `${shown(given)} ${notAnInstant(given)}`, 'send epoch milliseconds or ISO 8601')
+      return { time: this.#now }
+    }
+    const whole = Math.floor(time) + 0
+    if (isWithin(whole, this.#now, this.#bounds)) return { time: whole }
+    if (this.#bounds.refuses) this.wrong(path, ...boundsProblem(whole, this.#now, this.#bounds))
+    else this.oddities.badTime(resource, given)
+    this.#isClaim = true
+    return { time: this.#now, claim: given as number | string }
   }
 
   #label(text: string, path: string, what: string): void {

@@ -15,19 +15,22 @@ export function postRoutes(app: FastifyInstance, service: BrokerService): void {
   const toResource = handle(service, (context) => {
     return context.api.posting.events(context.param('id'), context.body, optionsOf(context))
   })
+  const taking = (description: Parameters<typeof described>[0]) => {
+    return { ...described(description), config: { takesMessages: true } }
+  }
   app.post(
     '/resources/:id/events',
-    described({ summary: 'Post a message of a resource, or an array', params: ['id'], query, body, answers }),
+    taking({ summary: 'Post a message of a resource, or an array', params: ['id'], query, body, answers }),
     toResource,
   )
   app.post(
     '/resources/:id',
-    described({ summary: 'The same, at its old place', params: ['id'], query, body, answers }),
+    taking({ summary: 'The same, at its old place', params: ['id'], query, body, answers }),
     toResource,
   )
   app.post(
     '/messages',
-    described({ summary: 'Post a message, or an array, each with its `resource`', query, body, answers }),
+    taking({ summary: 'Post a message, or an array, each with its `resource`', query, body, answers }),
     handle(service, (context) => context.api.posting.events(undefined, context.body, optionsOf(context))),
   )
   app.post(

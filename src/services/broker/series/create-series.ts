@@ -8,6 +8,7 @@ import type { Series } from '../../../storage/contract.ts'
 import type { SeriesAnswer, SeriesApi, SeriesPage, SeriesQuery } from '../contract.ts'
 import type { SeriesDependencies, TenantSeries } from '../series-of-tenant.ts'
 import { groupRows, type Rows } from './group-rows.ts'
+import { newestSamples } from './newest-sample.ts'
 import { queryMessages } from './query-messages.ts'
 import { differenceRows, sampleRows } from './sample-rows.ts'
 import { readTimeOrAge } from './time-range.ts'
@@ -41,7 +42,7 @@ export function createSeries({
         const issues = new Issues('QUERY')
         readName(resource, '/resource', 'resource', issues)
         issues.throwIfAny('the request')
-        const newest = await series.latest(resource)
+        const newest = await newestSamples(series, resource, await series.latest(resource), now())
         return newest.map(({ metric, time, value }) => ({ metric, time, value }))
       },
       query: (body) => answerBody(newReader(), body, now()),
@@ -134,7 +135,9 @@ async function latest(
   // a device's clock may be ahead: its newest sample is there all the same
   const bound = until === undefined ? undefined : request.range.until
   const span = { resources: [resource], metric, from: undefined, until: bound ?? MAX_TIME }
-  const samples = await new SampleReader(series).first(span, true, request.limit)
+  const found = await new SampleReader(series).first(span, true, request.limit)
+  const isOne = bound === undefined && request.limit === 1
+  const samples = isOne ? await newestSamples(series, resource, found, now) : found
   return {
     query: { ...request.echo, from: null, until: bound ?? null },
     series: samples.map(({ time, value }) => [time, value]),

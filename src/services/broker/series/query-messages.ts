@@ -4,6 +4,7 @@ import { Issues, shown } from '../../../kernel/issues.ts'
 import { isPlainObject, ownValue } from '../../../kernel/json.ts'
 import type { Series } from '../../../storage/contract.ts'
 import type { BrokerMessage, MessageApi } from '../contract.ts'
+import { messageOf } from '../recent-messages.ts'
 import { readNames, refuseOthers } from './series-request.ts'
 import { type ResolvedRange, resolveRange } from './time-range.ts'
 
@@ -25,7 +26,7 @@ export async function queryMessages(series: Series, body: unknown, now: number):
       limit: range === undefined ? limit : MAX_KEPT,
     })
     const within = range === undefined ? kept : kept.filter(({ time }) => time >= range.from && time <= range.until)
-    const messages = within.slice(0, limit).map(({ time, body: message }) => ({ ...message, timestamp: time }))
+    const messages = within.slice(0, limit).map(messageOf)
     if (messages.length > 0) results.push({ resource, messages })
     total += messages.length
     if (total > MAX_ANSWERED) {

@@ -12,7 +12,7 @@ import type { RawData, WebSocket } from 'ws'
 import { AppError } from '../../../../kernel/errors.ts'
 import { refuse } from '../../../../kernel/issues.ts'
 import { queryFaults } from '../../../../web/check-query.ts'
-import { parseBody } from '../../../../web/parse-body.ts'
+import { parseMessages } from '../../../../web/parse-body.ts'
 import { QueryReader } from '../../../../web/query-reader.ts'
 import type { BrokerApi, BrokerService, Channel, PostOptions } from '../../contract.ts'
 import { brokerErrorBody, type BrokerErrorBody } from '../../error-body.ts'
@@ -107,7 +107,7 @@ export class Sockets {
     const one = async (data: RawData, isBinary: boolean): Promise<void> => {
       try {
         if (isBinary) throw new AppError('VALIDATION', 'Frames are text: send the message as JSON in a text frame')
-        await post(parseBody(textOf(data)))
+        await post(parseMessages(textOf(data)))
       } catch (error) {
         answer(socket, bodyOf(error, request))
       }

@@ -1,0 +1,40 @@
+/** Whether a timestamp of a live message can be right by the clock of the host, and what is told of one that cannot. */
+import { msOf, otherUnitOf, unitName } from '../../../kernel/epoch-unit.ts'
+import type { TimeBounds } from '../contract.ts'
+
+/** `claimedTimestamp`: where the message keeps a timestamp that was not taken. */
+export const CLAIM = 'claimedTimestamp'
+
+export const NO_BOUNDS: TimeBounds = { ahead: Infinity, behind: Infinity, refuses: false }
+
+export function isWithin(time: number, now: number, { ahead, behind }: TimeBounds): boolean {
+  return time <= now + ahead && time >= now - behind
+}
+
+/** What is wrong with a time that is not within, and what would be right. */
+export function boundsProblem(time: number, now: number, bounds: TimeBounds): readonly [string, string] {
+  const unit = otherUnitOf(time)
+  const right = unit === undefined ? undefined : msOf(time, unit)
+  const side =
+    time > now
+      ? `ahead of the clock of this host by more than ${shownSpan(bounds.ahead)}`
+      : `behind the clock of this host by more than ${shownSpan(bounds.behind)}`
+  return [
+    `${new Date(time).toISOString()} is ${side}`,
+    unit !== undefined && right !== undefined && isWithin(right, now, bounds)
+      ? `${time} is in ${unitName(unit)}; send milliseconds: ${right}`
+      : 'send epoch milliseconds or ISO 8601 of when it was measured, or leave it out',
+  ]
+}
+
+const UNITS = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'min'],
+  [1_000, 's'],
+] as const
+
+function shownSpan(ms: number): string {
+  const [width, unit] = UNITS.find(([size]) => ms >= size && ms % size === 0) ?? [1, 'ms']
+  return `${ms / width} ${unit}`
+}
