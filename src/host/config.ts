@@ -312,7 +312,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const tenant = read(
     'tenant',
     (name) => (isTenant(name) ? name : undefined),
-    'write 1 to 64 letters, digits, dots, - or _, and no _ at the start',
+    'write 1 to 64 letters, digits, dots, - or _, no _ at the start, and none of ".", ".." and "webscripts"',
   )
   const only = read('only', (list) => servicesOf(list, services), `there are ${services.join(', ') || 'none'}`)
   const functions = read(

@@ -99,10 +99,10 @@ describe('the options', () => {
       { store: 'mysql://a:b@c/d' },
       '--store: this value cannot be used; write sqlite:, memory: or postgres://user@host/database',
     ],
-    [
-      { tenant: '_host' },
-      '--tenant: "_host" cannot be used; write 1 to 64 letters, digits, dots, - or _, and no _ at the start',
-    ],
+    ...['_host', '.', '..', 'webscripts'].map((tenant): [Given, string] => [
+      { tenant },
+      `--tenant: "${tenant}" cannot be used; write 1 to 64 letters, digits, dots, - or _, no _ at the start, and none of ".", ".." and "webscripts"`,
+    ]),
     [{ only: 'rules,alarm' }, '--only: "rules,alarm" cannot be used; there are rules, alarms'],
     [{ logLevel: 'loud' }, '--log-level: "loud" cannot be used; write one of trace, debug, info, warn, error, silent'],
     ...['10.0.0.0/33', '10.0.0', 'everybody', '::1/0', '10.0.0.0/8/8'].map((list): [Given, string] => [

@@ -12,11 +12,11 @@ const CODE = `exports.handleRequest = (req, res) => {
 
 let host: Awaited<ReturnType<typeof functionHost>>
 beforeAll(async () => {
-  host = await functionHost({ webscriptUrl: `https://${OWN}` })
+  host = await functionHost({ webscriptUrl: `https://${OWN}`, timeLimit: 600_000 })
   const manifest = { name: 'cred', version: '1.0.0', runtime: 'web-node24', private: false }
   const files = await tarOf({ 'webscript.json': JSON.stringify(manifest), 'index.js': CODE })
-  const { status } = await host.ask('POST', '/registry/v2/webscripts?async=false', files, 'umbrella')
-  if (status !== 201) throw new Error(`the webscript was not deployed: ${status}`)
+  const { status, body } = await host.ask('POST', '/registry/v2/webscripts?async=false', files, 'umbrella')
+  if (status !== 201) throw new Error(`the webscript was not deployed: ${status} ${JSON.stringify(body)}`)
 })
 afterAll(() => host[Symbol.asyncDispose]())
 

@@ -31,7 +31,9 @@ export async function runToken(
   const problems: string[] = []
   if (!existsSync(folder)) problems.push(`--data: there is no folder ${folder}; name the data folder of a host`)
   if (!isTenant(tenant))
-    problems.push(`--tenant: "${tenant}" is no name of a tenant; write letters, digits, dots, - or _`)
+    problems.push(
+      `--tenant: "${tenant}" is no name of a tenant; write letters, digits, dots, - or _, and none of ".", ".." and "webscripts"`,
+    )
   if (subject.trim() === '' || subject.length > 200) problems.push('--subject: write a name of 1 to 200 characters')
   const lifetime = secondsOf(expires, problems)
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))

@@ -162,7 +162,13 @@ function npmCommand(assets: Assets): InstallCommand | undefined {
       `package.json names ${wanted.join(', ')}, and nothing locks it: add the package-lock.json that npm install makes`,
     )
   }
-  const packages = isPlainObject(lock['packages']) ? lock['packages'] : {}
+  const { packages, lockfileVersion } = lock
+  // of a lock of version 1 npm takes packages that nothing vouches for
+  if (!isPlainObject(packages) || lockfileVersion === 1) {
+    throw new BuildRefusal(
+      'package-lock.json is of version 1, or has no "packages": write it again by npm 7 or newer, with lockfileVersion 2 or 3',
+    )
+  }
   for (const [place, entry] of Object.entries(packages)) {
     const problem = place === '' ? undefined : lockProblem(place, entry)
     if (problem !== undefined) throw new BuildRefusal(`package-lock.json, ${place}: ${problem}`)

@@ -87,6 +87,21 @@ describe('a build', () => {
   })
 
   // Holds FUNCBUILD-2
+  it.each([
+    ['of version 1', { lockfileVersion: 1, dependencies: { x: { version: '1.0.0', resolved } } }],
+    [
+      'of version 1 with packages beside',
+      { lockfileVersion: 1, packages: {}, dependencies: { x: { version: '1.0.0' } } },
+    ],
+    ['without packages', { lockfileVersion: 3 }],
+  ])('reads no lock %s, whose packages nothing vouches for', async (_, lock) => {
+    const assets = assetsOf({ 'index.js': '', 'package.json': project, 'package-lock.json': lock })
+    await expect(built(builderOf('old-lock'), 'acme', NODE, assets)).rejects.toThrow(
+      'package-lock.json is of version 1, or has no "packages": write it again by npm 7 or newer',
+    )
+  })
+
+  // Holds FUNCBUILD-2
   it('hands pip what was checked, and lets no module of the assets stand for it', async () => {
     const bin = join(folder, 'bin')
     mkdirSync(bin)
