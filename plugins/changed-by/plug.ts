@@ -1,5 +1,5 @@
 /** A sensor that notices when a value has moved by at least so much since it last noticed. */
-import { AppError, compileNumber, definePlug, hasNews, noNews, problemsOfCode } from '../../src/plug.ts'
+import { AppError, compileNumber, definePlug, hasNews, noNews, problemsOfCode, slackOf } from '../../src/plug.ts'
 
 /** `Changed` when a value is far enough from the last one that counted as a change. */
 export const changedBy = definePlug({
@@ -47,11 +47,12 @@ export const changedBy = definePlug({
       if (typeof context.internalState !== 'number') throw noNews(names)
       return 'Unchanged'
     }
-    const value = context.prepared.read(context)
+    const { number: value, slack: own } = context.prepared.read(context)
     const reference = typeof context.internalState === 'number' ? context.internalState : value
     const change = value - reference
     const least = unit === 'percent' ? (Math.abs(reference) * by) / 100 : by
-    const changed = change !== 0 && Math.abs(change) >= least
+    const slack = own + slackOf(Math.max(Math.abs(value), Math.abs(reference)))
+    const changed = change !== 0 && least - Math.abs(change) <= slack
     return {
       state: changed ? 'Changed' : 'Unchanged',
       rawData: { value, reference, change },

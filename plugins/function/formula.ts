@@ -5,8 +5,12 @@ import {
   compileNumberCode,
   hasNews,
   messageNames,
+  numberIn,
+  type NumberReading,
+  ofData,
   readerOf,
   sampleTime,
+  slackOf,
   type PlugContext,
   type Sandbox,
 } from '../../src/plug.ts'
@@ -42,7 +46,7 @@ export interface Formula {
    * The value, or undefined while it needs more runs; always takes what is new in this run into `memory`, values that
    * are more than `lateness` ms older than the newest aside. JavaScript that is more than an expression gives it later.
    */
-  evaluate(context: Context, memory: Memory, lateness: number): number | undefined | Promise<number>
+  evaluate(context: Context, memory: Memory, lateness: number): NumberReading | undefined | Promise<NumberReading>
   newMemory(): Memory
 }
 
@@ -91,7 +95,7 @@ export function compileFormula(text: string, sandbox: Sandbox): Formula {
       const dt = memory.dt ?? null
       const run: Run = { context, memory, values, dt, early: false }
       const value = term(run)
-      return run.early ? undefined : value
+      return run.early ? undefined : { number: value, slack: slackOf(reader.largest(term)?.(run) ?? 0) }
     },
   }
 }
@@ -112,6 +116,8 @@ function asCode(text: string, otherwise: unknown, sandbox: Sandbox): Formula {
 class FormulaReader {
   readonly operands: Operand[] = []
   readonly names = new Set<string>()
+  /** of sums and differences: their largest operand */
+  readonly #largest = new Map<Term, Term>()
   readonly #text: string
   #at = 0
   #depth = 0
@@ -129,6 +135,11 @@ class FormulaReader {
     return term
   }
 
+  /** The largest operand of a sum or a difference; undefined for anything else. */
+  largest(term: Term): Term | undefined {
+    return this.#largest.get(term)
+  }
+
   #sum(): Term {
     if (++this.#depth > MAX_DEPTH) throw this.#wrong('it nests too deep')
     let left = this.#product()
@@ -137,6 +148,8 @@ class FormulaReader {
       if (operator === undefined) break
       const b = this.#product()
       left = operator === '+' ? (run) => a(run) + b(run) : (run) => a(run) - b(run)
+      const [first, second] = [this.largest(a) ?? a, this.largest(b) ?? b]
+      this.#largest.set(left, (run) => Math.max(Math.abs(first(run)), Math.abs(second(run))))
     }
     this.#depth--
     return left
@@ -226,8 +239,8 @@ class FormulaReader {
     const { evaluate, uses } = compileExpression(text)
     for (const name of messageNames(uses)) this.names.add(name)
     return ({ context }) => {
-      const value = Number(evaluate(readerOf(context), context.now) ?? Number.NaN)
-      if (Number.isFinite(value)) return value
+      const value = numberIn(evaluate(readerOf(context), context.now))
+      if (value !== undefined) return value
       throw new AppError('BINDING', `${text} has no number, so nothing can be said`)
     }
   }
@@ -296,7 +309,8 @@ function placeOf(node: string, context: Context): Place {
           ? context.streamValue(name)
           : (context.lookup(['nodes', node, 'rawData', name]) ??
             context.lookup(['nodes', node, 'rawData', 'stream', name]))
-      if (found !== undefined && Number.isFinite(Number(found))) return Number(found)
+      const number = numberIn(ofData(found))
+      if (number !== undefined) return number
     }
     throw new AppError('BINDING', `node "${node}" has no ${names[0]}, so there is no distance`)
   }

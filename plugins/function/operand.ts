@@ -1,5 +1,5 @@
 /** One operand of a formula: what a path reads, now or some runs ago, and what is kept for that. */
-import { AppError } from '../../src/plug.ts'
+import { AppError, isKnown, numberIn, ofData, whyNoNumber } from '../../src/plug.ts'
 import { MAX_SAMPLES, sizeOf, summaryOf, type SlidingWindow } from '../window/sliding-window.ts'
 import { addTo, deviation, emptySummary, type Summary } from '../window/summary.ts'
 import { endOf, shiftOutOfReach, takeAt, timedWindow, type TimedWindow } from '../window/timed-window.ts'
@@ -158,16 +158,12 @@ function unquoted(text: string): string {
 }
 
 function numberOf(label: string, given: unknown): number {
-  const value = single(given)
-  const number =
-    typeof value === 'string' && value.trim() !== ''
-      ? Number(value)
-      : typeof value === 'boolean'
-        ? Number(value)
-        : value
-  if (typeof number === 'number' && Number.isFinite(number)) return number
-  if (value === undefined) throw new AppError('BINDING', `<${label}> has no value, so nothing can be said`)
-  throw new AppError('PLUG_FAILED', `<${label}> must be a number, but is ${JSON.stringify(value)?.slice(0, 80)}`)
+  const value = ofData(single(given))
+  const number = numberIn(value)
+  if (number !== undefined) return number
+  const why = whyNoNumber(value)
+  if (!isKnown(value)) throw new AppError('BINDING', `<${label}> ${why}`)
+  throw new AppError('PLUG_FAILED', `<${label}> must be a number, but ${why}`)
 }
 
 function wrong(text: string, what: string): AppError {

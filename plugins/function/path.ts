@@ -1,5 +1,5 @@
 /** Paths in formulas, which lead into raw data, through filters too. */
-import { AppError, ownValue, type PlugContext } from '../../src/plug.ts'
+import { AppError, dottedName, isEqual, numberIn, ofData, ownValue, type PlugContext } from '../../src/plug.ts'
 
 /** Reads a value out of raw data; undefined when there is none. */
 export type Reader = (context: Pick<PlugContext, 'lookup' | 'streamValue'>) => unknown
@@ -26,6 +26,10 @@ const MAX_STEPS = 32
  */
 export function compilePath(text: string): CompiledPath {
   const source = text.trim()
+  const dotted = dottedName(source)
+  if (dotted !== undefined) {
+    throw new AppError('VALIDATION', `"<${text}>" has dots in a name; write \${streamdata["${dotted}"]} in its place`)
+  }
   const node = NAME.exec(source)?.[1]
   const field = node === undefined ? undefined : NAME.exec(source.slice(node.length))?.[1]
   if (node === undefined || field === undefined || source[node.length] !== '.') throw wrong(text, source)
@@ -86,7 +90,7 @@ function endingStep(name: string): Step {
     if (name === '*') return new Matches(items)
     if (name === 'stringify') return JSON.stringify(value instanceof Matches ? value.items : value)
     if (name === 'count') return items.length
-    const numbers = items.map(Number).filter(Number.isFinite)
+    const numbers = items.map((item) => numberIn(ofData(item))).filter((number) => number !== undefined)
     if (numbers.length === 0) return undefined
     return numbers.reduce((best, one) => (name === 'max' ? Math.max(best, one) : Math.min(best, one)))
   }
@@ -118,13 +122,12 @@ function itemsOf(value: unknown): readonly unknown[] {
 function literal(text: string): unknown {
   if (text.startsWith("'") || text.startsWith('"')) return text.slice(1, -1)
   if (text === 'true' || text === 'false') return text === 'true'
-  const number = Number(text)
-  return Number.isFinite(number) ? number : text
+  return numberIn(text) ?? text
 }
 
 function compare(value: unknown, operator: string, wanted: unknown): boolean {
-  if (operator === '==') return value === wanted
-  if (operator === '!=') return value !== wanted
+  if (operator === '==') return isEqual(value, wanted)
+  if (operator === '!=') return !isEqual(value, wanted)
   if (typeof value !== typeof wanted || (typeof value !== 'number' && typeof value !== 'string')) return false
   const [a, b] = [value as number, wanted as number] // texts compare as texts all the same
   if (operator === '<') return a < b

@@ -1,5 +1,14 @@
 /** A sensor that compares a formula over data and its history with a threshold. */
-import { AppError, definePlug, keptPlain, latenessOf, type Plug, problemsOfCode, type Sandbox } from '../../src/plug.ts'
+import {
+  AppError,
+  definePlug,
+  keptPlain,
+  latenessOf,
+  type NumberReading,
+  type Plug,
+  problemsOfCode,
+  type Sandbox,
+} from '../../src/plug.ts'
 import { compileFormula, type Memory } from './formula.ts'
 
 /** A number by a formula over raw data and its history, compared with a threshold. */
@@ -54,14 +63,16 @@ export function createFunction(sandbox: Sandbox): Plug {
       const { formula, threshold } = context.properties
       const known = isMemory(context.internalState, formula) ? context.internalState : context.prepared.newMemory()
       const memory = keptPlain(known)
-      const finish = (formulaValue: number | undefined) => {
+      const finish = (reading: NumberReading | undefined) => {
+        const formulaValue = reading?.number
         const late = lateIn(memory)
         const rawData = { ...(formulaValue !== undefined && { formulaValue }), ...(late > 0 && { late }) }
         if (formulaValue === undefined) return { rawData, internalState: memory }
         if (!Number.isFinite(formulaValue))
           throw new AppError('PLUG_FAILED', `the formula gives ${formulaValue}, which is no number`)
+        const slack = reading?.slack ?? 0
         const state: 'Above' | 'Below' | 'Equal' =
-          formulaValue > threshold ? 'Above' : formulaValue < threshold ? 'Below' : 'Equal'
+          formulaValue - threshold > slack ? 'Above' : threshold - formulaValue > slack ? 'Below' : 'Equal'
         return { state, rawData, internalState: memory }
       }
       const value = context.prepared.evaluate(context, memory, context.prepared.lateness)

@@ -8,15 +8,15 @@ import { definePlug } from '../../src/plug.ts'
 export const helloWorld = definePlug({
   name: 'helloWorld',
   // Rules may ask for an exact version, so raise it with every change that a rule could notice.
-  version: '1.0.0',
+  version: '1.1.0',
+  compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description: 'Greets somebody by name. A small plug to copy.',
   category: 'Examples',
 
-  // Names of values of the message that `execute` asks for by itself with `streamValue`: none here. What a rule's
-  // placeholders read is known without it. With them the sensor runs on messages that have one of its values, and
-  // without this line on every message.
-  parameters: [],
+  // Names of values of the message that `execute` asks for by itself. What a rule's placeholders read is known without
+  // it. With them the sensor runs on messages that have one of its values, and without this line on every message.
+  parameters: ({ reading }) => (reading === undefined ? [] : [reading]),
 
   // All states that it can ever give. Rules are checked against this list before they run.
   states: ['Greeted', 'Nobody'],
@@ -35,6 +35,11 @@ export const helloWorld = definePlug({
       description: 'how many times, from 1 to 10',
       example: 2,
     },
+    reading: {
+      type: 'string',
+      description: 'a number of the message that the greeting tells; none when left out',
+      example: 'temperature',
+    },
   },
 
   // The fields of the raw data, so that `${nodes.<label>.rawData.greeting}` can be checked before it runs.
@@ -49,11 +54,14 @@ export const helloWorld = definePlug({
   },
 
   // Runs once per observation. Time and randomness come from the context (`context.now`, `context.random()`), so that
-  // a run over history repeats exactly. Throw an AppError('PLUG_FAILED', text) when there is nothing to say.
-  execute({ properties }) {
+  // a run over history repeats exactly. Values of the message come from `context.number(name)` and `context.text(name)`:
+  // what is missing, null or no number fails the run by itself, and is never taken for 0. Throw an AppError('PLUG_FAILED', text) when there is nothing to say.
+  execute(context) {
+    const { properties } = context
     const who = properties.who.trim()
     if (who === '') return { state: 'Nobody', rawData: { greeting: '' } }
     const times = Math.min(Math.max(properties.repeat, 1), 10)
-    return { state: 'Greeted', rawData: { greeting: `${'Hello, '.repeat(times)}${who}!` } }
+    const told = properties.reading === undefined ? '' : ` It is ${context.number(properties.reading)}.`
+    return { state: 'Greeted', rawData: { greeting: `${'Hello, '.repeat(times)}${who}!${told}` } }
   },
 })

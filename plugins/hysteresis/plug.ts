@@ -42,9 +42,9 @@ export const hysteresis = definePlug({
       if (before === undefined) throw noNews(names)
       return before.on ? 'On' : 'Off'
     }
-    const value = context.prepared.read(context)
+    const { number: value, slack } = context.prepared.read(context)
     const sign = enter > leave ? 1 : -1
-    const on = before?.on === true ? sign * (value - leave) >= 0 : sign * (value - enter) > 0
+    const on = before?.on === true ? sign * (value - leave) >= -slack : sign * (value - enter) > slack
     const since = before?.on === on ? before.since : context.now
     return { state: on ? 'On' : 'Off', rawData: { value, since }, internalState: { on, since } }
   },

@@ -1,5 +1,5 @@
 /** A sensor that notices silence: No Data once nothing came for a duration. */
-import { definePlug, lengthOf, problemsOfCode } from '../../src/plug.ts'
+import { definePlug, isKnown, lengthOf, ofData, type PlugContext, problemsOfCode } from '../../src/plug.ts'
 
 /** `No Data` once no message came for a duration. */
 export const noDataFor = definePlug({
@@ -23,7 +23,8 @@ export const noDataFor = definePlug({
     },
     parameter: {
       type: 'string',
-      description: 'the value of the message that must come; without it any message will do',
+      description:
+        'the value of the message that must come; null and what else is unknown is none. Without it any message will do',
       example: 'temperature',
     },
   },
@@ -40,8 +41,11 @@ export const noDataFor = definePlug({
   execute(context) {
     const { now, prepared: duration } = context
     const before = isMemory(context.internalState) ? context.internalState : undefined
-    const came = context.streamTime(context.properties.parameter)
-    const memory: Memory = { last: before === undefined ? (came ?? now) : Math.max(before.last, came ?? before.last) }
+    const { came, blank } = arrivalOf(context, context.properties.parameter, before?.blank)
+    const memory: Memory = {
+      last: before === undefined ? (came ?? now) : Math.max(before.last, came ?? before.last),
+      ...(blank !== undefined && { blank }),
+    }
     const silence = now - memory.last
     const gone = { last: memory.last, silence: duration }
     if (silence >= duration) return { state: 'No Data', rawData: { last: memory.last, silence }, internalState: memory }
@@ -56,6 +60,23 @@ export const noDataFor = definePlug({
 
 interface Memory {
   last: number
+  /** when the value came last as null or else unknown */
+  blank?: number
+}
+
+/** When the value came last, as far as it was known then, and when it came unknown. */
+function arrivalOf(
+  context: Pick<PlugContext, 'streamTime' | 'streamValue'>,
+  parameter: string | undefined,
+  blank: number | undefined,
+): { readonly came: number | undefined; readonly blank: number | undefined } {
+  const at = context.streamTime(parameter)
+  if (parameter === undefined) return { came: at, blank: undefined }
+  const value = context.streamValue(parameter)
+  if (isKnown(ofData(value))) return { came: at, blank }
+  // out of reach it may still be what came unknown
+  if (value === undefined) return { came: at === blank ? undefined : at, blank }
+  return { came: undefined, blank: at }
 }
 
 function isMemory(state: unknown): state is Memory {

@@ -9,9 +9,19 @@ import {
   lengthOf,
   problemsOfCode,
   sampleTime,
+  slackOf,
 } from '../../src/plug.ts'
 import type { WindowReach } from '../window/timed-window.ts'
-import { goOn, memoryOf, STATISTICS, statisticOf, statisticsOf, take } from './statistics.ts'
+import {
+  goOn,
+  memoryOf,
+  STATISTICS,
+  statisticOf,
+  statisticsOf,
+  take,
+  type Statistic,
+  type Statistics,
+} from './statistics.ts'
 
 /** Statistics over the last samples or the last while, compared with limits. */
 export const windowStats = definePlug({
@@ -85,7 +95,7 @@ export const windowStats = definePlug({
   execute(context) {
     const { statistic, percentile, lowerLimit, upperLimit, minimum } = context.properties
     const { number, reach } = context.prepared
-    const read = hasNews(context, number.names) ? number.read(context) : undefined
+    const read = hasNews(context, number.names) ? number.read(context).number : undefined
     const memory = memoryOf(context.internalState, statistic === 'percentile')
     if (read === undefined) goOn(memory, context.now, reach)
     else take(memory, sampleTime(context), context.now, read, reach)
@@ -95,10 +105,18 @@ export const windowStats = definePlug({
     const value = statisticOf(memory, all, statistic, percentile)
     const result = { rawData: { value, ...all, late }, internalState: memory }
     if (all.count < minimum) return { state: 'Collecting', ...result }
-    if (upperLimit !== undefined && value > upperLimit) return { state: 'Above', ...result }
-    return { state: lowerLimit !== undefined && value < lowerLimit ? 'Below' : 'In Range', ...result }
+    const slack = slackIn(statistic, all)
+    if (upperLimit !== undefined && value - upperLimit > slack) return { state: 'Above', ...result }
+    return { state: lowerLimit !== undefined && lowerLimit - value > slack ? 'Below' : 'In Range', ...result }
   },
 })
+
+/** What a sum, or a mean of one, may be off from a limit: that of the largest number that went into it. */
+function slackIn(statistic: Statistic, { sum, min, max }: Statistics): number {
+  if (statistic !== 'sum' && statistic !== 'mean') return 0
+  const largest = Math.max(Math.abs(min), Math.abs(max))
+  return slackOf(statistic === 'sum' ? Math.max(largest, Math.abs(sum)) : largest)
+}
 
 function reachOf(samples: number | undefined, duration: string | undefined, lateness: string | undefined): WindowReach {
   if (samples === undefined && duration === undefined) {

@@ -12,10 +12,11 @@
  * VALUE-5 A difference or a sum equals a limit when it is off by at most 1e-12 of the largest operand.
  */
 
-const DECIMAL = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
-const MAX_DIGITS = 15
+/** A plain decimal. */
+export const DECIMAL = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
+export const MAX_DIGITS = 15
 /** Longer texts are no numbers, characters: their first digit would come too far behind the point. */
-const MAX_DECIMAL = 40
+export const MAX_DECIMAL = 40
 const TOLERANCE = 1e-12
 
 /** Whether a number of data is the one that was written: finite, and less than 2^53 in magnitude. */
@@ -95,7 +96,9 @@ export function whyNoNumber(value: unknown): string {
 
 /** Why a value that is unknown decides nothing: goes on after its name. */
 export function whyUnknown(value: unknown): string {
-  return value === undefined ? 'has no value, so nothing can be said' : `is ${String(value)}, so nothing can be said`
+  return value === undefined
+    ? 'has no value, so nothing can be said'
+    : `is ${String(value as number | null)}, so nothing can be said`
 }
 
 /** By how much a sum or a difference of numbers up to `largest` in magnitude may be off. */

@@ -91,7 +91,7 @@ describe('the built-in plugs', () => {
       'sensor getObject 1.0.0: Found, Not Found',
       'sensor getWeekDay 1.0.0: Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday',
       'sensor hasDataSince 1.0.0: True, False',
-      'sensor helloWorld 1.0.0: Greeted, Nobody',
+      'sensor helloWorld 1.1.0: Greeted, Nobody',
       'sensor holdsFor 2.0.0: Holds, Pending, No',
       'sensor hysteresis 1.0.1: On, Off',
       'sensor inRange 1.0.2: Above, In Range, Below',

@@ -12,6 +12,14 @@ describe('helloWorld', () => {
     expect(runPlug(helloWorld, { properties })).toMatchObject({ state, rawData: { greeting } })
   })
 
+  it('tells a number of the message, and fails where there is none', () => {
+    const properties = { reading: 't' }
+    const greeting = (t: unknown) => runPlug(helloWorld, { properties, message: { t } }).rawData?.['greeting']
+    expect([greeting(21.5), greeting('20.0')]).toEqual(['Hello, world! It is 21.5.', 'Hello, world! It is 20.'])
+    for (const t of [null, '', '0123', undefined])
+      expect(() => greeting(t)).toThrow(expect.objectContaining({ code: 'PLUG_FAILED' }))
+  })
+
   it('keeps to between 1 and 10 repetitions', () => {
     expect(checkPlug(helloWorld, { repeat: 10 })).toEqual([])
     expect(checkPlug(helloWorld, { repeat: 11 })).toEqual(['repeat: repeat is 11'])

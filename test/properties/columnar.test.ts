@@ -224,6 +224,8 @@ const TRUTHS: readonly unknown[] = [
   'door == "open"',
   { or: [{ '!==': [{ var: 'door' }, 'open'] }, { '===': [false, { var: 'on' }] }] },
   'on ? b > 10 : door != "shut"',
+  'a / b > 1 || on',
+  'a - b >= 10 && Math.abs(b - a) != 20',
   { and: [{ var: 'on' }, { '<': [{ var: 'a' }, 25] }] },
 ]
 

@@ -10,9 +10,11 @@
  *   expressions are refused.
  * EXPRESSION-4 Length, depth, and calls, items and characters of one evaluation are bounded.
  * EXPRESSION-5 What is unknown is not false: to compare or calculate with a missing value is an error that names it.
- *   `x == null`, `typeof x`, `!x`, `??` and `?.` ask whether it is there.
+ *   `isKnown(x)`, `x == null`, `typeof x`, `??` and `?.` ask whether it is there; `!x`, `&&`, `||` and `?:` decide. What is
+ *   known, what is a number and how values compare says kernel/values.ts.
  */
 import { AppError, messageOf, validationError, type Issue } from '../../kernel/errors.ts'
+import { slackOf } from '../../kernel/values.ts'
 import { LruCache } from '../../kernel/lru-cache.ts'
 import type { LogicPath } from '../logic/run.ts'
 import { ExpressionCompiler } from './compile.ts'
@@ -31,6 +33,13 @@ export interface CompiledExpression {
    * value, `TOO_LARGE` when there is too much to do. `chance` is what `Math.random` is drawn from.
    */
   evaluate(lookup: (path: LogicPath) => unknown, now: number, chance?: { random(): number }): unknown
+  /** the same with what a limit may be off from it: 0, but for a sum or a difference */
+  measure(lookup: (path: LogicPath) => unknown, now: number, chance?: { random(): number }): Measured
+}
+
+export interface Measured {
+  readonly value: unknown
+  readonly slack: number
 }
 
 export interface ExpressionOptions {
@@ -58,15 +67,30 @@ export function compileExpression(
   text: string,
   { chance: hasChance = false }: ExpressionOptions = {},
 ): CompiledExpression {
-  const { code, uses } = compiledBefore(text, hasChance)
+  const { code, measured, uses } = compiledBefore(text, hasChance)
+  const runOf = (lookup: Run['lookup'], now: number, chance: Run['chance']): Run => {
+    return { lookup, now, left: MAX_WORK, largest: 0, chance }
+  }
+  const evaluate: CompiledExpression['evaluate'] = (lookup, now, chance) => {
+    const run = runOf(lookup, now, chance)
+    try {
+      const value = code(run, undefined)
+      if (typeof value === 'object' && value !== null) measure(run, value)
+      return value
+    } catch (error) {
+      throw asAppError(error)
+    }
+  }
+  if (measured === undefined) {
+    return { uses, evaluate, measure: (lookup, now, chance) => ({ value: evaluate(lookup, now, chance), slack: 0 }) }
+  }
   return {
     uses,
-    evaluate(lookup, now, chance) {
-      const run: Run = { lookup, now, left: MAX_WORK, largest: 0, chance }
+    evaluate,
+    measure(lookup, now, chance) {
+      const run = runOf(lookup, now, chance)
       try {
-        const value = code(run, undefined)
-        if (typeof value === 'object' && value !== null) measure(run, value)
-        return value
+        return { value: measured(run, undefined), slack: slackOf(run.largest) }
       } catch (error) {
         throw asAppError(error)
       }
@@ -76,6 +100,7 @@ export function compileExpression(
 
 interface Compiled {
   readonly code: Code
+  readonly measured: Code | undefined
   readonly uses: readonly LogicPath[]
 }
 
@@ -104,10 +129,10 @@ function compiled(text: string, hasChance: boolean): Compiled {
   if (!('tree' in parsed)) throw refused(text, [parsed])
   const compiler = new ExpressionCompiler(text, source, hasChance)
   try {
-    const { code } = compiler.compile(parsed.tree, undefined)
+    const { code, measured } = compiler.compile(parsed.tree, undefined)
     const problems = [...compiler.problems, ...misreadings(parsed.tree)]
     if (problems.length > 0) throw refused(text, problems)
-    return { code, uses: [...compiler.paths.values()] }
+    return { code, measured, uses: [...compiler.paths.values()] }
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     throw refused(text, [problem('it nests too deep', 'write it with fewer brackets and operators')])

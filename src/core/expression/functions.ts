@@ -1,11 +1,10 @@
 /** What an expression may call by name, and the constants it may name. Nothing here is ever a value of its own. */
-import { numberIn } from '../../kernel/values.ts'
+import { isKnown, numberIn } from '../../kernel/values.ts'
 import { parsePlainJson } from '../plug/plain-json.ts'
 import { itemsOf } from './list-methods.ts'
 import { made, numberArg, textArg, type Call } from './method.ts'
 import { callMethod } from './methods.ts'
-import { BINARY, type Side } from './operators.ts'
-import { missing, nextChance, spend, unfit, type Code } from './run.ts'
+import { missing, nextChance, spend, unfit, unknown } from './run.ts'
 import { jsonOf, keyOf, numberOf, textOf, truthOf } from './values.ts'
 import { INSTANT, MAX_INSTANT } from './word-functions.ts'
 
@@ -87,13 +86,6 @@ export function instantArg(call: Call): number {
   throw unfit(labelOf(call, 0), 'is no instant; give epoch milliseconds, or a text such as 2026-01-31T08:00:00Z')
 }
 
-/** Whether a value lies between two others, which count as between: `low <= value && value <= high`. */
-export function betweenSides(value: Side, low: Side, high: Side): Code {
-  const atMost = BINARY.get('<=')
-  const [isAbove, isBelow] = [atMost?.(low, value), atMost?.(value, high)]
-  return (run, frame) => isAbove?.(run, frame) === true && isBelow?.(run, frame) === true
-}
-
 /** The number that a value is or says. */
 export function readNumber(call: Call): number {
   return number(call, 0)
@@ -102,7 +94,7 @@ export function readNumber(call: Call): number {
 /** Whether a text has a part, or a list an item. */
 export function containsPart(call: Call): unknown {
   const [whole, part] = [plain(call, 0), plain(call, 1)]
-  if (part === undefined) throw missing(labelOf(call, 1))
+  if (!isKnown(part)) throw unknown(labelOf(call, 1), part)
   return callMethod(whole, 'includes', { ...call, args: [part] }, labelOf(call, 0))
 }
 

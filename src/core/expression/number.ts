@@ -1,12 +1,20 @@
 /** Numbers as rules ask for them: a name of the message, a placeholder, or an expression. */
 import { AppError } from '../../kernel/errors.ts'
 import type { LogicPath } from '../logic/run.ts'
-import { numberOfText } from '../../kernel/values.ts'
+import { isKnown, numberIn, whyNoNumber } from '../../kernel/values.ts'
 import type { PlugContext } from '../plug/plug.ts'
 import { shown } from '../plug/problem.ts'
 import { compileExpression } from './expression.ts'
 import { messageNames } from './message-names.ts'
+import { shorten } from './parse.ts'
 import { readerOf } from './reader.ts'
+import { unknown } from './run.ts'
+
+/** A number, and by how much a limit may be off from it to be equal: 0, but for a sum or a difference. */
+export interface NumberReading {
+  readonly number: number
+  readonly slack: number
+}
 
 /** A number of a message or of other nodes, as a rule asks for it. */
 export interface CompiledNumber {
@@ -14,10 +22,10 @@ export interface CompiledNumber {
   /** of the values of the message that it reads */
   readonly names: readonly string[]
   /**
-   * The number now. Numeric text counts as its number, true and false as 1 and 0. Throws `BINDING` that names a value
-   * which is missing, `PLUG_FAILED` for what is no finite number.
+   * The number now; a text counts as a plain decimal. Throws `BINDING` that names a value which is missing or unknown,
+   * `PLUG_FAILED` for what is no finite number.
    */
-  read(context: Pick<PlugContext, 'streamValue' | 'lookup' | 'isNew' | 'now'>): number
+  read(context: Pick<PlugContext, 'streamValue' | 'lookup' | 'isNew' | 'now'>): NumberReading
 }
 
 /**
@@ -25,26 +33,31 @@ export interface CompiledNumber {
  * placeholder, or something calculated. Throws `VALIDATION`.
  */
 export function compileNumber(given: unknown): CompiledNumber {
-  if (typeof given === 'number' && Number.isFinite(given)) return { uses: [], names: [], read: () => given }
+  if (typeof given === 'number' && Number.isFinite(given)) {
+    const reading = { number: given, slack: 0 }
+    return { uses: [], names: [], read: () => reading }
+  }
   if (typeof given !== 'string') {
     throw new AppError(
       'VALIDATION',
       `${shown(given)} is neither a number nor an expression for one; write 21.5, temperature or nodes.<label>.rawData.<field>`,
     )
   }
-  const { uses, evaluate } = compileExpression(given)
-  const absent = `"${given}" has no value, so nothing can be said`
+  const { uses, measure } = compileExpression(given)
   return {
     uses,
     names: messageNames(uses),
     read(context) {
-      const value = evaluate(readerOf(context), context.now)
-      if (typeof value === 'number' && Number.isFinite(value)) return value
-      if (typeof value === 'boolean') return value ? 1 : 0
-      if (value === undefined) throw new AppError('BINDING', absent)
-      const number = numberOfText(value)
-      if (number !== undefined) return number
-      throw new AppError('PLUG_FAILED', `"${given}" must give a number, but is ${shown(value)}`)
+      const { value, slack } = measure(readerOf(context), context.now)
+      return { number: numberOfCode(given, value), slack }
     },
   }
+}
+
+/** The finite number that a piece of code gave. Throws `BINDING` when that is unknown, `PLUG_FAILED` when it is something else. */
+export function numberOfCode(code: string, value: unknown): number {
+  const number = numberIn(value)
+  if (number !== undefined) return number
+  if (!isKnown(value)) throw unknown(shorten(code), value)
+  throw new AppError('PLUG_FAILED', `"${shorten(code)}" must give a number, but ${whyNoNumber(value)}`)
 }

@@ -136,6 +136,30 @@ function limitOf({ constant, value }: Side): number | undefined {
   return constant && typeof value === 'number' && !Number.isNaN(value) ? value : undefined
 }
 
+/** `low <= value && value <= high`, of which each is worked out once. */
+export function betweenSides(value: Side, low: Side, high: Side): Code {
+  return (run, frame) => {
+    const [x, ofX] = [sizedValue(value, run, frame), run.largest]
+    const [least, ofLeast] = [sizedValue(low, run, frame), run.largest]
+    const [most, ofMost] = [sizedValue(high, run, frame), run.largest]
+    for (const [side, one] of [
+      [value, x],
+      [low, least],
+      [high, most],
+    ] as const) {
+      if (!isKnown(one)) throw unknown(side.label, one)
+    }
+    return (
+      isAtMost(orderOf(run, least, x, low.label, value.label).values, slackOf(Math.max(ofX, ofLeast))) &&
+      isAtMost(orderOf(run, x, most, value.label, high.label).values, slackOf(Math.max(ofX, ofMost)))
+    )
+  }
+}
+
+function isAtMost([a, b]: readonly [number, number] | readonly [string, string], slack: number): boolean {
+  return typeof a === 'number' && typeof b === 'number' ? a - b <= slack : a <= b
+}
+
 /** Of at least one sum or difference: it equals the limit when it is off by no more than its operands lose. */
 function measuredOrder(left: Side, right: Side, within: CompareWithin): Code {
   return (run, frame) => {

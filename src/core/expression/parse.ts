@@ -1,5 +1,6 @@
 /** The syntax tree of an expression, or where and why its text is none. */
 import { parseExpressionAt, tokenizer, type Expression, type Options } from 'acorn'
+import { dottedName } from '../placeholders/dotted-name.ts'
 import type { Source, Problem } from './source.ts'
 
 const OPTIONS: Options = { ecmaVersion: 2022, sourceType: 'module', preserveParens: true }
@@ -39,6 +40,8 @@ const WORDS: ReadonlyMap<string, string> = new Map([
 
 /** What to write for the word at a place of the text; undefined when it is none of those that people try. */
 export function insteadOfWord(text: string, at: number): string | undefined {
+  const dotted = dottedName(text)
+  if (dotted !== undefined) return `write streamdata["${dotted}"] for a name with dots`
   return WORDS.get(/^[a-z]+/i.exec(text.slice(at, at + 20))?.[0].toLowerCase() ?? '')
 }
 

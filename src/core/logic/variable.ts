@@ -1,6 +1,7 @@
 /** What a `var` of JSON Logic reads: the message, other nodes, or the item of a loop. */
 import { AppError } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
+import { dottedName } from '../placeholders/dotted-name.ts'
 import { isRoot, MAX_SEGMENTS, parsePath, printPath, scanSegments, toPath, type Fault } from '../placeholders/path.ts'
 import type { Path } from '../placeholders/scope.ts'
 import type { LogicPath } from './run.ts'
@@ -49,6 +50,10 @@ export function missing(name: string): AppError {
 }
 
 function checkNames(name: string, segments: readonly string[]): Fault | undefined {
+  const dotted = dottedName(name)
+  if (dotted !== undefined && segments.length > 1 && !name.includes('[')) {
+    return { message: `"${name}" has dots in a name`, suggestion: `write {"var": "streamdata[\\"${dotted}\\"]"}` }
+  }
   if (segments.includes('')) return badName(name)
   if (segments.length > MAX_SEGMENTS)
     return { message: `has more than ${MAX_SEGMENTS} steps`, suggestion: 'use a shorter path' }

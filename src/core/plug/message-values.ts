@@ -21,7 +21,7 @@ export function messageText(context: Reading, name: string): string {
   const given = context.streamValue(name)
   const value = ofData(given)
   if (typeof value === 'string') return value
-  if (isKnown(value) && typeof value !== 'object') return String(value)
+  if (typeof value === 'boolean' || (typeof value === 'number' && isKnown(value))) return String(value)
   throw unfit(context, name, given, 'a text', (other) =>
     typeof other === 'object' && other !== null ? whyNoNumber(other) : whyUnknown(other),
   )

@@ -6,9 +6,11 @@
 import { AppError, validationError } from '../../kernel/errors.ts'
 import { compileCondition } from '../expression/condition.ts'
 import { compileExpression, MAX_EXPRESSION } from '../expression/expression.ts'
+import { numberOfCode, type NumberReading } from '../expression/number.ts'
 import { placeIn } from '../expression/parse.ts'
 import type { Problem } from '../expression/source.ts'
-import { drawSeed, missing } from '../expression/run.ts'
+import { drawSeed, unknown } from '../expression/run.ts'
+import { truthOf } from '../expression/values.ts'
 import type { LogicPath } from '../logic/run.ts'
 import type { PlugLog } from '../plug/plug.ts'
 import type { Sandbox, ScriptLine, ScriptResult } from './sandbox.ts'
@@ -51,16 +53,32 @@ export function compileConditionCode(given: unknown, sandbox: Sandbox): Compiled
     const { uses, holds } = compileCondition(given, WITH_CHANCE)
     return { uses, evaluate: holds }
   }
-  return eitherLane(given, closures, (script) => inSandbox(script, sandbox, Boolean), 'truth')
+  return eitherLane(given, closures, (script) => inSandbox(script, sandbox, truthOfCode), 'truth')
 }
 
-/** Code that gives a number, which may be NaN. Throws `VALIDATION`. */
-export function compileNumberCode(text: string, sandbox: Sandbox): CompiledCode<number> {
-  const closures = (): CompiledCode<number> => {
-    const { uses, evaluate } = compileExpression(text, WITH_CHANCE)
-    return { uses, evaluate: (lookup, now, around) => Number(evaluate(lookup, now, around)) }
+/** What code gave counts as, and what is unknown decides nothing. */
+function truthOfCode(value: unknown): boolean {
+  return truthOf(value, 'the value of the code')
+}
+
+/** Code that gives a finite number. Throws `VALIDATION`. */
+export function compileNumberCode(text: string, sandbox: Sandbox): CompiledCode<NumberReading> {
+  const closures = (): CompiledCode<NumberReading> => {
+    const { uses, measure } = compileExpression(text, WITH_CHANCE)
+    return {
+      uses,
+      evaluate(lookup, now, around) {
+        const { value, slack } = measure(lookup, now, around)
+        return { number: numberOfCode(text, value), slack }
+      },
+    }
   }
-  return eitherLane(text, closures, (script) => inSandbox(script, sandbox, Number), 'number')
+  // a number comes as text in a list, since JSON has neither NaN nor Infinity
+  const read = (value: unknown) => {
+    const number = numberOfCode(text, Array.isArray(value) ? Number(value[0]) : value)
+    return { number, slack: 0 }
+  }
+  return eitherLane(text, closures, (script) => inSandbox(script, sandbox, read), 'number')
 }
 
 /** What code that runs in the sandbox reads; undefined when it cannot run there. */
@@ -112,8 +130,10 @@ function inSandbox<T>(script: ScriptExpression, sandbox: Sandbox, read: (value: 
   const { code, uses, hasChance } = script
   const offsets = script.zones.map((zone) => [zone, zoneOffsets(zone)] as const)
   const valueOf = ({ value }: ScriptResult): T => {
-    const answer = value as { readonly value?: unknown; readonly missing?: string }
-    if (answer.missing !== undefined) throw missing(answer.missing)
+    const answer = value as { readonly value?: unknown; readonly missing?: string; readonly was?: string }
+    const { missing, was } = answer
+    if (missing !== undefined)
+      throw unknown(missing, was === undefined ? undefined : was === 'null' ? null : Number(was))
     return read(answer.value)
   }
   return {

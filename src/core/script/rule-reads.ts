@@ -14,6 +14,7 @@ import { hasMember, isGlobal, isMethod } from './known-names.ts'
 import { childrenOf } from './syntax-tree.ts'
 
 const DECIDING = new Set('== != === !== < <= > >= + - * / % ** & | ^ << >> >>> in'.split(' '))
+const TESTED = new Set(['ConditionalExpression', 'IfStatement', 'WhileStatement', 'DoWhileStatement', 'ForStatement'])
 const EQUALITY = new Set(['==', '!=', '===', '!=='])
 
 /**
@@ -44,6 +45,9 @@ export class Reads {
   /** the value that stands for a node, and what it is called in messages */
   readonly #reads = new Map<Node, { readonly place: number; readonly label: string }>()
   readonly #needed = new Map<Node, string>()
+  /** by which something is decided, so that null and NaN are of no use either */
+  readonly #deciding = new Set<Node>()
+  readonly #numbers = new Set<Node>()
 
   /** `before`: how many characters stand before the text in what the tree was made of */
   constructor(text: string, source: Source, before: number, meaning: Meaning = 'value') {
@@ -68,11 +72,33 @@ export class Reads {
     if (this.#meaning === 'value' && node.type === 'BinaryExpression' && node.operator === 'in') {
       return `in${suffix}(${write(node.left)}, ${write(node.right)}, ${JSON.stringify(this.#label(node.right))})`
     }
+    if (node.type === 'BinaryExpression' && this.#isOfRule(node)) {
+      const sides = [node.left, node.right]
+      const labels = sides.map((side) => (this.#deciding.has(bare(side)) ? this.#label(side) : ''))
+      const args = [node.operator, ...labels].map((text) => JSON.stringify(text))
+      return `law${suffix}(${args.join(', ')}, ${sides.map(write).join(', ')})`
+    }
     const read = this.#reads.get(node)
     const label = this.#needed.get(node)
     if (read === undefined && label === undefined) return this.#quoted(node, suffix)
     const text = read === undefined ? asWritten() : `v${read.place}${suffix}`
-    return label === undefined ? text : `need${suffix}(${text}, ${JSON.stringify(label)})`
+    if (label === undefined) return text
+    const check = this.#numbers.has(node) ? 'number' : this.#deciding.has(node) ? 'known' : 'need'
+    return `${check === 'number' ? 'count' : check}${suffix}(${text}, ${JSON.stringify(label)})`
+  }
+
+  /** Whether a value of the rule stands on a side of an operator that compares or calculates. */
+  #isOfRule({
+    left,
+    right,
+    operator,
+  }: {
+    readonly left: Node
+    readonly right: Node
+    readonly operator: string
+  }): boolean {
+    if (operator === 'in' || operator === 'instanceof' || isNothing(left) || isNothing(right)) return false
+    return this.#deciding.has(bare(left)) || this.#deciding.has(bare(right))
   }
 
   #name(free: FreeName, isMade: boolean): void {
@@ -183,6 +209,12 @@ export class Reads {
       rest.findIndex((parent) => parent.start <= read.start && parent.end >= read.end && parent !== read),
     )
     for (const parent of rest) {
+      if (decides(parent, node)) {
+        this.#needed.set(node, this.#label(node))
+        this.#deciding.add(node)
+        if (isNumeric(parent)) this.#numbers.add(node)
+        return
+      }
       if (handsOn(parent, node)) {
         node = parent
       } else if (parent.type === 'MemberExpression' && parent.object === node) {
@@ -190,7 +222,7 @@ export class Reads {
         else this.#needed.set(node, this.#label(node))
         node = parent
       } else {
-        if (decides(parent, node) || !(isAsked || asks(parent, node))) this.#needed.set(node, this.#label(node))
+        if (!(isAsked || asks(parent, node))) this.#needed.set(node, this.#label(node))
         return
       }
     }
@@ -308,12 +340,11 @@ function asks(parent: AnyNode, node: Node): boolean {
     case 'BinaryExpression':
       return EQUALITY.has(parent.operator) && isNothing(parent.left === node ? parent.right : parent.left)
     case 'UnaryExpression':
-      return ['!', 'typeof', 'void'].includes(parent.operator)
+      return ['typeof', 'void'].includes(parent.operator)
     case 'LogicalExpression':
       return parent.left === node
-    case 'ConditionalExpression':
-    case 'IfStatement':
-      return parent.test === node
+    case 'CallExpression':
+      return parent.callee.type === 'Identifier' && parent.callee.name === 'isKnown'
     default:
       return false
   }
@@ -328,19 +359,40 @@ function decides(parent: AnyNode, node: Node): boolean {
         !(EQUALITY.has(parent.operator) && [parent.left, parent.right].some((side) => side !== node && isNothing(side)))
       )
     case 'UnaryExpression':
-      return '+-~'.includes(parent.operator)
+      return '+-~!'.includes(parent.operator)
+    case 'LogicalExpression':
+      return parent.left === node && parent.operator !== '??'
     case 'AssignmentExpression':
       return parent.right === node && !['=', '&&=', '||=', '??='].includes(parent.operator)
     case 'TemplateLiteral':
     case 'SpreadElement':
       return true
     case 'CallExpression':
-      return parent.callee.type === 'Identifier' && WORD_FUNCTIONS.has(parent.callee.name)
+      if (isNumeric(parent)) return true
+      return (
+        parent.callee.type === 'Identifier' &&
+        WORD_FUNCTIONS.has(parent.callee.name) &&
+        parent.callee.name !== 'isKnown'
+      )
     case 'ForOfStatement':
       return parent.right === node
     default:
-      return false
+      return TESTED.has(parent.type) && 'test' in parent && parent.test === node
   }
+}
+
+/** What makes a number of what it is given. */
+function isNumeric(parent: AnyNode): boolean {
+  if (parent.type === 'UnaryExpression') return '+-~'.includes(parent.operator)
+  if (parent.type !== 'CallExpression') return false
+  const { callee } = parent
+  if (callee.type === 'Identifier') return callee.name === 'number'
+  return callee.type === 'MemberExpression' && callee.object.type === 'Identifier' && callee.object.name === 'Math'
+}
+
+function bare(given: Node): Node {
+  const node = given as AnyNode
+  return node.type === 'ParenthesizedExpression' ? bare(node.expression) : node
 }
 
 function isNothing(given: Node): boolean {

@@ -5,7 +5,8 @@
  * SCRIPT-1 What is read stands in the text, as there, and is handed in before the run; nothing else of the rule is
  *   inside.
  * SCRIPT-2 A value of the rule that is missing is an error that names it, where it is compared, calculated with or
- *   read further. What the code keeps in variables of its own follows JavaScript.
+ *   read further; one that is null or NaN where it decides. They are compared and calculated with as kernel/values.ts
+ *   says. What the code keeps in variables of its own follows JavaScript.
  * SCRIPT-3 Waiting is refused; time is the engine's, and chance comes from the input. So equal inputs give equal
  *   values.
  * SCRIPT-4 `in` finds the items of lists and the own keys of objects, and the functions of expressions are there, as
@@ -17,7 +18,7 @@ import { misreadings } from '../expression/misreadings.ts'
 import { insteadOfWord, placeIn } from '../expression/parse.ts'
 import { readSource, type Problem, type Source } from '../expression/source.ts'
 import { Completion, droppedValues, givesValue, objectLikeBlock, returnsNothing } from './completion.ts'
-import { textCode } from './handed-in.ts'
+import { lawCode, textCode } from './handed-in.ts'
 import { meteredSource } from './metered-source.ts'
 import { Reads } from './rule-reads.ts'
 import { wordCode } from './word-code.ts'
@@ -43,9 +44,9 @@ const HEAD = '(function () {\n'
 
 const SHAPES: Readonly<Record<Wanted, string>> = {
   value: '{ value }',
-  truth: '{ value: !!value }',
+  truth: '{ value: isUnknown(value) ? null : !!value }',
   // JSON knows neither NaN nor Infinity
-  number: '{ value: toText(toNumber(value)) }',
+  number: "{ value: typeof value === 'number' ? [toText(value)] : value }",
 }
 
 /** Compiles the text for the sandbox, or gives what is wrong with it. */
@@ -165,11 +166,13 @@ function wrapped(inner: string, suffix: string, wanted: Wanted, reads: Reads, co
   return `({ values, now, zones }) => {
   const tag = {}, toNumber = Number, toText = String, isArray = Array.isArray, Wrong = TypeError
   const { getPrototypeOf, hasOwn, prototype } = Object
-  const lack${suffix} = (name) => { throw [tag, name] }
+  const isUnknown = (value) => value === undefined || value === null || (typeof value === 'number' && value - value !== 0)
+  const lack${suffix} = (name, was) => { throw [tag, name, was === undefined ? was : toText(was)] }
   const need${suffix} = (value, name) => (value === undefined ? lack${suffix}(name) : value)
   ${textCode(suffix)}
+  ${lawCode(suffix)}
   const in${suffix} = (key, all, name) => {
-    if (isArray(all)) return all.includes(key)
+    if (isArray(all)) return all.some((item) => law${suffix}('==', '', '', item, key))
     if (typeof all !== 'object' || all === null) {
       throw new Wrong(name + (typeof all === 'string' ? ' is a text; write contains(text, part)' : ' is neither a list nor an object'))
     }
@@ -183,7 +186,7 @@ function wrapped(inner: string, suffix: string, wanted: Wanted, reads: Reads, co
     const value = ${completion ? `(${inner})()` : `(() => (${inner}))()`}
     return ${SHAPES[wanted]}
   } catch (error) {
-    if (isArray(error) && error[0] === tag) return { missing: error[1] }
+    if (isArray(error) && error[0] === tag) return { missing: error[1], was: error[2] }
     throw error
   }
 }`

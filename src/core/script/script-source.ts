@@ -9,7 +9,7 @@ import { readSource } from '../expression/source.ts'
 import { missing } from '../expression/run.ts'
 import type { LogicPath } from '../logic/run.ts'
 import { Completion } from './completion.ts'
-import { textCode } from './handed-in.ts'
+import { lawCode, textCode } from './handed-in.ts'
 import { meteredSource } from './metered-source.ts'
 import { Reads } from './rule-reads.ts'
 
@@ -129,9 +129,10 @@ function wrapped(inner: string, suffix: string, count: number, completion?: Comp
   const values = Array.from({ length: count }, (_, i) => `v${i}${suffix}`).join(', ')
   const [name, options, send] = ['name', 'options', 'send'].map((one) => one + suffix)
   return `(${options}, ${send}) => {
-  const lack${suffix} = (${name}) => { throw new Error(${JSON.stringify(missing('').message)}.replace('""', () => '"' + ${name} + '"')) }
+  const lack${suffix} = (${name}, was) => { throw new Error(${JSON.stringify(missing('').message)}.replace('""', () => '"' + ${name} + '"').replace('has no value', was === undefined ? 'has no value' : 'is ' + was)) }
   const need${suffix} = (value, name) => (value === undefined ? lack${suffix}(name) : value)
   ${textCode(suffix)}
+  ${lawCode(suffix)}
   const [${values}] = (${options}.values || []).map(([value, number]) => (number === undefined ? value : Number(number)))
   delete ${options}.values
   ${completion === undefined ? '' : endCode(completion, suffix)}

@@ -20,9 +20,11 @@ export function wordCode(words: ReadonlySet<string>, suffix: string): string {
   if (words.has('now')) code.push(`const now${suffix} = now`)
   if (words.has('between')) {
     code.push(
-      `const between${suffix} = (x, low, high) => use${suffix}(low) <= use${suffix}(x) && x <= use${suffix}(high)`,
+      `const between${suffix} = (x, low, high) => law${suffix}('<=', 'low', 'x', low, x) && law${suffix}('<=', 'x', 'high', x, high)`,
     )
   }
+  if (words.has('isKnown')) code.push(`const isKnown${suffix} = (x) => !isUnknown(x)`)
+  if (words.has('number')) code.push(`const number${suffix} = (x) => count${suffix}(x, 'x')`)
   if (words.has('contains')) {
     code.push(`const contains${suffix} = (all, part) => {
     if (typeof all === 'string' || isArray(all)) return all.includes(part)

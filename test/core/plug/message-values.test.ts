@@ -5,7 +5,7 @@ function over(streamData: Record<string, unknown>) {
   return { streamData, streamValue: (key: string) => streamData[key] }
 }
 
-const refused = expect.objectContaining({ code: 'PLUG_FAILED' })
+const refused: Error = expect.objectContaining({ code: 'PLUG_FAILED' }) as Error
 
 describe('number of a context', () => {
   it.each([

@@ -12,8 +12,17 @@ import { AppError, messageOf } from '../../../src/kernel/errors.ts'
 import { ownValue } from '../../../src/kernel/json.ts'
 
 const fence = new Sandbox()
+const TEXTS = { blank: '', code: '0123', price: '21.50', low: '9', high: '10', yes: true }
 const roots = {
-  streamdata: { t: 26, s: 'on', list: [3, 1, 2], deep: { a: { b: [10, 20] } }, nothing: null, nan: Number.NaN },
+  streamdata: {
+    t: 26,
+    s: 'on',
+    list: [3, 1, 2],
+    deep: { a: { b: [10, 20] } },
+    nothing: null,
+    nan: Number.NaN,
+    ...TEXTS,
+  },
   nodes: { dice: { state: 'ONE', rawData: { v: 5 } } },
   variables: { limit: 3 },
 }
@@ -58,12 +67,12 @@ describe('code that is more than an expression', () => {
     ['return { t, s }', { t: 26, s: 'on' }],
     ['return nothing', null],
     ['class P { constructor(v) { this.v = v } twice() { return this.v * 2 } } return new P(t).twice()', 52],
-    ['return gone == null && typeof gone === "undefined" && gone?.x === undefined && !gone', true],
+    ['return gone == null && typeof gone === "undefined" && gone?.x === undefined && !isKnown(gone)', true],
     ['try { null.x } catch { return "caught" }', 'caught'],
     ['return undefined', undefined],
     ['let a = t; a in [5, 26]', true],
     [
-      'const all = list; [1 in all, 0 in all, "a" in deep, "toString" in deep, NaN in [NaN]]',
+      'const all = list; [1 in all, 0 in all, "a" in deep, "toString" in deep, "1" in all]',
       [true, false, true, false, true],
     ],
     ['class A { get x() { return 1 } } let a = new A(); "x" in a', true],
@@ -110,20 +119,54 @@ describe('code that is more than an expression', () => {
   })
 
   it('reads the number that JSON does not have', async () => {
-    expect(await valueOf('let x = nan < 100; return [x, nan > 0, Number.isNaN(nan)]')).toEqual([false, false, true])
+    expect(await valueOf('let x = Number.isNaN(nan); return [x, typeof nan]')).toEqual([true, 'number'])
+  })
+
+  it.each([
+    ['let x = nothing < 10; x', '"nothing" is null, so nothing can be said'],
+    ['let x = !nothing; x', '"nothing" is null'],
+    ['if (nothing) true; else false', '"nothing" is null'],
+    ['let x = 1; nothing ? x : 2', '"nothing" is null'],
+    ['let x = nothing && 1; x', '"nothing" is null'],
+    ['let x = nan < 100; x', '"nan" is NaN'],
+    ['let x = gone || 1; x', '"gone" has no value'],
+    ['let x = blank < 10; x', '"blank" must be a number, but is the text ""'],
+    ['let x = code < 10; x', 'is the text "0123"'],
+    ['let x = code * 2; x', 'is the text "0123"'],
+    ['let x = Math.abs(code); x', 'is the text "0123"'],
+    ['let x = -nothing; x', '"nothing" is null'],
+    ['let x = yes + 1; x', 'is a boolean'],
+    ['let x = low < high; x', 'write number(a) < number(b)'],
+    ['let x = between(nothing, 1, 2); x', '"nothing" is null'],
+  ])('does not decide with what is unknown: %s fails and says %s', async (text, reason) => {
+    await expect(valueOf(text)).rejects.toThrow(reason)
+  })
+
+  it.each<[string, unknown]>([
+    ['let x = code == 123; x', false],
+    ['let x = price == 21.5; x', true],
+    ['let x = price + 1; x', 22.5],
+    ['let x = "T: " + t; x', 'T: 26'],
+    ['let x = yes == 1; x', false],
+    ['let x = number(low) < number(high); x', true],
+    ['let x = [isKnown(nothing), isKnown(nan), isKnown(blank)]; x', [false, false, true]],
+    ['let x = nothing ?? 1; x', 1],
+    ['let x = null; x < 10', true],
+  ])('and reads texts as expressions do: %s is %j', async (text, value) => {
+    expect(await valueOf(text)).toEqual(value)
   })
 
   it('counts as a condition by what it gives inside, and as a number likewise', async () => {
     const holds = async (text: string) => compileConditionCode(text, fence).evaluate(lookup, 0, around)
-    expect(await Promise.all(['return 1 / 0', 'return NaN', 'return {}', 'return ""'].map(holds))).toEqual([
-      true,
-      false,
-      true,
-      false,
-    ])
+    expect(await Promise.all(['return {}', 'return ""', 'return 1'].map(holds))).toEqual([true, false, true])
+    for (const text of ['return 1 / 0', 'return NaN', 'return null', 'let x; x']) {
+      await expect(holds(text)).rejects.toThrow('so nothing can be said')
+    }
     const number = async (text: string) => compileNumberCode(text, fence).evaluate(lookup, 0, around)
-    expect(await number('return -1 / 0')).toBe(Number.NEGATIVE_INFINITY)
-    expect(await number('return t + 0.5')).toBe(26.5)
+    for (const text of ['return -1 / 0', 'return null', 'return "0123"', 'return true', 'return'])
+      await expect(number(text)).rejects.toThrow(/so nothing can be said|must give a number/)
+    expect(await number('return t + 0.5')).toEqual({ number: 26.5, slack: 0 })
+    expect(await number('return "21.50"')).toEqual({ number: 21.5, slack: 0 })
   })
 
   it.each([
