@@ -93,13 +93,26 @@ async function send(url: URL, call: Exchange, address: string, transport: Transp
       signal,
     })
   } catch (error) {
-    // The text of a transport's error may repeat the URL or a header, so only its kind is told
-    const kind = error instanceof Error ? error.name : 'error'
-    throw new AppError(
-      'PLUG_FAILED',
-      `${url.hostname} gave no answer within ${TIMEOUT_MS} ms and ${MAX_BYTES} bytes (${kind})`,
-    )
+    throw new AppError('PLUG_FAILED', `${url.hostname} ${reasonOf(error)}`)
   }
+}
+
+/** By codes of the system. */
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'refused the connection',
+  ECONNRESET: 'broke the connection off',
+  EPIPE: 'broke the connection off',
+  EHOSTUNREACH: 'cannot be reached',
+  ENETUNREACH: 'cannot be reached',
+}
+
+/** The text of a transport's error may repeat the URL or a header, so only its code or kind is told. */
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  const reason = Object.hasOwn(REASONS, code) ? REASONS[code] : undefined
+  if (reason !== undefined) return `${reason} (${code})`
+  const kind = error instanceof Error ? error.name : 'error'
+  return `gave no answer within ${TIMEOUT_MS} ms and ${MAX_BYTES} bytes (${kind})`
 }
 
 function bounded(response: OutboundResponse, url: URL): OutboundResponse {

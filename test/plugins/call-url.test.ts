@@ -284,6 +284,21 @@ describe('callURL as an actuator', () => {
     await expect(offline).rejects.toThrow('callURL is offline')
   })
 
+  it.each([
+    ['ECONNREFUSED', 'example.com refused the connection (ECONNREFUSED)'],
+    ['ECONNRESET', 'example.com broke the connection off (ECONNRESET)'],
+    ['EHOSTUNREACH', 'example.com cannot be reached (EHOSTUNREACH)'],
+    ['OTHER', 'example.com gave no answer within 10000 ms and 1000000 bytes (Error)'],
+  ])('says why there was no answer: %s', async (code, message) => {
+    const transport = {
+      resolve: async () => ['93.184.216.34'],
+      send: () => Promise.reject(Object.assign(new Error(SECRET), { code })),
+    }
+    const plug = createCallUrlActuator({ transport })
+    const failed = runPlugLater(plug, { properties: { url: 'https://example.com/', method: 'POST' } })
+    await expect(failed).rejects.toMatchObject({ code: 'PLUG_FAILED', message })
+  })
+
   it('acts by the method, and refuses what the sensor refuses', () => {
     const plug = createCallUrlActuator()
     for (const method of ['GET', 'HEAD']) expect(actsWith(plug, { method })).toBe(false)
