@@ -287,7 +287,8 @@ class LimitWriter {
   #trigger(trigger: TriggerEdge): WrittenTrigger {
     const { source, states, change, begins, ends, behind } = trigger
     const node = this.#of(source)
-    const ran = this.#ran(behind.filter(({ kind }) => kind === 'sensor') as SensorNode[])
+    const sensors = behind.filter((one) => one.kind === 'sensor')
+    const ran = needsAllOf(source, states) ? this.#ran(sensors) : this.#shows(sensors)
     if (isUnconditional(trigger)) {
       return plainly(allOf(ran, node.isKnown ? undefined : node.isIn(source.states.map((_, i) => i))))
     }
@@ -341,6 +342,16 @@ class LimitWriter {
     return `own.${name}`
   }
 
+  /** A condition for that one of the sensors runs and shows a state; undefined when each message has one do so. */
+  #shows(sensors: readonly SensorNode[]): string | undefined {
+    const names = [...new Set(sensors.flatMap((sensor) => this.#reads.get(sensor) ?? []))]
+    if (names.every((name) => this.#facts.of(name).kind !== 'holes')) return this.#ran(sensors)
+    return names
+      .map((name) => `message[${JSON.stringify(name)}] !== undefined && ${this.#place(name)} === ${this.#place(name)}`)
+      .map(brackets)
+      .join(' || ')
+  }
+
   /** A condition for that one of the sensors runs; undefined when each message runs one. */
   #ran(sensors: readonly SensorNode[]): string | undefined {
     const names = [...new Set(sensors.flatMap((sensor) => this.#reads.get(sensor) ?? []))]
@@ -357,6 +368,14 @@ class LimitWriter {
     const first = parts.findIndex((part) => /^v\d+ > own\.c\d+$/.test(part))
     return first === -1 ? undefined : [parts[first] as string, ...parts.filter((_, i) => i !== first)]
   }
+}
+
+/** Whether a source is in none of these states while a sensor behind it shows none. */
+function needsAllOf(source: ObservableNode, states: readonly boolean[] | undefined): boolean {
+  if (source.kind === 'sensor') return true
+  const only = source.type === 'AND' ? TRUE : source.type === 'NAND' ? FALSE : UNKNOWN
+  const isOnly = states?.every((isWanted, state) => isWanted === (state === only)) === true
+  return isOnly && source.parents.every(({ kind }) => kind === 'sensor')
 }
 
 function plainly(holds: string | undefined): WrittenTrigger {
