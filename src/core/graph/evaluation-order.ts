@@ -8,18 +8,15 @@
  * ORDER-2 a node that reads another of its stage stands after it, unless that would close a circle.
  * ORDER-3 without `parallel` each root sensor is a stage of its own, in the order of `sequence`, reads, declaration.
  */
-import type { ActuatorNode, GateNode, GraphNode, SensorNode, TriggerEdge } from './graph.ts'
-
-export interface EvaluationOrder {
-  readonly nodes: readonly GraphNode[]
-  /** by `idOf` a node */
-  readonly positions: Int32Array
-}
-
-export interface EvaluationOrders {
-  readonly parallel: EvaluationOrder
-  readonly serial: EvaluationOrder
-}
+import type {
+  ActuatorNode,
+  EvaluationOrder,
+  EvaluationOrders,
+  GateNode,
+  GraphNode,
+  SensorNode,
+  TriggerEdge,
+} from './graph.ts'
 
 interface Nodes {
   readonly sensors: readonly SensorNode[]

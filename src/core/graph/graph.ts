@@ -7,7 +7,6 @@ import type { ResourceSpec } from '../placeholders/resource.ts'
 import type { Needs, Path } from '../placeholders/scope.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { RelationType, RuleGraph } from '../rule/rule.ts'
-import type { EvaluationOrders } from './evaluation-order.ts'
 
 /** A state that is not known. Known states are indexes into the node's `states`. */
 export const UNKNOWN = -1
@@ -167,6 +166,19 @@ export type ChannelPlans = ReadonlyMap<string, readonly Plan[]>
 
 /** Most rules have no sensor that hears a channel. */
 export const NO_CHANNELS: ChannelPlans = new Map()
+
+/** The fixed order in which an input goes through the nodes (evaluation-order.ts). */
+export interface EvaluationOrder {
+  readonly nodes: readonly GraphNode[]
+  /** by `idOf` a node */
+  readonly positions: Int32Array
+}
+
+/** With `parallel`, and without. */
+export interface EvaluationOrders {
+  readonly parallel: EvaluationOrder
+  readonly serial: EvaluationOrder
+}
 
 export interface Graph {
   /** what the nodes say besides their properties, which each rule has of its own */

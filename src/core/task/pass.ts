@@ -1,6 +1,6 @@
 /** What an input has to look at in its pass through the nodes of a rule, and what it touched so far. */
-import { idOf, type EvaluationOrder } from '../graph/evaluation-order.ts'
-import type { GraphNode, ObservableNode, SensorNode } from '../graph/graph.ts'
+import { idOf } from '../graph/evaluation-order.ts'
+import type { EvaluationOrder, GraphNode, ObservableNode, SensorNode } from '../graph/graph.ts'
 import type { Origin } from './origin.ts'
 import type { TaskRun } from './run.ts'
 import type { Evaluation, Touch } from './state.ts'
