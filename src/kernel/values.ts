@@ -96,9 +96,9 @@ export function whyNoNumber(value: unknown): string {
 
 /** Why a value that is unknown decides nothing: goes on after its name. */
 export function whyUnknown(value: unknown): string {
-  return value === undefined
-    ? 'has no value, so nothing can be said'
-    : `is ${String(value as number | null)}, so nothing can be said`
+  if (value === undefined) return 'has no value, so nothing can be said'
+  const shown = value === null || typeof value === 'number' ? String(value) : JSON.stringify(value)
+  return `is ${shown}, so nothing can be said`
 }
 
 /** By how much a sum or a difference of numbers up to `largest` in magnitude may be off. */

@@ -25,7 +25,10 @@ export function contentRoutes(app: FastifyInstance, routing: ContentRouting): vo
   const admit = (request: FastifyRequest, right: 'read' | 'write'): Promise<AdmittedRequest> =>
     admitRequest(contentAddress(request, app.prefix), right, routing)
   // whoever has an address got it from the API, whose page shows how
-  const options = { config: { access: 'public', isTenantContent: true, takesStream: true }, schema: { hide: true } } as const
+  const options = {
+    config: { access: 'public', isTenantContent: true, takesStream: true },
+    schema: { hide: true },
+  } as const
   app.route({
     method: ['GET', 'HEAD'],
     url,

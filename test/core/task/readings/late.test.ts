@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../../plugins/index.ts'
 import type { Rule, Sensor, TaskSettings, Trigger } from '../../../../src/core/rule/rule.ts'
-import { createEngine, VirtualClock, type Message, type SavedTask, type Task } from '../../../../src/index.ts'
+import { createEngine, VirtualClock, type SavedTask, type Task } from '../../../../src/index.ts'
 
 const MINUTE = 60_000
 const T = Date.UTC(2026, 0, 1, 10)
@@ -48,7 +48,7 @@ async function begun(tested: Rule, from = T + 120 * MINUTE) {
     ids,
     send: (minute: number | undefined, values: Record<string, unknown>, resource = 'r') => {
       const timestamp = minute === undefined ? {} : { timestamp: T + minute * MINUTE }
-      engine.receive({ resource, ...timestamp, ...values } as Message)
+      engine.receive({ resource, ...timestamp, ...values })
     },
     after: (ms: number) => clock.advanceTo(clock.now() + ms),
     counts: () => {
