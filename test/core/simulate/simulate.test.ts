@@ -70,7 +70,7 @@ describe('virtual time', () => {
 
 describe('messages', () => {
   it('older than the clock are late: dropped, or taken at its time where the task wants it', async () => {
-    const messages = [at(5000), at(2000, { s: 'On' }), at(6000)]
+    const messages = [at(5000, { s: 'Off' }), at(2000, { s: 'On' }), at(6000)]
     const dropped = await run(simple, { messages })
     expect(dropped).toMatchObject({ late: 1, messages: 3 })
     expect(dropped.lines.filter((text) => text.includes('fired'))).toEqual([])
