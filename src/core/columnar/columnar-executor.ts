@@ -12,6 +12,7 @@ import { noPlainCounts, statsOf, type EngineStats, type PlainReason } from '../e
 import type { Graph } from '../graph/graph.ts'
 import type { RuleProperties } from '../graph/rule-properties.ts'
 import type { Message } from '../task/origin.ts'
+import { isStamped } from '../task/readings/reading.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { DETAIL_TYPES } from '../engine/event-filter.ts'
@@ -66,7 +67,7 @@ export class ColumnarExecutor implements Executor, Batches {
   /** Into the one row that listens to the message's resource, if there is one. */
   accept(message: Message, now: number): boolean {
     // What has a time of its own is taken by the full state, which knows what is late.
-    if (message.timestamp !== undefined) return false
+    if (message.timestamp !== undefined && isStamped(message)) return false
     this.clock[0] = now
     return this.singleListeners.take(message)
   }

@@ -7,6 +7,7 @@ import type { MessageListener, MessageSource } from '../engine/executor.ts'
 import { Listeners, receiveAll } from '../engine/listeners.ts'
 import type { PlainReason } from '../engine/stats.ts'
 import type { Message } from '../task/origin.ts'
+import { isStamped } from '../task/readings/reading.ts'
 import { firstEra, isKept, nextEra, type Era, type Known } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
@@ -120,7 +121,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   #take(message: Message, now: number): void {
     if (!this.#hasRows) {
       this.takeFully(message, now)
-    } else if (message.timestamp !== undefined) {
+    } else if (message.timestamp !== undefined && isStamped(message)) {
       this.#takeStrange(message, now)
     } else {
       const fields = this.#era?.fields.match(message) === true ? this.#era.fields : this.#shared.fieldsOf(message)

@@ -17,10 +17,15 @@ export function unstampedPlaces(messages: readonly Message[]): readonly number[]
   return messages.flatMap((message, place) => (UNSTAMPED.has(message) ? [place] : []))
 }
 
+/** Whether a message says when it was measured. */
+export function isStamped(message: Message): boolean {
+  return message.timestamp !== undefined && !UNSTAMPED.has(message)
+}
+
 /** When a message says it was measured, epoch ms; undefined for one that is not stamped, or whose stamp cannot be read. */
 export function stampOf(message: Message): number | undefined {
   const { timestamp } = message
-  if (timestamp === undefined || UNSTAMPED.has(message)) return undefined
+  if (!isStamped(message)) return undefined
   const time = typeof timestamp === 'string' ? isoInstant(timestamp) : timestamp
   return typeof time === 'number' && Number.isFinite(time) ? time : undefined
 }
