@@ -2,14 +2,14 @@
  * What a rule reads in a value: the one place that says what is known, what is a number, and how values compare. Every
  * language, every plug and every entrance asks here.
  *
- * VALUE-1 Unknown is what is absent, null, NaN or infinite; where a number is asked, an empty or blank text too. To
+ * KNOWN-1 Unknown is what is absent, null, NaN or infinite; where a number is asked, an empty or blank text too. To
  *   compare, to calculate or to decide with it is an error, never 0 and never false.
- * VALUE-2 A number of data beyond 2^53 may stand for another one, since JSON readers round it: it is unknown for rules.
- * VALUE-3 A text is a number only as a plain decimal: a sign, digits without leading zeros, a point and digits, at most 15
+ * KNOWN-2 A number of data beyond 2^53 may stand for another one, since JSON readers round it: it is unknown for rules.
+ * KNOWN-3 A text is a number only as a plain decimal: a sign, digits without leading zeros, a point and digits, at most 15
  *   significant digits, nothing around it. Two texts are texts. Booleans are numbers only where a plug counts them.
- * VALUE-4 Values of different kinds are not equal, which is no error; a text and a number are equal when the text is that
+ * KNOWN-4 Values of different kinds are not equal, which is no error; a text and a number are equal when the text is that
  *   number.
- * VALUE-5 A difference or a sum equals a limit when it is off by at most 1e-12 of the largest operand.
+ * KNOWN-5 A difference or a sum equals a limit when it is off by at most 1e-12 of the largest operand.
  */
 
 /** A plain decimal. */

@@ -15,7 +15,7 @@ import {
 } from '../../src/kernel/values.ts'
 
 describe('texts as numbers', () => {
-  // Holds VALUE-3
+  // Holds KNOWN-3
   it.each([
     ['0', 0],
     ['21.50', 21.5],
@@ -60,7 +60,7 @@ describe('texts as numbers', () => {
 })
 
 describe('what is known', () => {
-  // Holds VALUE-1
+  // Holds KNOWN-1
   it.each([[undefined], [null], [Number.NaN], [Infinity], [-Infinity]])('%s is unknown', (value) => {
     expect(isKnown(value)).toBe(false)
     expect(numberIn(value)).toBeUndefined()
@@ -69,7 +69,7 @@ describe('what is known', () => {
 
   it.each([[0], [''], [false], [[]], [{}], [-0]])('%j is known', (value) => expect(isKnown(value)).toBe(true))
 
-  // Holds VALUE-2
+  // Holds KNOWN-2
   it('takes a number of data beyond 2^53 for unknown', () => {
     expect([2 ** 53 - 1, 2 ** 53, -(2 ** 53), 1e300].map(isExact)).toEqual([true, false, false, false])
     expect(ofData(2 ** 60)).toBeUndefined()
@@ -83,7 +83,7 @@ describe('what is known', () => {
 })
 
 describe('comparisons', () => {
-  // Holds VALUE-4
+  // Holds KNOWN-4
   it.each([
     [1, 1, true],
     ['1', 1, true],
@@ -106,7 +106,7 @@ describe('comparisons', () => {
     expect(ordered(1, true)).toEqual({ by: 'nothing', side: 'right' })
   })
 
-  // Holds VALUE-5
+  // Holds KNOWN-5
   it('allows a difference what its operands lose', () => {
     expect(20.1 - 20 > 0.1).toBe(true)
     expect(20.1 - 20 - 0.1 > slackOf(20.1)).toBe(false)

@@ -119,6 +119,7 @@ describe('readings', () => {
     )
   })
 
+  // Holds READING-3
   it('with any delays do what they do in order, when none of them was late or skewed', async () => {
     let exact = 0
     await fc.assert(
@@ -190,6 +191,7 @@ describe('readings', () => {
     )
   })
 
+  // Holds READING-2
   it('that come again at any time change nothing, nor do restarts', async () => {
     await fc.assert(
       fc.asyncProperty(rules, readings, fc.nat(3), async (rule, list, every) => {

@@ -36,6 +36,7 @@ import { isRendered, renderCall, renderingAsks, type Rendered } from './render-c
 import type { TaskHooks } from './task-hooks.ts'
 import type { TimerQueue } from './timer-queue.ts'
 import type { TimerOwner } from './timer-table.ts'
+import { isData, isFinal, keptPlaces } from './lane-inputs.ts'
 import { makeRoom } from './make-room.ts'
 
 /** What a lane needs of its engine. */
@@ -601,23 +602,4 @@ export class TaskLane implements TaskRun {
     const count = state.dropped === 1 ? 'the first' : `${state.dropped} so far`
     traceLog(this, 'WARN', `${why}, ${count}; the task takes longer than its inputs leave`)
   }
-}
-
-function isData({ input }: WaitingInput): boolean {
-  return input.kind === 'data'
-}
-
-/** An answer after which nothing of the call is left. */
-function isFinal(outcome: Outcome): boolean {
-  return outcome.ok && (outcome.after === undefined || outcome.after === 0)
-}
-
-function keptPlaces({ position, messages }: KeptMessages, input: LaneInput): WaitingInput['kept'] {
-  if (input.kind !== 'data' || messages === undefined) return undefined
-  const places = input.messages.map((message) => (message === messages ? 0 : listOf(messages).indexOf(message)))
-  return places.includes(-1) ? undefined : { position, places }
-}
-
-function listOf(messages: Message | readonly Message[]): readonly Message[] {
-  return Array.isArray(messages) ? (messages as readonly Message[]) : []
 }

@@ -6,14 +6,14 @@ import type { TaskRun } from './run.ts'
 import type { Evaluation, Touch } from './state.ts'
 
 /** What an input runs: root sensors with what began each, and sensors of which something is due. */
-export interface EvaluationParts {
+export interface PassContents {
   readonly selected?: ReadonlyMap<SensorNode, Origin>
   readonly due?: Iterable<SensorNode>
   readonly invocation: number
 }
 
 /** Begins the pass of an input; `advance` carries it out. */
-export function beginEvaluation(run: TaskRun, { selected, due = [], invocation }: EvaluationParts): Evaluation {
+export function beginEvaluation(run: TaskRun, { selected, due = [], invocation }: PassContents): Evaluation {
   const evaluation: Evaluation = {
     invocation,
     selected: new Map(selected),

@@ -2,8 +2,8 @@
  * Readings that wait to be taken in the order of their times. Each waits until the clock has reached its time, the lag of
  * its resource and the wait of the task; those that were measured before it are taken with it.
  *
- * REORDER-1 what is taken from here at one moment is in the order of its times, equal ones as they came.
- * REORDER-2 at most `MOST` wait; when one more comes, the oldest is taken at once.
+ * INORDER-1 what is taken from here at one moment is in the order of its times, equal ones as they came.
+ * INORDER-2 at most `MOST` wait; when one more comes, the oldest is taken at once.
  */
 import type { WaitingInput } from '../input.ts'
 

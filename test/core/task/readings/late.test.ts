@@ -125,6 +125,7 @@ describe('a message that comes again', () => {
   })
 })
 
+// Holds READING-1
 describe('a reading that comes after a newer one', () => {
   const watched = [fires('hot', { stateChangeTrigger: { stateFrom: 'Above', stateTo: 'Below' } })]
 

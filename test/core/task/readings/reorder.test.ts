@@ -9,6 +9,7 @@ const held = (time: number, arrived: number, name = String(time), resource = 'r'
 const names = (list: readonly Held[]) => list.map(({ input }) => input.messages[0]?.['name'])
 
 describe('readings that wait', () => {
+  // Holds INORDER-1
   it('are taken in the order of their times, equal ones as they came', () => {
     const waiting = new Reordering(100, () => 0)
     for (const one of [held(30, 31), held(10, 32, 'a'), held(20, 33), held(10, 34, 'b')]) waiting.hold(one)
@@ -33,6 +34,7 @@ describe('readings that wait', () => {
     ])
   })
 
+  // Holds INORDER-2
   it('are a thousand at most: then the oldest is taken at once', () => {
     const waiting = new Reordering(100, () => 0)
     for (let time = 1; time <= 1000; time++) expect(waiting.hold(held(time, time))).toBeUndefined()

@@ -1,0 +1,25 @@
+/** What a lane asks of the inputs that wait for it, and of answers. */
+import type { LaneInput, WaitingInput } from '../task/input.ts'
+import type { Message } from '../task/origin.ts'
+import type { Outcome } from './call-plug.ts'
+import type { KeptMessages } from './host-control.ts'
+
+export function isData({ input }: WaitingInput): boolean {
+  return input.kind === 'data'
+}
+
+/** An answer after which nothing of the call is left. */
+export function isFinal(outcome: Outcome): boolean {
+  return outcome.ok && (outcome.after === undefined || outcome.after === 0)
+}
+
+/** Where the host keeps the messages of an input; undefined: it does not. */
+export function keptPlaces({ position, messages }: KeptMessages, input: LaneInput): WaitingInput['kept'] {
+  if (input.kind !== 'data' || messages === undefined) return undefined
+  const places = input.messages.map((message) => (message === messages ? 0 : listOf(messages).indexOf(message)))
+  return places.includes(-1) ? undefined : { position, places }
+}
+
+function listOf(messages: Message | readonly Message[]): readonly Message[] {
+  return Array.isArray(messages) ? (messages as readonly Message[]) : []
+}
