@@ -125,11 +125,14 @@ export async function runCase(one: RunCase, options: CaseOptions, how: RunOption
       preparer: options.preparer,
       restartAfter: crashesOf(one, how.restarts),
       onStep(step, [task]) {
-        if (step.message) {
-          newest = step.message
-          latest = new Map(latest).set(step.message.resource, step.message)
+        const { time } = step
+        const message = takenOf(one.rule, options, latest, step.message)
+        // A late message that changes nothing is no moment of the rule.
+        if (step.message && !message && !events.slice(seen).some(isFired)) return
+        if (message) {
+          newest = message
+          latest = new Map(latest).set(message.resource, message)
         }
-        const { time, message } = step
         moments.push(momentOf(task, labels, events.slice(seen), { time, message, latest, newest }))
         seen = events.length
       },
@@ -150,6 +153,19 @@ export async function runCase(one: RunCase, options: CaseOptions, how: RunOption
     restarted: (restarts = {}) => again({}, { restarts }),
     unheard: () => runUnheard(one, options),
   }
+}
+
+/** A message, unless the rule leaves it out: it was measured before one of its resource that came earlier. */
+function takenOf(
+  rule: Rule | Template,
+  { settings }: CaseOptions,
+  latest: ReadonlyMap<string, Message>,
+  message: Message | undefined,
+): Message | undefined {
+  const { late, time } = { ...('name' in rule ? rule.taskDefaults : rule.task), ...settings }
+  const last = message && latest.get(message.resource)
+  if (last === undefined || message === undefined || late === 'take' || time === 'arrival') return message
+  return instantOf(message, 1) < instantOf(last, 1) ? undefined : message
 }
 
 /** How a task stands, given what happened since the moment before. */

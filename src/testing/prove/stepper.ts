@@ -72,7 +72,9 @@ export class Stepper {
     }
     clock.advanceTo(time)
     if (message !== undefined) {
-      engine.receive(message)
+      // The clock says when it was measured: without a stamp no state depends on the date.
+      const { timestamp: _, ...unstamped } = message
+      engine.receive(unstamped)
       await this.#settle(engine)
       latest = new Map(latest).set(message.resource, message)
       newest = message

@@ -104,7 +104,8 @@ export function ruleArbitrary(options: RuleOptions = {}): fc.Arbitrary<Rule> {
       // children may be declared before their parents
       relations: plan.reverse ? relations.toReversed() : relations,
       triggers,
-      task: { resource: 'r1', ...clock, ...given(flags) },
+      // What stamps of messages do is stated in test/properties/readings.test.ts.
+      task: { resource: 'r1', time: 'arrival', duplicates: 'take', ...clock, ...given(flags) },
     }
   })
 }

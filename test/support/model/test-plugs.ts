@@ -83,7 +83,8 @@ export const TEST_PLUGS: Readonly<Record<string, TestPlug>> = {
     waitsFor: keyOf,
     behave: (call) => {
       const sum = count(call) + number(call.news[keyOf(call.properties)], 0)
-      return { state: pick(COUNTER, Number.isNaN(sum) ? 0 : sum), internalState: sum, rawData: { sum: String(sum) } }
+      const kept = Number.isNaN(sum) ? 0 : sum
+      return { state: pick(COUNTER, kept), internalState: kept, rawData: { sum: String(sum) } }
     },
   },
   dice: {

@@ -9,7 +9,7 @@ const rule: Rule = {
   sensors: [{ label: 'probe', name: 'probe', resource: '$' }],
   actuators: [{ label: 'act', name: 'log', properties: { message: 'probe' } }],
   triggers: [{ sourceLabel: 'probe', destinationLabel: 'act', statesTrigger: ['Yes'] }],
-  task: { resource: 'r1' },
+  task: { resource: 'r1', time: 'arrival', duplicates: 'take' },
 }
 const options = {
   metrics: { t: readings(0, 100) },

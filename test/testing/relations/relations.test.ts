@@ -23,7 +23,8 @@ function rule(properties: Record<string, unknown>, sensor = 'streamingDataSensor
 }
 const celsius = rule({ parameter: 't', threshold: 90 })
 const fahrenheit = rule({ parameter: 't', threshold: 194 })
-const counting = rule({ condition: 't > 70', count: 3 }, 'holdsFor', 'Holds')
+const held = rule({ condition: 't > 70', count: 3 }, 'holdsFor', 'Holds')
+const counting: Rule = { ...held, task: { resource: 'boiler', duplicates: 'take' } }
 const atNight = rule({ hour: 6 }, 'isHour', 'TRUE')
 const named: Rule = { ...celsius, sensors: celsius.sensors?.map((one) => ({ ...one, resource: 'boiler' })) ?? [] }
 const options: CheckOptions = {

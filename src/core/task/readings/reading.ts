@@ -1,6 +1,5 @@
 /** What a message says of its own time, and by what it is known when it comes again. */
 import { isoInstant } from '../../../kernel/instant.ts'
-import { sameJson } from '../../../kernel/json.ts'
 import { hashText } from '../../../kernel/hash-text.ts'
 import type { Message } from '../origin.ts'
 
@@ -63,7 +62,7 @@ export function withReading(taken: Taken | null, time: number, message: Message 
 const NONE: readonly Known[] = []
 
 function isSame(known: Known, message: Message): boolean {
-  return typeof known === 'string' ? known === identityOf(message) : sameJson(known, message)
+  return typeof known === 'string' ? known === identityOf(message) : canonical(known) === canonical(message)
 }
 
 /** 64 bits of all that a message says, as text. */
