@@ -355,7 +355,10 @@ class LimitWriter {
   /** Of a trigger that waits for an AND of comparisons: they by themselves, the one to sort by first. */
   #conjunction({ source, states, behind }: TriggerEdge): readonly string[] | undefined {
     const isPlain = source.kind === 'gate' && source.type === 'AND' && states?.[TRUE] === true && states[FALSE] !== true
-    if (!isPlain || this.#ran(behind.filter((node) => node.kind === 'sensor')) !== undefined) return undefined
+    const sensors = behind.filter((node) => node.kind === 'sensor')
+    // Comparisons that all hold show states by themselves when each message has all values.
+    const isWhole = sensors.every((one) => (this.#reads.get(one) ?? []).every((name) => this.#facts.of(name).always))
+    if (!isPlain || (!isWhole && this.#ran(sensors) !== undefined)) return undefined
     if (source.parents.some(({ kind }) => kind === 'gate')) return undefined
     const parts = source.inputs.map(({ wanted }, i) => this.#of(source.parents[i] as ObservableNode).isIn([wanted]))
     const first = parts.findIndex((part) => /^v\d+ > own\.c\d+$/.test(part))
