@@ -39,7 +39,7 @@ export interface PlugNode {
 }
 
 export interface Sensor extends PlugNode {
-  /** groups run in ascending order; default 1 */
+  /** root sensors run in ascending order, with what follows from those of one number; default 1 */
   sequence?: number
   /** default true: run when data for `resource` arrives. A trigger's destination runs on data only when this is written out */
   dataTrigger?: boolean
@@ -164,7 +164,7 @@ export interface TaskSettings {
   resetObservations?: boolean
   /** what that forgets: `invocation`, what runs again and what follows from it; `task`, every observation. Default `invocation` */
   resetScope?: 'invocation' | 'task'
-  /** default true: sensors of one sequence group run side by side */
+  /** default true: sensors of one sequence are one stage; false: each root sensor is a stage of its own */
   parallel?: boolean
   /** default false; true: a gate stays unknown until all its parents are known */
   gatesNeedFullObservation?: boolean
