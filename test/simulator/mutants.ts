@@ -76,7 +76,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'the time of a host goes back with the wall clock',
     file: 'src/host/host-clock.ts',
-    find: 'this.#time = Math.max(wall, this.#time + passed * PACE)',
+    find: 'this.#time = Math.max(wall - this.#unconfirmed, this.#time + passed * PACE)',
     replace: 'this.#time = wall',
   },
   {

@@ -36,7 +36,7 @@ import { isRendered, renderCall, renderingAsks, type Rendered } from './render-c
 import type { TaskHooks } from './task-hooks.ts'
 import type { TimerQueue } from './timer-queue.ts'
 import type { TimerOwner } from './timer-table.ts'
-import { isData, isFinal, keptPlaces } from './lane-inputs.ts'
+import { isData, isFinal, keptPlaces, NOTHING } from './lane-inputs.ts'
 import { makeRoom } from './make-room.ts'
 
 /** What a lane needs of its engine. */
@@ -68,16 +68,6 @@ export interface LaneOwner extends JournaledTask, TimerOwner {
   mistake(error: unknown): void
   /** After anything that was taken. */
   after(): void
-}
-
-const NOTHING: Outcome = {
-  ok: true,
-  state: -1,
-  rawData: undefined,
-  internalState: undefined,
-  message: undefined,
-  after: undefined,
-  then: undefined,
 }
 
 export class TaskLane implements TaskRun {

@@ -11,13 +11,13 @@ const watched = rule({
 })
 
 describe('the view of a node', () => {
-  it('of a sensor that is not observed shows equal shares; ties go to the first state', async () => {
+  it('of a sensor that is not observed shows equal shares, and none is the most likely', async () => {
     const t = await live(watched)
     expect(t.task.node('b')).toEqual({
       node: 'b',
       kind: 'sensor',
       states: { Below: 1 / 3, In: 1 / 3, Above: 1 / 3 },
-      mostLikelyState: { state: 'Below', probability: 1 / 3 },
+      mostLikelyState: null,
     })
   })
 

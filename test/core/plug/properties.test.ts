@@ -15,8 +15,8 @@ function problemsOf(input: Readonly<Record<string, InputField>>, values: Record<
 describe('finishProperties', () => {
   it.each<[FieldType, unknown, unknown]>([
     ['double', '21.5', 21.5],
-    ['double', ' -3e2 ', -300],
-    ['float', '.5', 0.5],
+    ['double', '-300', -300],
+    ['float', '0.5', 0.5],
     ['integer', '42', 42],
     ['integer', '3.0', 3],
     ['long', '-7', -7],
@@ -37,6 +37,8 @@ describe('finishProperties', () => {
     ['double', ''],
     ['double', '   '],
     ['double', '0x1f'],
+    ['double', ' -3e2 '],
+    ['float', '.5'],
     ['double', 'Infinity'],
     ['double', '1e999'],
     ['double', Number.NaN],

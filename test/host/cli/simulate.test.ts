@@ -161,7 +161,7 @@ call_somebody           log              1        -      1       -
   it('repeats itself with the same seed, and not with another', async () => {
     const rule = { sensors: [{ label: 'd', name: 'dice' }], task: { type: 'periodic', frequency: 1000 } }
     using space = new Workspace({ 'dice.json': rule })
-    const args = ['simulate', 'dice.json', '--from', '0', '--until', '60', '--json']
+    const args = ['simulate', 'dice.json', '--from', '0', '--until', '60000', '--json']
     const [one, same, other] = await Promise.all(
       [['1'], ['1'], ['2']].map(([seed = '']) => space.cli([...args, '--seed', seed])),
     )
@@ -227,7 +227,7 @@ export const shout = definePlug({ name: 'shout', version: '1.0.0', kind: 'actuat
     using space = new Workspace({
       'rule.json': { sensors: [{ label: 'a', name: 'stream', resource: '$' }] },
       'm.csv': 'timestamp,t\n0,1\n',
-      'back.csv': 'timestamp,t\n60,1\n0,1\n',
+      'back.csv': 'timestamp,t\n60000,1\n0,1\n',
       'named.csv': 'resource,timestamp,t\nr,0,1\n',
     })
     const { code, stdout, stderr } = await space.cli(['simulate', 'rule.json', ...args])
@@ -249,7 +249,7 @@ export const shout = definePlug({ name: 'shout', version: '1.0.0', kind: 'actuat
   })
 
   it('takes a repeated stretch late, with a warning that names its first line', async () => {
-    using space = new Workspace({ 'twice.csv': 'timestamp,t\n0,1\n60,2\n0,1\n60,2\n120,3\n' })
+    using space = new Workspace({ 'twice.csv': 'timestamp,t\n0,1\n60000,2\n0,1\n60000,2\n120000,3\n' })
     const rule = join(root, 'fixtures/rules/threshold.json')
     const args = ['simulate', rule, '--messages', 'twice.csv', '--resource', 'r', '--set', 'metric=t']
     const { code, stdout, stderr } = await space.cli(args)
@@ -261,7 +261,7 @@ export const shout = definePlug({ name: 'shout', version: '1.0.0', kind: 'actuat
   })
 
   it('brings a recording into order with --sort', async () => {
-    using space = new Workspace({ 'back.csv': 'timestamp,t\n60,1\n0,2\n' })
+    using space = new Workspace({ 'back.csv': 'timestamp,t\n60000,1\n0,2\n' })
     const rule = join(root, 'fixtures/rules/threshold.json')
     const args = [
       'simulate',
