@@ -149,7 +149,7 @@ function noteVerdict(
   inRow.set(resource, count)
   if (count !== MANY_LATE) return
   const behind = ((newest.get(resource)?.time ?? stamp) - stamp) / 1000
-  const text = `the clock of ${resource} may have gone back by ${behind} s: ${MANY_LATE} readings in a row were older than one that was taken; the command resync takes them again`
+  const text = `the clock of ${resource} may have gone back by ${behind} s: ${MANY_LATE} readings in a row were older than one that was taken; they are taken again once the task is stopped and started`
   traceLog(run, 'WARN', text)
 }
 
