@@ -156,8 +156,11 @@ describe('a model', () => {
 
   it('that is removed before it is loaded does not stay in memory', async () => {
     const [stored, answered] = [deferred(), deferred()]
+    const storage = openMemory()
+    // Another host: on this one the removal waits for the upload.
+    const elsewhere = serviceOf(storage)
     const { api, service } = serviceOf(
-      withStore(openMemory(), (store) => {
+      withStore(storage, (store) => {
         const commit: typeof store.commit = async (writes) => {
           const committed = await store.commit(writes)
           stored.resolve()
@@ -169,7 +172,7 @@ describe('a model', () => {
     )
     const uploading = api.create(MODEL)
     await stored.promise
-    expect(await api.remove('m')).toMatchObject({ name: 'm' })
+    expect(await elsewhere.api.remove('m')).toMatchObject({ name: 'm' })
     answered.resolve()
     await uploading
     await until(() => service.gauges().loaded === 0)
