@@ -31,6 +31,9 @@ interface ListedDelivery {
   readonly error?: string
 }
 
+/** Stamps of messages are drawn: each counts when it comes, and again when it is sent again. */
+const EACH_MESSAGE = { time: 'arrival', duplicates: 'take' }
+
 /** Lists of deliveries in which nothing is left out. */
 const ALL_DELIVERIES = '/deliveries?limit=1000'
 
@@ -58,7 +61,7 @@ function ruleOf(name: string, kind: Kind, resource: string): JsonObject {
     sensors: [{ label: 'level', name: 'condition', resource: '$', properties: { condition: `level > ${HIGH}` } }],
     actuators: [{ label: 'act', ...acting(kind, resource) }],
     triggers: [{ sourceLabel: 'level', destinationLabel: 'act', statesTrigger: ['True'] }],
-    task: { name, type: 'reactive', resource },
+    task: { name, type: 'reactive', resource, ...EACH_MESSAGE },
   }
 }
 
@@ -69,7 +72,7 @@ function countingRule(name: string, resource: string): JsonObject {
     sensors: [{ label: 'count', name: 'invokeCount', resource: '$' }],
     actuators: [{ label: 'act', name: 'updateMetadata', properties: { resource: `count-${resource}`, metadata } }],
     triggers: [{ sourceLabel: 'count', destinationLabel: 'act', statesTrigger: ['Incremented'] }],
-    task: { name, type: 'reactive', resource },
+    task: { name, type: 'reactive', resource, ...EACH_MESSAGE },
   }
 }
 
