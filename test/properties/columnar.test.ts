@@ -610,6 +610,23 @@ describe('listening changes nothing', () => {
     expect(calls).toEqual(await play(new Run('no rows', true), given, false))
   })
 
+  it('a called sensor fails at a number that is not exact, as it does without rows', async () => {
+    const rule: Rule = {
+      sensors: [{ label: 's0', resource: 'r', name: 'grow', properties: { limit: 0, value: '${streamdata.a}' } }],
+      actuators: [{ label: 'a0', name: 'act' }],
+      triggers: [{ sourceLabel: 's0', destinationLabel: 'a0' }],
+    }
+    const sent = (a: number): Step => ({
+      kind: 'message',
+      message: { resource: 'r', a, act: 'quiet' },
+      wait: 1,
+      hops: 0,
+    })
+    const given: Case = { rules: [rule], steps: [1, 2, 3, 2 ** 53, 4, -(2 ** 53)].map(sent) }
+    const calls = await play(new Run('nobody', true, false), given, false)
+    expect(calls).toEqual(await play(new Run('no rows', true, false), given, false))
+  })
+
   it('an answer that is held, and comes when that is over, goes on at once', async () => {
     const rule: Rule = {
       sensors: [{ label: 's0', resource: 'r', name: 'say' }],

@@ -6,6 +6,7 @@ import type { DirectProperties } from '../placeholders/direct.ts'
 import type { Plug } from '../plug/plug.ts'
 import { finishProperties } from '../plug/properties.ts'
 import type { NodeProperties } from '../graph/rule-properties.ts'
+import { exactSource } from './exact-source.ts'
 
 /** Pieces of source: what is read as x0, x1 ..., what must hold of them, and which property each becomes. */
 export interface FillSource {
@@ -17,8 +18,8 @@ export interface FillSource {
 
 /** Types whose fitting values are told apart by `typeof`, which also tells that they are no inherited ones. */
 const CHECKS: Readonly<Partial<Record<string, (value: string) => string>>> = {
-  double: (value) => `typeof ${value} === 'number' && ${value} - ${value} === 0`,
-  float: (value) => `typeof ${value} === 'number' && ${value} - ${value} === 0`,
+  double: (value) => `typeof ${value} === 'number' && ${exactSource(value)} === 0`,
+  float: (value) => `typeof ${value} === 'number' && ${exactSource(value)} === 0`,
   string: (value) => `typeof ${value} === 'string'`,
   boolean: (value) => `typeof ${value} === 'boolean'`,
 }
