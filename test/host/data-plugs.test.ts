@@ -72,7 +72,7 @@ describe('a rule that asks for data', () => {
     const found: unknown[] = []
     const begun = Date.now()
     for (let count = 1; count <= 20; count++) {
-      await ask(app, 'POST', '/resources/boiler-1/events', { temperature: 20, timestamp: begun - count })
+      await ask(app, 'POST', '/resources/boiler-1/events', { temperature: 20, timestamp: begun - 21 + count })
       const summaries = () => ask(app, 'GET', '/resources/summary/messages')
       await expect.poll(summaries).toHaveLength(count)
       found.push(((await summaries()) as readonly { mean: unknown }[])[0]?.mean)

@@ -12,6 +12,7 @@ import { leaves, listens, Listening, type Leaves, type Listens } from '../suppor
 import { promisesSettled } from '../support/live-engine.ts'
 import { scale } from '../support/scale-plug.ts'
 import { rowOf } from '../support/row-of.ts'
+import { stamps, Stamping, type Stamp } from '../support/stamping.ts'
 
 type Step =
   | { kind: 'message'; message: Message; wait: number; hops: number }
@@ -26,6 +27,8 @@ type Step =
 interface Case {
   rules: readonly Rule[]
   steps: readonly Step[]
+  /** of its messages, but for those that come together */
+  stamps?: readonly Stamp[]
 }
 
 const level = fc.constantFrom(0, 10, 20, 25, 30, 40)
@@ -263,6 +266,7 @@ const cases: fc.Arbitrary<Case> = fc.record({
   steps: fc
     .tuple(rare(fc.constant(CALM), []), fc.array(step, { minLength: 3, maxLength: 25 }))
     .map((all) => all.flat()),
+  stamps,
 })
 
 /** Messages of which many have no number where one is compared, some of them one after the other. */
@@ -301,6 +305,7 @@ const oddStep: fc.Arbitrary<Step> = fc.oneof(
 const oddCases: fc.Arbitrary<Case> = fc.record({
   rules: fc.array(rule, { minLength: 1, maxLength: 3 }),
   steps: fc.tuple(fc.constant(CALM), fc.array(oddStep, { minLength: 8, maxLength: 40 })).map((all) => all.flat()),
+  stamps,
 })
 
 /** Messages that rows take, while listeners come and go. */
@@ -332,6 +337,7 @@ const evenStep: fc.Arbitrary<Step> = fc.oneof(
 const evenCases: fc.Arbitrary<Case> = fc.record({
   rules: fc.array(rule, { minLength: 1, maxLength: 3 }),
   steps: fc.tuple(fc.constant(CALM), fc.array(evenStep, { minLength: 5, maxLength: 30 })).map((all) => all.flat()),
+  stamps,
 })
 
 /** An engine whose plugs do what the message says, and everything that they did and saw. */
@@ -348,6 +354,9 @@ class Run {
   heard = 0
   /** rows that waited for an answer, after steps */
   waited = 0
+  /** stamped messages that were taken in rows */
+  stamped = 0
+  stamping = new Stamping(this.clock, [])
   /** rows that took a message by themselves in which a sensor failed */
   byThemselves = 0
 
@@ -471,7 +480,10 @@ class Run {
     const task = 'task' in given ? this.engine.tasks.get(ids[given.task % ids.length] ?? '') : undefined
     if (given.kind === 'message') {
       this.clock.advanceTo(this.clock.now() + given.wait)
-      this.engine.receive(given.message, given.hops === 0 ? undefined : { hops: given.hops })
+      const message = this.stamping.next(given.message)
+      const { rows } = this.engine.stats()
+      this.engine.receive(message, given.hops === 0 ? undefined : { hops: given.hops })
+      if (message.timestamp !== undefined) this.stamped += this.engine.stats().rows - rows
     } else if (given.kind === 'batch') {
       this.engine.receive(given.messages)
     } else if (given.kind === 'look') {
@@ -509,7 +521,9 @@ class Run {
   }
 }
 
-async function play(run: Run, { rules, steps }: Case, looksAlways: boolean): Promise<readonly string[]> {
+async function play(run: Run, given: Case, looksAlways: boolean): Promise<readonly string[]> {
+  const { rules, steps, stamps: all = [] } = given
+  run.stamping = new Stamping(run.clock, all)
   for (const [i, one] of rules.entries()) await run.engine.start(one, { id: `t${i}` })
   for (const [i, one] of steps.entries()) {
     await run.do(one)
@@ -524,12 +538,13 @@ async function play(run: Run, { rules, steps }: Case, looksAlways: boolean): Pro
   return [...run.calls, counts, ...run.rare]
 }
 
-// Holds BATCH-1 to BATCH-3, EXECUTOR-1, ROWEVENT-1, ROWEVENT-2, RECORD-1, RECORD-2
+// Holds BATCH-1 to BATCH-3, PART-2, EXECUTOR-1, ROWEVENT-1, ROWEVENT-2, RECORD-1, RECORD-2
 describe('listening changes nothing', () => {
   let attached = 0
   let waited = 0
   let heard = 0
   let byThemselves = 0
+  let stamped = 0
 
   it.each([
     ['looking at the end, with generated code', false, true],
@@ -543,6 +558,7 @@ describe('listening changes nothing', () => {
         const calls = await play(quiet, given, looksAlways)
         attached += quiet.attached
         waited += quiet.waited
+        stamped += quiet.stamped
         heard += quiet.heard
         expect(calls).toEqual(await play(new Run('no rows', generates), given, looksAlways))
         expect(calls).toEqual(await play(new Run('somebody', generates), given, looksAlways))
@@ -610,6 +626,23 @@ describe('listening changes nothing', () => {
     expect(calls).toEqual(await play(new Run('no rows', true), given, false))
   })
 
+  it('a called sensor fails at a number that is not exact, as it does without rows', async () => {
+    const rule: Rule = {
+      sensors: [{ label: 's0', resource: 'r', name: 'grow', properties: { limit: 0, value: '${streamdata.a}' } }],
+      actuators: [{ label: 'a0', name: 'act' }],
+      triggers: [{ sourceLabel: 's0', destinationLabel: 'a0' }],
+    }
+    const sent = (a: number): Step => ({
+      kind: 'message',
+      message: { resource: 'r', a, act: 'quiet' },
+      wait: 1,
+      hops: 0,
+    })
+    const given: Case = { rules: [rule], steps: [1, 2, 3, 2 ** 53, 4, -(2 ** 53)].map(sent) }
+    const calls = await play(new Run('nobody', true, false), given, false)
+    expect(calls).toEqual(await play(new Run('no rows', true, false), given, false))
+  })
+
   it('an answer that is held, and comes when that is over, goes on at once', async () => {
     const rule: Rule = {
       sensors: [{ label: 's0', resource: 'r', name: 'say' }],
@@ -656,6 +689,7 @@ describe('listening changes nothing', () => {
         const rows = new Run('nobody', generates, false)
         const calls = await play(rows, given, false)
         byThemselves += rows.byThemselves
+        stamped += rows.stamped
         expect(calls).toEqual(await play(new Run('no rows', generates, false), given, false))
       }),
       runs(300),
@@ -681,5 +715,6 @@ describe('listening changes nothing', () => {
     expect(waited).toBeGreaterThan(5)
     expect(heard).toBeGreaterThan(400)
     expect(byThemselves).toBeGreaterThan(50)
+    expect(stamped).toBeGreaterThan(500)
   })
 })

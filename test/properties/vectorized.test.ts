@@ -12,6 +12,7 @@ import { runs } from '../support/arbitraries/runs.ts'
 import { leaves, listens, listensTogether, Listening, type Leaves, type Listens } from '../support/listening.ts'
 import { promisesSettled } from '../support/live-engine.ts'
 import { scale } from '../support/scale-plug.ts'
+import { stamps, Stamping, type Stamp } from '../support/stamping.ts'
 
 /** What the actuator of one task does with a message; those of all others do what is their habit. */
 const DEEDS = [
@@ -45,6 +46,8 @@ interface Case {
   first?: Listens | undefined
   calm: readonly Message[]
   steps: readonly Step[]
+  /** of its messages */
+  stamps?: readonly Stamp[]
 }
 
 const level = fc.constantFrom(0, 10, 20, 25, 30, 40)
@@ -203,6 +206,7 @@ const cases: fc.Arbitrary<Case> = fc.record({
   ),
   calm: fc.array(calmMessage, { minLength: 36, maxLength: 44 }),
   steps: fc.array(step, { minLength: 1, maxLength: 12 }),
+  stamps,
 })
 
 /** Messages of which some have no number where one is compared, now and then one after the other. */
@@ -228,6 +232,7 @@ const unevenCases: fc.Arbitrary<Case> = fc.record({
   rules: rulesWith(['compare']),
   calm: fc.array(calmMessage, { minLength: 36, maxLength: 44 }),
   steps: fc.array(unevenStep, { minLength: 1, maxLength: 12 }),
+  stamps,
 })
 
 /** Of a plug whose state is the same on both sides of its limit. */
@@ -252,6 +257,9 @@ class Run {
   readonly clock = new VirtualClock(1_000)
   readonly engine: CoreEngine
   readonly listening: Listening
+  stamping = new Stamping(this.clock, [])
+  /** stamped messages that were taken in vectorized batches, by each of their tasks */
+  stamped = 0
   readonly #open: (() => void)[] = []
 
   /**
@@ -321,7 +329,10 @@ class Run {
     if (step.kind === 'messages') {
       for (const one of step.messages) {
         this.clock.advanceTo(this.clock.now() + step.wait)
-        this.engine.receive(one)
+        const message = this.stamping.next(one)
+        const { vectorized } = this.engine.stats()
+        this.engine.receive(message)
+        if (message.timestamp !== undefined) this.stamped += this.engine.stats().vectorized - vectorized
       }
     } else if (step.kind === 'look') {
       this.calls.push(JSON.stringify([task?.info(), task?.node('s0'), task?.explain('a')]))
@@ -349,6 +360,7 @@ class Run {
 }
 
 async function play(run: Run, given: Case): Promise<readonly string[]> {
+  run.stamping = new Stamping(run.clock, given.stamps ?? [])
   for (const [i, rule] of given.rules.entries()) await run.engine.start(rule, { id: `t${i}` })
   if (given.first !== undefined) await run.do(given.first, given.rules)
   await run.do({ kind: 'messages', messages: given.calm, wait: 2 }, given.rules)
@@ -368,12 +380,15 @@ async function play(run: Run, given: Case): Promise<readonly string[]> {
 describe('many tasks of one form that hear one resource', () => {
   /** how many rows took each message of vectorized */
   const reached: number[] = []
+  let stamped = 0
 
   it('do what each would do alone, in their order', async () => {
     const take = vi.spyOn(VectorizedBatch.prototype, 'take')
     await fc.assert(
       fc.asyncProperty(cases, async (given) => {
-        const quiet = await play(new Run('nobody'), given)
+        const alone = new Run('nobody')
+        const quiet = await play(alone, given)
+        stamped += alone.stamped
         expect(quiet).toEqual(await play(new Run('no rows'), given))
         expect(quiet).toEqual(await play(new Run('somebody'), given))
       }),
@@ -425,6 +440,7 @@ describe('many tasks of one form that hear one resource', () => {
 
   it('went in vectorized meanwhile, which were disturbed in the middle of a message', () => {
     expect(reached.length).toBeGreaterThan(500)
+    expect(stamped).toBeGreaterThan(500)
     expect(reached.filter((rows) => rows > 0 && rows < MIN_VECTORIZED).length).toBeGreaterThan(0)
   })
 })

@@ -12,7 +12,8 @@ import { noPlainCounts, statsOf, type EngineStats, type PlainReason } from '../e
 import type { Graph } from '../graph/graph.ts'
 import type { RuleProperties } from '../graph/rule-properties.ts'
 import type { Message } from '../task/origin.ts'
-import { isStamped } from '../task/readings/reading.ts'
+import { isPunctual, isStamped } from '../task/readings/reading.ts'
+import type { Readings } from '../task/readings/readings.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { DETAIL_TYPES } from '../engine/event-filter.ts'
@@ -66,10 +67,17 @@ export class ColumnarExecutor implements Executor, Batches {
 
   /** Into the one row that listens to the message's resource, if there is one. */
   accept(message: Message, now: number): boolean {
-    // What has a time of its own is taken by the full state, which knows what is late.
-    if (message.timestamp !== undefined && isStamped(message)) return false
+    if (message.timestamp !== undefined) return this.#acceptTimed(message, now)
     this.clock[0] = now
     return this.singleListeners.take(message)
+  }
+
+  /** The same of a message with a timestamp. One that is late, or may be, is taken by the full state. */
+  #acceptTimed(message: Message, now: number): boolean {
+    const isOwn = isStamped(message)
+    if (isOwn && !isPunctual(message, now)) return false
+    this.clock[0] = now
+    return this.singleListeners.takeTimed(message, isOwn ? now : undefined)
   }
 
   /** Together with what was done in rows. */
@@ -143,14 +151,16 @@ export class ColumnarExecutor implements Executor, Batches {
   /** Rules that differ in their limits alone have one shape. */
   #shared(fit: BatchFit | undefined): BatchFit | undefined {
     if (fit === undefined) return undefined
-    const { shape = fit.shape } = this.#batches.get(fit.shape.key) ?? {}
+    const { key } = fit.shape
+    const { shape = fit.shape } =
+      this.#batches.get(batchKey(key, false)) ?? this.#batches.get(batchKey(key, true)) ?? {}
     return { shape, constants: fit.constants }
   }
 
   /** A handle for a task whose last message, taken the full way, is this; else why there is none. */
   attach(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): RowHandle | PlainReason {
     if (!isAtRest(task, message, fit)) return 'open'
-    const batch = this.#batch(task.model, fit)
+    const batch = this.#batch(task.model, fit, task.state.readings !== null)
     if (batch === undefined) return 'limit'
     return isNotWorthIt(batch) ? 'often' : batch.attach(task, fit, source)
   }
@@ -159,13 +169,14 @@ export class ColumnarExecutor implements Executor, Batches {
   canReattach(handle: RowHandle, message: Message): boolean {
     handle.batch.opened++
     if (isNotWorthIt(handle.batch) || !isAtRest(handle.task, message, handle.fit)) return false
+    if (handle.batch.isStamped !== (handle.task.state.readings !== null)) return false
     handle.batch.reattach(handle)
     return true
   }
 
   incomplete(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): IncompleteTask | undefined {
     const { fields } = source
-    if (fields === undefined || !hasNothingOpen(task, message)) return undefined
+    if (fields === undefined || task.state.readings !== null || !hasNothingOpen(task, message)) return undefined
     return IncompleteTask.of(task, fit, fields, this.#incomplete)
   }
 
@@ -173,11 +184,12 @@ export class ColumnarExecutor implements Executor, Batches {
     return this.#host.events.takesRecords || this.#host.keeps !== undefined
   }
 
-  #batch(model: TaskModel, { shape }: BatchFit): RuleBatch | undefined {
-    const known = this.#batches.get(shape.key)
+  #batch(model: TaskModel, { shape }: BatchFit, isStamped: boolean): RuleBatch | undefined {
+    const key = batchKey(shape.key, isStamped)
+    const known = this.#batches.get(key)
     if (known !== undefined || this.#batches.size >= MAX_BATCHES) return known
-    const batch = new RuleBatch(shape, model, this.#calls, this.clock, this.#host, this.#fields)
-    this.#batches.set(shape.key, batch)
+    const batch = new RuleBatch(shape, model, this.#calls, this.clock, this.#host, this.#fields, isStamped)
+    this.#batches.set(key, batch)
     return batch
   }
 
@@ -187,10 +199,23 @@ export class ColumnarExecutor implements Executor, Batches {
 }
 
 /** Of a task that runs, after a message that is its last: no call, no later answer, nothing that waits. */
-function hasNothingOpen({ state }: BatchTask, message: Message): boolean {
-  if (state.readings !== null) return false
+function hasNothingOpen(task: BatchTask, message: Message): boolean {
+  const { state } = task
+  if (state.readings !== null && !isOnTime(task, state.readings, message)) return false
   if (state.status !== 'running' || !state.isFree || state.inFlight.size > 0 || state.evaluation !== null) return false
   return state.streams[0]?.values === message && state.sensors.every(({ follow }) => follow === null)
+}
+
+/** Whether the last message was stamped and came at its time, after all others: rows know no other time than the clock's. */
+function isOnTime({ state, model }: BatchTask, { time, clock, newest }: Readings, message: Message): boolean {
+  if (model.settings.reorderMs > 0 || !isStamped(message) || clock !== time) return false
+  if (newest.get(message.resource)?.time !== time || state.streams[0]?.at !== time) return false
+  return [...newest.values()].every(({ lag }) => lag === 0)
+}
+
+/** Those of rows whose messages are stamped are apart: they note what each sensor has taken. */
+function batchKey(shape: string, isStamped: boolean): string {
+  return `${isStamped ? 'stamped' : 'plain'} ${shape}`
 }
 
 /** Nothing is open, and each sensor has a state, or had one. */

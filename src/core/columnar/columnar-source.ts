@@ -7,7 +7,7 @@ import type { MessageListener, MessageSource } from '../engine/executor.ts'
 import { Listeners, receiveAll } from '../engine/listeners.ts'
 import type { PlainReason } from '../engine/stats.ts'
 import type { Message } from '../task/origin.ts'
-import { isStamped } from '../task/readings/reading.ts'
+import { isPunctual, isStamped } from '../task/readings/reading.ts'
 import { firstEra, isKept, nextEra, type Era, type Known } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
@@ -122,18 +122,22 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     if (!this.#hasRows) {
       this.takeFully(message, now)
     } else if (message.timestamp !== undefined && isStamped(message)) {
-      this.#takeStrange(message, now)
-    } else {
-      const fields = this.#era?.fields.match(message) === true ? this.#era.fields : this.#shared.fieldsOf(message)
-      if (fields === undefined) this.#takeStrange(message, now)
-      else {
-        this.#takeStretches(message, now, fields)
-        this.#add(message)
-      }
+      // The full state knows what is late, and what came before; one of equal time may be the same again.
+      if (now > this.#lastAt && isPunctual(message, now)) this.#takeInRows(message, now, true)
+      else this.#takeStrange(message, now)
+    } else this.#takeInRows(message, now, false)
+  }
+
+  #takeInRows(message: Message, now: number, stamped: boolean): void {
+    const fields = this.#era?.fields.match(message) === true ? this.#era.fields : this.#shared.fieldsOf(message)
+    if (fields === undefined) this.#takeStrange(message, now)
+    else {
+      this.#takeStretches(message, now, fields, stamped)
+      this.#add(message)
     }
   }
 
-  #takeStretches(message: Message, now: number, fields: Fields): void {
+  #takeStretches(message: Message, now: number, fields: Fields, stamped: boolean): void {
     if (this.#mayAttachLate && this.#unattached > 0 && this.#last !== undefined) this.#attachLate(this.#last)
     this.#shared.clock[0] = now
     const turns = this.#turn(fields)
@@ -142,7 +146,8 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     this.#last = message
     this.#lastAt = now
     for (const stretch of this.#stretches) {
-      if (stretch.batch === null) takeWithoutRow(stretch.listeners[0], message, now, fields)
+      if (stretch.batch === null) takeWithoutRow(stretch.listeners[0], message, now, stamped ? undefined : fields)
+      else if (stretch.batch.isStamped !== stamped) this.#takeAllPlain(stretch, message, now)
       else this.#takeStretch(stretch, stretch.batch, message, now, turns)
     }
     // One message alone makes no row: most of a large fleet may never hear a second one.
@@ -167,9 +172,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     const part = batch.partOf(era.fields)
     // What a sensor calculates with and finds in earlier messages is looked up by indexed rows alone.
     if (part === null || part.carried.length > 0 || (part.lacks.length > 0 && isKept(era, part.lacks))) {
-      this.#shared.reason = 'fields'
-      for (const listener of listeners) this.#takePlain(listener, message, now)
-      this.#shared.reason = 'first'
+      this.#takeAllPlain(stretch, message, now)
       return
     }
     batch.begin(era)
@@ -193,6 +196,13 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
       i = batch.receiveAll(rows, i + 1, message, part, isFirst)
     }
     batch.end()
+  }
+
+  /** Rows of a batch that takes no such messages. */
+  #takeAllPlain({ listeners }: Stretch, message: Message, now: number): void {
+    this.#shared.reason = 'fields'
+    for (const listener of listeners) this.#takePlain(listener, message, now)
+    this.#shared.reason = 'first'
   }
 
   /** On its full state; its row goes on after it when it can. */
@@ -311,8 +321,15 @@ function inRows<L extends MessageListener | undefined>(listener: L): L extends u
   return listener?.executor as never
 }
 
-function takeWithoutRow(listener: MessageListener | undefined, message: Message, now: number, fields: Fields): void {
-  if (inRows(listener)?.takeIncomplete(message, now, fields) !== true) listener?.receive(now, [message])
+/** `fields`: undefined for a stamped message, which only the full state takes. */
+function takeWithoutRow(
+  listener: MessageListener | undefined,
+  message: Message,
+  now: number,
+  fields: Fields | undefined,
+): void {
+  if (fields !== undefined && inRows(listener)?.takeIncomplete(message, now, fields) === true) return
+  listener?.receive(now, [message])
 }
 
 function stretchOf(batch: Batch | null, rows: number[], listener: MessageListener): Stretch {

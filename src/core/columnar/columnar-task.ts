@@ -106,6 +106,7 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     if (handle === undefined || handle.isAway || this.hasOpenCall) return false
     this.tookPlain([message], undefined)
     handle.batch.beginFully(handle, now)
+    this.#setTime()
     this.#task.takeData(now, message)
     this.done(handle, message)
     return true
@@ -135,6 +136,7 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     // Before the full state moves, by which its messages are counted.
     handle.batch.handOver(handle)
     handle.batch.synchronize(handle)
+    this.#setTime()
     this.#leave(handle)
   }
 
@@ -203,6 +205,12 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
 
   get #run(): ExecutedRun {
     return this.#task.lane as ExecutedRun // a task that has or had a row has run
+  }
+
+  /** The lane goes on from the last message of its row: what an input says before it sets the time is of that. */
+  #setTime(): void {
+    const run = this.#run
+    run.now = Math.max(run.now, run.state.time)
   }
 
   #leave(handle: RowHandle): void {

@@ -7,10 +7,10 @@ export class KeptState {
   readonly #nodes: readonly { readonly node: object; readonly copy: object }[]
   readonly #streams: readonly TaskState['streams'][number][]
 
-  /** Of a state in which nothing is open. */
+  /** Of a state in which nothing is open, and no reading waits. */
   constructor(state: TaskState) {
     this.#state = state
-    this.#own = Object.assign({}, state)
+    this.#own = Object.assign({}, state, { readings: state.readings?.copy() ?? null })
     const { sensors, gates, actuators, streams } = state
     this.#nodes = [...sensors, ...gates, ...actuators].map((node) => ({ node, copy: { ...node } }))
     this.#streams = streams.map((stream) => stream && { ...stream })
@@ -19,7 +19,7 @@ export class KeptState {
   /** Makes the state what it was. */
   restore(): void {
     const state = this.#state
-    Object.assign(state, this.#own)
+    Object.assign(state, this.#own, { readings: this.#own.readings?.copy() ?? null })
     for (const { node, copy } of this.#nodes) Object.assign(node, copy)
     for (const [i, stream] of this.#streams.entries()) state.streams[i] = stream && { ...stream }
     state.inFlight.clear()

@@ -307,6 +307,7 @@ function addMessages(
   { missed, silent }: NotRunCounts = ALL_RAN,
 ): void {
   state.invocations += messages - silent
+  if (state.readings !== null) state.arrived += messages
   state.inputs += messages * (1 + shape.sensors.length) - missed
   state.executions += messages * shape.sensors.length - missed + firings
 }

@@ -4,6 +4,8 @@
  *
  * PART-1 rows with called sensors, with sensors whose numbers others read or that triggers run, and such whose messages
  *   reset the whole task take the whole only; a part has all that its sensors read
+ * PART-2 rows whose messages are stamped take the whole only, and no message without a timestamp: a sensor knows what it
+ *   has taken last, and a stamped message that runs none is no input
  */
 import { integersInPlace } from './fixed-memory.ts'
 import type { TaskModel } from '../task/run.ts'
@@ -45,6 +47,8 @@ export class PartTable {
   /** rows keep records, which know no earlier messages */
   isCompleteOnly = false
   readonly whole: Part
+  /** all messages of its rows are stamped; else none is */
+  readonly isStamped: boolean
   readonly #shape: BatchShape
   /** of any task of the shape */
   readonly #model: TaskModel
@@ -52,7 +56,8 @@ export class PartTable {
   readonly #byFields: (Part | null | undefined)[] = []
   readonly #parts: Part[] = []
 
-  constructor(shape: BatchShape, model: TaskModel, table: Int32Array) {
+  constructor(shape: BatchShape, model: TaskModel, table: Int32Array, isStamped: boolean) {
+    this.isStamped = isStamped
     this.#shape = shape
     this.#model = model
     this.whole = { ...this.#describe(shape.sensors), place: 0, table, carried: [], lacks: [] }
@@ -62,7 +67,8 @@ export class PartTable {
   /** What the next message runs, by its fields; null when no row takes it. */
   next(fields: Fields): Part | null {
     const part = this.of(fields)
-    if (part === null || (part.missing > 0 && this.isWholeOnly)) return null
+    if (part === null || (part.missing > 0 && (this.isWholeOnly || this.isStamped))) return null
+    if (this.isStamped && !fields.has('timestamp')) return null
     return part.carried.length > 0 && this.isCompleteOnly ? null : part
   }
 

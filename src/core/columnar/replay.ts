@@ -2,6 +2,8 @@
 import type { Outcome } from '../engine/call-plug.ts'
 import { nextCall } from '../task/evaluation.ts'
 import type { Message } from '../task/origin.ts'
+import { noteArrival } from '../task/readings/admit.ts'
+import type { DataInput } from '../task/readings/reorder.ts'
 import { SILENT, type Sink, type TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { step } from '../task/step.ts'
@@ -28,7 +30,7 @@ export function replay(
   sink: Sink = SILENT,
 ): Execution | undefined {
   const silent: TaskRun = { model: run.model, state: run.state, sink, now, at: now }
-  step(silent, now, { kind: 'data', messages: [message] })
+  step(silent, now, inputOf(silent, message, now))
   let sensors = 0
   let firings = 0
   for (let execution = nextCall(silent); execution !== undefined; execution = nextCall(silent)) {
@@ -40,4 +42,13 @@ export function replay(
     else step(silent, now, { kind: 'error', execution, message: outcome.error })
   }
   return undefined
+}
+
+/** A state with readings has taken a stamped message from what waits, as the lane does. */
+function inputOf(run: TaskRun, message: Message, now: number): DataInput {
+  const { state } = run
+  const messages = [message]
+  if (state.readings === null) return { kind: 'data', messages }
+  state.current = ++state.arrived
+  return { kind: 'data', messages, ...(noteArrival(run, now, messages, undefined) && { arrived: now }) }
 }

@@ -99,6 +99,8 @@ export interface Opened {
 /** The batch that a handle is in. */
 export interface Batch {
   readonly shape: BatchShape
+  /** whether all messages of its rows are stamped, and came at their time; else none is stamped */
+  readonly isStamped: boolean
   /** messages that went on in the state machine */
   opened: number
   /** messages that rows took */

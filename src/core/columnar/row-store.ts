@@ -153,13 +153,13 @@ export class RowStore {
   /** epoch ms of the message at hand, and of the clock when a late answer was taken last; cells cost no box */
   readonly clock: Float64Array
 
-  constructor(shape: BatchShape, model: TaskModel, clock: Float64Array) {
+  constructor(shape: BatchShape, model: TaskModel, clock: Float64Array, isStamped: boolean) {
     this.clock = clock
     this.shape = shape
     this.layout = layoutOf(shape)
     this.keyMask = 2 ** shape.keyBits - 1
     this.table = integersInPlace(2 ** (2 * shape.keyBits))
-    this.parts = new PartTable(shape, model, this.table)
+    this.parts = new PartTable(shape, model, this.table, isStamped)
     this.gateBits = gateBitsOf(shape, model)
     this.edgeBits = edgeBitsOf(shape, model)
     this.beginMask = shape.edges.reduce((mask, { kind, shift }) => mask | (kind === HAS_BEGUN ? 1 << shift : 0), 0)

@@ -103,11 +103,12 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     clock: Float64Array,
     host: ExecutorHost,
     fields: FieldsTable,
+    isStamped: boolean,
   ) {
     const { counts, generate, tellsOfCalls } = host
     this.#counting = { ...SILENT, counts }
     this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
-    this.#rows = new RowStore(shape, model, clock)
+    this.#rows = new RowStore(shape, model, clock, isStamped)
     this.oddGates = this.#rows.oddGates
     this.#unknown = new UnknownStates(this.#rows, model, this, host.keepsLog)
     this.#host = host
@@ -155,6 +156,10 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     const row = this.#rows.add()
     if (this.#rows.room > room && this.#generate) this.#takers.renew(generatedRows(this.#rows, this, this.#generate))
     return row
+  }
+
+  get isStamped(): boolean {
+    return this.#rows.parts.isStamped
   }
 
   get shape(): BatchShape {

@@ -43,6 +43,20 @@ export class SingleListenerIndex {
     return (this.#batches[number >> ROW_BITS] as IndexedBatch).takeOne(number & (MAX_ROWS - 1), message)
   }
 
+  /** The same of a message with a timestamp. `now`: epoch ms, when it is its own and it comes at its time. */
+  takeTimed(message: Message, now: number | undefined): boolean {
+    const { resource } = message
+    const place = this.#numbers.placeOf(resource)
+    if (this.#numbers.isFar) this.#readAhead(this.#numbers.numberAt(place))
+    const number = this.#numbers.get(resource, place)
+    if (number === NO_NUMBER) return false
+    const { rows, takeOne } = this.#batches[number >> ROW_BITS] as IndexedBatch
+    const row = number & (MAX_ROWS - 1)
+    if (rows.parts.isStamped !== (now !== undefined)) return false
+    // One of equal time may be the same again.
+    return (now === undefined || now > rows.time(row)) && takeOne(row, message)
+  }
+
   /**
    * Of the row that is most likely meant, before texts are compared: a fleet's rows are far away, and so are the texts. The
    * processor fetches both at once.

@@ -53,6 +53,27 @@ describe('the stats of an engine', () => {
     expect(why(of)).toEqual({ first: plain })
   })
 
+  it.each([
+    ['one task', 1],
+    ['several tasks', 3],
+    ['many tasks', 10],
+  ])('count stamped messages that come at their time in the rows of %s', async (_, tasks) => {
+    const clock = new VirtualClock(1000)
+    const of = createEngine({ plugs: [...builtins, act], scheduler: clock, seed: 1 })
+    for (let i = 0; i < tasks; i++) await of.start(rule(i), { id: `t${i}` })
+    for (let i = 0; i < 100; i++) {
+      clock.advanceTo(clock.now() + 1)
+      of.receive({ resource: 'r', a: 10, timestamp: i % 2 === 0 ? clock.now() : new Date(clock.now()).toISOString() })
+    }
+    const { vectorized, rows, plain } = of.stats()
+    expect([vectorized + rows, plain]).toEqual([99 * tasks, tasks])
+    const before = of.stats()
+    of.receive({ resource: 'r', a: 10, timestamp: clock.now() - 1 })
+    of.receive({ resource: 'r', a: 10, timestamp: clock.now() })
+    of.receive({ resource: 'r', a: 10, timestamp: 'yesterday' })
+    expect(of.stats().plain).toBe(before.plain + 3 * tasks)
+  })
+
   it('say why messages go the plain way', async () => {
     const of = engine()
     await of.start(rule(), { id: 't' })

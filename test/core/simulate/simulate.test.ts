@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { builtins } from '../../../plugins/index.ts'
+import { CoreEngine } from '../../../src/core/engine/engine.ts'
 import type { Rule } from '../../../src/core/rule/rule.ts'
 import { simulate, type SimulateOptions } from '../../../src/core/simulate/simulate.ts'
 import type { Message } from '../../../src/core/task/origin.ts'
@@ -22,6 +24,21 @@ describe('virtual time', () => {
     expect(result).toMatchObject({ from: 5000, until: 7500, messages: 2, late: 0 })
     expect(result.lines).toContain('5000 started 1')
     expect(result.lines.filter((text) => text.includes('fired'))).toEqual(['5000 fired s>act', '7500 fired s>act'])
+  })
+
+  it('takes messages in rows while it keeps no events', async () => {
+    const start = vi.spyOn(CoreEngine.prototype, 'start')
+    const sensor = {
+      label: 's',
+      resource: 'r',
+      name: 'streamingDataSensor',
+      properties: { parameter: 'a', threshold: 5 },
+    }
+    const messages = Array.from({ length: 50 }, (_, i) => at(1000 + i, { a: i % 10 }))
+    await simulate({ sensors: [sensor] }, { plugs: builtins, keep: 'none', messages })
+    const [engine] = start.mock.contexts as unknown as readonly CoreEngine[]
+    start.mockRestore()
+    expect(engine?.stats()).toMatchObject({ rows: 49, plain: 1 })
   })
 
   it('starts and ends where it is told, by number or text', async () => {

@@ -23,8 +23,15 @@ export function isStamped(message: Message): boolean {
 
 /** When a message says it was measured, epoch ms; undefined for one that is not stamped, or whose stamp cannot be read. */
 export function stampOf(message: Message): number | undefined {
-  const { timestamp } = message
-  if (!isStamped(message)) return undefined
+  return isStamped(message) ? readStamp(message) : undefined
+}
+
+/** Whether a stamped message says that it was measured at `now` or later: then its time is that at which it comes. */
+export function isPunctual(message: Message, now: number): boolean {
+  return (readStamp(message) ?? Number.NEGATIVE_INFINITY) >= now
+}
+
+function readStamp({ timestamp }: Message): number | undefined {
   const time = typeof timestamp === 'string' ? isoInstant(timestamp) : timestamp
   return typeof time === 'number' && Number.isFinite(time) ? time : undefined
 }

@@ -48,6 +48,18 @@ export class Readings {
     this.clock = this.time
   }
 
+  /** The same without the readings that wait. */
+  copy(): Readings {
+    const copy = new Readings(-1, 0)
+    copy.time = this.time
+    copy.clock = this.clock
+    for (const [resource, newest] of this.newest) copy.newest.set(resource, newest)
+    for (const [resource, count] of this.inRow) copy.inRow.set(resource, count)
+    for (const resource of this.mixed) copy.mixed.add(resource)
+    Object.assign(copy.counts, this.counts)
+    return copy
+  }
+
   /** A reading has come, whatever becomes of it. */
   arrived(resource: string, time: number, arrival: number): void {
     const newest = this.newest.get(resource)

@@ -1,0 +1,65 @@
+/** Messages that say when they were measured, as a test's clock has it: at their time, or late, or repeated. */
+import fc from 'fast-check'
+import type { Message } from '../../src/core/task/origin.ts'
+
+/** `now` and `ahead`: after all that came before; `at once`: at its time, though another may have come at that time. */
+export type Stamp = 'none' | 'now' | 'ahead' | 'text' | 'at once' | 'behind' | 'as the last' | 'repeated'
+
+const PUNCTUAL: readonly Stamp[] = ['now', 'ahead', 'text']
+
+/** How one message after the other is stamped, over and over; mostly such that rows take them, or not at all. */
+export const stamps: fc.Arbitrary<readonly Stamp[]> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant([]) },
+  { weight: 2, arbitrary: fc.array(fc.constantFrom(...PUNCTUAL), { minLength: 1, maxLength: 4 }) },
+  {
+    weight: 3,
+    arbitrary: fc.array(
+      fc.oneof(
+        { weight: 12, arbitrary: fc.constantFrom(...PUNCTUAL) },
+        {
+          weight: 1,
+          arbitrary: fc.constantFrom<Stamp>('none', 'at once', 'behind', 'as the last', 'repeated'),
+        },
+      ),
+      { minLength: 4, maxLength: 40 },
+    ),
+  },
+)
+
+interface Clock {
+  now(): number
+  advanceTo(time: number): void
+}
+
+/** Stamps what a test sends, one message after the other. */
+export class Stamping {
+  readonly #clock: Clock
+  readonly #stamps: readonly Stamp[]
+  #count = 0
+  #last: Message | undefined
+
+  constructor(clock: Clock, all: readonly Stamp[]) {
+    this.#clock = clock
+    this.#stamps = all
+  }
+
+  /** The message to send in place of one. The clock goes on where it has to. */
+  next(message: Message): Message {
+    if (this.#stamps.length === 0) return message
+    const stamp = this.#stamps[this.#count++ % this.#stamps.length] ?? 'none'
+    if (stamp === 'none') return message
+    if (stamp === 'repeated' && this.#last !== undefined) return { ...this.#last }
+    if (PUNCTUAL.includes(stamp)) this.#clock.advanceTo(this.#clock.now() + 1)
+    const stamped = { ...message, timestamp: this.#timestamp(stamp) }
+    this.#last = stamped
+    return stamped
+  }
+
+  #timestamp(stamp: Stamp): string | number {
+    const now = this.#clock.now()
+    if (stamp === 'text') return new Date(now).toISOString()
+    if (stamp === 'ahead') return now + 3
+    if (stamp === 'behind') return now - 4
+    return stamp === 'as the last' ? (this.#last?.timestamp ?? now) : now
+  }
+}
