@@ -6,7 +6,6 @@ import type { DirectProperties } from '../placeholders/direct.ts'
 import type { Plug } from '../plug/plug.ts'
 import { finishProperties } from '../plug/properties.ts'
 import type { NodeProperties } from '../graph/rule-properties.ts'
-import { exactSource } from './exact-source.ts'
 
 /** Pieces of source: what is read as x0, x1 ..., what must hold of them, and which property each becomes. */
 export interface FillSource {
@@ -18,10 +17,14 @@ export interface FillSource {
 
 /** Types whose fitting values are told apart by `typeof`, which also tells that they are no inherited ones. */
 const CHECKS: Readonly<Partial<Record<string, (value: string) => string>>> = {
-  double: (value) => `typeof ${value} === 'number' && ${exactSource(value)} === 0`,
-  float: (value) => `typeof ${value} === 'number' && ${exactSource(value)} === 0`,
+  double: exact,
+  float: exact,
   string: (value) => `typeof ${value} === 'string'`,
   boolean: (value) => `typeof ${value} === 'boolean'`,
+}
+/** What is no finite number, or beyond what a number keeps of data, goes the general way. */
+function exact(value: string): string {
+  return `typeof ${value} === 'number' && ${value} <= ${Number.MAX_SAFE_INTEGER} && ${value} >= ${Number.MIN_SAFE_INTEGER}`
 }
 /** What stands in the object before the first call, so that its shape never changes. */
 const AT_FIRST: Readonly<Partial<Record<string, unknown>>> = { double: 0.5, float: 0.5, string: '', boolean: false }
