@@ -1,7 +1,11 @@
 /** Source text that reads values of messages and compares them with limits, for all that is generated of a shape. */
 import type { SensorSteps } from './computed-sensors.ts'
-import { exactSource } from './exact-source.ts'
 import type { ParameterType } from './sensor-formula.ts'
+
+/** Zero for an exact number (`isExact`), and NaN for any other: 2^53 times this is infinite, and what is less is not. */
+function exactSource(value: string): string {
+  return `0 * (${value} * ${2 ** 971})`
+}
 
 /** Reads fields of `message`, each as a value with a name, and leaves when one is not what it has to be (`isOfType`). */
 export function readSource(
