@@ -21,11 +21,22 @@ const options = {
   cover: false as const,
 }
 
+const IN_ROWS: ReadonlySet<string> = new Set([
+  'steps with another cut',
+  'steps that count the limit',
+  'steps the wrong way round',
+  'a calculation that is not what it does',
+])
+
 describe('a bug in a plug is found with every seed', () => {
-  it.each(PLUG_BUGS)('$name', async ({ plugs, property, told }) => {
+  it.each(PLUG_BUGS)('$name', async ({ name, plugs, property, told }) => {
+    // What rows do by themselves is found where messages stay in rows: stamped at the clock, each newer than the last.
+    const inRows = IN_ROWS.has(name)
+    const subject: Rule = inRows ? { ...rule, task: { resource: 'r1', duplicates: 'take' } } : rule
+    const more = inRows ? { disturbances: ['gap'] as const, numRuns: 1_500 } : {}
     const log = builtins.filter(({ name }) => name === 'log')
     for (const seed of SEEDS) {
-      const check = checkRule(rule, property, { ...options, plugs: () => [...log, ...plugs()], seed })
+      const check = checkRule(subject, property, { ...options, ...more, plugs: () => [...log, ...plugs()], seed })
       await expect(check, `seed ${seed}`).rejects.toThrow(told)
     }
   })
