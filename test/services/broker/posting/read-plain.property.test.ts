@@ -26,7 +26,8 @@ function own([name, given]: readonly [string, unknown]): readonly [string, Prope
 function read(given: object): unknown {
   try {
     const [arrival] = readPost('r', given, {}, NOW).arrivals
-    return { ...arrival, keys: Object.keys(arrival?.message ?? {}) }
+    // Whether it came without a time is all that tells them apart.
+    return { ...arrival, isUnstamped: undefined, keys: Object.keys(arrival?.message ?? {}) }
   } catch (error) {
     if (error instanceof AppError) return { code: error.code, message: error.message, issues: error.issues }
     throw error

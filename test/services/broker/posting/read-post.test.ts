@@ -22,7 +22,7 @@ describe('a post', () => {
   it('takes the resource of the path before that of the body', () => {
     const { arrivals } = read({ resource: 'b', t: 1 }, 'a')
     expect(arrivals).toEqual([
-      { resource: 'a', message: { t: 1, timestamp: NOON }, text: `{"t":1,"timestamp":${NOON}}` },
+      { resource: 'a', message: { t: 1, timestamp: NOON }, text: `{"t":1,"timestamp":${NOON}}`, isUnstamped: true },
     ])
   })
 

@@ -107,12 +107,17 @@ async function lived(
     attempts: Object.fromEntries(attempts),
     // what waited when a onetime task was over, and when its last actuator answered, follow from latency
     look: {
-      info: { ...info, finishedTime: undefined, health: { ...info.health, dropped: undefined } },
+      info: { ...info, finishedTime: undefined, health: { ...counted(info.health), dropped: undefined } },
       view: view.filter(({ kind }) => kind !== 'actuator'),
     },
     broken,
     events: laneLines(events, given.rule),
   }
+}
+
+/** Without counts of nothing: whether a onetime task was over when a stamped message came follows from latency, too. */
+function counted(health: object): object {
+  return Object.fromEntries(Object.entries(health).filter(([name, value]) => value !== 0 || name.startsWith('errors')))
 }
 
 const atOnce = (given: LatencyCase) => lived(given, () => 'at once')
