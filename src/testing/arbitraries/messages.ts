@@ -142,20 +142,32 @@ function streamOf(
 ): readonly Message[] {
   const all = steps.flatMap((step) => Array.from({ length: 1 + step.repeat }, () => step)).slice(0, maxLength)
   const span = all.reduce((sum, { gap }) => sum + gap, 0)
-  const memory = new Map<string, unknown>()
+  let memory: ReadonlyMap<string, unknown> = new Map()
+  const taken = new Set<string>()
   let now = Math.round(start.at - span * start.inside)
   let before: Step | undefined
+  const draw = ({ body, trouble, lateness, broken }: Step): Message => {
+    const skew = skews[options.resources.indexOf(body.resource)] ?? 0
+    // Two equal messages of one time would be a duplicate: the second comes a millisecond later
+    for (; ; now++) {
+      const timestamp = Math.round(now + skew - (trouble === 'late' ? lateness : 0))
+      const after = new Map(memory)
+      const drawn = valuesOf(body, options, now, after)
+      const values = trouble === 'nan' ? withNaN(drawn, broken) : drawn
+      const message: Message = { resource: body.resource, timestamp, ...values }
+      const identity = JSON.stringify(message)
+      if (taken.has(identity)) continue
+      taken.add(identity)
+      memory = after
+      return message
+    }
+  }
   const messages = all.flatMap((step): Message[] => {
     now += step.gap
-    const { body, trouble, lateness, broken } = step
-    const skew = skews[options.resources.indexOf(body.resource)] ?? 0
-    const timestamp = Math.round(now + skew - (trouble === 'late' ? lateness : 0))
-    const drawn = valuesOf(body, options, now, memory)
-    const values = trouble === 'nan' ? withNaN(drawn, broken) : drawn
-    const message: Message = { resource: body.resource, timestamp, ...values }
+    const message = draw(step)
     const isRepeated = step === before
     before = step
-    return trouble === 'duplicate' && !isRepeated ? [message, message] : [message]
+    return step.trouble === 'duplicate' && !isRepeated ? [message, message] : [message]
   })
   return messages.slice(0, maxLength)
 }

@@ -57,6 +57,15 @@ describe('a disturbance', () => {
 })
 
 describe('messageStreams', () => {
+  it.each([[[]], [['late']], [['skew', 'missing']], [['nan', 'late']]] satisfies [Disturbance[]][])(
+    'holds no reading twice by chance, with %j',
+    (disturbances) => {
+      for (const stream of sample({ metrics: { on: fc.boolean() }, disturbances })) {
+        expect(new Set(stream.map((message) => JSON.stringify(message))).size).toBe(stream.length)
+      }
+    },
+  )
+
   it('gives each resource its own metrics', () => {
     const streams = sample({ resources: ['a', 'b'], byResource: { b: { level: fc.nat(3) } }, disturbances: [] }, 50)
     for (const message of streams.flat()) expect('level' in message).toBe(message.resource === 'b')
