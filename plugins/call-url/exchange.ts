@@ -106,7 +106,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'cannot be reached',
 }
 
-/** The text of a transport's error may repeat the URL or a header, so only its code or kind is told. */
+/** The text of a transport's error may repeat the URL or a header: only its code or kind is reported. */
 function reasonOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   const reason = Object.hasOwn(REASONS, code) ? REASONS[code] : undefined

@@ -37,7 +37,7 @@ export const helloWorld = definePlug({
     },
     reading: {
       type: 'string',
-      description: 'a number of the message that the greeting tells; none when left out',
+      description: 'a number of the message to add to the greeting; none when left out',
       example: 'temperature',
     },
   },

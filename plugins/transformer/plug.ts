@@ -21,7 +21,7 @@ export function createTransformer(sandbox: Sandbox): Plug {
     compatible: '>=1.0.0 <3',
     kind: 'sensor',
     description:
-      'Makes raw data by an expression that gives an object. Gives Error, and no failure, when a value is missing or the result is no object of plain JSON.',
+      'Makes raw data by an expression that returns an object. Returns Error, not a failure, when a value is missing or the result is not an object of plain JSON.',
     category: 'Data',
     parameters: [],
     states: ['Success', 'Error'],

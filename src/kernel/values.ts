@@ -87,9 +87,9 @@ export function ordered(a: unknown, b: unknown): Ordered {
 export function whyNoNumber(value: unknown): string {
   if (typeof value === 'string') {
     if (value.trim() === '') return 'is an empty text, so nothing can be said'
-    return `is the text ${JSON.stringify(value.slice(0, 40))}, which is no plain decimal such as 21.5`
+    return `is the text ${JSON.stringify(value.slice(0, 40))}, which is not a plain decimal such as 21.5`
   }
-  if (typeof value === 'boolean') return `is ${value}, which is no number`
+  if (typeof value === 'boolean') return `is ${value}, which is not a number`
   if (typeof value === 'object' && value !== null) return `is ${Array.isArray(value) ? 'a list' : 'an object'}`
   return whyUnknown(value)
 }

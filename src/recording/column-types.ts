@@ -18,7 +18,7 @@ const MAX_SHOWN = 60
 /** For people: why it is a column of texts, and how it would be one of numbers. */
 export function mixedText({ metric, cell }: MixedColumn): string {
   const shown = JSON.stringify(cell.length > MAX_SHOWN ? `${cell.slice(0, MAX_SHOWN)}...` : cell)
-  return `${metric} is read as text, because ${shown} is no plain decimal; --types ${metric}=number reads numbers`
+  return `${metric} is read as text, because ${shown} is not a plain decimal; --types ${metric}=number reads numbers`
 }
 
 /** What a cell says of its column. */

@@ -134,7 +134,7 @@ function typedValue(value: unknown, type: ValueType, metric: string): unknown {
   if (type === 'json' || typeof value === (type === 'text' ? 'string' : type)) return value
   if (type === 'text' && (typeof value === 'number' || typeof value === 'boolean')) return String(value)
   if (typeof value === 'string') return cellValue(value, type, metric)
-  return new CellFault(`${metric} is ${JSON.stringify(value)}, which is no ${type}`, `leave it out of --types`)
+  return new CellFault(`${metric} is ${JSON.stringify(value)}, which is not of type ${type}`, `leave it out of --types`)
 }
 
 function notJson(text: string, line: number): LineProblem {

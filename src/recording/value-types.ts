@@ -20,7 +20,7 @@ export function readValueTypes(text: string): ValueTypes | { readonly problem: s
   for (const part of text.split(',')) {
     const equals = part.lastIndexOf('=')
     const [name, type] = [part.slice(0, Math.max(0, equals)).trim(), part.slice(equals + 1).trim()]
-    if (name === '' || !isValueType(type)) return { problem: `"${part.slice(0, 80)}" is no type of a metric` }
+    if (name === '' || !isValueType(type)) return { problem: `"${part.slice(0, 80)}" is not a type of a metric` }
     if (FORBIDDEN_KEYS.has(name)) return { problem: `a metric cannot be named "${name}"` }
     if (types.has(name)) return { problem: `${name} is named twice` }
     types.set(name, type)

@@ -120,7 +120,7 @@ it.each([
   [null, 'is null, so nothing can be said'],
   [Number.NaN, 'is NaN, so nothing can be said'],
   [' ', 'is an empty text, so nothing can be said'],
-  ['0123', 'is the text "0123", which is no plain decimal such as 21.5'],
-  [true, 'is true, which is no number'],
+  ['0123', 'is the text "0123", which is not a plain decimal such as 21.5'],
+  [true, 'is true, which is not a number'],
   [[], 'is a list'],
 ])('says why %j is no number', (value, why) => expect(whyNoNumber(value)).toBe(why))

@@ -179,7 +179,7 @@ describe('a message of NDJSON', () => {
       wrong: [],
     })
     expect((await read('{"timestamp":0,"a":{}}', { types: typed('a=number') })).wrong).toEqual([
-      '1: a is {}, which is no number; leave it out of --types',
+      '1: a is {}, which is not a number; leave it out of --types',
     ])
   })
 })
@@ -275,11 +275,11 @@ describe('the bytes of a file', () => {
 
 describe('types that are named', () => {
   it.each([
-    ['serial', '"serial" is no type of a metric'],
-    ['serial=word', '"serial=word" is no type of a metric'],
+    ['serial', '"serial" is not a type of a metric'],
+    ['serial=word', '"serial=word" is not a type of a metric'],
     ['a=text,a=number', 'a is named twice'],
     ['__proto__=text', 'a metric cannot be named "__proto__"'],
-    ['', '"" is no type of a metric'],
+    ['', '"" is not a type of a metric'],
   ])('%s is refused', (text, problem) => {
     expect(readValueTypes(text)).toEqual({ problem })
   })

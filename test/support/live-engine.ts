@@ -1,5 +1,5 @@
 /** One task on a virtual clock that stands at 0, with everything that happens written down. */
-import type { Engine, StartSettings, Task } from '../../src/core/engine/api.ts'
+import type { Engine, SavedTask, StartSettings, Task } from '../../src/core/engine/api.ts'
 import type { EngineEvent, EventType, FiredEvent } from '../../src/core/engine/events.ts'
 import type { Rule, Template } from '../../src/core/rule/rule.ts'
 import { createEngine, VirtualClock, type CreateEngineOptions } from '../../src/index.ts'
@@ -58,12 +58,19 @@ export async function live(
   return handle(base, task)
 }
 
-/** Another engine that goes on with a saved task, as after a restart. It shares the plugs and the record of events. */
-export async function restarted(before: Live, at = before.clock.now()): Promise<Live> {
-  const saved: unknown = JSON.parse(JSON.stringify(before.task.save()))
+/**
+ * Another engine that goes on with a saved task, as after a restart. It shares the plugs and the record of events. `changed`:
+ * the task as another version would have saved it.
+ */
+export async function restarted(
+  before: Live,
+  at = before.clock.now(),
+  changed: (saved: SavedTask) => SavedTask = (saved) => saved,
+): Promise<Live> {
+  const saved = changed(JSON.parse(JSON.stringify(before.task.save())) as SavedTask)
   await before.engine.close()
   const base = liveEngine({ clock: new VirtualClock(at), scripted: before.plugs })
-  const task = await base.engine.restore(saved as ReturnType<Task['save']>)
+  const task = await base.engine.restore(saved)
   await promisesSettled()
   base.clock.advanceTo(at)
   await promisesSettled()

@@ -8,9 +8,9 @@
  *   cool-down, the only one that leads to them
  * SHAPE-2 observations are never evicted; no sensor has a clock of its own
  * SHAPE-3 no node fetches, loops or pauses; the task is not onetime and does not count its clock from the end of work
- * SHAPE-4 actuators stand after the last sensor whose plug is called, and after all when triggers run some: others after
- *   them are worked out, which nobody can tell from working them out before. An actuator that looks at its task sees half
- *   a message
+ * SHAPE-4 actuators stand after the last sensor whose plug is called, and after every sensor when triggers run some.
+ *   Sensors without a call have no effects, so working them out before the actuators is equivalent. An actuator that
+ *   reads the state of its task sees the message half evaluated
  * SHAPE-5 at most 30 bits of states and edges of triggers, of which at most 8 decide gates and triggers
  */
 import type { Graph, GraphNode, PlugCall, SensorNode, TriggerEdge } from '../graph/graph.ts'

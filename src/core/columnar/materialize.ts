@@ -4,7 +4,7 @@
  */
 import { UNKNOWN } from '../graph/graph.ts'
 import type { Outcome } from '../engine/call-plug.ts'
-import type { Answer } from '../plug/result.ts'
+import { NO_ANSWER } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
 import { SILENT, type Sink, type TaskModel } from '../task/run.ts'
 import { setBits } from '../task/fire.ts'
@@ -39,17 +39,6 @@ import type { RowStore } from './row-store.ts'
 import { originOf, setStanding, standingSensors } from './standing-nodes.ts'
 import { remember } from '../task/stream.ts'
 import type { BatchTask, RowHandle } from './row-handle.ts'
-
-/** What a call without an answer gave. */
-export const NO_ANSWER: Answer = {
-  ok: true,
-  state: UNKNOWN,
-  rawData: undefined,
-  internalState: undefined,
-  message: undefined,
-  after: undefined,
-  then: undefined,
-}
 
 /** Called sensors gave the raw data that their row has, as far as anybody can tell: by position, as bits. */
 const ALL_GAVE = -1

@@ -1,6 +1,6 @@
 /** One message through the state machine itself, with nobody listening: how a task's full state is made of a row. */
 import type { Outcome } from '../engine/call-plug.ts'
-import { nextCall } from '../task/evaluation.ts'
+import { nextCall } from '../task/advance.ts'
 import type { Message } from '../task/origin.ts'
 import { noteArrival } from '../task/readings/admit.ts'
 import type { DataInput } from '../task/readings/reorder.ts'

@@ -2,10 +2,10 @@
  * Tells what fired, or was held back, in messages that rows take, event by event, while the rows stay rows. When all who
  * want to know are told when the input is done, records are made instead (firing-recorder.ts).
  *
- * ROWEVENT-1 a row tells the same events as the state machine would, with the same bytes, in the same order, and at the
- *   same point relative to calls of plugs: each actuator before its own call.
- * ROWEVENT-2 whoever looks at a task while an event of its row is told sees it as it is in the midst of the state
- *   machine's step; the row goes on as if nobody had looked.
+ * ROWEVENT-1 a row emits the events of the state machine, with the same bytes, in the same order, and at the same point
+ *   relative to calls of plugs: each actuator before its own call.
+ * ROWEVENT-2 a subscriber that reads the task while the row emits an event sees the state that the task has in the
+ *   middle of the state machine's step; the read does not change the row.
  */
 import { FIRED, HELD } from '../engine/event-filter.ts'
 import type { ExecutorHost } from '../engine/executor.ts'

@@ -4,17 +4,6 @@ import type { Message } from '../task/origin.ts'
 import type { Outcome } from './call-plug.ts'
 import type { KeptMessages } from './host-control.ts'
 
-/** Of a call that was not made. */
-export const NOTHING: Outcome = {
-  ok: true,
-  state: -1,
-  rawData: undefined,
-  internalState: undefined,
-  message: undefined,
-  after: undefined,
-  then: undefined,
-}
-
 export function isData({ input }: WaitingInput): boolean {
   return input.kind === 'data'
 }

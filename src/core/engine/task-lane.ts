@@ -11,9 +11,10 @@
  * LANE-4 what waits is bounded: the oldest message or call that waits is dropped, counted, and said in the log.
  */
 import type { Plug } from '../plug/plug.ts'
+import { NO_ANSWER } from '../plug/result.ts'
 import type { CarriedOver } from '../task/carry-over.ts'
 import { earliestAct, earliestDue } from '../task/due-timer.ts'
-import { nextCall } from '../task/evaluation.ts'
+import { nextCall } from '../task/advance.ts'
 import { armTimeout, place } from '../task/execution.ts'
 import type { Input, LaneInput, TimerKind, WaitingInput } from '../task/input.ts'
 import type { Message, Sent } from '../task/origin.ts'
@@ -22,8 +23,8 @@ import { dropEffect } from '../task/result.ts'
 import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
 import { isHeldAlready, noteArrival, readingTime, timeOfData } from '../task/readings/admit.ts'
-import type { DataInput, Held } from '../task/readings/reorder.ts'
-import { afterPass, goOnUnder, isClockTimer, isOver, ownTime, step } from '../task/step.ts'
+import type { DataInput, WaitingReading } from '../task/readings/reorder.ts'
+import { afterEvaluation, goOnUnder, isClockTimer, isOver, ownTime, step } from '../task/step.ts'
 import { TaskState } from '../task/task-state.ts'
 import { traceLog } from '../task/trace.ts'
 import { AheadCalls, type AheadCall } from './ahead-calls.ts'
@@ -36,7 +37,7 @@ import { isRendered, renderCall, renderingAsks, type Rendered } from './render-c
 import type { TaskHooks } from './task-hooks.ts'
 import type { TimerQueue } from './timer-queue.ts'
 import type { TimerOwner } from './timer-table.ts'
-import { isData, isFinal, keptPlaces, NOTHING } from './lane-inputs.ts'
+import { isData, isFinal, keptPlaces } from './lane-inputs.ts'
 import { makeRoom } from './make-room.ts'
 
 /** What a lane needs of its engine. */
@@ -163,7 +164,7 @@ export class TaskLane implements TaskRun {
   }
 
   /** Readings that were measured before what is taken next. */
-  #enterFirst(clock: number, list: readonly Held[]): void {
+  #enterFirst(clock: number, list: readonly WaitingReading[]): void {
     const { state } = this
     const others = state.waiting
     state.waiting = []
@@ -171,7 +172,7 @@ export class TaskLane implements TaskRun {
     state.waiting.push(...others)
   }
 
-  #enter(clock: number, { input, kept }: Held): void {
+  #enter(clock: number, { input, kept }: WaitingReading): void {
     this.#host.waiting.count--
     this.#hasDue = true
     if (!this.state.isFree) return this.#wait(clock, input, kept)
@@ -340,8 +341,8 @@ export class TaskLane implements TaskRun {
   #goOn(clock: number): void {
     do {
       this.#callAll()
-      // A call that stays open ends the pass without a step.
-      if (this.model.settings.type === 'onetime' || this.model.schedule?.fixedDelay === true) afterPass(this)
+      // A call that stays open ends the evaluation without a step.
+      if (this.model.settings.type === 'onetime' || this.model.schedule?.fixedDelay === true) afterEvaluation(this)
     } while (this.state.status === 'running' && this.state.holder === null && this.#takeNext(clock))
   }
 
@@ -509,7 +510,7 @@ export class TaskLane implements TaskRun {
   }
 
   #placed(execution: Execution, { rendered, items, touches }: Rendered): void {
-    if (rendered.length === 0) return this.#settle(execution, NOTHING, this.now)
+    if (rendered.length === 0) return this.#settle(execution, NO_ANSWER, this.now)
     execution.items = items ?? null
     execution.phase = 'queued'
     execution.wakeAt = Number.POSITIVE_INFINITY

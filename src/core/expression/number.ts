@@ -23,7 +23,7 @@ export interface CompiledNumber {
   readonly names: readonly string[]
   /**
    * The number now; a text counts as a plain decimal. Throws `BINDING` that names a value which is missing or unknown,
-   * `PLUG_FAILED` for what is no finite number.
+   * `PLUG_FAILED` for a value that is not a finite number.
    */
   read(context: Pick<PlugContext, 'streamValue' | 'lookup' | 'isNew' | 'now'>): NumberReading
 }

@@ -174,7 +174,7 @@ function measuredOrder(left: Side, right: Side, within: CompareWithin): Code {
   }
 }
 
-/** The value of a side; `largest` of the run is its largest operand, 0 for what is no sum. */
+/** The value of a side; `largest` of the run is its largest operand, 0 unless it is a sum. */
 function sizedValue({ code, measured }: Side, run: Run, frame: Parameters<Code>[1]): unknown {
   if (measured) return measured(run, frame)
   const value = code(run, frame)

@@ -51,7 +51,7 @@ export function readAnswer(plug: Plug, answer: unknown): Answer | BadAnswer {
 /** `path`: of the answer in the whole one, with its dot. */
 function readStep(plug: Plug, answer: unknown, path: string, depth: number): Answer | BadAnswer {
   if (typeof answer === 'string') return answerOfState(plug, answer)
-  if (answer === undefined || answer === null) return NOTHING
+  if (answer === undefined || answer === null) return NO_ANSWER
   if (!isPlainObject(answer))
     return bad(plug, `answered ${shown(answer)}; give a state or an object such as { state, rawData }`)
 
@@ -108,7 +108,8 @@ function hasForbiddenKey(record: Record<string, unknown>): boolean {
   )
 }
 
-const NOTHING: Answer = Object.freeze(answerWith(-1))
+/** Of a plug that gave nothing, and of a call that was not made. */
+export const NO_ANSWER: Answer = Object.freeze(answerWith(-1))
 
 function answerOfState(plug: Plug, state: string): Answer | BadAnswer {
   const index = stateIndex(plug, state)

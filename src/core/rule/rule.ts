@@ -39,7 +39,7 @@ export interface PlugNode {
 }
 
 export interface Sensor extends PlugNode {
-  /** root sensors run in ascending order, with what follows from those of one number; default 1 */
+  /** root sensors run in ascending order, each number with the nodes that follow from it; default 1 */
   sequence?: number
   /** default true: run when data for `resource` arrives. A trigger's destination runs on data only when this is written out */
   dataTrigger?: boolean

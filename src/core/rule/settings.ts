@@ -47,7 +47,7 @@ export type SharedSettings = Omit<NormalSettings, 'resource' | 'name'>
 /**
  * Fills in the defaults. `frequency` (ms) wins over `pollingInterval` (s). Settings that the type does not read are
  * left out. Without a type the clock that is given decides, and without a clock the task is `reactive`.
- * Throws `VALIDATION` when `maxLateness` or `reorder` is no duration; for everything else, give it checked settings.
+ * Throws `VALIDATION` when `maxLateness` or `reorder` is not a duration; for everything else, give it checked settings.
  */
 export function normalizeSettings(settings: TaskSettings): NormalSettings {
   const type = settings.type ?? typeOfClock(settings)

@@ -126,7 +126,9 @@ function mapped<T extends object>(
 function inputFor({ byLabel }: Graph, input: SavedInput): SavedInput[] {
   if (input.kind === 'data') return [input]
   if (input.kind === 'tick') {
-    const nodes = input.nodes.filter((label) => label === null || byLabel.get(label)?.kind === 'sensor')
+    const nodes = (input.nodes ?? [input.node ?? null]).filter(
+      (label) => label === null || byLabel.get(label)?.kind === 'sensor',
+    )
     return nodes.length === 0 ? [] : [{ ...input, nodes }]
   }
   const node = byLabel.get(input.node)

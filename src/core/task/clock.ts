@@ -149,7 +149,7 @@ function held(run: TaskRun, node: SensorNode | null, reason: 'queue' | 'overlap'
 
 /** Whether something that this clock began is in flight, or waits for its turn. */
 function isBusy(run: TaskRun, node: SensorNode | null): boolean {
-  if (isInPass(run, node)) return true
+  if (isInEvaluation(run, node)) return true
   for (const execution of run.state.inFlight) if (isWorkOf(execution.origin, node)) return true
   return run.state.waiting.some(({ input }) => input.kind === 'tick' && input.nodes.includes(node))
 }
@@ -159,11 +159,11 @@ function isAtWork(run: TaskRun, node: SensorNode | null): boolean {
   for (const execution of run.state.inFlight) {
     if (isWork(execution) && isWorkOf(execution.origin, node)) return true
   }
-  return isInPass(run, node)
+  return isInEvaluation(run, node)
 }
 
-/** Whether the pass at hand runs what this clock began. */
-function isInPass({ state: { evaluation } }: TaskRun, node: SensorNode | null): boolean {
+/** Whether the evaluation at hand runs what this clock began. */
+function isInEvaluation({ state: { evaluation } }: TaskRun, node: SensorNode | null): boolean {
   for (const origin of evaluation?.selected.values() ?? []) if (isWorkOf(origin, node)) return true
   return false
 }

@@ -1,121 +1,63 @@
-/**
- * One pass of an input through the nodes of a rule, in the order that was fixed when the rule was compiled. The pass looks
- * only at nodes that the input runs and at what follows from them; it stops for each call and goes on with the answer.
- *
- * EVAL-1 an input runs a sensor, decides a gate and fires a destination at most once.
- * EVAL-2 a gate is decided after all its parents, from their states at that moment.
- * EVAL-3 what an item of a loop sets off is a pass of its own, after the pass of the input.
- */
-import type { GateNode, GraphNode, SensorNode } from '../graph/graph.ts'
-import { decide } from '../graph/relations.ts'
-import { begin, enqueue, supersede } from './execution.ts'
-import { fireDestination } from './fire.ts'
-import { settle } from './observe.ts'
+/** The agenda of an evaluation: which nodes an input still has to visit, and which it has touched. */
+import { idOf } from '../graph/evaluation-order.ts'
+import type { EvaluationOrder, GraphNode, ObservableNode, SensorNode } from '../graph/graph.ts'
 import type { Origin } from './origin.ts'
-import { beginEvaluation, nodeAt, positionOf, touchNode } from './pass.ts'
-import { applyFollow, wake } from './result.ts'
 import type { TaskRun } from './run.ts'
-import { observedState, sensorState, type Evaluation, type Execution, type Touch } from './state.ts'
-import { traceGate } from './trace.ts'
+import type { Evaluation, Touch } from './state.ts'
 
-/** The next execution to call; undefined when nothing is to be called, or while the lane is held. */
-export function nextCall(run: TaskRun): Execution | undefined {
-  const { state } = run
-  if (state.work === null && state.evaluation === null) return undefined
-  for (;;) {
-    const execution = state.ready.shift() ?? (state.holder === null ? nextInPass(run) : null)
-    if (execution === null) return undefined
-    if (!execution.isInFlight) continue
-    execution.phase = 'called'
-    execution.calls++
-    if (execution.node.kind === 'sensor') state.holder = execution
-    return execution
-  }
-}
-
-function nextInPass(run: TaskRun): Execution | null {
-  advance(run)
-  return run.state.calls.shift()
-}
-
-/** Goes on with the pass at hand until a call is queued, the lane is held, or nothing is left to look at. */
-export function advance(run: TaskRun): void {
-  const { state } = run
-  while (state.evaluation !== null && state.holder === null && state.calls.isEmpty) {
-    const position = state.evaluation.agenda.shift()
-    if (position !== undefined) visit(run, state.evaluation, nodeAt(run, position))
-    else beginNextItem(run)
-  }
-}
-
-/** The pass is over: the next item of the first sensor with a loop begins another, or nothing is left. */
-function beginNextItem(run: TaskRun): void {
-  const { state } = run
-  state.evaluation = null
-  const looping = firstLooping(run)
-  if (looping !== undefined) beginEvaluation(run, { invocation: looping.invocation, due: [looping.node] })
-}
-
-interface Looping {
-  readonly node: SensorNode
+/** What an input runs: root sensors with what began each, and sensors of which something is due. */
+export interface EvaluationContents {
+  readonly selected?: ReadonlyMap<SensorNode, Origin>
+  readonly due?: Iterable<SensorNode>
   readonly invocation: number
 }
 
-/** The sensor with further items that stands first in the order. */
-function firstLooping(run: TaskRun): Looping | undefined {
-  let first: Looping | undefined
-  for (const { node, phase, invocation } of run.state.open) {
-    if (phase !== 'looping' || node.kind !== 'sensor') continue
-    if (first === undefined || positionOf(run, node) < positionOf(run, first.node)) first = { node, invocation }
+/** Begins the evaluation of an input; `advance` carries it out. */
+export function beginEvaluation(run: TaskRun, { selected, due = [], invocation }: EvaluationContents): Evaluation {
+  const evaluation: Evaluation = {
+    invocation,
+    selected: new Map(selected),
+    due: new Set(due),
+    agenda: [],
+    touched: new Map(),
   }
-  return first
+  for (const node of evaluation.selected.keys()) schedule(run, evaluation, node)
+  for (const node of evaluation.due) schedule(run, evaluation, node)
+  run.state.evaluation = evaluation
+  return evaluation
 }
 
-function visit(run: TaskRun, evaluation: Evaluation, node: GraphNode): void {
-  if (node.kind === 'gate') return decideGate(run, evaluation, node)
-  const hasFired = fireDestination(run, evaluation, node)
-  if (hasFired || node.kind === 'actuator') return
-  const origin = evaluation.selected.get(node)
-  if (origin !== undefined) runRoot(run, evaluation, node, origin)
-  else if (evaluation.due.has(node)) takeDue(run, node)
-}
-
-function runRoot(run: TaskRun, { invocation }: Evaluation, node: SensorNode, origin: Origin): void {
-  const { running } = sensorState(run.state, node)
-  if (running !== null) supersede(run, running)
-  begin(run, node, invocation, origin, null)
-}
-
-/** A result that was held back, a pause that ends, or the next item of a loop. */
-function takeDue(run: TaskRun, node: SensorNode): void {
-  const { follow, running } = sensorState(run.state, node)
-  if (running === null) {
-    if (follow !== null) applyFollow(run, node, follow)
-  } else if (running.phase === 'looping' || (running.phase === 'paused' && running.resumed)) enqueue(run, running)
-  else if (running.phase === 'holding' || running.phase === 'paused') wake(run, running)
-}
-
-function decideGate(run: TaskRun, evaluation: Evaluation, gate: GateNode): void {
-  const touch = lastTouch(run, evaluation, gate)
-  if (touch === undefined) return
-  const observed = observedState(run.state, gate)
-  settle(observed, decide(gate, run.state.observed, run.model.settings.gatesNeedFullObservation), run.now)
-  if (observed.previous !== observed.state) {
-    traceGate(run, touch.invocation, gate, observed.previous, observed.state)
+/** Notes that the input at hand observed, evaluated or ran a node, and schedules its followers. */
+export function touchNode(run: TaskRun, node: ObservableNode, touch: Touch): void {
+  const { evaluation } = run.state
+  if (evaluation === null) return
+  evaluation.touched.set(node, touch)
+  for (const follower of node.followers) {
+    if (touch.isObserved || follower.kind !== 'gate') schedule(run, evaluation, follower)
   }
-  touchNode(run, gate, touch)
 }
 
-/** What the last of a gate's parents that the input observed or evaluated goes back to. */
-function lastTouch(run: TaskRun, { touched }: Evaluation, gate: GateNode): Touch | undefined {
-  let last: Touch | undefined
-  let lastPosition = -1
-  for (const parent of gate.parents) {
-    const touch = touched.get(parent)
-    const position = positionOf(run, parent)
-    if (touch === undefined || !touch.isObserved || position < lastPosition) continue
-    last = touch
-    lastPosition = position
-  }
-  return last === undefined ? undefined : { ...last, hasSucceeded: true }
+function schedule(run: TaskRun, { agenda }: Evaluation, node: GraphNode): void {
+  const position = positionOf(run, node)
+  let at = agenda.length
+  while (at > 0 && (agenda[at - 1] ?? 0) > position) at--
+  if (agenda[at - 1] !== position) agenda.splice(at, 0, position)
+}
+
+/** Where a node stands in the order of evaluation. */
+export function positionOf({ model }: TaskRun, node: GraphNode): number {
+  return orderOf(model).positions[idOf(model.graph, node)] ?? -1
+}
+
+export function nodeAt({ model }: Pick<TaskRun, 'model'>, position: number): GraphNode {
+  return orderOf(model).nodes[position] as GraphNode // positions come from the same order
+}
+
+function orderOf({ graph: { orders }, settings }: TaskRun['model']): EvaluationOrder {
+  return settings.parallel ? orders.parallel : orders.serial
+}
+
+/** Leaves out root sensors that the evaluation has not reached yet. */
+export function leaveOut({ state: { evaluation } }: TaskRun, which: (origin: Origin) => boolean): void {
+  for (const [node, origin] of evaluation?.selected ?? []) if (which(origin)) evaluation?.selected.delete(node)
 }

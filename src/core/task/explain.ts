@@ -2,7 +2,7 @@
 import { AppError } from '../../kernel/errors.ts'
 import type { Why } from '../engine/events.ts'
 import { ANY, UNKNOWN, type DestinationNode, type ObservableNode, type TriggerEdge } from '../graph/graph.ts'
-import { isUnconditional, match } from './fire.ts'
+import { edgeBits, isUnconditional, match } from './fire.ts'
 import { smallestChange } from './needs.ts'
 import type { TaskRun } from './run.ts'
 import { destinationState, observedState, sensorState, stateName, type Destination, type Observed } from './state.ts'
@@ -86,14 +86,17 @@ function destinationOf(run: TaskRun, label: string): DestinationNode {
 /** A trigger's condition for people. */
 export function conditionText(trigger: TriggerEdge): string {
   const { source, states, change, begins, ends } = trigger
-  const namesOf = (set: readonly boolean[]): string => source.states.filter((_, i) => set[i]).join(' or ')
   const parts: string[] = []
-  if (states) parts.push(`${source.label} is ${namesOf(states)}`)
+  if (states) parts.push(`${source.label} is ${namesOf(source, states)}`)
   if (change)
     parts.push(`${source.label} changes from ${endText(source, change.from)} to ${endText(source, change.to)}`)
-  if (begins) parts.push(`${source.label} begins to be ${namesOf(begins)}`)
-  if (ends) parts.push(`${source.label} ends to be ${namesOf(ends)}`)
+  if (begins) parts.push(`${source.label} enters ${namesOf(source, begins)}`)
+  if (ends) parts.push(`${source.label} leaves ${namesOf(source, ends)}`)
   return parts.length > 0 ? parts.join(', or ') : `${source.label} ran`
+}
+
+function namesOf({ states }: ObservableNode, set: readonly boolean[]): string {
+  return states.filter((_, i) => set[i]).join(' or ')
 }
 
 function endText(source: ObservableNode, state: number): string {
@@ -137,7 +140,7 @@ function sourceObstacles(run: TaskRun, trigger: TriggerEdge): Obstacle[] {
     return sensorState(run.state, source).collectedTime === -1 ? unknownSources(run, source) : errorOf(run, source)
   }
   if (observed.state === UNKNOWN) return unknownSources(run, source)
-  if (match(trigger, observed, edgeBits(run, trigger)) !== undefined) return errorOf(run, source)
+  if (match(trigger, observed, edgeBits(run.state, trigger)) !== undefined) return errorOf(run, source)
   return [...errorOf(run, source), mismatch(run, trigger, observed)]
 }
 
@@ -147,7 +150,7 @@ function mismatch(run: TaskRun, trigger: TriggerEdge, observed: Observed): Obsta
   const state = stateName(source, observed.state) ?? ''
   const about = { node: source.label, ...since(observed.since) }
   if (begins?.[observed.state] === true) {
-    const message = `${source.label} is ${state} as at the last firing; it fires when that begins again`
+    const message = `${source.label} is ${state} since the last firing; it has to leave ${namesOf(source, begins)} first`
     return { reason: 'unchanged', ...about, message }
   }
   const arrived = change !== undefined && (change.to === ANY || change.to === observed.state)
@@ -218,7 +221,7 @@ function since(time: number): { since?: number } {
 function needsOf(run: TaskRun, trigger: TriggerEdge): { node: string; state: string }[] | null {
   const { source } = trigger
   const observed = observedState(run.state, source)
-  if (observed.state !== UNKNOWN && match(trigger, observed, edgeBits(run, trigger)) !== undefined) return []
+  if (observed.state !== UNKNOWN && match(trigger, observed, edgeBits(run.state, trigger)) !== undefined) return []
   const wanted = wantedStates(run, trigger, observed)
   if (wanted.length === 0) return null
   const needs = smallestChange(source, wanted, run.state.observed, run.model.settings.gatesNeedFullObservation)
@@ -230,11 +233,6 @@ function wantedStates(run: TaskRun, trigger: TriggerEdge, observed: Observed): n
   const before = observed.state === UNKNOWN ? observed.memory : observed.state
   return trigger.source.states.flatMap((_, state) => {
     const next: Observed = { ...observed, state, previous: observed.state, before }
-    return match(trigger, next, edgeBits(run, trigger)) === undefined ? [] : [state]
+    return match(trigger, next, edgeBits(run.state, trigger)) === undefined ? [] : [state]
   })
-}
-
-function edgeBits({ state }: TaskRun, trigger: TriggerEdge): number {
-  const { destination } = trigger
-  return destinationState(state, destination).edges[destination.incoming.indexOf(trigger)] ?? 0
 }

@@ -13,6 +13,7 @@ import {
   type Held,
   type Holding,
   type Match,
+  type NodeStates,
   type Observed,
   type Touch,
 } from './state.ts'
@@ -46,13 +47,19 @@ export function fireDestination(run: TaskRun, { touched }: Evaluation, node: Des
     if (isWork(atWork)) return hold(run, trigger, touch, 'overlap')
     supersede(run, atWork)
   }
-  for (const [place, one] of node.incoming.entries()) if (hasHeld(holding, one)) noteFired(run, destination, place, one)
+  for (const one of holding) noteFired(run, destination, one)
   const also = holding.length === 1 ? NOTHING_ELSE : holding.filter((one) => one !== first)
-  begins(run, destination, first, also, touch)
+  beginFiring(run, destination, first, also, touch)
   return true
 }
 
-function begins(run: TaskRun, destination: Destination, first: Holding, also: readonly Holding[], touch: Touch): void {
+function beginFiring(
+  run: TaskRun,
+  destination: Destination,
+  first: Holding,
+  also: readonly Holding[],
+  touch: Touch,
+): void {
   const { trigger } = first
   const { invocation, origin, via } = touch
   const execution = begin(run, trigger.destination, invocation, origin, { trigger, time: run.now, earlier: via })
@@ -72,10 +79,6 @@ function coolUntil({ firedAt }: Destination, { policyMs }: TriggerEdge): number 
 /** Of triggers that are all held back, the one that may fire first. */
 function earliest(destination: Destination, holding: readonly Holding[]): Holding {
   return holding.reduce((a, b) => (coolUntil(destination, b.trigger) < coolUntil(destination, a.trigger) ? b : a))
-}
-
-function hasHeld(holding: readonly Holding[], trigger: TriggerEdge): boolean {
-  return holding.some((one) => one.trigger === trigger)
 }
 
 /** Whether a trigger holds in an input that touched its source; brings the bits of its edges up to date. */
@@ -140,18 +143,27 @@ export function firedBits({ begins: entered, ends }: TriggerEdge, state: number,
   return ends !== undefined && ends[state] !== true ? begun & ~MAY_END : begun
 }
 
-function noteFired(run: TaskRun, destination: Destination, place: number, trigger: TriggerEdge): void {
+function noteFired(run: TaskRun, destination: Destination, { trigger }: Holding): void {
   if (!hasEdges(trigger)) return
   const { state } = observedState(run.state, trigger.source)
-  setBits(destination, place, firedBits(trigger, state, destination.edges[place] ?? 0))
+  setBits(destination, edgePlace(trigger), firedBits(trigger, state, edgeBits(run.state, trigger)))
+}
+
+/** Place of a trigger among those to its destination. */
+function edgePlace(trigger: TriggerEdge): number {
+  return trigger.destination.incoming.indexOf(trigger)
+}
+
+/** The bits of a trigger's edges as they are. */
+export function edgeBits(state: NodeStates, trigger: TriggerEdge): number {
+  return destinationState(state, trigger.destination).edges[edgePlace(trigger)] ?? 0
 }
 
 /** A trigger that is new to a running task: it has not begun, and may end when its source was last in that set. */
 export function beginEdges(run: TaskRun, trigger: TriggerEdge): void {
   if (!hasEdges(trigger)) return
   const { memory } = observedState(run.state, trigger.source)
-  const place = trigger.destination.incoming.indexOf(trigger)
-  setBits(destinationState(run.state, trigger.destination), place, seenBits(trigger, memory, 0))
+  setBits(destinationState(run.state, trigger.destination), edgePlace(trigger), seenBits(trigger, memory, 0))
 }
 
 /** Bits are replaced, never changed, so that copies of a state may share them. */

@@ -1,7 +1,7 @@
 /** How a state becomes known and unknown again, and what that does to the gates behind it. */
 import { UNKNOWN, type GateNode, type Plan, type SensorNode } from '../graph/graph.ts'
 import { decide } from '../graph/relations.ts'
-import { touchNode } from './pass.ts'
+import { touchNode } from './evaluation.ts'
 import { lagOf, type TaskRun } from './run.ts'
 import { observedState, sensorState, type Observed, type Touch } from './state.ts'
 import { traceEvicted, traceState } from './trace.ts'

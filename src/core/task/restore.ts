@@ -14,7 +14,7 @@ import { setBits } from './fire.ts'
 import { sentOf, type Origin } from './origin.ts'
 import { decodeNumbers } from './json-numbers.ts'
 import type { WaitingInput } from './input.ts'
-import { positionOf } from './pass.ts'
+import { positionOf } from './evaluation.ts'
 import { withoutStamp } from './readings/reading.ts'
 import { Readings } from './readings/readings.ts'
 import type { TaskRun } from './run.ts'
@@ -50,6 +50,8 @@ export type OpenExecutions = ReadonlyMap<number, Execution>
 type Order = ReadonlyMap<number, number>
 
 const NONE_OPEN: OpenExecutions = new Map()
+/** What does not belong to the input at hand. */
+const WAITS: ReadonlySet<SavedExecution['phase']> = new Set(['holding', 'paused'])
 
 /**
  * Fills `run.state` from a saved one, asks for every timer again, and queues what was being called, oldest first,
@@ -120,7 +122,8 @@ export function restoreState(run: TaskRun, given: SavedState, open: OpenExecutio
   }
   const executing = saved.executing ?? []
   for (const one of executing) restoreExecution(run, one, names, open)
-  if (saved.evaluation !== undefined) state.evaluation = restoreEvaluation(run, saved.evaluation, names)
+  const evaluation = saved.evaluation ?? earlierWork(saved, names)
+  if (evaluation !== undefined) state.evaluation = restoreEvaluation(run, evaluation, names)
   restorePlaces(run, executing, orderOf(saved.behind), open)
   requeue(run, orderOf(saved.calls), open)
   state.arrived = saved.arrived ?? 0
@@ -189,7 +192,8 @@ function restoreInput(saved: SavedInput, names: Names): WaitingInput {
       return { time, number, input: { kind: 'data', messages, sent: sentOf(saved), arrived: saved.arrived }, kept }
     }
     case 'tick': {
-      const nodes = saved.nodes.map((label) => (label === null ? null : names.sensor(label)))
+      const labels = saved.nodes ?? [saved.node ?? null]
+      const nodes = labels.map((label) => (label === null ? null : names.sensor(label)))
       return { time, number, input: { kind: 'tick', nodes, scheduledAt: saved.scheduledAt } }
     }
     case 'push': {
@@ -348,6 +352,17 @@ function restoreHolding({ trigger: order, matched, from, to }: SavedHolding, nam
   const trigger = names.trigger(order)
   const { states } = trigger.source
   return { trigger, matched, from: names.state(states, from), to: names.state(states, to) }
+}
+
+/** The input at hand of a state saved before one evaluation per input: what is at work, and the sensors that were to follow. */
+function earlierWork({ executing = [], groups = [] }: SavedState, names: Names): SavedEvaluation | undefined {
+  const isAtWork = executing.some((one) => names.runnable(one.node).kind === 'sensor' && !WAITS.has(one.phase))
+  if (!isAtWork && groups.length === 0) return undefined
+  const selected = groups.flatMap(({ groups: all, position, origins: [origin = 0] }) =>
+    all.slice(position + 1).flatMap((labels) => labels.map((label): [string, number] => [label, origin])),
+  )
+  const invocation = groups.at(-1)?.invocation ?? executing.at(-1)?.invocation ?? 0
+  return { invocation, selected, due: [], agenda: selected.map(([label]) => label), touched: [] }
 }
 
 function restoreEvaluation(run: TaskRun, saved: SavedEvaluation, names: Names): Evaluation {

@@ -4,7 +4,7 @@ import type { Answer } from '../plug/result.ts'
 import { callAgain, cancel, end, enqueue, enqueueFirst, leavePlace, letGo, pause, wakeAt } from './execution.ts'
 import type { Origin } from './origin.ts'
 import { observe } from './observe.ts'
-import { leaveOut, touchNode } from './pass.ts'
+import { leaveOut, touchNode } from './evaluation.ts'
 import { lagOf, timeOf, type TaskRun } from './run.ts'
 import {
   actuatorState,
@@ -137,7 +137,7 @@ function finish(run: TaskRun, execution: Execution): void {
   if (hasMoreItems(execution)) {
     execution.item++
     execution.attempt = 0
-    if (execution.node.kind === 'sensor') waitForPass(run, execution, execution.node)
+    if (execution.node.kind === 'sensor') waitForEvaluation(run, execution, execution.node)
     else if (execution.touches !== null) callAgain(run, execution)
     else enqueue(run, execution)
     return
@@ -145,8 +145,8 @@ function finish(run: TaskRun, execution: Execution): void {
   end(run, execution)
 }
 
-/** The next item of a sensor's loop begins a pass of its own; until then others may touch what it touches. */
-function waitForPass(run: TaskRun, execution: Execution, node: SensorNode): void {
+/** The next item of a sensor's loop is evaluated by itself; until then others may touch what it touches. */
+function waitForEvaluation(run: TaskRun, execution: Execution, node: SensorNode): void {
   letGo(run, execution)
   leavePlace(run, execution)
   execution.touches = null

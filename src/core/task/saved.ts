@@ -1,7 +1,7 @@
 /** A task's state as plain JSON: labels and state names, never places in lists. What is not there has its default. */
 import type { Answer } from '../plug/result.ts'
 import type { Message, Origin } from './origin.ts'
-import type { Newest, ReadingCounts } from './readings/readings.ts'
+import type { NewestReading, ReadingCounts } from './readings/readings.ts'
 import type { Match, Phase, TaskStatus } from './state.ts'
 
 export interface SavedState {
@@ -27,8 +27,10 @@ export interface SavedState {
   gates: Record<string, SavedObserved>
   actuators: Record<string, SavedActuator>
   streams: Record<string, SavedStream>
-  /** the pass of the input at hand */
+  /** of the input at hand */
   evaluation?: SavedEvaluation
+  /** of states saved before one evaluation per input: root sensors that the input at hand was still to run, from `position` on */
+  groups?: { invocation: number; groups: string[][]; position: number; origins: number[] }[]
   executing?: SavedExecution[]
   /** ids of those that are to be called, in the order of their calls */
   calls?: number[]
@@ -49,7 +51,7 @@ export interface SavedState {
 export interface SavedReadings {
   time?: number
   clock?: number
-  newest: Record<string, Newest>
+  newest: Record<string, NewestReading>
   inRow?: Record<string, number>
   mixed?: string[]
   counts: ReadingCounts
@@ -84,8 +86,8 @@ export type SavedInput = { time: number; number: number } & (
       isHeld?: true
       root?: string
     }
-  /** null: the task's own clock */
-  | { kind: 'tick'; nodes: (string | null)[]; scheduledAt: number }
+  /** null: the task's own clock. `node`: of states saved before clocks of one time ticked together */
+  | { kind: 'tick'; nodes?: (string | null)[]; node?: string; scheduledAt: number }
   | { kind: 'push'; node: string; state?: string; rawData?: Record<string, unknown> }
   | { kind: 'run' | 'resume'; node: string }
 )

@@ -122,7 +122,7 @@ export interface Held {
 /**
  * queued: waits for its call. rendering: its properties wait for what they need. behind: an earlier call touches the
  * same. called: the plug has it. holding: a result waits for its time. retrying: waits for the next attempt.
- * paused: waits for a resume. looping: the next item of its loop waits for the end of the pass at hand.
+ * paused: waits for a resume. looping: the next item of its loop waits for the end of the evaluation at hand.
  */
 export type Phase = 'queued' | 'rendering' | 'behind' | 'called' | 'holding' | 'retrying' | 'paused' | 'looping'
 
@@ -165,14 +165,14 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   placedAt: number
 }
 
-/** The pass of one input through the nodes of the rule: what is still to be looked at, and what was touched. */
+/** The evaluation of one input: the nodes that are still to be visited, and those that it touched. */
 export interface Evaluation {
   readonly invocation: number
   /** root sensors that the input runs, with what began each */
   readonly selected: Map<SensorNode, Origin>
   /** sensors of which a result, a resume or an item of a loop is due in it */
   readonly due: Set<SensorNode>
-  /** positions in the order of the pass, ascending */
+  /** positions in the order of evaluation, ascending */
   readonly agenda: number[]
   readonly touched: Map<ObservableNode, Touch>
 }

@@ -26,12 +26,12 @@ import type { Input, TimerKind } from './input.ts'
 import type { CarriedOver } from './carry-over.ts'
 import { afterWork, beginClocks, clocksAreDue, startClocks } from './clock.ts'
 import { earliestDue, expiredBy, resultsDueBy } from './due-timer.ts'
-import { advance } from './evaluation.ts'
+import { advance } from './advance.ts'
 import { askForWake, enqueue, firstToWake } from './execution.ts'
 import { beginEdges } from './fire.ts'
 import { data, push, readingsData, rememberAll, runSensor, runTicks } from './invocation.ts'
 import { decideAnew, evict } from './observe.ts'
-import { beginEvaluation } from './pass.ts'
+import { beginEvaluation } from './evaluation.ts'
 import { admit, admitNone, timeOfData, type Admitted } from './readings/admit.ts'
 import { Readings } from './readings/readings.ts'
 import { answer, cancelAll, failed, wake } from './result.ts'
@@ -68,11 +68,11 @@ export function step(run: TaskRun, now: number, input: Input, at = now, clock = 
   take(run, input, admitted)
   if (state.status !== 'running') return
   advance(run)
-  afterPass(run)
+  afterEvaluation(run)
 }
 
 /** What the end of work sets off: the next tick of a fixed delay, and the end of a onetime task. */
-export function afterPass(run: TaskRun): void {
+export function afterEvaluation(run: TaskRun): void {
   if (run.state.status !== 'running') return
   afterWork(run)
   finishOnetime(run)
@@ -93,7 +93,7 @@ export function goOnUnder(run: TaskRun, { kept, edges }: Pick<CarriedOver, 'kept
     run.at,
   )
   advance(run)
-  afterPass(run)
+  afterEvaluation(run)
 }
 
 /** Whether an input serves work that is open, and comes when it comes. */
@@ -203,7 +203,7 @@ export function dueAt(run: TaskRun, kind: TimerKind, key: number): number {
   return sensor.follow === null ? Number.POSITIVE_INFINITY : sensor.follow.at + sensor.follow.lag
 }
 
-/** Evictions first; then what is due is observed in one pass. */
+/** Evicts first; then evaluates all results that are due at once. */
 function timers(run: TaskRun): void {
   for (const node of expiredBy(run, run.now)) evict(run, node)
   const due = resultsDueBy(run, run.now)

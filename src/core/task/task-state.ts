@@ -86,7 +86,7 @@ export class TaskState implements Work {
   readings: Readings | null = null
   /** invocations with a failed execution, among the last 64 */
   failures: readonly number[] = NONE
-  /** the pass of the input at hand; null: it is over */
+  /** of the input at hand; null: it is over */
   evaluation: Evaluation | null = null
   readonly #graph: Nodes
   readonly #resourceCount: number

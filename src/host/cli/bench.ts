@@ -21,7 +21,7 @@ export const defineBench: DefineCommand = (program, start) => {
       "resource of the task, and of messages that name none (default: the rule's own, or the only one)",
     )
     .option('--copies <n>', 'tasks of the rule, each with a resource and messages of its own', '1')
-    .option('--listen <names>', 'who listens, measured one by one: none, fired, all, why', 'none,fired,why')
+    .option('--listen <names>', 'subscribers to measure, one by one: none, fired, all, why', 'none,fired,why')
     .option('--rate <n>', 'messages a second at which lateness is measured (default: half of what a core takes)')
     .option('--rounds <n>', 'samples of each; a verdict needs 6', '6')
     .option('--seconds <s>', 'CPU time of a sample after its warm-up', '0.3')

@@ -9,8 +9,8 @@ export const defineClock: DefineCommand = (program, start) => {
     .summary('have a host return to the time of its machine')
     .description(
       "Has the running host that has the data folder take the time of its machine's clock at once, forward or back. " +
-        'A host whose clock was wrong for a while is ahead otherwise, until it has lost that by a tenth of the time; ' +
-        '/health tells by how much. Set the clock of the machine right first.',
+        'Without it, a host whose clock was ahead for a while runs a tenth slower until both agree; ' +
+        '/health reports the lead. Set the clock of the machine first.',
     )
     .requiredOption('--follow', 'take the time of the machine')
     .option('--data <folder>', 'the data folder of the host (REFLEXARC_DATA, default ./data)')

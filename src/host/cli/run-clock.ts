@@ -26,7 +26,7 @@ export async function runClock(
 ): Promise<0> {
   const folder = resolve(data ?? (env[OPTIONS.data.env] || OPTIONS.data.default))
   if (!existsSync(folder)) {
-    throw new AppError('USAGE', `--data: there is no folder ${folder}; name the data folder of a host`)
+    throw new AppError('USAGE', `--data: missing folder ${folder}; name the data folder of a host`)
   }
   orderFollowing(folder)
   const until = timers.elapsed() + PATIENCE_MS

@@ -86,7 +86,7 @@ function refuseWrong(store: StoreChoice | undefined, place: Place, tenant: strin
   }
   if (tenant !== undefined && !isTenant(tenant)) {
     problems.push(
-      `--tenant: "${tenant}" is no name of a tenant; write letters, digits, dots, - or _, and none of ".", ".." and "webscripts"`,
+      `--tenant: "${tenant}" is not a valid tenant name; write letters, digits, dots, - or _, and none of ".", ".." and "webscripts"`,
     )
   }
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))

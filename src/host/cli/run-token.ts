@@ -29,10 +29,10 @@ export async function runToken(
   const { tenant, subject, expires } = flags
   const folder = resolve(flags.data ?? (env[OPTIONS.data.env] || OPTIONS.data.default))
   const problems: string[] = []
-  if (!existsSync(folder)) problems.push(`--data: there is no folder ${folder}; name the data folder of a host`)
+  if (!existsSync(folder)) problems.push(`--data: missing folder ${folder}; name the data folder of a host`)
   if (!isTenant(tenant))
     problems.push(
-      `--tenant: "${tenant}" is no name of a tenant; write letters, digits, dots, - or _, and none of ".", ".." and "webscripts"`,
+      `--tenant: "${tenant}" is not a valid tenant name; write letters, digits, dots, - or _, and none of ".", ".." and "webscripts"`,
     )
   if (subject.trim() === '' || subject.length > 200) problems.push('--subject: write a name of 1 to 200 characters')
   const lifetime = secondsOf(expires, problems)

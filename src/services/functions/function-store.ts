@@ -122,7 +122,7 @@ export class FunctionStore {
     return assets
   }
 
-  /** Takes away contents that no version has any more. */
+  /** Deletes contents without a version. */
   async dropAssets(records: readonly AssetRecord[]): Promise<void> {
     const left = new Set(records.map(({ sha256 }) => sha256))
     for (const { assets } of (await this.indexed()).all()) for (const { sha256 } of assets) left.delete(sha256)

@@ -28,7 +28,7 @@ describe('number of a context', () => {
   it('says what is wrong, and what the message has instead', () => {
     expect(() => messageNumber(over({ value: null }), 'value')).toThrow('must be a number, but is null')
     expect(() => messageNumber(over({ value: '0123' }), 'value')).toThrow(
-      'is the text "0123", which is no plain decimal',
+      'is the text "0123", which is not a plain decimal',
     )
     expect(() => messageNumber(over({ other: 1 }), 'value')).toThrow('has no parameter "value"; it has other')
     expect(() => messageNumber(over({ value: 1e20 }), 'value')).toThrow('beyond 2^53')

@@ -75,7 +75,7 @@ describe('reflexarc keys', () => {
     expect(code).toBe(1)
     expect(stderr.trimEnd().split('\n')).toEqual([
       expect.stringMatching(/^error: --data: no host has kept anything in \S+ yet; /),
-      expect.stringMatching(/^error: --tenant: "_host" is no name of a tenant/),
+      expect.stringMatching(/^error: --tenant: "_host" is not a valid tenant name/),
     ])
     expect(readdirSync(empty.path)).toEqual([])
   })

@@ -175,8 +175,8 @@ describe('reflexarc token', () => {
     const { code, stderr } = await place.cli(['token', '--tenant', '_host', '--expires', 'soon', '--subject', ''])
     expect(code).toBe(1)
     expect(stderr.trimEnd().split('\n')).toEqual([
-      expect.stringMatching(/^error: --data: there is no folder \S+; name the data folder of a host$/),
-      expect.stringMatching(/^error: --tenant: "_host" is no name of a tenant/),
+      expect.stringMatching(/^error: --data: missing folder \S+; name the data folder of a host$/),
+      expect.stringMatching(/^error: --tenant: "_host" is not a valid tenant name/),
       expect.stringMatching(/^error: --subject: write a name/),
       expect.stringMatching(/^error: --expires: "soon" is not a duration/),
     ])

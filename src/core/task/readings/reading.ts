@@ -40,13 +40,13 @@ function readStamp({ timestamp }: Message): number | undefined {
 const MAX_KEPT = 16
 
 /** A reading that was taken: itself, or its identity after it came back from a saved state. */
-export type Known = Message | string
+export type KnownReading = Message | string
 
 /** What a sensor has taken last: the highest time so far, and the readings of that time. */
 export interface Taken {
   /** epoch ms */
   readonly time: number
-  readonly known: readonly Known[]
+  readonly known: readonly KnownReading[]
 }
 
 export type Verdict = 'taken' | 'late' | 'duplicate'
@@ -66,14 +66,14 @@ export function withReading(taken: Taken | null, time: number, message: Message 
   return taken.known.length >= MAX_KEPT ? taken : { time, known: [...taken.known, ...own] }
 }
 
-const NONE: readonly Known[] = []
+const NONE: readonly KnownReading[] = []
 
-function isSame(known: Known, message: Message): boolean {
+function isSame(known: KnownReading, message: Message): boolean {
   return typeof known === 'string' ? known === identityOf(message) : canonical(known) === canonical(message)
 }
 
 /** 64 bits of all that a message says, as text. */
-export function identityOf(known: Known): string {
+export function identityOf(known: KnownReading): string {
   if (typeof known === 'string') return known
   const text = canonical(known)
   return hex(hashText(text)) + hex(hashText(`${text.length}/${text}`))

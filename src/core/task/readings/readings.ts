@@ -10,7 +10,7 @@
 import { Reordering } from './reorder.ts'
 
 /** The newest reading of one resource. */
-export interface Newest {
+export interface NewestReading {
   /** epoch ms at which it was measured */
   readonly time: number
   /** ms that it took to come */
@@ -31,7 +31,7 @@ export class Readings {
   time: number
   /** epoch ms of the clock at which that input was there to be taken */
   clock: number
-  readonly newest = new Map<string, Newest>()
+  readonly newest = new Map<string, NewestReading>()
   /** late readings in a row, by resource */
   readonly inRow = new Map<string, number>()
   /** resources of which it was said that only some of their messages are stamped */

@@ -10,7 +10,7 @@ import type { WaitingInput } from '../input.ts'
 export type DataInput = Extract<WaitingInput['input'], { kind: 'data' }>
 
 /** A reading, or readings that came together. */
-export interface Held {
+export interface WaitingReading {
   /** epoch ms: the highest of their times */
   readonly time: number
   /** epoch ms */
@@ -22,25 +22,25 @@ export interface Held {
 /** Taken from here when the clock said so, epoch ms. */
 export interface Released {
   readonly clock: number
-  readonly held: Held
+  readonly held: WaitingReading
 }
 
 const MOST = 1_000
-const NONE: readonly Held[] = []
+const NONE: readonly WaitingReading[] = []
 
 export class Reordering {
   /** ms */
   readonly #wait: number
   readonly #lagOf: (resource: string) => number
   /** in the order of their times, equal ones as they came */
-  #list: readonly Held[] = []
+  #list: readonly WaitingReading[] = []
 
   constructor(wait: number, lagOf: (resource: string) => number) {
     this.#wait = wait
     this.#lagOf = lagOf
   }
 
-  get list(): readonly Held[] {
+  get list(): readonly WaitingReading[] {
     return this.#list
   }
 
@@ -49,7 +49,7 @@ export class Reordering {
   }
 
   /** Has a reading wait; gives the one that is taken instead, when too many wait. */
-  hold(held: Held): Held | undefined {
+  hold(held: WaitingReading): WaitingReading | undefined {
     const place = this.#list.findLastIndex(({ time }) => time <= held.time) + 1
     this.#list = this.#list.toSpliced(place, 0, held)
     if (this.#list.length <= MOST) return undefined
@@ -77,23 +77,23 @@ export class Reordering {
   }
 
   /** Takes those out that were measured by a time. */
-  upTo(time: number): readonly Held[] {
+  upTo(time: number): readonly WaitingReading[] {
     return this.#take(this.#list.findLastIndex((held) => held.time <= time) + 1)
   }
 
   /** The same of those that were measured before it. */
-  before(time: number): readonly Held[] {
+  before(time: number): readonly WaitingReading[] {
     return this.#take(this.#list.findLastIndex((held) => held.time < time) + 1)
   }
 
-  #take(count: number): readonly Held[] {
+  #take(count: number): readonly WaitingReading[] {
     if (count === 0) return NONE
     const taken = this.#list.slice(0, count)
     this.#list = this.#list.slice(count)
     return taken
   }
 
-  #releaseOf({ time, arrived, input }: Held): number {
+  #releaseOf({ time, arrived, input }: WaitingReading): number {
     const lag = Math.max(0, ...input.messages.map(({ resource }) => this.#lagOf(resource)))
     return Math.max(arrived, time + lag + this.#wait)
   }

@@ -27,7 +27,7 @@ export function readReadingFlags({ unit, types, encoding }: ReadingFlags, proble
   const given: GivenReading = {}
   if (unit !== undefined) {
     if (isOneOf(EPOCH_UNITS, unit)) given.unit = unit satisfies EpochUnit
-    else problems.push(`--unit: "${unit}" is no unit; write one of ${EPOCH_UNITS.join(', ')}`)
+    else problems.push(`--unit: "${unit}" is not a unit; write one of ${EPOCH_UNITS.join(', ')}`)
   }
   if (encoding !== undefined) {
     if (isOneOf(ENCODINGS, encoding)) given.encoding = encoding satisfies Encoding

@@ -5,7 +5,7 @@ import { parseWritten } from '../../../kernel/written-integers.ts'
 import type { NewMessage, Sample, SampleValue, Series } from '../../../storage/contract.ts'
 import type { BrokerMessage, Channel } from '../contract.ts'
 import type { Post } from './arrival.ts'
-import { CLAIM } from './time-bounds.ts'
+import { CLAIMED_TIMESTAMP } from './time-bounds.ts'
 
 export const LOG = 'broker'
 export const PARTITION = 0
@@ -237,7 +237,7 @@ function project(
   if (channel === 'events') {
     for (const metric of Object.keys(message)) {
       const value = message[metric]
-      if (metric === 'timestamp' || metric === CLAIM || !isSample(value)) continue
+      if (metric === 'timestamp' || metric === CLAIMED_TIMESTAMP || !isSample(value)) continue
       samples.push(
         expires === undefined ? { resource, metric, time, value } : { resource, metric, time, value, expires },
       )

@@ -12,7 +12,7 @@ import type { Arrival, Post } from './arrival.ts'
 import { Bulk } from './bulk.ts'
 import { isSample } from './log-entry.ts'
 import { OddityCount } from './oddities.ts'
-import { boundsProblem, CLAIM, isWithin, NO_BOUNDS } from './time-bounds.ts'
+import { boundsProblem, CLAIMED_TIMESTAMP, isWithin, NO_BOUNDS } from './time-bounds.ts'
 import { timeToLive, TIME_TO_LIVE_FORM } from './read-time-to-live.ts'
 
 /** messages of one post */
@@ -185,8 +185,8 @@ class PostReader {
       message[key] = metric as BrokerMessage[string]
     }
     const { time, claim } = this.#time(value['timestamp'], place, resource)
-    const isKept = claim !== undefined && !Object.hasOwn(message, CLAIM)
-    return Object.assign(message, isKept && { [CLAIM]: claim }, { timestamp: time })
+    const isKept = claim !== undefined && !Object.hasOwn(message, CLAIMED_TIMESTAMP)
+    return Object.assign(message, isKept && { [CLAIMED_TIMESTAMP]: claim }, { timestamp: time })
   }
 
   settings(options: PostOptions): Pick<Post, 'store' | 'forward' | 'expires' | 'hops' | 'root'> {

@@ -3,7 +3,7 @@ import { msOf, otherUnitOf, unitName } from '../../../kernel/epoch-unit.ts'
 import type { TimeBounds } from '../contract.ts'
 
 /** `claimedTimestamp`: where the message keeps a timestamp that was not taken. */
-export const CLAIM = 'claimedTimestamp'
+export const CLAIMED_TIMESTAMP = 'claimedTimestamp'
 
 export const NO_BOUNDS: TimeBounds = { ahead: Infinity, behind: Infinity, refuses: false }
 

@@ -53,7 +53,7 @@ def plain(values, count):
         raise ValueError("it gave %s values for %s instances" % (len(array) if array.ndim else "no", count))
     if array.dtype.kind == "f" and not numpy.isfinite(array).all():
         at = int(numpy.argwhere(~numpy.isfinite(array))[0][0])
-        raise ValueError("it gave %s for instance %s, which is no number" % (array[at].tolist(), at))
+        raise ValueError("it gave %s for instance %s, which is not a number" % (array[at].tolist(), at))
     if array.dtype.kind in "SO":
         return [text_of(one) for one in array.tolist()]
     return array.tolist()
@@ -85,7 +85,7 @@ def rows_of(instances, length):
             raise Wrong(index, "has %s values, and instance 0 has %s" % (len(instance), len(instances[0])))
         for place, value in enumerate(instance):
             if isinstance(value, (dict, list)):
-                raise Wrong(index, "has %s at %s, which is no number" % (shown(value), place))
+                raise Wrong(index, "has %s at %s, which is not a number" % (shown(value), place))
     if any(isinstance(value, str) for instance in instances for value in instance):
         return numpy.array(instances, dtype=object)
     return numpy.array(instances, dtype=float)
@@ -157,7 +157,7 @@ class Xgboost:
             for index, row in enumerate(instances):
                 for place, value in enumerate(row):
                     if isinstance(value, str):
-                        raise Wrong(index, "has %s at %s, which is no number" % (shown(value), place))
+                        raise Wrong(index, "has %s at %s, which is not a number" % (shown(value), place))
         names = self.names or None
         return plain(self.model.predict(self.matrix(rows, feature_names=names)), len(instances))
 

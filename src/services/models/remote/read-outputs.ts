@@ -68,7 +68,7 @@ function hasContentType(output: unknown): boolean {
   return typeof ownValue(ownValue(output, 'parameters'), 'content_type') === 'string'
 }
 
-/** JSON has null in the place of what is no number. */
+/** JSON writes null for NaN and infinities. */
 function wrongValue(values: readonly Json[], datatype: string, size: number): string | undefined {
   const type = typeOf(datatype)
   if (type === undefined) return `is of ${datatype.slice(0, 20)}, which nobody knows`
@@ -76,7 +76,7 @@ function wrongValue(values: readonly Json[], datatype: string, size: number): st
   const at = values.findIndex((value) => typeof value !== wanted)
   if (at < 0) return undefined
   const instance = Math.floor(at / Math.max(1, size))
-  const kind = wanted === 'number' ? 'no number' : wanted === 'string' ? 'no text' : 'neither true nor false'
+  const kind = wanted === 'number' ? 'not a number' : wanted === 'string' ? 'not a text' : 'neither true nor false'
   return `has ${JSON.stringify(values[at]).slice(0, 80)} for instance ${instance}, which is ${kind}`
 }
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { Reordering, type Held } from '../../../../src/core/task/readings/reorder.ts'
+import { Reordering, type WaitingReading } from '../../../../src/core/task/readings/reorder.ts'
 
-const held = (time: number, arrived: number, name = String(time), resource = 'r'): Held => ({
+const held = (time: number, arrived: number, name = String(time), resource = 'r'): WaitingReading => ({
   time,
   arrived,
   input: { kind: 'data', messages: [{ resource, name }], arrived },
 })
-const names = (list: readonly Held[]) => list.map(({ input }) => input.messages[0]?.['name'])
+const names = (list: readonly WaitingReading[]) => list.map(({ input }) => input.messages[0]?.['name'])
 
 describe('readings that wait', () => {
   // Holds INORDER-1

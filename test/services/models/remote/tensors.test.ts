@@ -177,9 +177,9 @@ describe('outputs', () => {
     [
       'nothing where a number is wanted',
       [output([2, 2], [1, 2, 3, null])],
-      /has null for instance 1, which is no number/,
+      /has null for instance 1, which is not a number/,
     ],
-    ['a text where a number is wanted', [output([2], [1, 'NaN'])], /has "NaN" for instance 1, which is no number/],
+    ['a text where a number is wanted', [output([2], [1, 'NaN'])], /has "NaN" for instance 1, which is not a number/],
     ['a type that nobody knows', [output([2], [1, 2], { datatype: 'COMPLEX' })], /is of COMPLEX, which nobody knows/],
   ])('are refused: %s', (_title, outputs, problem) => {
     expect(rowsOfOutputs(outputs, 2).problem).toMatch(problem)

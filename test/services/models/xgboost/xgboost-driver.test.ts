@@ -50,6 +50,6 @@ it('says so when a leaf is no number, in place of an answer that JSON cannot car
   const model = await xgboostDriver({ breathe: () => Promise.resolve() }).open(packageOf(JSON.parse(text) as object))
   await expect(model.call({ operation: 'predict', instances: [[1, 2, 3, 4]] })).rejects.toMatchObject({
     code: 'MODEL_FAILED',
-    message: expect.stringMatching(/for instance 0, which is no number/) as string,
+    message: expect.stringMatching(/for instance 0, which is not a number/) as string,
   })
 })

@@ -143,7 +143,7 @@ describe('how a file is read', () => {
       notes: [
         {
           line: 2,
-          message: 'serial is read as text, because "0123" is no plain decimal; --types serial=number reads numbers',
+          message: 'serial is read as text, because "0123" is not a plain decimal; --types serial=number reads numbers',
         },
       ],
     })
@@ -176,7 +176,7 @@ describe('how a file is read', () => {
     [
       'resource,timestamp,level\nx,0,1\n',
       { unit: 'days', encoding: 'ascii', types: 'level' },
-      'the metadata unit is "days"; write one of s, ms, us; the metadata encoding is "ascii"; write one of utf-8, latin1; the metadata types: "level" is no type of a metric',
+      'the metadata unit is "days"; write one of s, ms, us; the metadata encoding is "ascii"; write one of utf-8, latin1; the metadata types: "level" is not a type of a metric',
     ],
   ])('ends an import that cannot go on so, and nothing of it is in series: %j', async (text, metadata, error) => {
     const host = await new SubscriptionsWorld().host()

@@ -94,7 +94,7 @@ describe('two timers of one millisecond', () => {
 
 // Holds EVAL-3
 describe('a loop of a sensor', () => {
-  it('makes each further item a pass of its own: all of one sensor, then those of the next', async () => {
+  it('evaluates each further item by itself: all of one sensor, then those of the next', async () => {
     const loop = { loopDef: '[{"n":1},{"n":2},{"n":3}]' }
     const t = await live(
       rule({
@@ -205,7 +205,7 @@ describe('the edges of a trigger', () => {
     t.send({ s: 'On' })
     expect(t.task.explain('act').triggers).toEqual([
       expect.objectContaining({
-        condition: 's begins to be On',
+        condition: 's enters On',
         blocked: [expect.objectContaining({ reason: 'unchanged', node: 's' })],
       }),
     ])

@@ -1,0 +1,121 @@
+/**
+ * The evaluation of an input: once through the nodes of a rule, in the order that was fixed when the rule was compiled. It
+ * visits only nodes that the input runs and their followers, stops for each call, and resumes with the answer.
+ *
+ * EVAL-1 an input runs a sensor, decides a gate and fires a destination at most once.
+ * EVAL-2 a gate is decided after all its parents, from their states at that moment.
+ * EVAL-3 each further item of a loop is evaluated by itself, after the evaluation of the input.
+ */
+import type { GateNode, GraphNode, SensorNode } from '../graph/graph.ts'
+import { decide } from '../graph/relations.ts'
+import { begin, enqueue, supersede } from './execution.ts'
+import { fireDestination } from './fire.ts'
+import { settle } from './observe.ts'
+import type { Origin } from './origin.ts'
+import { beginEvaluation, nodeAt, positionOf, touchNode } from './evaluation.ts'
+import { applyFollow, wake } from './result.ts'
+import type { TaskRun } from './run.ts'
+import { observedState, sensorState, type Evaluation, type Execution, type Touch } from './state.ts'
+import { traceGate } from './trace.ts'
+
+/** The next execution to call; undefined when nothing is to be called, or while the lane is held. */
+export function nextCall(run: TaskRun): Execution | undefined {
+  const { state } = run
+  if (state.work === null && state.evaluation === null) return undefined
+  for (;;) {
+    const execution = state.ready.shift() ?? (state.holder === null ? nextInEvaluation(run) : null)
+    if (execution === null) return undefined
+    if (!execution.isInFlight) continue
+    execution.phase = 'called'
+    execution.calls++
+    if (execution.node.kind === 'sensor') state.holder = execution
+    return execution
+  }
+}
+
+function nextInEvaluation(run: TaskRun): Execution | null {
+  advance(run)
+  return run.state.calls.shift()
+}
+
+/** Resumes the evaluation at hand until a call is queued, the lane is held, or no node is left to visit. */
+export function advance(run: TaskRun): void {
+  const { state } = run
+  while (state.evaluation !== null && state.holder === null && state.calls.isEmpty) {
+    const position = state.evaluation.agenda.shift()
+    if (position !== undefined) visit(run, state.evaluation, nodeAt(run, position))
+    else beginNextItem(run)
+  }
+}
+
+/** Ends the evaluation; begins that of the next item of the first sensor with a loop, if one is left. */
+function beginNextItem(run: TaskRun): void {
+  const { state } = run
+  state.evaluation = null
+  const looping = firstLooping(run)
+  if (looping !== undefined) beginEvaluation(run, { invocation: looping.invocation, due: [looping.node] })
+}
+
+interface Looping {
+  readonly node: SensorNode
+  readonly invocation: number
+}
+
+/** The sensor with further items that stands first in the order. */
+function firstLooping(run: TaskRun): Looping | undefined {
+  let first: Looping | undefined
+  for (const { node, phase, invocation } of run.state.open) {
+    if (phase !== 'looping' || node.kind !== 'sensor') continue
+    if (first === undefined || positionOf(run, node) < positionOf(run, first.node)) first = { node, invocation }
+  }
+  return first
+}
+
+function visit(run: TaskRun, evaluation: Evaluation, node: GraphNode): void {
+  if (node.kind === 'gate') return decideGate(run, evaluation, node)
+  const hasFired = fireDestination(run, evaluation, node)
+  if (hasFired || node.kind === 'actuator') return
+  const origin = evaluation.selected.get(node)
+  if (origin !== undefined) runRoot(run, evaluation, node, origin)
+  else if (evaluation.due.has(node)) takeDue(run, node)
+}
+
+function runRoot(run: TaskRun, { invocation }: Evaluation, node: SensorNode, origin: Origin): void {
+  const { running } = sensorState(run.state, node)
+  if (running !== null) supersede(run, running)
+  begin(run, node, invocation, origin, null)
+}
+
+/** A result that was held back, a pause that ends, or the next item of a loop. */
+function takeDue(run: TaskRun, node: SensorNode): void {
+  const { follow, running } = sensorState(run.state, node)
+  if (running === null) {
+    if (follow !== null) applyFollow(run, node, follow)
+  } else if (running.phase === 'looping' || (running.phase === 'paused' && running.resumed)) enqueue(run, running)
+  else if (running.phase === 'holding' || running.phase === 'paused') wake(run, running)
+}
+
+function decideGate(run: TaskRun, evaluation: Evaluation, gate: GateNode): void {
+  const touch = lastTouch(run, evaluation, gate)
+  if (touch === undefined) return
+  const observed = observedState(run.state, gate)
+  settle(observed, decide(gate, run.state.observed, run.model.settings.gatesNeedFullObservation), run.now)
+  if (observed.previous !== observed.state) {
+    traceGate(run, touch.invocation, gate, observed.previous, observed.state)
+  }
+  touchNode(run, gate, touch)
+}
+
+/** What the last of a gate's parents that the input observed or evaluated goes back to. */
+function lastTouch(run: TaskRun, { touched }: Evaluation, gate: GateNode): Touch | undefined {
+  let last: Touch | undefined
+  let lastPosition = -1
+  for (const parent of gate.parents) {
+    const touch = touched.get(parent)
+    const position = positionOf(run, parent)
+    if (touch === undefined || !touch.isObserved || position < lastPosition) continue
+    last = touch
+    lastPosition = position
+  }
+  return last === undefined ? undefined : { ...last, hasSucceeded: true }
+}
