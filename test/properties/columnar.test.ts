@@ -354,8 +354,9 @@ class Run {
   heard = 0
   /** rows that waited for an answer, after steps */
   waited = 0
-  /** stamped messages that were taken in rows */
+  /** stamped messages that were taken in rows, and those of them that came late */
   stamped = 0
+  lagging = 0
   stamping = new Stamping(this.clock, [])
   /** rows that took a message by themselves in which a sensor failed */
   byThemselves = 0
@@ -483,7 +484,9 @@ class Run {
       const message = this.stamping.next(given.message)
       const { rows } = this.engine.stats()
       this.engine.receive(message, given.hops === 0 ? undefined : { hops: given.hops })
-      if (message.timestamp !== undefined) this.stamped += this.engine.stats().rows - rows
+      const inRows = this.engine.stats().rows - rows
+      if (message.timestamp !== undefined) this.stamped += inRows
+      if (Number(message.timestamp) < this.clock.now()) this.lagging += inRows
     } else if (given.kind === 'batch') {
       this.engine.receive(given.messages)
     } else if (given.kind === 'look') {
@@ -545,6 +548,7 @@ describe('listening changes nothing', () => {
   let heard = 0
   let byThemselves = 0
   let stamped = 0
+  let lagging = 0
 
   it.each([
     ['looking at the end, with generated code', false, true],
@@ -559,6 +563,7 @@ describe('listening changes nothing', () => {
         attached += quiet.attached
         waited += quiet.waited
         stamped += quiet.stamped
+        lagging += quiet.lagging
         heard += quiet.heard
         expect(calls).toEqual(await play(new Run('no rows', generates), given, looksAlways))
         expect(calls).toEqual(await play(new Run('somebody', generates), given, looksAlways))
@@ -716,5 +721,6 @@ describe('listening changes nothing', () => {
     expect(heard).toBeGreaterThan(400)
     expect(byThemselves).toBeGreaterThan(50)
     expect(stamped).toBeGreaterThan(500)
+    expect(lagging).toBeGreaterThan(50)
   })
 })

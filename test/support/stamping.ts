@@ -2,20 +2,23 @@
 import fc from 'fast-check'
 import type { Message } from '../../src/core/task/origin.ts'
 
-/** `now` and `ahead`: after all that came before; `at once`: at its time, though another may have come at that time. */
-export type Stamp = 'none' | 'now' | 'ahead' | 'text' | 'at once' | 'behind' | 'as the last' | 'repeated'
+/**
+ * `now`, `ahead`, `lagging`: after all that came before, at its time or 2 ms later; `at once`: at its time, though another
+ * may have come at that time.
+ */
+export type Stamp = 'none' | 'now' | 'ahead' | 'text' | 'lagging' | 'at once' | 'behind' | 'as the last' | 'repeated'
 
-const PUNCTUAL: readonly Stamp[] = ['now', 'ahead', 'text']
+const IN_ORDER: readonly Stamp[] = ['now', 'ahead', 'text', 'lagging']
 
 /** How one message after the other is stamped, over and over; mostly such that rows take them, or not at all. */
 export const stamps: fc.Arbitrary<readonly Stamp[]> = fc.oneof(
   { weight: 3, arbitrary: fc.constant([]) },
-  { weight: 2, arbitrary: fc.array(fc.constantFrom(...PUNCTUAL), { minLength: 1, maxLength: 4 }) },
+  { weight: 2, arbitrary: fc.array(fc.constantFrom(...IN_ORDER), { minLength: 1, maxLength: 4 }) },
   {
     weight: 3,
     arbitrary: fc.array(
       fc.oneof(
-        { weight: 12, arbitrary: fc.constantFrom(...PUNCTUAL) },
+        { weight: 12, arbitrary: fc.constantFrom(...IN_ORDER) },
         {
           weight: 1,
           arbitrary: fc.constantFrom<Stamp>('none', 'at once', 'behind', 'as the last', 'repeated'),
@@ -49,7 +52,7 @@ export class Stamping {
     const stamp = this.#stamps[this.#count++ % this.#stamps.length] ?? 'none'
     if (stamp === 'none') return message
     if (stamp === 'repeated' && this.#last !== undefined) return { ...this.#last }
-    if (PUNCTUAL.includes(stamp)) this.#clock.advanceTo(this.#clock.now() + 1)
+    if (IN_ORDER.includes(stamp)) this.#clock.advanceTo(this.#clock.now() + (stamp === 'lagging' ? 4 : 1))
     const stamped = { ...message, timestamp: this.#timestamp(stamp) }
     this.#last = stamped
     return stamped
@@ -59,6 +62,7 @@ export class Stamping {
     const now = this.#clock.now()
     if (stamp === 'text') return new Date(now).toISOString()
     if (stamp === 'ahead') return now + 3
+    if (stamp === 'lagging') return now - 2
     if (stamp === 'behind') return now - 4
     return stamp === 'as the last' ? (this.#last?.timestamp ?? now) : now
   }

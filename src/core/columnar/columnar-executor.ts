@@ -12,7 +12,7 @@ import { noPlainCounts, statsOf, type EngineStats, type PlainReason } from '../e
 import type { Graph } from '../graph/graph.ts'
 import type { RuleProperties } from '../graph/rule-properties.ts'
 import type { Message } from '../task/origin.ts'
-import { isPunctual, isStamped } from '../task/readings/reading.ts'
+import { isStamped, measuredAt } from '../task/readings/reading.ts'
 import type { Readings } from '../task/readings/readings.ts'
 import type { TaskModel } from '../task/run.ts'
 import type { TaskState } from '../task/task-state.ts'
@@ -43,7 +43,7 @@ const OPENED_AT_LEAST = 64
 const OPENED_SHARE = 1 / 8
 
 export class ColumnarExecutor implements Executor, Batches {
-  /** epoch ms at which the message at hand was taken, and of the clock when a late answer was taken last; cells cost no box */
+  /** epoch ms of the message at hand, and of the clock when a stamped one or a late answer was taken last; cells cost no box */
   readonly clock = numbersInPlace(2).fill(Number.NEGATIVE_INFINITY)
   readonly singleListeners = new SingleListenerIndex()
   /** messages that tasks took on their full state, but for those that rows began */
@@ -72,12 +72,17 @@ export class ColumnarExecutor implements Executor, Batches {
     return this.singleListeners.take(message)
   }
 
-  /** The same of a message with a timestamp. One that is late, or may be, is taken by the full state. */
+  /** The same of a message with a timestamp. The full state takes one that is late, or may be. */
   #acceptTimed(message: Message, now: number): boolean {
-    const isOwn = isStamped(message)
-    if (isOwn && !isPunctual(message, now)) return false
-    this.clock[0] = now
-    return this.singleListeners.takeTimed(message, isOwn ? now : undefined)
+    if (!isStamped(message)) {
+      this.clock[0] = now
+      return this.singleListeners.takeHostStamped(message)
+    }
+    const time = measuredAt(message, now)
+    if (time === undefined) return false
+    this.clock[0] = time
+    this.clock[1] = now
+    return this.singleListeners.takeStamped(message, time, now)
   }
 
   /** Together with what was done in rows. */
@@ -201,16 +206,16 @@ export class ColumnarExecutor implements Executor, Batches {
 /** Of a task that runs, after a message that is its last: no call, no later answer, nothing that waits. */
 function hasNothingOpen(task: BatchTask, message: Message): boolean {
   const { state } = task
-  if (state.readings !== null && !isOnTime(task, state.readings, message)) return false
+  if (state.readings !== null && !isNewest(task, state.readings, message)) return false
   if (state.status !== 'running' || !state.isFree || state.inFlight.size > 0 || state.evaluation !== null) return false
   return state.streams[0]?.values === message && state.sensors.every(({ follow }) => follow === null)
 }
 
-/** Whether the last message was stamped and came at its time, after all others: rows know no other time than the clock's. */
-function isOnTime({ state, model }: BatchTask, { time, clock, newest }: Readings, message: Message): boolean {
-  if (model.settings.reorderMs > 0 || !isStamped(message) || clock !== time) return false
-  if (newest.get(message.resource)?.time !== time || state.streams[0]?.at !== time) return false
-  return [...newest.values()].every(({ lag }) => lag === 0)
+/** Whether the last message was stamped and is the newest of all: rows know its time and when it came, and no more. */
+function isNewest({ state, model }: BatchTask, { time, clock, newest }: Readings, message: Message): boolean {
+  if (model.settings.reorderMs > 0 || model.settings.time !== 'event' || !isStamped(message)) return false
+  const { time: own, lag = 0 } = newest.get(message.resource) ?? {}
+  return own === time && clock === time + lag && newest.size === 1 && state.streams[0]?.at === time
 }
 
 /** Those of rows whose messages are stamped are apart: they note what each sensor has taken. */

@@ -7,7 +7,7 @@ import type { MessageListener, MessageSource } from '../engine/executor.ts'
 import { Listeners, receiveAll } from '../engine/listeners.ts'
 import type { PlainReason } from '../engine/stats.ts'
 import type { Message } from '../task/origin.ts'
-import { isPunctual, isStamped } from '../task/readings/reading.ts'
+import { isStamped, measuredAt } from '../task/readings/reading.ts'
 import { firstEra, isKept, nextEra, type Era, type Known } from './message-eras.ts'
 import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
@@ -66,12 +66,14 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   #hasRows = false
   #hasHeard = false
   #last: Message | undefined
-  /** epoch ms at which it was taken */
+  /** its time, epoch ms, and when it came by the clock */
   #lastAt = 0
+  #arrivedAt = 0
   /** `total` when a row was made last */
   #attachedAt = 0
-  /** while a message is taken: the one before, for rows that it has not reached yet */
+  /** while a message is taken: the one before, for rows that it has not reached yet, and when it came */
   #before: Message | undefined
+  #arrivedBefore = 0
   /** how often rows left early, one time after the other */
   #shortLives = 0
   /** messages during which nobody tries to attach */
@@ -92,6 +94,11 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
         batch.rows.objects[row * batch.rows.layout.objects + LAST]) as Message
     }
     return (total === this.total ? this.#last : this.#before) as Message
+  }
+
+  arrivalOf(total: number): number {
+    if (this.#indexed !== null) return this.#indexed.batch.rows.arrivals[this.#indexed.row] as number
+    return total === this.total ? this.#arrivedAt : this.#arrivedBefore
   }
 
   get fields(): Fields | undefined {
@@ -123,32 +130,38 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
       this.takeFully(message, now)
     } else if (message.timestamp !== undefined && isStamped(message)) {
       // The full state knows what is late, and what came before; one of equal time may be the same again.
-      if (now > this.#lastAt && isPunctual(message, now)) this.#takeInRows(message, now, true)
+      const time = measuredAt(message, now)
+      if (time !== undefined && time > this.#lastAt) this.#takeInRows(message, time, now, true)
       else this.#takeStrange(message, now)
-    } else this.#takeInRows(message, now, false)
+    } else this.#takeInRows(message, now, now, false)
   }
 
-  #takeInRows(message: Message, now: number, stamped: boolean): void {
+  /** `time`: of the message; `now`: of the clock. */
+  #takeInRows(message: Message, time: number, now: number, stamped: boolean): void {
     const fields = this.#era?.fields.match(message) === true ? this.#era.fields : this.#shared.fieldsOf(message)
     if (fields === undefined) this.#takeStrange(message, now)
     else {
-      this.#takeStretches(message, now, fields, stamped)
+      this.#takeStretches(message, time, now, fields, stamped)
       this.#add(message)
     }
   }
 
-  #takeStretches(message: Message, now: number, fields: Fields, stamped: boolean): void {
+  #takeStretches(message: Message, time: number, now: number, fields: Fields, stamped: boolean): void {
     if (this.#mayAttachLate && this.#unattached > 0 && this.#last !== undefined) this.#attachLate(this.#last)
-    this.#shared.clock[0] = now
+    const { clock } = this.#shared
+    clock[0] = time
+    if (stamped) clock[1] = now
     const turns = this.#turn(fields)
     this.total++
     this.#before = this.#last
     this.#last = message
-    this.#lastAt = now
+    this.#lastAt = time
+    this.#arrivedBefore = this.#arrivedAt
+    this.#arrivedAt = now
     for (const stretch of this.#stretches) {
       if (stretch.batch === null) takeWithoutRow(stretch.listeners[0], message, now, stamped ? undefined : fields)
-      else if (stretch.batch.isStamped !== stamped) this.#takeAllPlain(stretch, message, now)
-      else this.#takeStretch(stretch, stretch.batch, message, now, turns)
+      else if (stretch.batch.isStamped !== stamped) this.#takeAllPlain(stretch, message, time, now)
+      else this.#takeStretch(stretch, stretch.batch, message, time, now, turns)
     }
     // One message alone makes no row: most of a large fleet may never hear a second one.
     if (this.#unattached > 0 && this.#hasHeard) this.#attach(message)
@@ -166,13 +179,13 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     return !isFirst
   }
 
-  #takeStretch(stretch: Stretch, batch: Batch, message: Message, now: number, turns: boolean): void {
+  #takeStretch(stretch: Stretch, batch: Batch, message: Message, time: number, now: number, turns: boolean): void {
     const { rows, listeners } = stretch
     const era = this.#era as Era // set before
     const part = batch.partOf(era.fields)
     // What a sensor calculates with and finds in earlier messages is looked up by indexed rows alone.
     if (part === null || part.carried.length > 0 || (part.lacks.length > 0 && isKept(era, part.lacks))) {
-      this.#takeAllPlain(stretch, message, now)
+      this.#takeAllPlain(stretch, message, time, now)
       return
     }
     batch.begin(era)
@@ -180,18 +193,20 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     const { previous } = era
     const isFirst = turns && previous !== undefined && batch.partOf(previous.fields)?.missing === 0
     const known: Known = { era, message: this.#before, before: turns ? previous : era }
-    const done = takeVectorized(stretch, batch, message, now, part, known)
+    // Rows that go together know one time of a message.
+    if (time !== now && stretch.vectorized !== undefined) batch.flush(stretch.vectorized)
+    const done = time === now ? takeVectorized(stretch, batch, message, time, part, known) : 0
     for (let i = batch.receiveAll(rows, done, message, part, isFirst); i < rows.length;) {
       // The message has no number where this task compares one: the state machine knows what to do.
       // The third one after it may begin a vectorized batch again.
       stretch.calm = CALM - 3
-      if (batch.takeUnknown(rows[i] as number, message, now, known, part)) {
+      if (batch.takeUnknown(rows[i] as number, message, time, known, part)) {
         i = batch.receiveAll(rows, i + 1, message, part, isFirst)
         continue
       }
       batch.taken--
       this.#shared.reason = 'value'
-      this.#takePlain(listeners[i] as MessageListener, message, now)
+      this.#takePlain(listeners[i] as MessageListener, message, time, now)
       this.#shared.reason = 'first'
       i = batch.receiveAll(rows, i + 1, message, part, isFirst)
     }
@@ -199,15 +214,15 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   }
 
   /** Rows of a batch that takes no such messages. */
-  #takeAllPlain({ listeners }: Stretch, message: Message, now: number): void {
+  #takeAllPlain({ listeners }: Stretch, message: Message, time: number, now: number): void {
     this.#shared.reason = 'fields'
-    for (const listener of listeners) this.#takePlain(listener, message, now)
+    for (const listener of listeners) this.#takePlain(listener, message, time, now)
     this.#shared.reason = 'first'
   }
 
   /** On its full state; its row goes on after it when it can. */
-  #takePlain(listener: MessageListener, message: Message, now: number): void {
-    if (inRows(listener).takeFully(now, message)) return
+  #takePlain(listener: MessageListener, message: Message, time: number, now: number): void {
+    if (inRows(listener).takeFully(now, message, time)) return
     this.#detour()
     listener.receive(now, [message])
   }
@@ -246,7 +261,9 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     const seen = handle.offset + handle.materializedCount
     // An era without a past is shared, which rows tell fastest.
     const own = era.kept === undefined || era.kept.index < seen ? indexed.batch.usualOf(era.fields) : era
-    if (this.#shared.singleListeners.add(this.#resource, indexed.batch, indexed.row, last, own)) this.#indexed = indexed
+    if (!this.#shared.singleListeners.add(this.#resource, indexed.batch, indexed.row, last, own)) return
+    this.#indexed = indexed
+    if (batch.isStamped) indexed.batch.rows.arrivals[indexed.row] = this.#arrivedAt
   }
 
   #remove(): void {
@@ -259,6 +276,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     this.#before = current === undefined ? undefined : last
     this.#era = era
     this.#indexed = null
+    this.#arrivedAt = batch.rows.arrivals[row] ?? 0
     const handle = this.#onlyHandle()
     if (handle === undefined) return
     this.#lastAt = handle.batch.timeOf(handle)

@@ -101,11 +101,11 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     return this.#batches.reason === 'first' ? (this.#refused ?? 'first') : this.#batches.reason
   }
 
-  takeFully(now: number, message: Message): boolean {
+  takeFully(now: number, message: Message, time: number): boolean {
     const { handle } = this
     if (handle === undefined || handle.isAway || this.hasOpenCall) return false
     this.tookPlain([message], undefined)
-    handle.batch.beginFully(handle, now)
+    handle.batch.beginFully(handle, time)
     this.#setTime()
     this.#task.takeData(now, message)
     this.done(handle, message)

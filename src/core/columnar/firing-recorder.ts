@@ -84,7 +84,7 @@ export class FiringRecorder implements EpochRecords {
     const isHeld = time < until
     if (isHeld && !this.#tellsHeld) return true
     const of = this.#tasks.ofRow(row)
-    const at = this.#at(row, time)
+    const at = this.#rows.clockOf(row, time)
     const place = isHeld || list.length === 1 ? 0 : this.#placeOf(row, one.position)
     if (!isHeld && one === list[i] && at === time && !this.#hasWhy) return this.#add(row, of, list, i, i + 1, place)
     const own = one === list[i] && list.length === 1 ? list : [one]
@@ -118,7 +118,7 @@ export class FiringRecorder implements EpochRecords {
     this.#sensors = position
     if (to === from) return true
     const time = rows.time(row)
-    const at = this.#at(row, time)
+    const at = this.#rows.clockOf(row, time)
     const isAll = from === 0 && to === inner.length
     if (isAll && at === time && !this.#hasWhy) return this.#add(row, of, inner, 0, to, 0)
     const part = at === time ? undefined : { at, place: 0, until: undefined }
@@ -129,7 +129,10 @@ export class FiringRecorder implements EpochRecords {
   allInner(row: number, message: Message, bits: number): true {
     const of = this.#tasks.ofRow(row)
     const { inner } = of.texts
-    if (this.#hasWhy) return this.#record(row, of, message, inner, undefined, bits)
+    const time = this.#rows.time(row)
+    const at = this.#rows.clockOf(row, time)
+    const part = at === time ? undefined : { at, place: 0, until: undefined }
+    if (this.#hasWhy || part !== undefined) return this.#record(row, of, message, inner, part, bits)
     return this.#add(row, of, inner, 0, inner.length, 0)
   }
 
@@ -239,11 +242,5 @@ export class FiringRecorder implements EpochRecords {
   #renewSince(nodes: number): number {
     this.#since = new Float64Array(Math.max(nodes, SINCE))
     return 0
-  }
-
-  /** The engine's clock: ahead of the message when a sensor answered late. */
-  #at(row: number, time: number): number {
-    const { goingOn, clock } = this.#rows
-    return goingOn?.row === row ? Math.max(time, clock[1] as number) : time
   }
 }

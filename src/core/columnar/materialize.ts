@@ -123,6 +123,8 @@ function materializeTo(
   const message =
     (count === rows.count(row) ? waiting?.message : waiting?.before) ?? handle.source.messageOf(handle.offset + count)
   const calls = answers(rows, task, row, bits, true, gave)
+  const isLast = rows.parts.isStamped && count === rows.count(row)
+  const at = isLast ? Math.max(time, handle.source.arrivalOf(handle.offset + count)) : time
   const { unknown, failed } = handle
   const unknownAt = rows.unknownAt[row] as number
   const earlier = task.state.invocations - materializedCount
@@ -137,7 +139,7 @@ function materializeTo(
     for (const one of unknownAt === count ? replayed.slice(0, -1) : replayed) {
       replay(task, one.message, one.time, calls, ALL)
     }
-    return replay(task, message, time, calls, until, sink)
+    return replay(task, message, time, calls, until, sink, at)
   }
   restoreFirings(rows, handle, count)
   addMessages(rows, task.state, count - 1 - materializedCount, rows.firesBefore(row, count), beforeOwn(part, notRun))
@@ -157,7 +159,7 @@ function materializeTo(
     remember({ model: task.model, state: task.state, now: one.time }, 0, one.message)
     if (isSilent(part) && !isSilent(rows.parts.of(one.fields))) task.state.lastExecutionTime = one.time
   }
-  return replay(task, message, time, calls, until, sink)
+  return replay(task, message, time, calls, until, sink, at)
 }
 
 /** Sets the full state to what it was before messages that are replayed then; `count`: of the row's last. */

@@ -45,6 +45,8 @@ export interface TakenMessage {
   readonly number: number
   /** epoch ms */
   readonly time: number
+  /** the same of the clock when it came */
+  readonly at: number
   /** state bits before it, and after it */
   readonly before: number
   readonly after: number
@@ -66,7 +68,7 @@ export interface Given {
 const NOTHING_KNOWN: readonly number[] = []
 
 export function eventsOf(taken: TakenMessage): readonly EngineEvent[] {
-  const { of, message, number, time, before, after, given, earlier, answers } = taken
+  const { of, message, number, time, at, before, after, given, earlier, answers } = taken
   const { rows, task, model, run, inputs, invocations, why } = of
   const events: EngineEvent[] = []
   const add = (event: EngineEvent): void => void events.push(event)
@@ -98,6 +100,7 @@ export function eventsOf(taken: TakenMessage): readonly EngineEvent[] {
     },
     ALL,
     sink,
+    at,
   )
   return events
 }

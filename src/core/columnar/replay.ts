@@ -19,7 +19,7 @@ export const ALL: Progress = { sensors: Number.POSITIVE_INFINITY, firings: Numbe
 
 /**
  * Takes a message into `run.state` and answers its calls as they were answered, up to a progress. Gives the call that
- * is open then, undefined when all is done. `sink`: who hears of it.
+ * is open then, undefined when all is done. `sink`: who hears of it. `at`: epoch ms of the clock when the message came.
  */
 export function replay(
   run: Pick<TaskRun, 'model' | 'state'>,
@@ -28,9 +28,10 @@ export function replay(
   answer: (execution: Execution, place: number) => Outcome,
   until: Progress,
   sink: Sink = SILENT,
+  at = now,
 ): Execution | undefined {
-  const silent: TaskRun = { model: run.model, state: run.state, sink, now, at: now }
-  step(silent, now, inputOf(silent, message, now))
+  const silent: TaskRun = { model: run.model, state: run.state, sink, now, at }
+  step(silent, now, inputOf(silent, message, at), at, at)
   let sensors = 0
   let firings = 0
   for (let execution = nextCall(silent); execution !== undefined; execution = nextCall(silent)) {
@@ -38,17 +39,17 @@ export function replay(
     const place = isSensor ? sensors++ : firings++
     if (isSensor ? place === until.sensors : place === until.firings) return execution
     const outcome = answer(execution, place)
-    if (outcome.ok) step(silent, now, { kind: 'answer', execution, answer: outcome })
-    else step(silent, now, { kind: 'error', execution, message: outcome.error })
+    if (outcome.ok) step(silent, now, { kind: 'answer', execution, answer: outcome }, at)
+    else step(silent, now, { kind: 'error', execution, message: outcome.error }, at)
   }
   return undefined
 }
 
 /** A state with readings has taken a stamped message from what waits, as the lane does. */
-function inputOf(run: TaskRun, message: Message, now: number): DataInput {
+function inputOf(run: TaskRun, message: Message, at: number): DataInput {
   const { state } = run
   const messages = [message]
   if (state.readings === null) return { kind: 'data', messages }
   state.current = ++state.arrived
-  return { kind: 'data', messages, ...(noteArrival(run, now, messages, undefined) && { arrived: now }) }
+  return { kind: 'data', messages, ...(noteArrival(run, at, messages, undefined) && { arrived: at }) }
 }

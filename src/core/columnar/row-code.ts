@@ -96,8 +96,11 @@ export interface MessageHistory {
   readonly kept: number
   /** where it keeps since when nodes had their states */
   readonly nums: Float64Array
-  /** A row's sensors have answered a message: its number and time, state bits before and after it. */
-  add(row: number, message: Values, number: number, time: number, before: number, after: number): void
+  /**
+   * A row's sensors have answered a message: its number and time, state bits before and after it. `arrived`: epoch ms of the
+   * clock when it came; default: now.
+   */
+  add(row: number, message: Values, number: number, time: number, before: number, after: number, arrived?: number): void
   /** Called sensors gave what they did with it. */
   gave(row: number, number: number): void
   /** Something follows from the last message of a row, or sensors fire others, whose own numbers tell what was before. */

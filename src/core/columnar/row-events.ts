@@ -105,7 +105,7 @@ export class RowEventWriter implements FiringTasks {
     const teller = this.#teller(told.row)
     if ((teller.types & (FIRED | HELD)) === 0) return true
     const { row, time, message } = told
-    const at = this.#at(row, time)
+    const at = this.#rows.clockOf(row, time)
     this.#begin(teller, told)
     if (time < until) this.#held(teller, told, one.trigger, at, until)
     else {
@@ -123,7 +123,7 @@ export class RowEventWriter implements FiringTasks {
     const { inner, innerBefore } = teller.texts
     if ((teller.types & (FIRED | HELD)) === 0) return true
     const { row, time, message } = told
-    const at = this.#at(row, time)
+    const at = this.#rows.clockOf(row, time)
     const input = this.#hasWhy ? this.#inputOf(message, time) : undefined
     this.#begin(teller, told)
     for (; this.#sensors < position; this.#sensors++) {
@@ -196,12 +196,6 @@ export class RowEventWriter implements FiringTasks {
   #inputOf(message: Message, time: number): InputSummary {
     const known = this.#input
     return known.values === message && known.time === time ? known : (this.#input = inputOf(message, time))
-  }
-
-  /** The engine's clock: ahead of the message when a sensor answered late. */
-  #at(row: number, time: number): number {
-    const { goingOn, clock } = this.#rows
-    return goingOn?.row === row ? Math.max(time, clock[1] as number) : time
   }
 
   ofRow(row: number): FiringTask {

@@ -26,6 +26,8 @@ export interface TakenSource {
   /** Rows or listeners have changed. */
   changed(): void
   messageOf(total: number): Message
+  /** Epoch ms of the clock when it came, of a stamped one of those two. */
+  arrivalOf(total: number): number
 }
 
 /** A listener's way into rows. */
@@ -42,7 +44,7 @@ export interface Attachable {
   /** Becomes a row when nothing is open after a message, the last that it took. */
   attach(message: Message, source: TakenSource): void
   /** Takes a message on its full state, after which its row goes on when it can. False when it has none, or waits. */
-  takeFully(now: number, message: Message): boolean
+  takeFully(now: number, message: Message, time: number): boolean
   /** Gives up its handle; the full state is up to date then. */
   detach(): void
 }
@@ -99,7 +101,7 @@ export interface Opened {
 /** The batch that a handle is in. */
 export interface Batch {
   readonly shape: BatchShape
-  /** whether all messages of its rows are stamped, and came at their time; else none is stamped */
+  /** whether all messages of its rows are stamped, each later than the one before; else none is stamped */
   readonly isStamped: boolean
   /** messages that went on in the state machine */
   opened: number
@@ -129,8 +131,8 @@ export interface Batch {
   synchronize(handle: RowHandle): void
   /** Hands over what is kept of a row's messages, to the history of its task; not of one that it is in the midst of. */
   handOver(handle: RowHandle): void
-  /** epoch ms of the clock when a late answer was taken last */
-  readonly lastAnswerAt: number
+  /** epoch ms of the clock when a stamped message or a late answer was taken last */
+  readonly lastAt: number
   /** Whether a call of the row has not answered yet: a synchronize opens it in the full state. */
   isWaiting(handle: RowHandle): boolean
   /** The same of the call of that context. */
@@ -141,7 +143,7 @@ export interface Batch {
   /** Takes a message in which sensors fail, or did before, into a row; false when it cannot. */
   takeUnknown(row: number, message: Message, now: number, known: Known, part: Part): boolean
   /** The full state, which is up to date then, takes the next message in the row's place: `reattach` or `free` follows. */
-  beginFully(handle: RowHandle, now: number): void
+  beginFully(handle: RowHandle, time: number): void
   materializeTo(handle: RowHandle, progress: Progress): Execution | undefined
   reattach(handle: RowHandle): void
   /** firings of the message under way, before the one under way */

@@ -9,7 +9,10 @@ import type { MessageHistory } from './row-code.ts'
 import { blockAt, FIRED, STATE_BITS } from './row-layout.ts'
 import type { RowStore } from './row-store.ts'
 
-/** Places in a message's numbers: its number among those of the row, epoch ms, and state bits before and after it. */
+/**
+ * Places in a message's numbers: its number among those of the row, epoch ms, and state bits before and after it; the last
+ * one of a stamped message says when it came.
+ */
 const NUMBER = 0
 const TIME = 1
 const BITS = 2
@@ -69,10 +72,18 @@ export class RowHistory implements MessageHistory {
     this.#givenBy = givenBy
     this.#inAll = inAll
     this.kept = 2 ** Math.ceil(Math.log2(Math.max(LEAST_KEPT, perRow)))
-    this.#size = SINCE + store.layout.nodes + store.layout.actuators
+    this.#size = SINCE + store.layout.nodes + store.layout.actuators + (store.parts.isStamped ? 1 : 0)
   }
 
-  add(row: number, message: Message, number: number, time: number, before: number, after: number): void {
+  add(
+    row: number,
+    message: Message,
+    number: number,
+    time: number,
+    before: number,
+    after: number,
+    arrived = this.#store.clockOf(row, time),
+  ): void {
     if (row >= this.#rows) this.#grow(row)
     if (this.kept === 0) return
     const slot = this.#slot(row, number)
@@ -83,6 +94,7 @@ export class RowHistory implements MessageHistory {
     nums[at + TIME] = time
     ints[2 * (at + BITS)] = before
     ints[2 * (at + BITS) + 1] = after
+    if (this.#store.parts.isStamped) nums[at + this.#size - 1] = arrived
     this.#messages[slot] = message
     if (this.#given.length > 0) this.#given[slot] = undefined
     if (this.#answers.length > 0) this.#answers[slot] = undefined
@@ -162,14 +174,17 @@ export class RowHistory implements MessageHistory {
     const { nums } = this
     const at = slot * this.#size
     const after = this.#ints[2 * (at + BITS) + 1] as number
+    const time = nums[at + TIME] as number
+    const { nodes, actuators } = this.#store.layout
     return {
       message: this.#messages[slot] as Message,
       number: nums[at + NUMBER] as number,
-      time: nums[at + TIME] as number,
+      time,
+      at: this.#store.parts.isStamped ? (nums[at + this.#size - 1] as number) : time,
       before: this.#ints[2 * (at + BITS)] as number,
       after: after & STATE_BITS,
       given: this.#given[slot],
-      earlier: (after & FOLLOWED) === 0 ? undefined : [...nums.subarray(at + SINCE, at + this.#size)],
+      earlier: (after & FOLLOWED) === 0 ? undefined : [...nums.subarray(at + SINCE, at + SINCE + nodes + actuators)],
       answers: this.#answers[slot],
     }
   }

@@ -97,7 +97,7 @@ export class RowPlugCalls implements ContextOwner {
       : { sensors: ALL_DONE, firings: handle.batch.earlierFirings(handle) }
     const execution = handle.batch.materializeTo(handle, progress) as Execution
     const time = handle.batch.timeOf(handle)
-    context.opened = { execution, view: handle.task.view(execution, time, Math.max(time, handle.batch.lastAnswerAt)) }
+    context.opened = { execution, view: handle.task.view(execution, time, Math.max(time, handle.batch.lastAt)) }
     return context.opened
   }
 
@@ -122,7 +122,7 @@ export class RowPlugCalls implements ContextOwner {
     this.#spare = new RowContext(this)
     this.#context = this.#spare
     this.#isOn = false
-    handle.task.goOn(execution, given, now, Math.max(now, handle.batch.lastAnswerAt))
+    handle.task.goOn(execution, given, now, Math.max(now, handle.batch.lastAt))
     handle.task.done(handle, message)
   }
 }

@@ -30,6 +30,7 @@ export class RowRecord implements EventRecord, TakenMessage {
   readonly message: Message
   readonly number: number
   readonly time: number
+  readonly at: number
   readonly before: number
   readonly after: number
   readonly given: Given | undefined
@@ -52,6 +53,7 @@ export class RowRecord implements EventRecord, TakenMessage {
     message: Message,
     number: number,
     time: number,
+    at: number,
     before: number,
     after: number,
     states: number,
@@ -64,6 +66,7 @@ export class RowRecord implements EventRecord, TakenMessage {
     this.message = message
     this.number = number
     this.time = time
+    this.at = at
     this.before = before
     this.after = after
     this.states = states
@@ -158,7 +161,8 @@ export class RowRecords implements MessageRecords, EpochOwner {
     after: number,
     earlier: readonly number[] | undefined,
   ): void {
-    const record = this.#make(row, message, number, time, before, after, this.#givenBy(row), earlier)
+    const at = this.#rows.clockOf(row, time)
+    const record = this.#make(row, message, number, time, at, before, after, this.#givenBy(row), earlier)
     this.#record = record
     this.#row = row
     this.#host.events.record(record)
@@ -175,6 +179,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     message: Message,
     number: number,
     time: number,
+    at: number,
     before: number,
     after: number,
     given: Given | undefined,
@@ -185,7 +190,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     const totals = this.#totals
     const gates = this.#gatesOf(before, after)
     const states = totals.resets ? totals.sensors : this.#changed(before, after)
-    return new RowRecord(of, totals, message, number, time, before, after, states, gates, given, earlier)
+    return new RowRecord(of, totals, message, number, time, at, before, after, states, gates, given, earlier)
   }
 
   /** Hands over what is kept of a row's messages up to a number. Its task has not gone on elsewhere since. */
@@ -194,8 +199,8 @@ export class RowRecords implements MessageRecords, EpochOwner {
     if (history === undefined) return
     const { taken, isWhole } = history.take(row, last)
     if (!isWhole) this.#host.events.skipRecords((this.#tasks[row] ?? this.#newTask(row)).model.id)
-    for (const { message, number, time, before, after, given, earlier, answers } of taken) {
-      const record = this.#make(row, message, number, time, before, after, given, earlier)
+    for (const { message, number, time, at, before, after, given, earlier, answers } of taken) {
+      const record = this.#make(row, message, number, time, at, before, after, given, earlier)
       const { task, model } = record.of
       if (earlier !== undefined) {
         const list = this.#rows.followingOf(task.model, before, after)

@@ -102,6 +102,8 @@ export class RowStore {
   offsets = new Float64Array(0)
   /** by row: count of the message after which some sensor has no state, or failed; -1: none */
   unknownAt = new Float64Array(0)
+  /** by row of stamped messages: epoch ms of the clock when the last one came, while it is indexed */
+  arrivals = new Float64Array(0)
   /** what is kept of firings */
   pastInts = new Int32Array(0)
   past = new Float64Array(0)
@@ -150,7 +152,7 @@ export class RowStore {
   readonly #free: number[] = []
   #used = 0
 
-  /** epoch ms of the message at hand, and of the clock when a late answer was taken last; cells cost no box */
+  /** epoch ms of the message at hand, and of the clock when a stamped one or a late answer was taken last; cells cost no box */
   readonly clock: Float64Array
 
   constructor(shape: BatchShape, model: TaskModel, clock: Float64Array, isStamped: boolean) {
@@ -175,6 +177,7 @@ export class RowStore {
       this.pastInts = new Int32Array(this.past.buffer)
       this.offsets = grown(this.offsets, this.room)
       this.unknownAt = grown(this.unknownAt, this.room)
+      if (this.parts.isStamped) this.arrivals = grown(this.arrivals, this.room)
     }
     return row
   }
@@ -231,10 +234,10 @@ export class RowStore {
   }
 
   /** A message that the full state takes in its place. */
-  next(row: number, now: number): void {
+  next(row: number, time: number): void {
     const d = this.at(row)
     this.nums[d + COUNT] = this.count(row) + 1
-    this.nums[d + TIME] = now
+    this.nums[d + TIME] = time
   }
 
   /** Whether some sensor had no state, or failed, at the row's last message or the one before: then the next one has to run all. */
@@ -381,6 +384,11 @@ export class RowStore {
 
   time(row: number): number {
     return this.nums[this.at(row) + TIME] ?? 0
+  }
+
+  /** Epoch ms of the clock, of a row at work: ahead of its message when that came late, or when a sensor answered late. */
+  clockOf(row: number, time: number): number {
+    return this.parts.isStamped || this.goingOn?.row === row ? Math.max(time, this.clock[1] as number) : time
   }
 
   before(row: number): number {

@@ -519,12 +519,12 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     return isTaken
   }
 
-  beginFully(handle: RowHandle, now: number): void {
+  beginFully(handle: RowHandle, time: number): void {
     this.#apart(handle.row)
     this.handOver(handle)
     this.synchronize(handle)
     handle.isAway = true
-    this.#rows.next(handle.row, now)
+    this.#rows.next(handle.row, time)
   }
 
   /** The same up to a call of the present message, which stays open: from here on the state machine is ahead of the row. */
@@ -545,7 +545,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     return materializeInto(this.#rows, opened, bits, until, this.#counting) as Execution
   }
 
-  get lastAnswerAt(): number {
+  get lastAt(): number {
     return this.#rows.clock[1] as number
   }
 

@@ -43,18 +43,33 @@ export class SingleListenerIndex {
     return (this.#batches[number >> ROW_BITS] as IndexedBatch).takeOne(number & (MAX_ROWS - 1), message)
   }
 
-  /** The same of a message with a timestamp. `now`: epoch ms, when it is its own and it comes at its time. */
-  takeTimed(message: Message, now: number | undefined): boolean {
-    const { resource } = message
-    const place = this.#numbers.placeOf(resource)
-    if (this.#numbers.isFar) this.#readAhead(this.#numbers.numberAt(place))
-    const number = this.#numbers.get(resource, place)
+  /** The same of a message whose timestamp is of its host. */
+  takeHostStamped(message: Message): boolean {
+    const number = this.#numberOf(message.resource)
+    if (number === NO_NUMBER) return false
+    const { rows, takeOne } = this.#batches[number >> ROW_BITS] as IndexedBatch
+    return !rows.parts.isStamped && takeOne(number & (MAX_ROWS - 1), message)
+  }
+
+  /** The same of a message that was measured at `time` and came at `arrived`, epoch ms. */
+  takeStamped(message: Message, time: number, arrived: number): boolean {
+    const number = this.#numberOf(message.resource)
     if (number === NO_NUMBER) return false
     const { rows, takeOne } = this.#batches[number >> ROW_BITS] as IndexedBatch
     const row = number & (MAX_ROWS - 1)
-    if (rows.parts.isStamped !== (now !== undefined)) return false
     // One of equal time may be the same again.
-    return (now === undefined || now > rows.time(row)) && takeOne(row, message)
+    if (!rows.parts.isStamped || time <= rows.time(row)) return false
+    const before = rows.arrivals[row] as number
+    rows.arrivals[row] = arrived
+    if (takeOne(row, message)) return true
+    rows.arrivals[row] = before
+    return false
+  }
+
+  #numberOf(resource: string): number {
+    const place = this.#numbers.placeOf(resource)
+    if (this.#numbers.isFar) this.#readAhead(this.#numbers.numberAt(place))
+    return this.#numbers.get(resource, place)
   }
 
   /**

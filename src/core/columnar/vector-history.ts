@@ -59,7 +59,8 @@ export class VectorHistory {
       for (let place = first; place <= last; place++) {
         const number = past.numberOf(i, place)
         const after = past.statesAt(i, place)
-        history.add(row, messages[place] as Message, number, past.timeOf(place), before, after)
+        const time = past.timeOf(place)
+        history.add(row, messages[place] as Message, number, time, before, after, time)
         const fires = firings.has(place, i)
         if (fires || this.#inner) {
           const own = history.followsAt(row, number)

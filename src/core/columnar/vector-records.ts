@@ -66,6 +66,7 @@ export class VectorEpoch implements RecordEpoch {
       message,
       number: past.numberOf(i, place),
       time: past.timeOf(place),
+      at: past.timeOf(place),
       before: past.statesAt(i, place - 1),
       after: past.statesAt(i, place),
       given: undefined,

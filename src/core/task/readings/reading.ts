@@ -26,9 +26,10 @@ export function stampOf(message: Message): number | undefined {
   return isStamped(message) ? readStamp(message) : undefined
 }
 
-/** Whether a stamped message says that it was measured at `now` or later: then its time is that at which it comes. */
-export function isPunctual(message: Message, now: number): boolean {
-  return (readStamp(message) ?? Number.NEGATIVE_INFINITY) >= now
+/** When a stamped message was measured, but never later than it came, epoch ms; undefined when its stamp cannot be read. */
+export function measuredAt(message: Message, arrived: number): number | undefined {
+  const stamp = readStamp(message)
+  return stamp === undefined ? undefined : Math.min(stamp, arrived)
 }
 
 function readStamp({ timestamp }: Message): number | undefined {
