@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { REPLAY_NUMBER, type Program } from '../cluster/replay-number.ts'
 import type { Plug } from '../plug.ts'
 import type { CollectionSpec, Storage } from '../storage/contract.ts'
+import { DamageWatch } from '../storage/damage.ts'
 import { checkPairs } from './auth/check-pair.ts'
 import { HOST_TENANT } from './auth/host-tenant.ts'
 import { KEY_RECORDS, ApiKeys } from './auth/api-keys.ts'
@@ -45,7 +46,7 @@ export interface Making {
   readonly services?: ServiceTable
   /** epoch ms; default: a clock that never goes back */
   readonly now?: () => number
-  readonly openStorage?: (config: Config) => Promise<Storage>
+  readonly openStorage?: typeof openMedium
   /** plugs beside the built-in ones; the same list until they are others */
   readonly plugs?: () => readonly Plug[]
   /** how hard secrets are hashed, scrypt's N */
@@ -73,7 +74,8 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
   const isMember = config.cluster !== undefined
   const clock = new HostClock(serviceLog, undefined, isMember ? 'database' : 'monotonic')
   const { now = clock.now } = making
-  const storage = await openStorage(config)
+  const damage = new DamageWatch(serviceLog)
+  const storage = await openStorage(config, { damage, logger: serviceLog })
   try {
     // before anything else is read, and made anew where another version has it otherwise
     if (isMember) await requireReplay(storage.tenant(HOST_TENANT), program, making.timers)
@@ -90,6 +92,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const tryWriting = writeProbe(storage, now)
     const metrics = new Metrics()
     metrics.gauges.watchQueue('storage', () => storage.stats().queued)
+    metrics.gauges.watchTotal('damaged-reads', () => damage.count)
     metrics.gauges.watchCommits(() => storage.stats())
     metrics.gauges.watchClock(() => ({ leadMs: clock.leadMs, unconfirmedMs: clock.unconfirmedMs }))
     const { elapsed } = making.timers ?? machineTimers
@@ -133,7 +136,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
         await tryWriting()
         const disk = lasting ? spaceTrouble(config.data, making.diskStats) : undefined
         const troubles = made.flatMap((one) => one.trouble?.() ?? [])
-        return [...(disk === undefined ? [] : [disk]), ...troubles, ...(cluster?.troubles() ?? [])]
+        return [disk ?? [], damage.trouble ?? [], troubles, cluster?.troubles() ?? []].flat()
       },
       warnings: () => [
         ...clock.warnings(),

@@ -1,17 +1,29 @@
 /** Opens the storage that was chosen. */
 import { join } from 'node:path'
 import type { BlobMedium } from '../storage/blob-medium.ts'
+import type { Logger } from '../kernel/logger.ts'
 import type { Storage } from '../storage/contract.ts'
+import type { DamageWatch } from '../storage/damage.ts'
+import type { FilesOptions } from '../storage/files/open-files.ts'
 import type { Config } from './config.ts'
 import { requireSqlite } from './requirements.ts'
 
+/** Who hears of trouble in work that nobody waits for, and of damage. */
+interface Watching {
+  readonly damage?: DamageWatch
+  readonly logger?: Logger
+}
+
 /** Opens the store that was chosen. Only its own medium is loaded. `STORE` when it cannot be used. */
-export async function openMedium({
-  store,
-  data,
-  blobs: folder = join(data, 'blobs'),
-  cluster,
-}: Pick<Config, 'store' | 'data'> & Partial<Pick<Config, 'blobs' | 'cluster'>>): Promise<Storage> {
+export async function openMedium(
+  {
+    store,
+    data,
+    blobs: folder = join(data, 'blobs'),
+    cluster,
+  }: Pick<Config, 'store' | 'data'> & Partial<Pick<Config, 'blobs' | 'cluster'>>,
+  { damage, logger }: Watching = {},
+): Promise<Storage> {
   const isShared = cluster !== undefined
   if (store.medium === 'memory') {
     const { openMemory } = await import('../storage/memory/open-memory.ts')
@@ -19,14 +31,15 @@ export async function openMedium({
   }
   requireSqlite()
   if (store.medium === 'sqlite') await refuseTaken(data)
-  const blobs = isShared ? await openSharedObjects(folder) : await openObjects(folder)
+  const files = { folder, ...(damage && { damage }) }
+  const blobs = isShared ? await openSharedObjects(files) : await openObjects(files)
   try {
     if (store.medium === 'postgres') {
       const { openPostgres } = await import('../storage/postgres/open.ts')
       return await openPostgres({ url: store.url, blobs, lock: isShared ? 'shared' : 'exclusive' })
     }
     const { openSqlite } = await import('../storage/sqlite/open-sqlite.ts')
-    return await openSqlite({ folder: data, blobs })
+    return await openSqlite({ folder: data, blobs, ...(damage && { damage }), ...(logger && { logger }) })
   } catch (error) {
     await blobs.close()
     throw error
@@ -39,18 +52,18 @@ async function refuseTaken(folder: string): Promise<void> {
   lockFolder(folder)()
 }
 
-async function openSharedObjects(folder: string): Promise<BlobMedium> {
+async function openSharedObjects(options: FilesOptions): Promise<BlobMedium> {
   const { openFiles } = await import('../storage/files/open-files.ts')
-  return openFiles({ folder, isShared: true })
+  return openFiles({ ...options, isShared: true })
 }
 
 /** Whoever opens the folder sweeps it, so it has to be ours before. */
-async function openObjects(folder: string): Promise<BlobMedium> {
+async function openObjects(options: FilesOptions): Promise<BlobMedium> {
   const { openFiles } = await import('../storage/files/open-files.ts')
   const { lockFolder } = await import('../storage/sqlite/folder-lock.ts')
-  const unlock = lockFolder(folder)
+  const unlock = lockFolder(options.folder)
   try {
-    const files = await openFiles({ folder })
+    const files = await openFiles(options)
     return {
       tenant: (id) => files.tenant(id),
       tenants: () => files.tenants(),

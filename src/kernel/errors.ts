@@ -44,6 +44,10 @@ export const ERRORS = {
     status: 500,
     meaning: 'the data folder or database cannot be used: rights, space, or a newer version wrote it',
   },
+  DAMAGED: {
+    status: 500,
+    meaning: 'what is stored is not as it was written; `reflexarc doctor` lists the damage of a data folder',
+  },
   UNAVAILABLE: {
     status: 503,
     meaning:

@@ -8,6 +8,7 @@ import { link, open, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../../kernel/errors.ts'
 import type { BlobInfo, Blobs } from '../blobs.ts'
+import type { DamageWatch } from '../damage.ts'
 import {
   checkByteRange,
   checkExpectedEtag,
@@ -20,7 +21,7 @@ import {
 import { pathPage } from '../path-page.ts'
 import { codeOf, storeError } from './file-errors.ts'
 import { folderAt, makeFolderAt, syncFolder } from './folders.ts'
-import { openObject, readAt, readInfo, streamAt, writeObject } from './object-file.ts'
+import { contentCheck, openObject, readAt, readInfo, streamAt, writeObject } from './object-file.ts'
 import { objectNames } from './object-name.ts'
 import type { PathList } from './path-list.ts'
 import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
@@ -38,6 +39,7 @@ export interface FileHost {
   readonly temporary: string
   /** epoch ms */
   readonly clock: () => number
+  readonly damage: DamageWatch
   /** Runs what closing waits for; `CLOSED` when closed. */
   run<T>(act: () => Promise<T>): Promise<T>
   checkOpen(): void
@@ -202,7 +204,9 @@ export class FileBlobs implements Blobs {
         const info = await readInfo(handle, path)
         const end = Math.min(until + 1, info.size)
         if (end - from > READ_AT_ONCE) return { info, content: this.#later(info, from, end) }
-        return { info, content: atOnce(await readAt(handle, from, end)) }
+        const bytes = await readAt(handle, from, end)
+        if (bytes.length === info.size) contentCheck(info)(bytes)
+        return { info, content: atOnce(bytes) }
       } finally {
         await handle.close()
       }
@@ -225,9 +229,14 @@ export class FileBlobs implements Blobs {
       await opened.close()
       throw replaced(path)
     })
+    const check = end - from === info.size ? contentCheck(info) : undefined
     try {
-      yield* streamAt(handle, from, end)
+      for await (const piece of streamAt(handle, from, end)) {
+        check?.(piece)
+        yield piece
+      }
     } catch (thrown) {
+      this.#host.damage.note(thrown)
       throw storeError(`Reading ${path}`, thrown)
     }
   }

@@ -1,18 +1,21 @@
 /**
- * One object as one file: its content, then what is known of it as JSON, the length of that JSON (4 bytes) and a mark
- * (8 bytes). One file is one truth: a rename replaces content and metadata together, and what has no mark at its end
+ * One object as one file: its content, then what is known of it as JSON, the sum of that JSON (CRC-32, 4 bytes), its
+ * length (4 bytes) and a mark (8 bytes). One file is one truth: a rename replaces content and metadata together, and what has no mark at its end
  * is no object. The content stands at the beginning, so that ranges need no arithmetic.
  */
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
+import { crc32 } from 'node:zlib'
 import { AppError } from '../../kernel/errors.ts'
 import type { BlobInfo } from '../blobs.ts'
 import type { CheckedPut } from '../check-blobs.ts'
+import { damaged } from '../damage.ts'
 import { codeOf } from './file-errors.ts'
 
-const MARK = Buffer.from('reflexo1')
-const END_BYTES = 4 + MARK.length
+/** The last character is the number of the form: files of others are refused. */
+const MARK = Buffer.from('reflexo2')
+const END_BYTES = 4 + 4 + MARK.length
 /** Most objects' JSON is within one read of the end. */
 const FIRST_READ = 4_096
 /** Metadata is bounded far below. */
@@ -38,9 +41,10 @@ export async function writeObject(
   }
   const known = { size, etag: hash.digest('hex'), contentType, modified: modified(), metadata }
   const json = Buffer.from(JSON.stringify(known))
-  const length = Buffer.alloc(4)
-  length.writeUInt32BE(json.length)
-  await handle.writeFile(Buffer.concat([json, length, MARK]))
+  const end = Buffer.alloc(8)
+  end.writeUInt32BE(crc32(json))
+  end.writeUInt32BE(json.length, 4)
+  await handle.writeFile(Buffer.concat([json, end, MARK]))
   await handle.sync()
   return { path, ...known }
 }
@@ -55,15 +59,18 @@ export async function openObject(file: string): Promise<FileHandle | undefined> 
   }
 }
 
-/** What is known of an open object. `STORE` when the file is no whole object. */
+/** What is known of an open object. `DAMAGED` when the file is not what was written, `STORE` when another version did. */
 export async function readInfo(handle: FileHandle, path: string): Promise<BlobInfo> {
   const { size } = await handle.stat()
   let tail = await readAt(handle, Math.max(0, size - FIRST_READ), size)
-  const whole = tail.length < END_BYTES || !tail.subarray(-MARK.length).equals(MARK) ? 0 : jsonLength(tail) + END_BYTES
-  if (whole === 0 || whole > size || whole > MAX_JSON) throw damaged(path)
+  const mark = tail.subarray(-MARK.length)
+  if (mark.subarray(0, -1).equals(MARK.subarray(0, -1)) && !mark.equals(MARK)) throw otherForm(path)
+  const whole = tail.length < END_BYTES || !mark.equals(MARK) ? 0 : jsonLength(tail) + END_BYTES
+  if (whole === 0 || whole > size || whole > MAX_JSON) throw damagedObject(path)
   if (whole > tail.length) tail = await readAt(handle, size - whole, size)
-  const info = parseInfo(tail.subarray(tail.length - whole, tail.length - END_BYTES).toString(), path)
-  if (info === undefined || info.size !== size - whole) throw damaged(path)
+  const json = tail.subarray(tail.length - whole, tail.length - END_BYTES)
+  const info = crc32(json) === tail.readUInt32BE(tail.length - END_BYTES) ? parseInfo(json.toString(), path) : undefined
+  if (info === undefined || info.size !== size - whole) throw damagedObject(path)
   return info
 }
 
@@ -102,7 +109,7 @@ export async function* streamAt(handle: FileHandle, from: number, to: number): A
 }
 
 function jsonLength(tail: Buffer): number {
-  return tail.readUInt32BE(tail.length - END_BYTES)
+  return tail.readUInt32BE(tail.length - END_BYTES + 4)
 }
 
 function parseInfo(text: string, path: string): BlobInfo | undefined {
@@ -115,6 +122,27 @@ function parseInfo(text: string, path: string): BlobInfo | undefined {
   }
 }
 
-function damaged(path: string): AppError {
-  return new AppError('STORE', `The file of the object ${path} is damaged; put the object again, or restore the file`)
+/**
+ * Takes the pieces of a whole content one after the other. Throws `DAMAGED` at the last when they are not what the etag was
+ * made of, so that nobody gets all of what is not the object.
+ */
+export function contentCheck({ path, etag, size }: BlobInfo): (piece: Uint8Array) => void {
+  const hash = createHash(etag.length === MD5_CHARACTERS ? 'md5' : 'sha256')
+  let left = size
+  return (piece) => {
+    hash.update(piece)
+    left -= piece.length
+    if (left <= 0 && hash.digest('hex') !== etag) throw damagedObject(path)
+  }
+}
+
+const MD5_CHARACTERS = 32
+
+function damagedObject(path: string): AppError {
+  return damaged(`The file of the object ${path}`)
+}
+
+function otherForm(path: string): AppError {
+  const said = `The file of the object ${path} was written by another version of this program`
+  return new AppError('STORE', `${said}; run that version, or put the object again`)
 }

@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, realpath, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BlobMedium } from '../blob-medium.ts'
+import { DamageWatch } from '../damage.ts'
 import { compareText } from '../order.ts'
 import { checkTenant, closedError } from '../tenant.ts'
 import { FileBlobs, type FileHost, type TenantFiles } from './file-blobs.ts'
@@ -21,6 +22,8 @@ export interface FilesOptions {
   readonly folder: string
   /** epoch ms; default: the machine's */
   readonly clock?: () => number
+  /** counts reads that find damage; one of its own when absent */
+  readonly damage?: DamageWatch
   /** other processes have it open too, for other tenants; default false */
   readonly isShared?: boolean
 }
@@ -29,14 +32,19 @@ export interface FilesOptions {
 const REMAINS_MS = 86_400_000
 
 /** `STORE` when the folder cannot be used. */
-export async function openFiles({ folder, clock = Date.now, isShared = false }: FilesOptions): Promise<BlobMedium> {
+export async function openFiles({
+  folder,
+  clock = Date.now,
+  damage = new DamageWatch(),
+  isShared = false,
+}: FilesOptions): Promise<BlobMedium> {
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const base = await realpath(folder)
     const temporary = await makeFolderAt(base, ['temporary'])
     await sweep(temporary, isShared ? clock() - REMAINS_MS : Number.POSITIVE_INFINITY)
     const own = isShared ? await makeFolderAt(base, ['temporary', randomUUID()]) : temporary
-    return new FileMedium(await makeFolderAt(base, ['objects']), own, clock, isShared)
+    return new FileMedium(await makeFolderAt(base, ['objects']), own, { clock, damage, isShared })
   } catch (thrown) {
     throw storeError(`Opening the folder of objects ${folder}`, thrown)
   }
@@ -55,16 +63,22 @@ class FileMedium implements BlobMedium, FileHost {
   readonly root: string
   readonly temporary: string
   readonly clock: () => number
+  readonly damage: DamageWatch
   readonly #isShared: boolean
   readonly #tenants = new Map<string, TenantFiles>()
   readonly #running = new Set<Promise<unknown>>()
   #closed = false
 
-  constructor(root: string, temporary: string, clock: () => number, isShared: boolean) {
+  constructor(
+    root: string,
+    temporary: string,
+    { clock, damage, isShared }: Required<Pick<FilesOptions, 'clock' | 'damage' | 'isShared'>>,
+  ) {
     this.#isShared = isShared
     this.root = root
     this.temporary = temporary
     this.clock = clock
+    this.damage = damage
   }
 
   tenant(id: string): FileBlobs {
@@ -106,6 +120,9 @@ class FileMedium implements BlobMedium, FileHost {
     this.#running.add(running)
     try {
       return await running
+    } catch (thrown) {
+      this.damage.note(thrown)
+      throw thrown
     } finally {
       this.#running.delete(running)
     }

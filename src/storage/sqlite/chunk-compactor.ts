@@ -65,7 +65,7 @@ export class ChunkCompactor {
     if (count + columns.times.length < this.#size) return writeChunks(this.#db, series, columns, this.#size)
     const small = from === undefined ? [] : [...chunksWithin(this.#db, series, from, NEVER)]
     for (const { key } of small) deleteChunk(this.#db, key)
-    const parts = small.map((chunk) => chunk.columns())
+    const parts = small.map((chunk) => chunk.columns(this.#db))
     writeChunks(this.#db, series, joinedColumns([...parts, columns]), this.#size)
   }
 
@@ -189,7 +189,7 @@ export class ChunkCompactor {
   }
 
   #rewrite(chunk: StoredChunk, change: (columns: Columns) => Columns): void {
-    const before = chunk.columns()
+    const before = chunk.columns(this.#db)
     const after = change(before)
     if (after === before) return
     deleteChunk(this.#db, chunk.key)

@@ -6,7 +6,9 @@
  * CHUNK-2 where a chunk and a row of `samples` have a sample at one time, the row counts: it came later
  */
 import { slice, withOwnWords, type Columns } from './columns.ts'
+import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'
+import { damagedSamples } from './series-names.ts'
 
 /** How the columns stand in the blob. */
 const [STEADY, WIDE, MIXED, EXPIRING] = [1, 2, 4, 8] as const
@@ -26,6 +28,7 @@ type Row = readonly [
   form: number,
   samples: Uint8Array<ArrayBuffer>,
   words: string | null,
+  sum: number,
 ]
 
 /** A chunk with what stands in it; its columns are made when they are asked for. */
@@ -46,7 +49,12 @@ export class StoredChunk {
     this.#row = row
   }
 
-  columns(): Columns {
+  /** `DAMAGED` when it is not what was written. */
+  columns(db: Database): Columns {
+    const [, first, last, count, form, samples, words, sum] = this.#row
+    if (sumOf([this.series, first, last, count, form], samples, words) !== sum) {
+      throw damagedSamples(db, this.series, first, last)
+    }
     return columnsOf(this.#row)
   }
 }
@@ -91,7 +99,9 @@ function writeChunk(db: Database, series: number, columns: Columns): void {
   else if (!isSteady) parts.push(since(first, times))
   if (kinds !== undefined) parts.push(kinds)
   const text = words.length === 0 ? null : JSON.stringify(words)
-  db.run(WRITE, series, first, last, count, form, dueOf(expires), joined(parts), text)
+  const samples = joined(parts)
+  const sum = sumOf([series, first, last, count, form], samples, text)
+  db.run(WRITE, series, first, last, count, form, dueOf(expires), samples, text, sum)
 }
 
 /** As chunks of at least `size` samples and fewer than twice as many; of fewer where texts are long, or there are no more. */
@@ -193,7 +203,7 @@ function dueOf(expires: Float64Array | undefined): number | null {
   return sorted[Math.ceil(expires.length / EXPIRED_PART) - 1] ?? sorted.at(-1) ?? null
 }
 
-function joined(parts: readonly ArrayBufferView[]): Uint8Array {
+function joined(parts: readonly ArrayBufferView[]): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(parts.reduce((sum, { byteLength }) => sum + byteLength, 0))
   let at = 0
   for (const { buffer, byteOffset, byteLength } of parts) {
@@ -206,12 +216,13 @@ function joined(parts: readonly ArrayBufferView[]): Uint8Array {
 /** chunks of one statement */
 const MAX_READ = 16
 const WRITE = `
-  INSERT INTO main.chunks (series, first, last, count, form, due, samples, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+  INSERT INTO main.chunks (series, first, last, count, form, due, samples, words, sum)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
 const DUE_AT_ONCE = 1_000
 const DUE = `
   SELECT c.key, c.series FROM main.chunks AS c CROSS JOIN main.series AS s ON s.key = c.series
   WHERE c.due <= ? AND s.tenant = ? LIMIT 0 + ?`
-const COLUMNS = 'key, first, last, count, form, samples, words'
+const COLUMNS = 'key, first, last, count, form, samples, words, sum'
 const ONE = `SELECT ${COLUMNS} FROM main.chunks WHERE key = ?`
 const NEWEST = `
   SELECT first, count, coalesce(octet_length(words), 0) FROM main.chunks WHERE series = ? ORDER BY last DESC LIMIT ${MAX_READ}`

@@ -9,6 +9,7 @@ import {
   type CollectionForm,
   type ColumnValues,
 } from './collection-form.ts'
+import { sumOf } from './checksum.ts'
 import type { Database, SqlValue } from './database.ts'
 
 export interface Current {
@@ -62,7 +63,7 @@ export class CollectionTables {
 
   /** Gives the new version. */
   put(tenant: string, id: string, body: string, fields: ColumnValues): number {
-    const [key, version] = this.#db.row<Key>(this.#sql.put, tenant, id, body) ?? [0, 0]
+    const [key, version] = this.#db.row<Key>(this.#sql.put, tenant, id, body, sumOf([], tenant, id, body)) ?? [0, 0]
     const before = version === 1 ? null : this.#searched(key)
     if (before === null) this.#insert(tenant, id, key, fields)
     else this.#update(tenant, key, before, fields)
@@ -163,8 +164,10 @@ function statementsOf(form: CollectionForm) {
   const joined = wide.length === 0 ? '' : ` JOIN ${wideRows} USING (key)`
   return {
     find: `SELECT key, version, body IS NOT NULL FROM ${documents} WHERE tenant = ? AND id = ?`,
-    put: `INSERT INTO ${documents} (tenant, id, version, body) VALUES (?, ?, 1, ?)
-          ON CONFLICT (tenant, id) DO UPDATE SET version = version + 1, body = excluded.body RETURNING key, version`,
+    // the sum has the version in it, which is counted here
+    put: `INSERT INTO ${documents} (tenant, id, version, body, sum) VALUES (?1, ?2, 1, ?3, ?4 + 1)
+          ON CONFLICT (tenant, id) DO UPDATE SET version = version + 1, body = excluded.body, sum = ?4 + version + 1
+          RETURNING key, version`,
     bury: `UPDATE ${documents} SET body = NULL WHERE tenant = ? AND id = ? AND body IS NOT NULL RETURNING key`,
     index: `INSERT INTO ${fields} (key, tenant, id, ${narrow.join(', ')}) VALUES (?, ?, ?${places(narrow.length)})`,
     unindex: `DELETE FROM ${fields} WHERE key = ?`,

@@ -3,7 +3,13 @@ import { checkCountField, checkIds, checkQuery, checkWhere, isId } from '../chec
 import type { Collection, CollectionSpec, Condition, Document, Expectation, Query, Stored, Write } from '../contract.ts'
 import type { KnownSpec } from '../spec.ts'
 import { documentsTable, type CollectionForm } from './collection-form.ts'
-import type { DocumentColumns, DocumentRow, DocumentsRead, PageQuery } from './read-documents.ts'
+import {
+  checkDocument,
+  type DocumentColumns,
+  type DocumentRow,
+  type DocumentsRead,
+  type PageQuery,
+} from './read-documents.ts'
 import type { Opened } from './opened.ts'
 import { mapInTurns } from './turns.ts'
 
@@ -28,7 +34,7 @@ export class SqliteCollection<D extends Document> implements Collection<D> {
     this.#opened.refuseWhenClosed()
     if (!isId(id)) return undefined
     const form = await this.#readable()
-    const row = this.#opened.gets.row<DocumentRow>(this.#get(form), this.#tenant, id)
+    const row = this.#opened.damage.watch(() => this.#row(form, id))
     return row === undefined ? undefined : storedOf<D>(row)
   }
 
@@ -41,9 +47,8 @@ export class SqliteCollection<D extends Document> implements Collection<D> {
         await this.#read<DocumentColumns>({ kind: 'getMany', form, tenant: this.#tenant, ids: asked }),
       )
     }
-    const { gets } = this.#opened
-    const sql = this.#get(form)
-    const rows = gets.transaction(() => asked.map((id) => gets.row<DocumentRow>(sql, this.#tenant, id)))
+    const { gets, damage } = this.#opened
+    const rows = damage.watch(() => gets.transaction(() => asked.map((id) => this.#row(form, id))))
     return mapInTurns(
       rows.filter((row) => row !== undefined),
       (row) => storedOf<D>(row),
@@ -97,8 +102,11 @@ export class SqliteCollection<D extends Document> implements Collection<D> {
     return { kind: 'expect', collection: this.spec, id, expect: version }
   }
 
-  #get(form: CollectionForm): string {
-    return (this.#getSql ??= `SELECT id, version, body FROM ${documentsTable(form)} WHERE tenant = ? AND id = ? AND body IS NOT NULL`)
+  #row(form: CollectionForm, id: string): DocumentRow | undefined {
+    this.#getSql ??= `SELECT id, version, body, sum FROM ${documentsTable(form)} WHERE tenant = ? AND id = ? AND body IS NOT NULL`
+    const row = this.#opened.gets.row<DocumentRow>(this.#getSql, this.#tenant, id)
+    if (row !== undefined) checkDocument(form, this.#tenant, row)
+    return row
   }
 
   async #page<Answer>(kind: 'find' | 'ids', query: Query): Promise<Answer> {
@@ -120,7 +128,7 @@ export class SqliteCollection<D extends Document> implements Collection<D> {
 }
 
 function storedInTurns<D extends Document>({ ids, versions, bodies }: DocumentColumns): Promise<readonly Stored<D>[]> {
-  return mapInTurns(ids, (id, i) => storedOf<D>([id, versions[i] ?? 0, bodies[i] ?? '']))
+  return mapInTurns(ids, (id, i) => storedOf<D>([id, versions[i] ?? 0, bodies[i] ?? '', 0]))
 }
 
 function storedOf<D extends Document>([id, version, body]: DocumentRow): Stored<D> {

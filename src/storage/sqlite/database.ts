@@ -1,6 +1,7 @@
 /** Opening database files, and statements that are prepared once. */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { AppError, messageOf } from '../../kernel/errors.ts'
+import { sqliteError } from './failure.ts'
 import { LruCache } from '../../kernel/lru-cache.ts'
 
 /** ms that a reader waits for a file that recovers */
@@ -45,6 +46,8 @@ function open(file: string, readOnly: boolean, configure: (db: DatabaseSync) => 
     return new Database(db)
   } catch (error) {
     db?.close()
+    const damage = sqliteError(error)
+    if (damage instanceof AppError && db !== undefined && readOnly) throw damage
     throw new AppError(
       'STORE',
       `${file}: cannot be opened as a database (${messageOf(error)}); the data folder must be writable and hold only what this program wrote`,
@@ -87,7 +90,11 @@ export class Database {
 
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller says what its statement selects
   row<Row extends readonly unknown[]>(sql: string, ...values: readonly SqlValue[]): Row | undefined {
-    return this.statement(sql).get(...values) as unknown as Row | undefined
+    try {
+      return this.statement(sql).get(...values) as unknown as Row | undefined
+    } catch (error) {
+      throw sqliteError(error)
+    }
   }
 
   run(sql: string, ...values: readonly SqlValue[]): number {

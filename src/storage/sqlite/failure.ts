@@ -1,5 +1,6 @@
 /** How what went wrong crosses from a worker to the thread that asked: by code and text, since classes do not. */
 import { AppError, messageOf, type ErrorCode, type Issue } from '../../kernel/errors.ts'
+import { damaged } from '../damage.ts'
 
 export interface Failure {
   readonly code: ErrorCode
@@ -8,28 +9,43 @@ export interface Failure {
 }
 
 export function failureOf(thrown: unknown): Failure {
-  if (thrown instanceof AppError) return { code: thrown.code, message: thrown.message, issues: thrown.issues }
+  const error = sqliteError(thrown)
+  if (error instanceof AppError) return { code: error.code, message: error.message, issues: error.issues }
   return { code: 'STORE', message: `the store could not do it: ${messageOf(thrown)}`, issues: [] }
 }
 
-/** A job of which nothing was written. `isFull`: for want of room, so that the same may be written when there is some. */
+/** SQLite's codes for a disk without room, a file whose pages do not fit together, and one that is not a database. */
+const [FULL, CORRUPT, NOT_A_DATABASE] = [13, 11, 26] as const
+
+/** `DAMAGED` for a file that SQLite cannot read; all else as it is. */
+export function sqliteError(thrown: unknown): unknown {
+  const code = sqliteCode(thrown)
+  if (code !== CORRUPT && code !== NOT_A_DATABASE) return thrown
+  return damaged(`A database of the data folder (${messageOf(thrown)})`)
+}
+
+/** Without what it says of the place. */
+function sqliteCode(thrown: unknown): number | undefined {
+  if (!(thrown instanceof Error) || !('errcode' in thrown)) return undefined
+  return Number(thrown.errcode) & 0xff
+}
+
+/** A job of which nothing was written. `UNAVAILABLE`: for want of room, so that the same may be written when there is some. */
 export interface NotWritten {
   readonly failure: string
-  readonly isFull: boolean
+  readonly code: 'UNAVAILABLE' | 'STORE' | 'DAMAGED'
 }
-
-/** SQLite's code for a disk without room. */
-const SQLITE_FULL = 13
 
 export function notWritten(thrown: unknown): NotWritten {
-  const isFull = thrown instanceof Error && 'errcode' in thrown && thrown.errcode === SQLITE_FULL
-  return { failure: messageOf(thrown), isFull }
+  const error = sqliteError(thrown)
+  const isDamaged = error instanceof AppError && error.code === 'DAMAGED'
+  const code = isDamaged ? 'DAMAGED' : sqliteCode(thrown) === FULL ? 'UNAVAILABLE' : 'STORE'
+  return { failure: messageOf(error), code }
 }
 
-/** `UNAVAILABLE` while there is no room, which ends as an outage does; else `STORE`. */
-export function writeError({ failure, isFull }: NotWritten): AppError {
-  const text = `The store could not write it: ${failure}`
-  return isFull ? new AppError('UNAVAILABLE', `${text}; make room`) : new AppError('STORE', text)
+/** `UNAVAILABLE` while there is no room, which ends as an outage does; `DAMAGED`; else `STORE`. */
+export function writeError({ failure, code }: NotWritten): AppError {
+  return new AppError(code, `The store could not write it: ${failure}${code === 'UNAVAILABLE' ? '; make room' : ''}`)
 }
 
 export function errorOf({ code, message, issues }: Failure): AppError {

@@ -2,6 +2,7 @@
  * The writes of logs. Works inside the transactions of its caller. Entries of one partition that are appended in one
  * transaction share rows, whoever appended them: a row costs far more than an entry. So they are held until `flush`.
  */
+import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'
 import { MAX_CHARACTERS, MAX_ENTRIES, TRIM_ROWS, type LogChunk } from './state-jobs.ts'
 
@@ -79,7 +80,8 @@ export class LogTables {
   #write(partition: Partition): void {
     const { key, last, held, count } = partition
     if (count === 0) return
-    this.#db.run(APPEND, key, last, count, `[${held.join(',')}]`)
+    const bodies = `[${held.join(',')}]`
+    this.#db.run(APPEND, key, last, count, bodies, sumOf([key, last, count], bodies))
     partition.held = []
     partition.count = 0
     partition.characters = 0
@@ -100,7 +102,7 @@ const FIND = `
   INSERT INTO partitions (tenant, log, partition, first, last) VALUES (?, ?, ?, 1, 0)
   ON CONFLICT (tenant, log, partition) DO UPDATE SET last = last RETURNING key, last`
 const KNOWN = 'SELECT key, first, last FROM partitions WHERE tenant = ? AND log = ? AND partition = ?'
-const APPEND = 'INSERT INTO entries (partition, last, count, bodies) VALUES (?, ?, ?, ?)'
+const APPEND = 'INSERT INTO entries (partition, last, count, bodies, sum) VALUES (?, ?, ?, ?, ?)'
 const KEEP = 'UPDATE partitions SET first = ?, last = ? WHERE key = ?'
 const FORGET = `
   DELETE FROM entries WHERE key IN (

@@ -6,6 +6,9 @@
  * MESSAGE-1 blocks and rows count arrivals alike: a message in a block came later than all that are rows
  * MESSAGE-2 of equal messages of one stream and time the one that came first counts, wherever they stand
  */
+import type { AppError } from '../../kernel/errors.ts'
+import { damaged } from '../damage.ts'
+import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'
 
 export interface MessageColumns {
@@ -114,18 +117,11 @@ export function isSmallBlock({ count, size }: Pick<BlockHead, 'count' | 'size'>)
 export function storeMessages(db: Database, key: number, columns: MessageColumns): BlockHead {
   const { streams, times, expires, ends, bodies } = columns
   const first = expires?.reduce((least, expiry) => (expiry < least ? expiry : least), Infinity) ?? Infinity
-  const ending = expires && bytesOf(expires)
-  db.run(
-    STORE,
-    key,
-    times.length,
-    first === Infinity ? null : first,
-    bytesOf(streams),
-    bytesOf(times),
-    ending ?? null,
-    bytesOf(ends),
-    bodies,
-  )
+  const due = first === Infinity ? null : first
+  const stamps = [bytesOf(streams), bytesOf(times), expires === undefined ? null : bytesOf(expires)] as const
+  const places = bytesOf(ends)
+  const sum = sumOf([key, times.length, due], ...stamps)
+  db.run(STORE, key, times.length, due, ...stamps, sum, places, bodies, sumOf([key], places, bodies))
   return { key, count: times.length, size: bodies.length, expires: first }
 }
 
@@ -142,7 +138,9 @@ class StoredMessages implements MessageColumns {
   readonly #key: number
   #texts: readonly [ends: Uint32Array<ArrayBuffer>, bodies: string] | undefined
 
-  constructor(db: Database, [key, streams, times, expires]: readonly [number, Bytes, Bytes, Bytes | null]) {
+  /** `DAMAGED` when it is not what was written. */
+  constructor(db: Database, [key, count, due, streams, times, expires, sum]: Stamps) {
+    if (sumOf([key, count, due], streams, times, expires) !== sum) throw damagedBlock(key)
     this.#db = db
     this.#key = key
     this.streams = numbersOf(streams)
@@ -160,7 +158,8 @@ class StoredMessages implements MessageColumns {
 
   #read(): readonly [ends: Uint32Array<ArrayBuffer>, bodies: string] {
     if (this.#texts === undefined) {
-      const [ends, bodies] = this.#db.row<[Bytes, string]>(TEXTS, this.#key) ?? [new Uint8Array(), '']
+      const [ends, bodies, sum] = this.#db.row<[Bytes, string, number]>(TEXTS, this.#key) ?? [new Uint8Array(), '', 0]
+      if (sumOf([this.#key], ends, bodies) !== sum) throw damagedBlock(this.#key)
       this.#texts = [placesOf(ends), bodies]
     }
     return this.#texts
@@ -169,7 +168,7 @@ class StoredMessages implements MessageColumns {
 
 /** Blocks between two keys, both included, in the order of arrival. */
 export function storedMessages(db: Database, from = 0, upTo = Number.MAX_SAFE_INTEGER): readonly MessageColumns[] {
-  return db.rows<[number, Bytes, Bytes, Bytes | null]>(STAMPS, from, upTo).map((row) => new StoredMessages(db, row))
+  return db.rows<Stamps>(STAMPS, from, upTo).map((row) => new StoredMessages(db, row))
 }
 
 /** The number by which blocks and rows name a stream; undefined before its first message. */
@@ -219,6 +218,19 @@ export function distinctByTime<Message extends { readonly time: number; body(): 
 }
 
 type Bytes = Uint8Array<ArrayBuffer>
+type Stamps = readonly [
+  key: number,
+  count: number,
+  due: number | null,
+  streams: Bytes,
+  times: Bytes,
+  expires: Bytes | null,
+  sum: number,
+]
+
+function damagedBlock(key: number): AppError {
+  return damaged(`The block ${key} of messages that arrived lately`)
+}
 
 function bytesOf({ buffer, byteOffset, byteLength }: Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer>): Bytes {
   return new Uint8Array(buffer, byteOffset, byteLength)
@@ -236,7 +248,7 @@ function placesOf(bytes: Bytes): Uint32Array<ArrayBuffer> {
 
 const STREAM = 'SELECT key FROM streams WHERE tenant = ? AND resource = ? AND stream = ?'
 const HEADS = 'SELECT key, count, octet_length(bodies), expires FROM main.message_blocks ORDER BY key'
-const STORE = 'INSERT OR REPLACE INTO main.message_blocks VALUES (?, ?, ?, ?, ?, ?, ?, ?)'
+const STORE = 'INSERT OR REPLACE INTO main.message_blocks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)'
 const STAMPS = `
-  SELECT key, streams, times, expiries FROM main.message_blocks WHERE key BETWEEN ? AND ? ORDER BY key`
-const TEXTS = 'SELECT ends, bodies FROM main.message_blocks WHERE key = ?'
+  SELECT key, count, expires, streams, times, expiries, sum FROM main.message_blocks WHERE key BETWEEN ? AND ? ORDER BY key`
+const TEXTS = 'SELECT ends, bodies, bodies_sum FROM main.message_blocks WHERE key = ?'

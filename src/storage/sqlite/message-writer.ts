@@ -4,6 +4,7 @@
  * transaction of its caller.
  */
 import { hash } from 'node:crypto'
+import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'
 import { InsertRows, MAX_ROWS } from './insert-rows.ts'
 import {
@@ -188,11 +189,13 @@ export class MessageWriter {
       const { columns, at } = waiting.at(places[row] ?? 0)
       const body = bodyAt(columns, at)
       const expires = columns.expires?.[at] ?? Number.NaN
-      values[from] = columns.streams[at] ?? 0
-      values[from + 1] = columns.times[at] ?? 0
+      const [stream, time] = [columns.streams[at] ?? 0, columns.times[at] ?? 0]
+      values[from] = stream
+      values[from + 1] = time
       values[from + 2] = this.#digest(body, from / COLUMNS)
       values[from + 3] = body
       values[from + 4] = Number.isNaN(expires) ? null : expires
+      values[from + 5] = sumOf([stream, time, expires], body)
     })
   }
 
@@ -222,9 +225,9 @@ function total(heads: readonly BlockHead[], what: 'count' | 'size'): number {
   return heads.reduce((sum, head) => sum + head[what], 0)
 }
 
-const COLUMNS = 5
+const COLUMNS = 6
 const DIGEST_BYTES = 16
-const INSERT = 'INSERT OR IGNORE INTO messages (stream, time, digest, body, expires) VALUES'
+const INSERT = 'INSERT OR IGNORE INTO messages (stream, time, digest, body, expires, sum) VALUES'
 const STREAMS = 'SELECT key FROM streams WHERE tenant = ? AND resource = ?'
 const ROW_FROM = 'SELECT 1 FROM messages WHERE stream = ? AND time >= ? LIMIT 1'
 const NEWEST_BUT = 'SELECT time, key FROM messages WHERE stream = ? ORDER BY time DESC, key DESC LIMIT 1 OFFSET ?'

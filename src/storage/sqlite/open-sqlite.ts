@@ -4,11 +4,13 @@
  * log has again). One thread writes each, others read.
  */
 import { join } from 'node:path'
+import type { AppError } from '../../kernel/errors.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { BlobMedium } from '../blob-medium.ts'
 import type { Storage } from '../contract.ts'
 import { CountMemory } from './count-memory.ts'
 import { openReader } from './database.ts'
+import { DamageWatch } from '../damage.ts'
 import { Declarations, type StateCommits } from './declarations.ts'
 import { lockFolder } from './folder-lock.ts'
 import { GroupCommit } from './group-commit.ts'
@@ -18,7 +20,8 @@ import { packSeriesJobs, type SeriesAnswer, type SeriesOperation } from './serie
 import type { SeriesWriterData } from './series-writer.ts'
 import { SqliteStorage } from './sqlite-storage.ts'
 import { StateCommit } from './state-commit.ts'
-import type { StateJob } from './state-jobs.ts'
+import type { StateAnswer, StateJob } from './state-jobs.ts'
+import { writeError } from './failure.ts'
 import { packJobs, unpackAnswers, type StateAnswers, type StateWire } from './state-wire.ts'
 import { Specs } from '../spec.ts'
 import type { StateWriterData } from './state-writer.ts'
@@ -33,7 +36,9 @@ export interface SqliteOptions {
   /** now as epoch ms, for what expires; the machine's when absent */
   readonly clock?: () => number
   /** hears of trouble in work that nobody waits for */
-  readonly logger?: Pick<Logger, 'warn'>
+  readonly logger?: Logger
+  /** counts reads that find damage; one of its own when absent */
+  readonly damage?: DamageWatch
   /** threads for long reads; default 2, each starts when it is first needed */
   readonly readers?: number
   /** so many samples that arrived are brought into order at once; default 50,000 */
@@ -49,9 +54,16 @@ export interface SqliteOptions {
  * or by something else.
  */
 export async function openSqlite(options: SqliteOptions): Promise<Storage> {
-  const { folder, blobs, clock = Date.now, logger, readers: most = 2 } = options
+  const { folder, blobs, clock = Date.now, logger, damage = new DamageWatch(logger), readers: most = 2 } = options
   const { foldAt = 50_000, chunk = 1_024, waiting = 32_768 } = options
-  const trouble = (message: string): void => logger?.warn(message, { folder })
+  const trouble = (error: AppError): void => {
+    if (error.code === 'DAMAGED') damage.note(error)
+    else logger?.warn(error.message, { folder })
+  }
+  const noted = <Answer extends StateAnswer | SeriesAnswer>(answers: readonly Answer[]): readonly Answer[] => {
+    for (const one of answers) if (typeof one === 'object' && 'failure' in one) damage.note(writeError(one))
+    return answers
+  }
   const state = join(folder, 'state.db')
   const series = join(folder, 'series.db')
   const unlock = lockFolder(folder)
@@ -73,9 +85,9 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
     for (const one of await Promise.allSettled(starting)) if (one.status === 'fulfilled') threads.push(one.value)
     const [stateWriter, seriesWriter] = await Promise.all(starting)
     const packed = (jobs: readonly StateJob[]) => ({ wire: packJobs(jobs), transfer: [] })
-    const stateCommits: StateCommits = new GroupCommit(stateWriter, packed, unpackAnswers)
-    const seriesCommits: SeriesCommits = new GroupCommit(seriesWriter, packSeriesJobs, (answers) => answers)
-    const readers = new ReaderPool({ state, series }, most, trouble)
+    const stateCommits: StateCommits = new GroupCommit(stateWriter, packed, (answers) => noted(unpackAnswers(answers)))
+    const seriesCommits: SeriesCommits = new GroupCommit(seriesWriter, packSeriesJobs, noted<SeriesAnswer>)
+    const readers = new ReaderPool({ state, series }, most, damage, trouble)
     const specs = new Specs()
     const declarations = new Declarations(stateCommits, readers)
     const counts = new CountMemory()
@@ -91,6 +103,7 @@ export async function openSqlite(options: SqliteOptions): Promise<Storage> {
       seriesCommits,
       stateCommit,
       blobs,
+      damage,
       clock,
       threads,
       unlock,

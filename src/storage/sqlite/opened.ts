@@ -1,6 +1,7 @@
 /** What the parts of one opened store share. */
 import type { Committed, Write } from '../contract.ts'
 import type { Specs } from '../spec.ts'
+import type { DamageWatch } from '../damage.ts'
 import type { CountMemory } from './count-memory.ts'
 import type { Database } from './database.ts'
 import type { Declarations } from './declarations.ts'
@@ -17,6 +18,7 @@ export interface Opened {
   readonly gets: Database
   readonly readers: ReaderPool
   readonly counts: CountMemory
+  readonly damage: DamageWatch
   readonly seriesCommits: SeriesCommits
   /** epoch ms */
   readonly clock: () => number

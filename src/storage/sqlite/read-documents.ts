@@ -1,12 +1,15 @@
 /** Long reads of documents, on a reader's connection. Works inside the transaction of its caller. */
+import type { AppError } from '../../kernel/errors.ts'
 import type { Condition } from '../contract.ts'
 import { documentsTable, fieldsTable, textsTable, type CollectionForm } from './collection-form.ts'
 import { entriesSql, fieldOf, isWide, isWideField } from './condition-sql.ts'
+import { damaged } from '../damage.ts'
+import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'
 import { sourceOfCount, sourceOfPage } from './query-plan.ts'
 
 /** A document as it is stored. */
-export type DocumentRow = readonly [id: string, version: number, body: string]
+export type DocumentRow = readonly [id: string, version: number, body: string, sum: number]
 
 /** Documents as columns, because that is what crosses threads fast. */
 export interface DocumentColumns {
@@ -86,20 +89,22 @@ export function readDocuments(db: Database, read: DocumentsRead): unknown {
 function find(db: Database, read: PageRead): DocumentColumns {
   const found = page(db, read)
   const keys = JSON.stringify(found.map(([, key]) => key))
-  const columns = rowsOf(db, read.form, 'd.key = listed.value', [keys])
+  const columns = rowsOf(db, read, 'd.key = listed.value', [keys])
   const missing = found.find(([id], i) => columns.ids[i] !== id)
-  if (missing !== undefined) lost(missing[0])
+  // fields and documents are written together
+  if (missing !== undefined) throw damagedDocument(read.form.name, read.tenant, missing[0])
   return columns
 }
 
-function getMany(db: Database, { form, tenant, ids }: GetManyRead): DocumentColumns {
-  return rowsOf(db, form, 'd.id = listed.value AND d.tenant = ?', [JSON.stringify(ids), tenant])
+function getMany(db: Database, read: GetManyRead): DocumentColumns {
+  return rowsOf(db, read, 'd.id = listed.value AND d.tenant = ?', [JSON.stringify(read.ids), read.tenant])
 }
 
 /** Those of a list, in its order: one statement for all takes a fraction of what one for each does. */
-function rowsOf(db: Database, form: CollectionForm, are: string, values: readonly string[]): DocumentColumns {
+function rowsOf(db: Database, { form, tenant }: Asked, are: string, values: readonly string[]): DocumentColumns {
   const from = `FROM json_each(?) AS listed CROSS JOIN ${documentsTable(form)} AS d ON ${are} AND d.body IS NOT NULL`
-  const rows = db.rows<DocumentRow>(`SELECT d.id, d.version, d.body ${from}`, ...values)
+  const rows = db.rows<DocumentRow>(`SELECT d.id, d.version, d.body, d.sum ${from}`, ...values)
+  for (const row of rows) checkDocument(form, tenant, row)
   return {
     ids: rows.map(([id]) => id),
     versions: Float64Array.from(rows, ([, version]) => version),
@@ -158,18 +163,26 @@ function countBy(
 }
 
 function walk(db: Database, { form, after }: WalkRead): readonly WalkedRow[] {
-  const sql = `SELECT key, tenant, id, body FROM ${documentsTable(form)} WHERE key > ? AND body IS NOT NULL ORDER BY key LIMIT 0 + ?`
+  const sql = `SELECT key, tenant, id, body, version, sum FROM ${documentsTable(form)} WHERE key > ? AND body IS NOT NULL ORDER BY key LIMIT 0 + ?`
   const rows: WalkedRow[] = []
   let characters = 0
-  for (const row of db.statement(sql).iterate(after, WALK_DOCUMENTS) as unknown as Iterable<WalkedRow>) {
-    rows.push(row)
-    characters += row[3].length
+  const found = db.statement(sql).iterate(after, WALK_DOCUMENTS) as unknown as Iterable<
+    readonly [...WalkedRow, version: number, sum: number]
+  >
+  for (const [key, tenant, id, body, version, sum] of found) {
+    checkDocument(form, tenant, [id, version, body, sum])
+    rows.push([key, tenant, id, body])
+    characters += body.length
     if (characters > WALK_CHARACTERS) break
   }
   return rows
 }
 
-/** Fields and documents are written together, so this does not happen while both are whole. */
-function lost(id: string): never {
-  throw new Error(`the document ${id} is in the index but not there; the file is damaged`)
+/** Throws `DAMAGED` when it is not what was written. */
+export function checkDocument({ name }: CollectionForm, tenant: string, [id, version, body, sum]: DocumentRow): void {
+  if (sumOf([], tenant, id, body) !== sum - version) throw damagedDocument(name, tenant, id)
+}
+
+function damagedDocument(collection: string, tenant: string, id: string): AppError {
+  return damaged(`The document ${collection}/${id} of the tenant ${tenant}`)
 }

@@ -1,4 +1,6 @@
 /** Reads of logs, on a reader's connection. Works inside the transaction of its caller. */
+import { damaged } from '../damage.ts'
+import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'
 import { lastOf } from './log-tables.ts'
 
@@ -22,7 +24,7 @@ export function readLog(db: Database, read: LogRead): unknown {
     case 'entries': {
       const [key, first] = partitionOf(db, read, read.partition)
       const from = Math.max(read.after + 1, first)
-      return { from, rows: key === 0 ? [] : rowsFrom(db, key, from, read.limit) } satisfies LogRows
+      return { from, rows: key === 0 ? [] : rowsFrom(db, read, key, from, read.limit) } satisfies LogRows
     }
     case 'bounds': {
       const [key, first, trimmed] = partitionOf(db, read, read.partition)
@@ -49,12 +51,16 @@ function partitionOf(
 }
 
 /** Whole rows, as many as it takes to hold `limit` entries. */
-function rowsFrom(db: Database, key: number, from: number, limit: number): readonly LogRow[] {
-  const sql = 'SELECT last, count, bodies FROM entries WHERE partition = ? AND last >= ? ORDER BY last'
+function rowsFrom(db: Database, { tenant, log }: LogRead, key: number, from: number, limit: number): readonly LogRow[] {
+  const sql = 'SELECT last, count, bodies, sum FROM entries WHERE partition = ? AND last >= ? ORDER BY last'
   const rows: LogRow[] = []
-  for (const row of db.statement(sql).iterate(key, from) as unknown as Iterable<LogRow>) {
-    rows.push(row)
-    if (row[0] >= from + limit - 1) break
+  const found = db.statement(sql).iterate(key, from) as unknown as Iterable<readonly [...LogRow, sum: number]>
+  for (const [last, count, bodies, sum] of found) {
+    if (sumOf([key, last, count], bodies) !== sum) {
+      throw damaged(`The log ${log} of the tenant ${tenant}, around its entry ${last},`)
+    }
+    rows.push([last, count, bodies])
+    if (last >= from + limit - 1) break
   }
   return rows
 }

@@ -1,6 +1,9 @@
 /** Reads of messages and of progress, on a reader's connection. Works inside the transaction of its caller. */
 import type { CheckedMessages } from '../check-series.ts'
+import { damaged } from '../damage.ts'
+import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'
+import { timeText } from './series-names.ts'
 import { arrivedMessages, distinctByTime, streamKey, type ArrivedMessage } from './message-block.ts'
 
 export interface MessagesRead extends CheckedMessages {
@@ -25,10 +28,15 @@ export function readMessages(db: Database, read: MessagesRead): readonly Message
   const direction = descending ? 'DESC' : 'ASC'
   // Keys count up, so they are the order of arrival.
   const sql = `
-    SELECT time, body, expires FROM messages
+    SELECT time, body, expires, sum FROM messages
     WHERE stream = ? AND time BETWEEN ? AND ? AND (expires IS NULL OR expires > ?)
     ORDER BY time ${direction}, key ${direction} LIMIT 0 + ?`
-  const rows = db.rows<MessageRow>(sql, key, from, until, now, limit)
+  const rows = db
+    .rows<readonly [...MessageRow, sum: number]>(sql, key, from, until, now, limit)
+    .map(([time, body, expires, sum]): MessageRow => {
+      if (sumOf([key, time, expires], body) === sum) return [time, body, expires]
+      throw damaged(`The message of ${resource}/${stream} (tenant ${tenant}) at ${timeText(time)}`)
+    })
   const arrived = withoutRows(db, key, distinctByTime(arrivedMessages(db, key))).filter(
     ({ time, expires }) => time >= from && time <= until && !(expires <= now),
   )

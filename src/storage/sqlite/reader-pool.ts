@@ -1,5 +1,6 @@
 /** Reader threads: each works on one read at a time, what comes meanwhile waits. A thread starts when it is first needed. */
 import { AppError } from '../../kernel/errors.ts'
+import type { DamageWatch } from '../damage.ts'
 import type { ReaderFiles, StoreRead } from './reader.ts'
 import { Thread } from './thread.ts'
 import { threadEntries } from './thread-entries.ts'
@@ -15,7 +16,8 @@ type Reader = Thread<StoreRead, unknown>
 export class ReaderPool {
   readonly #files: ReaderFiles
   readonly #most: number
-  readonly #trouble: (message: string) => void
+  readonly #trouble: (error: AppError) => void
+  readonly #damage: DamageWatch
   readonly #idle: Reader[] = []
   readonly #all = new Set<Reader>()
   readonly #waiting: Waiting[] = []
@@ -24,7 +26,8 @@ export class ReaderPool {
   #closed = false
   #whenIdle: (() => void) | undefined
 
-  constructor(files: ReaderFiles, most: number, trouble: (message: string) => void) {
+  constructor(files: ReaderFiles, most: number, damage: DamageWatch, trouble: (error: AppError) => void) {
+    this.#damage = damage
     this.#files = files
     this.#most = most
     this.#trouble = trouble
@@ -54,6 +57,7 @@ export class ReaderPool {
         reader ??= await this.#start()
         next.resolve(await reader.ask(next.read))
       } catch (error) {
+        this.#damage.note(error)
         next.reject(error)
         if (reader?.dead === true) {
           this.#all.delete(reader)

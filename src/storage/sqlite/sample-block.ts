@@ -2,6 +2,8 @@
  * Samples as a block of numbers: on their way to the writer, and as they stand in series.db until they are folded. A row
  * each would cost more than all the rest of writing them.
  */
+import { damaged } from '../damage.ts'
+import { sumOf } from './checksum.ts'
 import type { Database, SqlValue } from './database.ts'
 
 export interface SampleBlock {
@@ -25,7 +27,7 @@ export const seriesOfCode = (code: number): number => Math.floor(code / KINDS)
 /** A remainder of numbers that may be large is a call. */
 export const kindOfCode = (code: number): number => code - Math.floor(code / KINDS) * KINDS
 
-/** Puts the sample at a place into `row`, from `at`: series, time, value, other and expires, as `samples` has them. */
+/** Puts the sample at a place into `row`, from `at`: series, time, value, other, expires and sum, as `samples` has them. */
 export function putSample({ samples, words }: SampleBlock, place: number, row: SqlValue[], at: number): void {
   const from = place * SAMPLE
   const code = samples[from + CODE] ?? 0
@@ -38,10 +40,22 @@ export function putSample({ samples, words }: SampleBlock, place: number, row: S
   // A truth value as a whole number, which no other value in its column is.
   row[at + 3] = kind === NUMBER ? null : kind === TRUTH ? BigInt(value) : (words[value] ?? '')
   row[at + 4] = Number.isNaN(expires) ? null : expires
+  row[at + 5] = sumOfSample(row, at)
+}
+
+/** Of a row of `samples`, its values from a place on: series, time, value, other and expires. */
+export function sumOfSample(row: readonly SqlValue[], at: number): number {
+  const [series, time, value, other, expires] = [row[at], row[at + 1], row[at + 2], row[at + 3], row[at + 4]]
+  const isText = typeof other === 'string'
+  return sumOf([series, time, value, isText ? null : other, expires].map(numberOf), isText ? other : null)
+}
+
+function numberOf(value: SqlValue | undefined): number | null {
+  return value === null || value === undefined ? null : Number(value)
 }
 
 /** columns that `putSample` fills */
-export const SAMPLE_COLUMNS = 5
+export const SAMPLE_COLUMNS = 6
 
 /** A block of series.db. Its words are read when they are first asked for: few readers need them. */
 export class StoredBlock implements SampleBlock {
@@ -50,7 +64,9 @@ export class StoredBlock implements SampleBlock {
   readonly #json: string | null
   #words: readonly string[] | undefined
 
-  constructor(key: number, bytes: Uint8Array<ArrayBuffer>, json: string | null) {
+  /** `DAMAGED` when it is not what was written. */
+  constructor(key: number, bytes: Uint8Array<ArrayBuffer>, json: string | null, sum: number) {
+    if (sumOf([], bytes, json) !== sum) throw damaged(`The block ${key} of samples that arrived lately`)
     this.key = key
     this.samples = numbersOf(bytes)
     this.#json = json
@@ -71,16 +87,16 @@ function numbersOf(bytes: Uint8Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
 
 /** Blocks that are not folded, in the order of their arrival. */
 export function* storedBlocks(db: Database): Generator<StoredBlock> {
-  const rows = db.statement(`SELECT key, samples, words FROM ${BLOCKS} ORDER BY key`).iterate()
-  for (const row of rows as unknown as Iterable<readonly [number, Uint8Array<ArrayBuffer>, string | null]>) {
+  const rows = db.statement(`SELECT key, samples, words, sum FROM ${BLOCKS} ORDER BY key`).iterate()
+  for (const row of rows as unknown as Iterable<readonly [number, Uint8Array<ArrayBuffer>, string | null, number]>) {
     yield new StoredBlock(...row)
   }
 }
 
 export function storeBlock(db: Database, { samples, words }: SampleBlock): void {
   const bytes = new Uint8Array(samples.buffer, samples.byteOffset, samples.byteLength)
-  const sql = `INSERT INTO ${BLOCKS} (samples, words) VALUES (?, ?)`
-  db.run(sql, bytes, words.length === 0 ? null : JSON.stringify(words))
+  const text = words.length === 0 ? null : JSON.stringify(words)
+  db.run(`INSERT INTO ${BLOCKS} (samples, words, sum) VALUES (?, ?, ?)`, bytes, text, sumOf([], bytes, text))
 }
 
 /** How many blocks there are that are not folded, and samples in them. */

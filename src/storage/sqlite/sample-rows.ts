@@ -2,8 +2,17 @@
 import { ColumnsBuilder, expiryAt, NO_SAMPLES, storedAt, type Columns } from './columns.ts'
 import type { Database, SqlValue } from './database.ts'
 import { InsertRows } from './insert-rows.ts'
+import { SAMPLE_COLUMNS, sumOfSample } from './sample-block.ts'
+import { damagedSamples } from './series-names.ts'
 
-type Row = readonly [time: number, value: number | null, other: string | number | null, expires: number | null]
+type Row = readonly [
+  series: number,
+  time: number,
+  value: number | null,
+  other: string | number | null,
+  expires: number | null,
+  sum: number,
+]
 
 /** characters of texts that are held in memory at once, about */
 const MAX_CHARACTERS = 4 * 1024 * 1024
@@ -16,7 +25,7 @@ export interface RowsRead {
   readonly whole: boolean
 }
 
-/** The first so many, or the last when it goes down; fewer when texts are long. Both ends are included. */
+/** The first so many, or the last when it goes down; fewer when texts are long. Both ends are included. `DAMAGED`. */
 export function readRows(
   db: Database,
   series: number,
@@ -31,7 +40,11 @@ export function readRows(
   if (rows.length === 0) return { columns: NO_SAMPLES, whole: true }
   if (descending) rows.reverse()
   const builder = new ColumnsBuilder(rows.length)
-  for (const [time, value, other, expires] of rows) builder.add(time, value, other, expires)
+  for (const row of rows) {
+    const [, time, value, other, expires, sum] = row
+    if (sumOfSample(row, 0) !== sum) throw damagedSamples(db, series, time, time)
+    builder.add(time, value, other, expires)
+  }
   return { columns: builder.columns(), whole: rows.length < most }
 }
 
@@ -67,7 +80,7 @@ export class RowWriter {
   readonly #rows: InsertRows
 
   constructor(db: Database) {
-    this.#rows = new InsertRows(db, 'INSERT INTO main.samples VALUES', 5, OVERWRITE)
+    this.#rows = new InsertRows(db, 'INSERT INTO main.samples VALUES', SAMPLE_COLUMNS, OVERWRITE)
   }
 
   write(series: number, columns: Columns): void {
@@ -78,16 +91,18 @@ export class RowWriter {
       values[at + 2] = value
       values[at + 3] = other
       values[at + 4] = expiryAt(columns, row) ?? null
+      values[at + 5] = sumOfSample(values, at)
     })
   }
 }
 
 /** The later of two at the same series and time is written over the earlier. */
 export const OVERWRITE =
-  'ON CONFLICT (series, time) DO UPDATE SET value = excluded.value, other = excluded.other, expires = excluded.expires'
+  'ON CONFLICT (series, time) DO UPDATE SET value = excluded.value, other = excluded.other, expires = excluded.expires, sum = excluded.sum'
+const READ = 'series, time, value, other, expires, sum'
 const SOME = 'FROM main.samples WHERE series = ? AND time >= ? AND time <= ?'
-const UP = `SELECT time, value, other, expires ${SOME} ORDER BY time LIMIT 0 + ?`
-const DOWN = `SELECT time, value, other, expires ${SOME} ORDER BY time DESC LIMIT 0 + ?`
+const UP = `SELECT ${READ} ${SOME} ORDER BY time LIMIT 0 + ?`
+const DOWN = `SELECT ${READ} ${SOME} ORDER BY time DESC LIMIT 0 + ?`
 const COUNT = `SELECT count(*) FROM (SELECT 1 ${SOME} LIMIT 0 + ?)`
 const FIRST = `SELECT time ${SOME} ORDER BY time LIMIT 1`
 const LAST = `SELECT time ${SOME} ORDER BY time DESC LIMIT 1`

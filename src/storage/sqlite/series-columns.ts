@@ -58,7 +58,7 @@ export function* columnsOf(db: Database, series: number, newer: Columns | undefi
     if (descending) yield* over.pages(last + 1, high)
     else yield* over.pages(low, first - 1)
     const [start, end] = [Math.max(first, from), Math.min(last, until)]
-    const seen = living(merged(between(chunk.columns(), start, end), over.all(start, end)), now)
+    const seen = living(merged(between(chunk.columns(db), start, end), over.all(start, end)), now)
     if (seen.times.length > 0) yield seen
     if (descending) high = first - 1
     else low = last + 1

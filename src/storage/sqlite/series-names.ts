@@ -1,4 +1,6 @@
 /** Numbers that stand for names in tables of samples and messages. Those seen last are remembered, within a bound. */
+import { damaged } from '../damage.ts'
+import type { AppError } from '../../kernel/errors.ts'
 import type { Database } from './database.ts'
 
 const MOST = 200_000
@@ -32,4 +34,16 @@ export class SeriesNames {
   forget(): void {
     this.#known.clear()
   }
+}
+
+/** Samples of a series that are not as they were written. */
+export function damagedSamples(db: Database, series: number, first: number, last: number): AppError {
+  const [tenant = '?', resource = '?', metric = '?'] =
+    db.row<[string, string, string]>('SELECT tenant, resource, metric FROM series WHERE key = ?', series) ?? []
+  return damaged(`${metric} of ${resource} (tenant ${tenant}) from ${timeText(first)} to ${timeText(last)}`)
+}
+
+/** Also of times that are damaged themselves. */
+export function timeText(time: number): string {
+  return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : String(time)
 }

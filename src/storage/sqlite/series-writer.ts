@@ -2,18 +2,17 @@
  * The thread that alone writes series.db. A batch is one transaction; between batches it folds what arrived, when much has
  * or when nothing comes for a while. It works behind the others: who posts waits for the log, not for it.
  */
-import { messageOf } from '../../kernel/errors.ts'
 import { workInBackground } from './background.ts'
 import { ChunkCompactor } from './chunk-compactor.ts'
 import { openWriter, type Database } from './database.ts'
 import { MessageWriter } from './message-writer.ts'
-import { migrate } from './migrate.ts'
+import { openForm } from './file-form.ts'
 import { countBlocks } from './sample-block.ts'
 import { SeriesAppends } from './series-appends.ts'
 import { SeriesCompactor } from './series-compactor.ts'
 import type { AppendOperation, ExpireJob, RemoveJob, SeriesAnswer, SeriesOperation } from './series-jobs.ts'
-import { SERIES_MIGRATIONS } from './series-migrations.ts'
-import { serveThread } from './serve-thread.ts'
+import { SERIES_FORM } from './series-form.ts'
+import { serveThread, type Trouble } from './serve-thread.ts'
 import { notWritten } from './failure.ts'
 
 export interface SeriesWriterData {
@@ -30,8 +29,6 @@ export interface SeriesWriterData {
 const WORTH_A_PAUSE = 5_000
 const PAUSE_MS = 100
 const IDLE_MS = 30_000
-/** of one turn of putting older samples into chunks, about: a batch may wait for it */
-const PACKING_MS = 20
 /** so many blocks begin a fold too; each costs readers about a microsecond */
 const MAX_BLOCKS = 1_000
 
@@ -42,22 +39,18 @@ class SeriesWriter {
   readonly #fold: SeriesCompactor
   readonly #chunks: ChunkCompactor
   readonly #foldAt: number
-  readonly #trouble: (message: string) => void
+  readonly #trouble: Trouble
   #arrived: ReturnType<typeof countBlocks>
-  /** whether there are series whose samples are from before there were chunks */
-  #unpacked: boolean
   #idle: NodeJS.Timeout | undefined
-  #packing: NodeJS.Timeout | undefined
   #next: NodeJS.Immediate | undefined
 
-  constructor({ file, foldAt, chunk, waiting }: SeriesWriterData, trouble: (message: string) => void) {
+  constructor({ file, foldAt, chunk, waiting }: SeriesWriterData, trouble: Trouble) {
     this.#db = openWriter(file, { synchronous: 'NORMAL', cacheMb: 64, checkpointPages: 1_000 })
-    migrate(this.#db, file, SERIES_MIGRATIONS)
+    openForm(this.#db, file, SERIES_FORM)
     this.#messages = new MessageWriter(this.#db, waiting)
     this.#appends = new SeriesAppends(this.#db, this.#messages)
     this.#chunks = new ChunkCompactor(this.#db, chunk)
     this.#fold = new SeriesCompactor(this.#db, this.#chunks)
-    this.#unpacked = this.#db.row(UNPACKED) !== undefined
     this.#foldAt = foldAt
     this.#trouble = trouble
     this.#arrived = countBlocks(this.#db)
@@ -79,7 +72,6 @@ class SeriesWriter {
 
   close(): void {
     clearTimeout(this.#idle)
-    clearTimeout(this.#packing)
     clearImmediate(this.#next)
     this.#db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     this.#db.close()
@@ -153,8 +145,6 @@ class SeriesWriter {
 
   /** Goes on with a fold between batches, begins one when much has arrived, or lets the clock of idleness run anew. */
   #plan(): void {
-    // by a clock of its own, which no batch sets back: posts may never pause
-    if (this.#unpacked) this.#packing ??= setTimeout(() => this.#packOn(), PAUSE_MS)
     if (this.#next !== undefined) return
     const { blocks, samples } = this.#arrived
     if (this.#fold.active || samples >= this.#foldAt || blocks >= MAX_BLOCKS) {
@@ -175,38 +165,12 @@ class SeriesWriter {
       this.#plan()
     } catch (error) {
       // Nothing is lost: the samples stay where they arrived, and the next batch asks for a fold again.
-      this.#trouble(`samples could not be folded: ${messageOf(error)}`)
-    }
-  }
-
-  /** Puts some of the samples of an older form into chunks. */
-  #packOn(): void {
-    this.#packing = undefined
-    try {
-      // a fold has the series half written between two of its steps
-      if (!this.#fold.active) this.#unpacked = this.#db.transaction(() => this.#packSome())
-      this.#plan()
-    } catch (error) {
-      // The next batch asks for it again.
-      this.#trouble(`samples could not be put into chunks: ${messageOf(error)}`)
-    }
-  }
-
-  /** Gives whether some are left. */
-  #packSome(): boolean {
-    const end = performance.now() + PACKING_MS
-    for (;;) {
-      const [series] = this.#db.row<[number]>(UNPACKED) ?? []
-      if (series === undefined) return false
-      if (this.#chunks.pack(series) >= 0) this.#db.run(PACKED, series)
-      if (performance.now() >= end) return true
+      this.#trouble('samples could not be folded', error)
     }
   }
 }
 
 const NOTHING = { blocks: 0, samples: 0 }
-const UNPACKED = 'SELECT series FROM unpacked LIMIT 1'
-const PACKED = 'DELETE FROM unpacked WHERE series = ?'
 
 workInBackground()
 serveThread<readonly SeriesOperation[], readonly SeriesAnswer[]>(

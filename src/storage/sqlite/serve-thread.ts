@@ -11,7 +11,7 @@ export type ThreadAnswer<Answer> =
   | { readonly kind: 'answers'; readonly answers: readonly Answer[] }
   | { readonly kind: 'failure'; readonly failure: Failure }
   /** of work that nobody asked for */
-  | { readonly kind: 'trouble'; readonly message: string }
+  | { readonly kind: 'trouble'; readonly failure: Failure }
 
 export type ThreadRequest<Request> =
   { readonly kind: 'request'; readonly request: Request } | { readonly kind: 'close' }
@@ -25,17 +25,21 @@ export interface Served<Request, Answer> {
   close(): void
 }
 
+/** Reports what went wrong in work that nobody asked for. */
+export type Trouble = (what: string, thrown: unknown) => void
+
 /** `open` gets what its thread was started with, and a way to tell of trouble that is no answer's. */
-export function serveThread<Request, Answer>(
-  open: (data: unknown, trouble: (message: string) => void) => Served<Request, Answer>,
-): void {
+export function serveThread<Request, Answer>(open: (data: unknown, trouble: Trouble) => Served<Request, Answer>): void {
   const port = parentPort
   if (port === null) throw new Error('this file is the entry of a worker thread')
   const say = (said: ThreadAnswer<Answer>, transfer: readonly ArrayBuffer[] = []): void =>
     port.postMessage(said, transfer)
   let served: Served<Request, Answer>
   try {
-    served = open(workerData, (message) => say({ kind: 'trouble', message }))
+    served = open(workerData, (what, thrown) => {
+      const { message, ...failure } = failureOf(thrown)
+      say({ kind: 'trouble', failure: { ...failure, message: `${what}: ${message}` } })
+    })
   } catch (error) {
     say({ kind: 'refused', failure: failureOf(error) })
     port.close()

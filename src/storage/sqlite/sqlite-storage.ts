@@ -25,7 +25,7 @@ import type { StateCommit } from './state-commit.ts'
 
 export interface SqliteDependencies extends Pick<
   Opened,
-  'specs' | 'declarations' | 'gets' | 'readers' | 'counts' | 'clock'
+  'specs' | 'declarations' | 'gets' | 'readers' | 'counts' | 'damage' | 'clock'
 > {
   readonly stateCommits: StateCommits
   readonly seriesCommits: SeriesCommits

@@ -9,7 +9,7 @@ import { CollectionTables, type Current } from './collection-tables.ts'
 import { newerError } from '../tenant.ts'
 import { openWriter, type Database } from './database.ts'
 import { LogTables } from './log-tables.ts'
-import { migrate } from './migrate.ts'
+import { openForm } from './file-form.ts'
 import { serveThread } from './serve-thread.ts'
 import {
   MUST_FILL,
@@ -21,7 +21,7 @@ import {
   type StateWrite,
   type PreviousColumns,
 } from './state-jobs.ts'
-import { STATE_MIGRATIONS } from './state-migrations.ts'
+import { STATE_FORM } from './state-form.ts'
 import { packAnswers, unpackJobs, type StateAnswers, type StateWire } from './state-wire.ts'
 import { notWritten } from './failure.ts'
 
@@ -37,7 +37,7 @@ class StateWriter {
 
   constructor({ file }: StateWriterData) {
     this.#db = openWriter(file, { synchronous: 'FULL', cacheMb: 64, checkpointPages: 1_000 })
-    migrate(this.#db, file, STATE_MIGRATIONS)
+    openForm(this.#db, file, STATE_FORM)
     this.#logs = new LogTables(this.#db)
     this.#tenants = new Set(this.#db.rows<[string]>('SELECT name FROM tenants').map(([name]) => name))
   }
@@ -158,7 +158,8 @@ class StateWriter {
     if (!same) {
       this.#db.exec(`
         CREATE TABLE IF NOT EXISTS ${documentsTable(form)} (
-          key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, body TEXT, UNIQUE (tenant, id)
+          key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, body TEXT, sum INTEGER,
+          UNIQUE (tenant, id)
         ) STRICT;
         ${createFieldTables(form)}`)
       this.#db.run('INSERT OR REPLACE INTO collections VALUES (?, ?, ?, 0)', form.name, form.version, text)

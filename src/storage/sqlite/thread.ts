@@ -18,9 +18,9 @@ export class Thread<Request, Answer> {
   readonly #exited: Promise<void>
   #dead: AppError | undefined
 
-  readonly #trouble: (message: string) => void
+  readonly #trouble: (error: AppError) => void
 
-  private constructor(worker: Worker, exited: Promise<void>, trouble: (message: string) => void) {
+  private constructor(worker: Worker, exited: Promise<void>, trouble: (error: AppError) => void) {
     this.#worker = worker
     this.#exited = exited
     this.#trouble = trouble
@@ -34,7 +34,7 @@ export class Thread<Request, Answer> {
   static start<Request, Answer>(
     entry: URL,
     data: object,
-    trouble: (message: string) => void,
+    trouble: (error: AppError) => void,
   ): Promise<Thread<Request, Answer>> {
     // Flags of this process, such as a test runner's hooks, are none of the worker's business.
     const worker = new Worker(entry, { workerData: data, execArgv: [] })
@@ -82,7 +82,7 @@ export class Thread<Request, Answer> {
   #hear(said: ThreadAnswer<Answer>): void {
     switch (said.kind) {
       case 'trouble':
-        return this.#trouble(said.message)
+        return this.#trouble(errorOf(said.failure))
       case 'answer':
         return this.#next()?.resolve(said.answer)
       case 'answers':

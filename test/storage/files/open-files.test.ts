@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { Blobs } from '../../../src/storage/blobs.ts'
+import { DamageWatch } from '../../../src/storage/damage.ts'
 import { openFiles } from '../../../src/storage/files/open-files.ts'
 import { bytes, textAt, whole } from '../../contracts/storage/blob-kit.ts'
 import { expectCode, failureOf } from '../../contracts/storage/medium.ts'
@@ -115,16 +116,48 @@ describe('a folder of objects', () => {
         await blobs.put('x', bytes('content'.repeat(10)))
         await truncate(objectAt(folder, 'x.o'), length)
         const failure = await failureOf(() => blobs.get('x'))
-        expect([failure.code, failure.message]).toEqual(['STORE', expect.stringContaining('object x is damaged')])
+        expect([failure.code, failure.message]).toEqual([
+          'DAMAGED',
+          expect.stringContaining('The file of the object x is not as it was written') as string,
+        ])
       }
       await writeFile(
         objectAt(folder, 'x.o'),
-        Buffer.concat([bytes('{"size":1}'), Buffer.from([0, 0, 0, 99]), bytes('reflexo1')]),
+        Buffer.concat([bytes('{"size":1}'), Buffer.alloc(7), Buffer.from([99]), bytes('reflexo2')]),
       )
+      await expectCode(() => blobs.info('x'), 'DAMAGED')
+      await writeFile(objectAt(folder, 'x.o'), bytes('content{"size":7}0000reflexo1'))
       await expectCode(() => blobs.info('x'), 'STORE')
       await blobs.put('x', bytes('new'))
       expect(await textAt(blobs, 'x')).toBe('new')
     }))
+
+  it.each([
+    ['of one read', 5_000, 'sha256', 100],
+    ['of one read with an MD5', 5_000, 'md5', 4_999],
+    ['that is streamed', 1_000_000, 'sha256', 0],
+    ['that is streamed with an MD5', 1_000_000, 'md5', 999_999],
+    ['whose metadata changed', 5_000, 'sha256', 5_030],
+  ] as const)('gives nobody all of a content %s once a bit of it is another', (_what, size, digest, place) =>
+    inFolder(async (folder) => {
+      const lines: string[] = []
+      const damage = new DamageWatch({ error: (line) => void lines.push(line) })
+      const blobs = (await openFiles({ folder, damage })).tenant('acme')
+      const read = async (path: string) => {
+        const found = await blobs.get(path)
+        return found && (await whole(found.content)).length
+      }
+      const content = Buffer.alloc(size, 'content ')
+      await blobs.put('x', content, { digest, metadata: { of: 'the boiler' } })
+      await blobs.put('y', content, { digest })
+      expect([await read('x'), damage.count]).toEqual([size, 0])
+      const file = await readFile(objectAt(folder, 'x.o'))
+      file[place] = (file[place] ?? 0) ^ 16
+      await writeFile(objectAt(folder, 'x.o'), file)
+      await expectCode(() => read('x'), 'DAMAGED')
+      expect([await read('y'), damage.count, lines.length]).toEqual([size, 1, 1])
+    }),
+  )
 
   it('takes metadata up to its bound, whatever that is as JSON', () =>
     inFolder(async (folder) => {

@@ -11,7 +11,7 @@ import { chunksWithin, writeChunks } from '../../../src/storage/sqlite/chunks.ts
 import { ColumnsBuilder, expiryAt, valueAt, type Columns } from '../../../src/storage/sqlite/columns.ts'
 import { openWriter } from '../../../src/storage/sqlite/database.ts'
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
-import { SERIES_MIGRATIONS } from '../../../src/storage/sqlite/series-migrations.ts'
+import { SERIES_FORM } from '../../../src/storage/sqlite/series-form.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 import { temporaryFolder } from './sqlite-medium.ts'
 
@@ -291,42 +291,10 @@ describe('samples of a series', () => {
   })
 })
 
-describe('a file of the form before chunks', () => {
-  it('is put into chunks behind its readers, who see no difference', async () => {
-    const own = join(folder, 'older')
-    const before = await openSqlite({ folder: own, blobs: openMemoryBlobs() })
-    await before.close()
-    const db = new DatabaseSync(join(own, 'series.db'))
-    db.exec(`DROP TABLE chunks; DROP TABLE unpacked; DROP TABLE message_blocks; PRAGMA user_version = 2;
-      INSERT INTO tenants VALUES ('acme'); INSERT INTO series VALUES (1, 'acme', 'r', 'm'), (2, 'acme', 's', 'm')`)
-    const insert = db.prepare('INSERT INTO samples VALUES (?, ?, ?, NULL, NULL)')
-    db.exec('BEGIN')
-    for (let time = 0; time < 9_000; time += 1) insert.run(1, time, time / 4)
-    insert.run(2, 5, 6)
-    db.exec('COMMIT')
-    db.close()
-    const storage = await openSqlite({ folder: own, blobs: openMemoryBlobs() })
-    const { series } = storage.tenant('acme')
-    const file = new DatabaseSync(join(own, 'series.db'), { readOnly: true })
-    const left = file.prepare('SELECT count(*) AS count FROM unpacked')
-    for (;;) {
-      const { count } = left.get() as { count: number }
-      const read = await series.range({ resources: ['r', 's'], metric: 'm', limit: 1_000_000 })
-      expect(read).toHaveLength(9_001)
-      expect(read.at(-1)).toEqual(sample(8_999, 8_999 / 4))
-      if (count === 0) break
-    }
-    const { count } = file.prepare('SELECT count(*) AS count FROM samples').get() as { count: number }
-    expect(count).toBeLessThan(2_000)
-    file.close()
-    await storage.close()
-  })
-})
-
 describe('the columns of a chunk', () => {
   it('come back as they were, in each of their forms', () => {
     const db = openWriter(join(folder, 'forms.db'), { synchronous: 'NORMAL', cacheMb: 1, checkpointPages: 1_000 })
-    for (const step of SERIES_MIGRATIONS) db.exec(step)
+    db.exec(SERIES_FORM.tables)
     const gap = fc.oneof(fc.constant(60_000), fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 2 ** 40 }))
     const value = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.boolean(), fc.string())
     const list = (one: fc.Arbitrary<number>, values: fc.Arbitrary<SampleValue>, mortal: boolean) =>
@@ -347,7 +315,7 @@ describe('the columns of a chunk', () => {
         })
         writeChunks(db, series, columnsOf(expected as [number, SampleValue, number | undefined][]), 100)
         const [chunk] = chunksWithin(db, series, -1e15, 1e15)
-        const columns = chunk?.columns()
+        const columns = chunk?.columns(db)
         expect(columns && shown(columns)).toEqual(expected)
       }),
       runs(300),

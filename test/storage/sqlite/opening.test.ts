@@ -74,12 +74,18 @@ describe('a data folder', () => {
     await storage.close()
   })
 
-  it.each(['state.db', 'series.db'])('is refused when a newer version wrote %s, which stays as it is', async (file) => {
-    const folder = await made(`newer-${file}`)
+  it.each([
+    ['state.db', 99, 'a newer'],
+    ['state.db', 3, 'an older'],
+    ['series.db', 99, 'a newer'],
+    ['series.db', 4, 'an older'],
+  ])('is refused when another version wrote %s (format %d), which stays as it is', async (file, format, age) => {
+    const folder = await made(`format-${format}-${file}`)
     const version = versionOf(join(folder, file))
-    change(join(folder, file), 'PRAGMA user_version = 99')
+    change(join(folder, file), `PRAGMA user_version = ${format}`)
     const before = readFileSync(join(folder, file))
-    expect(await refusal(folder)).toMatch(/newer version of this program \(format 99, this one knows up to \d+\)/)
+    const said = `${file}: was written by ${age} version of this program (format ${format}, this one reads format `
+    expect(await refusal(folder)).toContain(said)
     expect(readFileSync(join(folder, file)).equals(before)).toBe(true)
     change(join(folder, file), `PRAGMA user_version = ${String(version)}`)
     await (await open(folder)).close()

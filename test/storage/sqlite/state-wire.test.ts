@@ -46,7 +46,7 @@ const JOBS: readonly StateJob[] = [
 
 const ANSWERS: readonly StateAnswer[] = [
   { results: [], changed: [], told: [] },
-  { failure: 'no room', isFull: true },
+  { failure: 'no room', code: 'UNAVAILABLE' },
   { results: [1, Number.MAX_SAFE_INTEGER, 0], changed: ['things', 'others'], told: [] },
   { misfits: [{ place: 1, actual: 'absent' }] },
   { results: [2], changed: ['things'], told: [{ place: 0, before: [null, 'x'] }] },

@@ -1,0 +1,56 @@
+/** The form of series.db: samples, messages, and how far logs were applied. */
+import type { FileForm } from './file-form.ts'
+
+/**
+ * A sample's `value` is its number; a text, or a truth value as 0 or 1, stands in `other`. `arrivals` has the newest
+ * samples in the order in which they came, in blocks. Of the others `chunks` has most, by series, and `samples` those that
+ * are too few or came late; where several have one, that of `arrivals` counts, then that of `samples`. The newest messages are in `message_blocks` as they came,
+ * the others in `messages`. `sum` is that of all else in a row (`sumOf`); in `message_blocks` bodies have one of their own.
+ */
+export const SERIES_FORM: FileForm = {
+  number: 5,
+  tables: `
+  CREATE TABLE tenants (name TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE series (
+    key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, resource TEXT NOT NULL, metric TEXT NOT NULL,
+    UNIQUE (tenant, resource, metric)
+  ) STRICT;
+  -- The words are a JSON list of the texts among the values
+  CREATE TABLE arrivals (key INTEGER PRIMARY KEY, samples BLOB NOT NULL, words TEXT, sum INTEGER NOT NULL) STRICT;
+  CREATE TABLE samples (
+    series INTEGER NOT NULL, time INTEGER NOT NULL, value REAL, other ANY, expires INTEGER, sum INTEGER NOT NULL,
+    PRIMARY KEY (series, time)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX samples_by_expiry ON samples (expires) WHERE expires IS NOT NULL;
+  -- form: how the columns stand in the blob; due: when so many have expired that the others are written anew
+  CREATE TABLE chunks (
+    key INTEGER PRIMARY KEY, series INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+    count INTEGER NOT NULL, form INTEGER NOT NULL, due INTEGER, samples BLOB NOT NULL, words TEXT, sum INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX chunks_by_time ON chunks (series, last, first);
+  CREATE INDEX chunks_by_due ON chunks (due) WHERE due IS NOT NULL;
+
+  CREATE TABLE streams (
+    key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, resource TEXT NOT NULL, stream TEXT NOT NULL,
+    UNIQUE (tenant, resource, stream)
+  ) STRICT;
+  -- The digest is of the body: the same message at the same time is the same message
+  CREATE TABLE messages (
+    key INTEGER PRIMARY KEY, stream INTEGER NOT NULL, time INTEGER NOT NULL, digest BLOB NOT NULL, body TEXT NOT NULL,
+    expires INTEGER, sum INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX messages_by_time ON messages (stream, time, digest);
+  CREATE INDEX messages_by_expiry ON messages (expires) WHERE expires IS NOT NULL;
+  -- key: counts arrivals as the rows of messages do; expires: when the first of them does
+  CREATE TABLE message_blocks (
+    key INTEGER PRIMARY KEY, count INTEGER NOT NULL, expires INTEGER, streams BLOB NOT NULL, times BLOB NOT NULL,
+    expiries BLOB, sum INTEGER NOT NULL, ends BLOB NOT NULL, bodies TEXT NOT NULL, bodies_sum INTEGER NOT NULL
+  ) STRICT;
+
+  CREATE TABLE applied (
+    tenant TEXT NOT NULL, log TEXT NOT NULL, partition INTEGER NOT NULL, position INTEGER NOT NULL,
+    PRIMARY KEY (tenant, log, partition)
+  ) STRICT, WITHOUT ROWID;
+  `,
+}
