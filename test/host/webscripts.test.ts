@@ -92,6 +92,7 @@ describe('a webscript in JavaScript', () => {
       `export async function handleRequest(req, res) { res.send('here') }`,
       { type: 'module' },
     ],
+    ['a default export of a module that nothing calls one', `export default (req, res) => { res.send('here') }`, {}],
     ['exports.handleRequest', `exports.handleRequest = (req, res) => res.send('here')`, {}],
     ['a function that it only declares', `async function handleRequest (req, res) { res.send('here') }`, {}],
     ['a function on the global object', `globalThis.handleRequest = (req, res) => { res.send('here') }`, {}],
