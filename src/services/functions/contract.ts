@@ -103,6 +103,8 @@ export interface DeployedWebscript {
   /** it has answered once, and is not being taken away */
   readonly isRunning: boolean
   readonly isPrivate: boolean
+  /** why it does not run */
+  readonly failure?: string
   /** one that lets its holder call it */
   readonly secret?: string
 }

@@ -312,7 +312,7 @@ function webscriptsOf(
 }
 
 function webscriptOf(tenant: string, record: FunctionRecord): DeployedWebscript {
-  const { name, version, draft, deprecated, status, manifest, secret } = record
+  const { name, version, draft, deprecated, status, manifest, secret, failure } = record
   return {
     id: webscriptId(tenant, name),
     tenant,
@@ -323,6 +323,7 @@ function webscriptOf(tenant: string, record: FunctionRecord): DeployedWebscript 
     status,
     isRunning: isRunning(record),
     isPrivate: manifest.private !== false,
+    ...(failure !== undefined && { failure: failure.reason }),
     ...(secret !== undefined && manifest.allowHmac !== false && { secret }),
   }
 }
