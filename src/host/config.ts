@@ -42,6 +42,8 @@ export interface Config {
   readonly allowUrl: readonly string[]
   /** hosts that packages of functions may come from, beside those of the settings of npm and pip */
   readonly installFrom: readonly string[]
+  /** packages of functions in Python want exact versions */
+  readonly requirePinned: boolean
   /** files and folders with plugs beside the built-in ones */
   readonly plugs: readonly string[]
   readonly limits: Limits
@@ -161,6 +163,11 @@ export const OPTIONS = {
     value: 'host',
     many: true,
     help: 'host that packages of functions may come from, beside the registries in .npmrc and pip.conf, such as files.intranet.local:8443',
+  },
+  requirePinned: {
+    flag: 'require-pinned',
+    env: 'REFLEXARC_REQUIRE_PINNED',
+    help: 'refuse functions whose requirements.txt leaves a version open',
   },
   empty: { flag: 'empty', env: 'REFLEXARC_EMPTY', help: 'no demo data' },
   logLevel: {
@@ -389,6 +396,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     trustProxy,
     allowUrl,
     installFrom,
+    requirePinned: isOn(text('requirePinned')),
     plugs: list('plugs'),
     functions: functions ?? 'fenced',
     modelRuntimes: resolve(text('modelRuntimes') ?? join(data, 'model-runtimes')),

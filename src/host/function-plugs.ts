@@ -33,9 +33,10 @@ export function functionPlug(tenant: string, deployed: DeployedPlug, service: ()
   })
 }
 
-function fieldOf({ dataType, mandatory, defaultValue, format, description }: DeclaredProperty): Plug['input'][string] {
+function fieldOf(declared: DeclaredProperty): Plug['input'][string] {
+  const { mandatory, defaultValue, format, description } = declared
   return {
-    type: dataType ?? 'any',
+    ...typeOf(declared),
     ...(mandatory !== undefined && { mandatory }),
     ...(defaultValue !== undefined && { defaultValue }),
     ...(format && { format }),
@@ -43,8 +44,9 @@ function fieldOf({ dataType, mandatory, defaultValue, format, description }: Dec
   }
 }
 
-function typeOf({ dataType }: DeclaredProperty): Plug['output'][string] {
-  return { type: dataType ?? 'any' }
+/** In manifests of the platform an `object` is a list as well, such as the instances of a model. */
+function typeOf({ dataType = 'any' }: Pick<DeclaredProperty, 'dataType'>): Plug['output'][string] {
+  return { type: dataType === 'object' ? 'json' : dataType }
 }
 
 /** All that the context of a call can tell, as plain JSON. */

@@ -35,6 +35,7 @@ export const makeFunctions: MakeService = (parts) => {
     folder: join(folder, 'builds'),
     environment: process.env,
     installFrom: config.installFrom,
+    requirePinned: config.requirePinned,
     now,
     newSecret: () => randomBytes(32).toString('base64'),
     newId: () => randomUUID().replaceAll('-', '').slice(0, 21),

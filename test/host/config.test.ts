@@ -30,6 +30,7 @@ describe('the options', () => {
       trustProxy: undefined,
       allowUrl: [],
       installFrom: [],
+      requirePinned: false,
       plugs: [],
       functions: 'fenced',
       modelRuntimes: resolve('./data/model-runtimes'),

@@ -16,6 +16,7 @@ import { readConfig } from '../../src/host/config.ts'
 import { startHost, type RunningHost } from '../../src/host/running-host.ts'
 import { SERVICES } from '../../src/host/service-table.ts'
 import { mustRun } from '../support/run-command.ts'
+import { basic } from './sample-host.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'functions-install-'))
 const asked: string[] = []
@@ -148,6 +149,42 @@ async function deployed(files: Readonly<Record<string, object | string>>) {
 }
 
 describe('a function with a dependency', () => {
+  const pythonOf = (name: string, requirements: string) => ({
+    'plug.json': manifestOf(name, 'plug-python3'),
+    'main.py': `from doubles import double
+def execute(properties):
+    return ("Seen", {"result": double(properties["value"])})
+`,
+    'requirements.txt': requirements,
+  })
+
+  // Holds FUNCBUILD-5
+  it('in Python with an open version has what its first build found, and shows it', async () => {
+    const { version, build } = await deployed(pythonOf('opened', 'doubles >= 1, < 3'))
+    expect([version.status, version.record['failureReason']]).toEqual(['running', undefined])
+    const locked = [expect.stringMatching(/^doubles==2\.0\.1 --hash=sha256:[0-9a-f]{64}$/)]
+    expect(version.record['lockedPackages']).toEqual(locked)
+    expect(build.result).toMatchObject({
+      log: expect.arrayContaining([expect.stringMatching(/^locked doubles==/)]) as unknown,
+    })
+  })
+
+  it('that no version of the registry fits is in the list of jobs with what pip said', async () => {
+    const { version } = await deployed(pythonOf('lacking', 'doubles>=9'))
+    expect(version.status).toBe('failed')
+    const jobs = await client.functions.plugs.jobs.list({ name: 'lacking', version: '1.0.0' })
+    expect(jobs.map(({ type, job }) => [type, job.state])).toEqual([
+      ['build', 'failed'],
+      ['deploy', 'failed'],
+      ['verify', 'failed'],
+    ])
+    const answer = await fetch(`${host.url}/registry/v2/jobs?type=build`, {
+      headers: { authorization: basic('k', 'a-secret') },
+    })
+    const [first] = ((await answer.json()) as { jobs: { failureReason?: string }[] }).jobs
+    expect(first?.failureReason).toContain('No matching distribution found for doubles>=9')
+  })
+
   // Holds FUNCBUILD-2
   it('in JavaScript has it installed from the locked package, whose script does not run', async () => {
     const { version, build } = await deployed(nodePlug('halving', 'halves', integrity))

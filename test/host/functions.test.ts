@@ -70,8 +70,8 @@ describe('a plug of a tenant', () => {
 
   it('in Python is one as well', async () => {
     await using host = await functionHost()
-    const main = `async def execute(properties, console, logger, client):
-    console.info("asked about %s", properties["value"])
+    const main = `async def execute(properties, console, logger):
+    logger.info("asked about %s", properties["value"])
     return ("Warm" if properties["value"] > 25 else "Cold", {"value": properties["value"]})
 `
     const files = { 'plug.json': manifestOf({ runtime: 'plug-python3' }), 'main.py': main }

@@ -92,6 +92,7 @@ describe('a webscript in JavaScript', () => {
       `export async function handleRequest(req, res) { res.send('here') }`,
       { type: 'module' },
     ],
+    ['a default export of a module that nothing calls one', `export default (req, res) => { res.send('here') }`, {}],
     ['exports.handleRequest', `exports.handleRequest = (req, res) => res.send('here')`, {}],
     ['a function that it only declares', `async function handleRequest (req, res) { res.send('here') }`, {}],
     ['a function on the global object', `globalThis.handleRequest = (req, res) => { res.send('here') }`, {}],
@@ -172,6 +173,12 @@ exports.handleRequest = async (req, res) => {
   })
 })
 
+it('a function in JavaScript finds how much memory it has', async () => {
+  const code = `export default () => [process.memoryUsage().heapUsed, process.memoryUsage.rss()].every((one) => one > 1e6)`
+  const { url } = await deployed({ name: 'memory', code })
+  expect(await (await fetch(url)).json()).toBe(true)
+})
+
 describe('a webscript in Python', () => {
   it('is called with whatever was sent, and answers whatever it likes', async () => {
     const code = `from starlette.responses import JSONResponse, RedirectResponse, StreamingResponse
@@ -218,6 +225,45 @@ async def execute(request, waylay):
     })
     expect(await (await fetch(`${url}/api`)).json()).toMatchObject({ level: 8 })
     expect((await fetch(`${url}/`, { method: 'POST', body: '{torn' })).status).toBe(400)
+  })
+})
+
+describe('a function in Python', () => {
+  it.each<[string, string, string]>([
+    ['request', 'def execute(request): return request.path', '/p'],
+    ['request, and a name of its own for the client', 'async def execute(r, api): return type(api).__name__', 'Client'],
+    ['the client before the request', 'def execute(waylay, request): return request.path', '/p'],
+    [
+      'a default',
+      'def execute(request, retries=3, *, client): return f"{retries} {type(client).__name__}"',
+      '3 Client',
+    ],
+    ['all of it', 'def execute(*given, **named): return str(len(given))', '4'],
+    ['a logger of Python', 'def execute(request, logger): logger.exception("x"); return logger.name', 'function'],
+    ['a method', 'class A:\n  def run(self, request): return request.path\nexecute = A().run', '/p'],
+    ['where its files are', 'def execute(request): return open("main.py").read()[:3]', 'def'],
+  ])('takes %s', async (what, code, text) => {
+    const name = `takes${createHash('sha256').update(what).digest('hex').slice(0, 8)}`
+    const { url } = await deployed({ name, runtime: 'web-python3', code })
+    expect(await (await fetch(`${url}/p`)).text()).toBe(text)
+  })
+
+  it('that wants more than there is does not run, and says what there is', async () => {
+    const { webscripts } = client.functions
+    const texts = {
+      'webscript.json': JSON.stringify({ name: 'more', version: '1.0.0', runtime: 'web-python3' }),
+      'main.py': 'def execute(request, client, console, logger, database): pass',
+    }
+    const files = Object.entries(texts).map(([path, text]) => [path, new TextEncoder().encode(text)] as const)
+    const { job } = await webscripts.create(new Map(files))
+    await webscripts.jobs.finished(job?.id ?? '')
+    const { status, record } = await webscripts.get('more', '1.0.0')
+    expect([status, record['failureReason']]).toEqual([
+      'unhealthy',
+      expect.objectContaining({
+        cause: 'it did not start: TypeError: execute takes database; it may take request, client, console, logger',
+      }),
+    ])
   })
 })
 

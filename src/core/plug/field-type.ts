@@ -56,7 +56,17 @@ export const FIELD_TYPES: Readonly<Record<FieldType, TypeRule>> = {
     convert: (value) => parsed(value, isPlainObject),
   },
   array: { noun: 'an array', example: [1, 2], fits: Array.isArray, convert: (value) => parsed(value, Array.isArray) },
+  json: {
+    noun: 'an object or an array',
+    example: { key: 'value' },
+    fits: isObjectOrArray,
+    convert: (value) => parsed(value, isObjectOrArray),
+  },
   any: { noun: 'a value', example: 42, fits: (value) => value !== undefined, convert: () => undefined },
+}
+
+function isObjectOrArray(value: unknown): boolean {
+  return isPlainObject(value) || Array.isArray(value)
 }
 
 function textOf(value: unknown): string | undefined {

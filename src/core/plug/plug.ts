@@ -6,7 +6,9 @@
 
 import type { Calculation } from './calculation.ts'
 
-export type FieldType = 'string' | 'integer' | 'long' | 'float' | 'double' | 'boolean' | 'object' | 'array' | 'any'
+/** `json`: an object or an array */
+export type FieldType =
+  'string' | 'integer' | 'long' | 'float' | 'double' | 'boolean' | 'object' | 'array' | 'json' | 'any'
 
 /** How a property's text is meant. `template`: `{{}}` is rendered before the call. `logic` and `code`: JSON Logic, an expression or a script, handed over unresolved. */
 export interface FieldFormat {

@@ -1,21 +1,23 @@
 /**
- * Builds: assets and the packages that they lock, put together in a folder whose name says what is in it. Equal assets
+ * Builds: assets and the packages that they name, put together in a folder whose name says what is in it. Equal assets
  * for an equal runtime give the same folder, which is made once and never changed.
  *
  * FUNCBUILD-1 a folder that has its name is whole: it is made beside, and renamed when it is done
- * FUNCBUILD-2 no script of a package runs, only locked packages of the registry are installed, and tools read what was
+ * FUNCBUILD-2 no script of a package runs, only packages of the registry are installed, and tools read what was
  *   checked: none runs a module of the assets, or reads a lock that nobody looked at
  * FUNCBUILD-3 tenants share no folder
+ * FUNCBUILD-5 every build of a version installs the packages that its first build installed
  * FUNCBUILD-4 where programs are confined, so are the tools that install for them: they see no file of the machine that
  *   is not theirs, and reach no host but their registries where the machine lets that be
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { valid } from 'semver'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
+import { lockOf, PIP_REPORT, pipCommand, type PipOptions } from './pip-packages.ts'
 import { BuildRefusal } from './build-refusal.ts'
 import { type InstallCommand, Installer, type InstallerOptions } from './install.ts'
 import type { Assets } from './registry/archive.ts'
@@ -24,6 +26,8 @@ import type { Runtime } from './runtimes/catalog.ts'
 
 export interface BuildResult {
   readonly digest: string
+  /** packages that were installed where the assets leave versions open: a line for each, as `record.build` keeps them */
+  readonly lock?: readonly string[]
   /** lines of the tools */
   readonly log: readonly string[]
 }
@@ -36,11 +40,15 @@ export interface BuildRequest {
   readonly assets: Assets
   /** of the assets, as `revisionOf` gives it */
   readonly revision: string
+  /** what an earlier build of the version gave */
+  readonly lock?: readonly string[] | undefined
 }
 
 export interface BuilderOptions extends InstallerOptions {
   /** absolute path of a folder of its own */
   readonly folder: string
+  /** refuses packages without an exact version */
+  readonly requirePinned?: boolean
 }
 
 export class Builder {
@@ -66,19 +74,28 @@ export class Builder {
     return isThere
   }
 
+  /** Throws a BuildRefusal for what is wrong with the assets. */
+  check(runtime: Runtime, assets: Assets): void {
+    checkAssets(runtime, assets, this.#options)
+  }
+
   /** Makes it when it is not there. Rejects with a BuildRefusal for what is wrong with the function. */
-  async build({ owner, runtime, runtimeVersion, revision, assets }: BuildRequest): Promise<BuildResult> {
+  async build({ owner, runtime, runtimeVersion, revision, assets, lock }: BuildRequest): Promise<BuildResult> {
     const digest = digestOf(owner, runtime, runtimeVersion, revision)
-    checkAssets(runtime, assets)
-    if (this.has(digest)) return { digest, log: ['nothing has changed: the result of an earlier build is used'] }
+    this.check(runtime, assets)
+    if (this.has(digest)) {
+      const kept = await this.#lockIn(this.folderOf(digest))
+      return { digest, ...kept, log: ['nothing has changed: the result of an earlier build is used'] }
+    }
     await mkdir(this.#options.folder, { recursive: true })
     const draft = await mkdtemp(join(this.#options.folder, '.draft-'))
     try {
-      const log = await this.#make(runtime, assets, draft)
+      const log = await this.#make(runtime, assets, draft, lock)
+      const made = await this.#lockIn(draft)
       await openToAll(draft)
       // somebody else may have made the same meanwhile
       if (!this.has(digest)) await rename(draft, this.folderOf(digest))
-      return { digest, log }
+      return { digest, ...made, log }
     } finally {
       await rm(draft, { recursive: true, force: true })
     }
@@ -97,16 +114,34 @@ export class Builder {
     await rm(this.folderOf(digest), { recursive: true, force: true })
   }
 
-  async #make(runtime: Runtime, assets: Assets, folder: string): Promise<readonly string[]> {
+  /** Of a folder that was built, or is about to be. */
+  async #lockIn(folder: string): Promise<Pick<BuildResult, 'lock'>> {
+    const path = join(folder, LOCK)
+    return existsSync(path) ? { lock: (await readFile(path, 'utf8')).trim().split('\n') } : {}
+  }
+
+  async #make(
+    runtime: Runtime,
+    assets: Assets,
+    folder: string,
+    lock: readonly string[] | undefined,
+  ): Promise<readonly string[]> {
     for (const [path, content] of assets) {
       await mkdir(dirname(join(folder, path)), { recursive: true })
       await writeFile(join(folder, path), content)
     }
-    const command = runtime.language === 'node' ? npmCommand(assets) : pipCommand(assets)
+    const isNode = runtime.language === 'node'
+    const command = isNode ? npmCommand(assets) : pipCommand(requirementsOf(assets), { ...this.#options, lock })
     if (command === undefined) return ['it has no dependencies']
     const { tool, args, file } = command
     if (file !== undefined) await writeFile(join(folder, file.path), file.text)
-    return [`${tool} ${args.join(' ')}`, ...(await this.#installer.install(command, folder))]
+    const log = [`${tool} ${args.join(' ')}`, ...(await this.#installer.install(command, folder))]
+    if (isNode) return log
+    const report = join(folder, PIP_REPORT)
+    const locked = args.includes(PIP_REPORT) ? lockOf(await readFile(report, 'utf8').catch(() => '')) : (lock ?? [])
+    await rm(report, { force: true })
+    await writeFile(join(folder, LOCK), `${locked.join('\n')}\n`)
+    return [...log, ...locked.map((line) => `locked ${line}`)]
   }
 }
 
@@ -128,12 +163,20 @@ export function revisionOf(assets: readonly AssetRecord[]): string {
 export function checkAssets(
   { main, name, language, framework }: Pick<Runtime, 'main' | 'name' | 'language' | 'framework'>,
   assets: Assets,
+  options: Pick<PipOptions, 'requirePinned'> = {},
 ): void {
   if (!assets.has(main)) throw new BuildRefusal(`a function for ${name} has a file ${main}`)
   // nothing is installed for a model
   if (framework !== undefined) return
   if (language === 'node') npmCommand(assets)
-  else pipCommand(assets)
+  else pipCommand(requirementsOf(assets), options)
+}
+
+/** Where a build keeps the packages that it installed. No asset has such a path. */
+const LOCK = '.python-packages.lock'
+
+function requirementsOf(assets: Assets): string {
+  return textOf(assets, 'requirements.txt') ?? ''
 }
 
 const NPM = [
@@ -195,33 +238,6 @@ function lockProblem(place: string, entry: unknown): string | undefined {
     return 'does not come from https://registry.npmjs.org'
   }
   return typeof integrity === 'string' ? undefined : 'has no integrity'
-}
-
-/** A version, perhaps where it is wanted, and hashes. A `-` after a blank would begin an option. */
-const REQUIREMENT =
-  /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\[[A-Za-z0-9._,-]+\])?==[A-Za-z0-9.!+_-]+(?:[ \t]*;(?:[\w.,<>=!~'"()]|[ \t]+(?!-)|(?<![ \t])-)*)?(?:[ \t]+--hash=sha256:[0-9a-f]{64})*$/
-/** What of requirements.txt was read and is in order: pip ends lines elsewhere than others do. No asset has such a path. */
-const REQUIREMENTS = '.requirements.txt'
-
-function pipCommand(assets: Assets): InstallCommand | undefined {
-  const text = textOf(assets, 'requirements.txt') ?? ''
-  const lines = text
-    .replaceAll(/\\\r?\n/g, ' ')
-    .split(/\r?\n/)
-    .map((line) => line.replace(/(?:^|\s)#.*$/, '').trim())
-    .filter((line) => line !== '')
-  const wrong = lines.find((line) => !REQUIREMENT.test(line))
-  if (wrong !== undefined) {
-    throw new BuildRefusal(`requirements.txt: "${wrong.slice(0, 100)}" does not lock a version; write name==1.2.3`)
-  }
-  if (lines.length === 0) return undefined
-  const hashed = lines.every((line) => line.includes('--hash=')) ? ['--require-hashes'] : []
-  const how = ['--only-binary=:all:', '--no-compile', '--no-input', '--disable-pip-version-check', '--no-cache-dir']
-  return {
-    tool: 'pip',
-    args: ['install', ...how, ...hashed, '--target', 'python_modules', '-r', REQUIREMENTS],
-    file: { path: REQUIREMENTS, text: `${lines.join('\n')}\n` },
-  }
 }
 
 function jsonOf(assets: Assets, path: string): Record<string, unknown> | undefined {

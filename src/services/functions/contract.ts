@@ -23,7 +23,7 @@ export { PIECE_BYTES, type ApiAnswer, type ApiRequest, type WebCallParams, type 
 /** A property in the interface of a plug, as its manifest has it. */
 export interface DeclaredProperty {
   readonly name: string
-  readonly dataType?: 'string' | 'integer' | 'long' | 'float' | 'double' | 'boolean' | 'object' | 'array'
+  readonly dataType?: 'string' | 'integer' | 'long' | 'float' | 'double' | 'boolean' | 'object' | 'array' | 'any'
   readonly mandatory?: boolean
   readonly format?: {
     readonly type: 'enum' | 'resource' | 'vault' | 'duration' | 'code' | 'url' | 'date' | 'template'
@@ -103,6 +103,8 @@ export interface DeployedWebscript {
   /** it has answered once, and is not being taken away */
   readonly isRunning: boolean
   readonly isPrivate: boolean
+  /** why it does not run */
+  readonly failure?: string
   /** one that lets its holder call it */
   readonly secret?: string
 }

@@ -8,7 +8,7 @@ import type { ProcessPool } from '../../sandbox-process/process-pool.ts'
 import type { Program, ProgramLine } from '../../sandbox-process/program.ts'
 import type { Builder } from './build.ts'
 import type { CallOptions, FunctionLine, LogLine } from './contract.ts'
-import { type FunctionRecord, recordId } from './function-record.ts'
+import { type FunctionRecord, lockOf, recordId } from './function-record.ts'
 import type { FunctionStore } from './function-store.ts'
 import { FUNCTION_TYPES } from './function-type.ts'
 import { type Runtime, RUNTIMES } from './runtimes/catalog.ts'
@@ -79,7 +79,8 @@ export class FunctionCaller {
     await this.#builds.run(record.revision, async () => {
       const assets = await storeOf(tenant).assets(record.assets)
       const { runtimeVersion, revision } = record
-      await builder.build({ owner: tenant, runtime: runtimeOf(record), runtimeVersion, assets, revision })
+      const runtime = runtimeOf(record)
+      await builder.build({ owner: tenant, runtime, runtimeVersion, assets, revision, lock: lockOf(record) })
     })
   }
 

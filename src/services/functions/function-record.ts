@@ -66,8 +66,8 @@ export interface FunctionRecord {
   readonly updatedAt: number
   /** newest first */
   readonly updates: readonly FunctionUpdate[]
-  /** what the last build made */
-  readonly build?: { readonly digest: string; readonly revision: string }
+  /** what the last build made, and the packages that it installed: `name==version`, with a digest where there is one */
+  readonly build?: { readonly digest: string; readonly revision: string; readonly lock?: readonly string[] }
   /** the revision of the assets that have answered well once */
   readonly verified?: string
   /** how often it failed since it last answered, and when it did last */
@@ -119,4 +119,9 @@ export function updated(
     ...(latest && { updatedBy: latest.by, updatedAt: latest.at }),
     updates: [...(latest ? [latest] : []), ...others, ...record.updates].slice(0, MAX_UPDATES),
   }
+}
+
+/** The packages that an earlier build of the same assets installed. */
+export function lockOf({ build, revision }: Pick<FunctionRecord, 'build' | 'revision'>): readonly string[] | undefined {
+  return build?.revision === revision ? build.lock : undefined
 }

@@ -42,6 +42,7 @@ export interface InstallCommand {
 const TOOL_MS = 180_000
 const MAX_LOG_LINES = 200
 const MAX_LINE = 500
+const PIP_ERROR = /^ERROR: /
 /** Where packages come from, who vouches for it, and where tools keep theirs: of the operator of the host. */
 const HANDED_ON = [
   'PATH',
@@ -142,7 +143,8 @@ export class Installer {
         if (error === null) return resolve(log)
         if (error.code === 'ENOENT') return reject(new BuildRefusal(`${tool} is not there on this host`, log))
         const reason = error.killed === true ? `it took more than ${toolMs} ms` : `it ended with ${error.code}`
-        reject(new BuildRefusal(`${tool} did not install the packages: ${reason}`, log))
+        const said = log.findLast((line) => PIP_ERROR.test(line))?.replace(PIP_ERROR, ': ') ?? ''
+        reject(new BuildRefusal(`${tool} did not install the packages: ${reason}${said}`, log))
       })
     })
   }

@@ -39,6 +39,8 @@ export interface FunctionsOptions {
   readonly environment: Readonly<Record<string, string | undefined>>
   /** hosts that packages may come from beside those of the settings of npm and pip */
   readonly installFrom?: readonly string[]
+  /** refuses packages of Python without an exact version */
+  readonly requirePinned?: boolean
   /** epoch ms */
   readonly now: () => number
   /** never the same twice */
@@ -101,9 +103,15 @@ class Functions implements FunctionsService {
   readonly #jobs: JobRunner
 
   constructor(options: FunctionsOptions) {
-    const { storage, folder, environment, installFrom = [], now, newId, logger } = options
+    const { storage, folder, environment, installFrom = [], requirePinned = false, now, newId, logger } = options
     this.#options = options
-    this.#builder = new Builder({ folder, environment, installFrom, tools: async () => (await this.#open()).tools })
+    this.#builder = new Builder({
+      folder,
+      environment,
+      installFrom,
+      requirePinned,
+      tools: async () => (await this.#open()).tools,
+    })
     const storeOf = (tenant: string): FunctionStore => this.#storeOf(tenant)
     this.#caller = new FunctionCaller({
       pool: () => this.#openPool(),
@@ -139,6 +147,7 @@ class Functions implements FunctionsService {
         store: this.#storeOf(caller.tenant),
         jobs: this.#jobs.queue(caller.tenant),
         caller: this.#caller,
+        checkAssets: (runtime, assets) => this.#builder.check(runtime, assets),
         now,
         newJobId: () => `${caller.tenant}$${newId()}`,
         newSecret,
@@ -312,7 +321,7 @@ function webscriptsOf(
 }
 
 function webscriptOf(tenant: string, record: FunctionRecord): DeployedWebscript {
-  const { name, version, draft, deprecated, status, manifest, secret } = record
+  const { name, version, draft, deprecated, status, manifest, secret, failure } = record
   return {
     id: webscriptId(tenant, name),
     tenant,
@@ -323,6 +332,7 @@ function webscriptOf(tenant: string, record: FunctionRecord): DeployedWebscript 
     status,
     isRunning: isRunning(record),
     isPrivate: manifest.private !== false,
+    ...(failure !== undefined && { failure: failure.reason }),
     ...(secret !== undefined && manifest.allowHmac !== false && { secret }),
   }
 }

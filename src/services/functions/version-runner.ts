@@ -4,7 +4,7 @@ import { isPlainObject } from '../../kernel/json.ts'
 import type { Builder, BuildResult } from './build.ts'
 import { BuildRefusal } from './build-refusal.ts'
 import { type FunctionCaller, runtimeOf } from './function-caller.ts'
-import type { FunctionId, FunctionRecord } from './function-record.ts'
+import { type FunctionId, type FunctionRecord, lockOf } from './function-record.ts'
 import type { Assets } from './registry/archive.ts'
 import type { PlugDeclaration } from './runtimes/plug-call.ts'
 
@@ -36,7 +36,14 @@ export class ProcessRunner implements VersionRunner {
 
   build(owner: string, record: FunctionRecord, assets: Assets): Promise<BuildResult> {
     const { runtimeVersion, revision } = record
-    return this.#builder.build({ owner, runtime: runtimeOf(record), runtimeVersion, assets, revision })
+    return this.#builder.build({
+      owner,
+      runtime: runtimeOf(record),
+      runtimeVersion,
+      assets,
+      revision,
+      lock: lockOf(record),
+    })
   }
 
   async deploy(tenant: string, record: FunctionRecord): Promise<void> {

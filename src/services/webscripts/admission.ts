@@ -2,7 +2,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { AppError } from '../../kernel/errors.ts'
 import type { DeployedWebscript } from '../functions/contract.ts'
-import type { ShownCredentials } from './contract.ts'
+import type { Admitted, ShownCredentials } from './contract.ts'
 
 /** Whose that key pair is; undefined when it is wrong. `RATE_LIMITED` after too many tries. */
 export type CheckPair = (
@@ -22,14 +22,14 @@ const NOBODY = randomBytes(32).toString('base64')
 
 /**
  * Lets a call in, or throws `NOT_FOUND`, `UNAUTHORIZED` (nothing was shown) or `FORBIDDEN`. A public webscript takes
- * every call. Returns whether the header must not reach the webscript: it let the call in, or is a pair or token of this host.
+ * every call.
  */
 export async function admit(
   script: DeployedWebscript | undefined,
   secrets: readonly string[],
   shown: ShownCredentials,
   options: AdmissionOptions,
-): Promise<{ readonly isHeaderOurs: boolean }> {
+): Promise<Admitted> {
   const { authorization = '', secret, tokenOf } = shown
   const [, scheme = '', value = ''] = /^(\S{1,20}) +(\S.*)$/.exec(authorization) ?? []
   const given = scheme.toLowerCase() === 'hmac-sha256' ? value : secret
@@ -38,8 +38,10 @@ export async function admit(
   const isKey = !isSecret && scheme.toLowerCase() === 'basic' && (await isOwnKey(value, shown, script, options))
   if (script === undefined) throw noWebscript()
   if (!script.isPrivate || isSecret || isKey || tokenOf === script.tenant) {
-    const isOurs = authorization !== '' && (script.isPrivate || (await isOfHost(shown, options)))
-    return { isHeaderOurs: isOurs }
+    const isOwner = isKey || tokenOf === script.tenant
+    if (authorization === '' || script.isPrivate) return { isHeaderOurs: authorization !== '', isOwner }
+    const holder = await holderOf(shown, options)
+    return { isHeaderOurs: holder !== undefined, isOwner: isOwner || holder === script.tenant }
   }
   if (given === undefined && authorization === '') {
     throw new AppError('UNAUTHORIZED', 'This webscript is private: show its secret, or a key of its tenant')
@@ -83,20 +85,21 @@ function matches(given: string, expected: readonly string[]): boolean {
 }
 
 /**
- * Whether the header is a key pair or a token of this host, of any tenant: browsers attach such a pair to every path of
- * an origin, and a client of the API may send it to any webscript. What cannot be checked now counts as one.
+ * The tenant whose key pair the header is, or '' for a token of this host: browsers attach such a pair to every path of
+ * an origin, and a client of the API may send it to any webscript. What cannot be checked now counts as one, of nobody
+ * known. Undefined for anything else.
  */
-async function isOfHost(
+async function holderOf(
   { authorization = '', address }: ShownCredentials,
   { checkPair, isToken }: AdmissionOptions,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const [, scheme = '', value = ''] = /^(basic|bearer)\s+(\S.*)$/i.exec(authorization) ?? []
-  if (scheme.toLowerCase() === 'bearer') return isToken(value.trim())
+  if (scheme.toLowerCase() === 'bearer') return (await isToken(value.trim())) ? '' : undefined
   const pair = scheme === '' ? undefined : pairIn(value)
-  if (pair === undefined) return false
+  if (pair === undefined) return undefined
   try {
-    return (await checkPair(...pair, address)) !== undefined
+    return (await checkPair(...pair, address))?.tenant
   } catch {
-    return true
+    return ''
   }
 }

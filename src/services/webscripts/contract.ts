@@ -23,13 +23,9 @@ export interface WebscriptsService {
   choose(address: Pick<ScriptAddress, 'tenant' | 'name'>, version: string | undefined): DeployedWebscript | undefined
   /**
    * Lets a call in, whether the webscript is there or not: `NOT_FOUND`, `UNAUTHORIZED` (nothing was shown), `FORBIDDEN`,
-   * `RATE_LIMITED`. Returns whether the header was for the host, and is not for the webscript. A secret of another published
-   * version opens it too, so that a new version locks nobody out.
+   * `RATE_LIMITED`. A secret of another published version opens it too, so that a new version locks nobody out.
    */
-  authenticate(
-    script: DeployedWebscript | undefined,
-    shown: ShownCredentials,
-  ): Promise<{ readonly isHeaderOurs: boolean }>
+  authenticate(script: DeployedWebscript | undefined, shown: ShownCredentials): Promise<Admitted>
   /** To be asked before each call, and before its body is read. `RATE_LIMITED`, whose `cause` is the seconds to wait. */
   admit(script: Pick<DeployedWebscript, 'tenant'>): void
   call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer>
@@ -42,6 +38,14 @@ export interface WebscriptsService {
   ): Promise<unknown>
   gauges(): { readonly open: number; readonly calls: number; readonly errors: number }
   stop(): void
+}
+
+/** What is known of a caller that was let in. */
+export interface Admitted {
+  /** the header let the call in, or is a pair or token of this host: the webscript does not get it */
+  readonly isHeaderOurs: boolean
+  /** it showed a key pair or token of the webscript's tenant: it may read why a call failed */
+  readonly isOwner: boolean
 }
 
 /** What a call shows of who it is. */

@@ -20,6 +20,7 @@ import { admit as letIn, noWebscript, type AdmissionOptions } from './admission.
 import { headOf } from './answer-head.ts'
 import { fits } from './choose-version.ts'
 import type {
+  Admitted,
   ScriptAddress,
   LogLevel,
   ScriptAnswer,
@@ -126,10 +127,7 @@ class Webscripts implements WebscriptsService {
     )
   }
 
-  authenticate(
-    script: DeployedWebscript | undefined,
-    shown: ShownCredentials,
-  ): Promise<{ readonly isHeaderOurs: boolean }> {
+  authenticate(script: DeployedWebscript | undefined, shown: ShownCredentials): Promise<Admitted> {
     // a public one takes everybody
     return letIn(script, script?.isPrivate === true ? this.#secretsOf(script) : [], shown, this.#options)
   }

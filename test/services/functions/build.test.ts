@@ -22,16 +22,42 @@ function assetsOf(files: Readonly<Record<string, unknown>>): ReadonlyMap<string,
   return new Map(Object.entries(files).map(([path, value]) => [path, new TextEncoder().encode(text(value))]))
 }
 
-function built(builder: Builder, owner: string, runtime: Runtime, assets: ReadonlyMap<string, Uint8Array>) {
+function built(
+  builder: Builder,
+  owner: string,
+  runtime: Runtime,
+  assets: ReadonlyMap<string, Uint8Array>,
+  lock?: readonly string[],
+) {
   const records = [...assets.keys()].toSorted().map((path) => {
     const content = assets.get(path) ?? new Uint8Array()
     return { path, size: content.length, sha256: createHash('sha256').update(content).digest('hex') }
   })
-  return builder.build({ owner, runtime, runtimeVersion: '1.0.0', assets, revision: revisionOf(records) })
+  return builder.build({ owner, runtime, runtimeVersion: '1.0.0', assets, revision: revisionOf(records), lock })
 }
 
 function builderOf(name: string): Builder {
   return new Builder({ folder: join(folder, name), environment: { PATH: process.env['PATH'] } })
+}
+
+/** In place of Python: it keeps what it was asked and what the file for pip has, and reports what it found. */
+function pipBuilder(name: string): Builder {
+  const bin = join(folder, 'bin')
+  const found = (name: string, version: string, digit: string) => ({
+    metadata: { name, version },
+    download_info: { archive_info: { hash: `sha256=${digit.repeat(64)}` } },
+  })
+  const report = JSON.stringify({ install: [found('joblib', '1.5.0', 'a'), found('anyio', '4.9.0', 'b')] })
+  const script = `#!/bin/sh
+echo "$*" > asked
+for last; do :; done
+mkdir python_modules
+cat "$last" > python_modules/given
+case "$*" in *--report*) echo '${report}' > .pip-report.json;; esac
+`
+  mkdirSync(bin, { recursive: true })
+  writeFileSync(join(bin, 'python3'), script, { mode: 0o755 })
+  return new Builder({ folder: join(folder, name), environment: { PATH: `${bin}:/usr/bin:/bin` } })
 }
 
 describe('a build', () => {
@@ -103,17 +129,45 @@ describe('a build', () => {
 
   // Holds FUNCBUILD-2
   it('hands pip what was checked, and lets no module of the assets stand for it', async () => {
-    const bin = join(folder, 'bin')
-    mkdirSync(bin)
-    // in place of Python: it keeps what it was asked, and what the file for pip has
-    const script = `#!/bin/sh\necho "$*" > asked\nfor last; do :; done\nmkdir python_modules\ncat "$last" > python_modules/given\n`
-    writeFileSync(join(bin, 'python3'), script, { mode: 0o755 })
-    const builder = new Builder({ folder: join(folder, 'pip'), environment: { PATH: `${bin}:/usr/bin:/bin` } })
+    const builder = pipBuilder('pip')
     const lines = ['# x \\', '--index-url http://10.0.0.1/', 'six==1.16.0 ; python_version >= "3.8"  # for x', '']
     const assets = assetsOf({ 'main.py': '', 'pip.py': '', 'requirements.txt': lines.join('\n') })
     const made = builder.folderOf((await built(builder, 'acme', PYTHON, assets)).digest)
     expect(readFileSync(join(made, 'python_modules/given'), 'utf8')).toBe('six==1.16.0 ; python_version >= "3.8"\n')
     expect(readFileSync(join(made, 'asked'), 'utf8')).toMatch(/^-I -m pip install .* -r \.requirements\.txt$/m)
+  })
+
+  // Holds FUNCBUILD-5
+  it('leaves a lock of what pip found for open versions, and a later one installs exactly that', async () => {
+    const open = ['joblib >= 1.2, != 1.3.*', 'starlette', 'uvicorn[standard]~=0.30 ; python_version >= "3.8"']
+    const assets = assetsOf({ 'main.py': '', 'requirements.txt': open.join('\n') })
+    const [first, again] = [pipBuilder('open'), pipBuilder('again')]
+    const { digest, lock, log } = await built(first, 'acme', PYTHON, assets)
+    const given = (builder: Builder): string =>
+      readFileSync(join(builder.folderOf(digest), 'python_modules/given'), 'utf8')
+    expect(given(first)).toBe(`${open.join('\n')}\n`)
+    expect(lock).toEqual([
+      `anyio==4.9.0 --hash=sha256:${'b'.repeat(64)}`,
+      `joblib==1.5.0 --hash=sha256:${'a'.repeat(64)}`,
+    ])
+    expect(log).toContain(`locked ${lock?.[0]}`)
+    expect((await built(first, 'acme', PYTHON, assets)).lock).toEqual(lock)
+    expect((await built(again, 'acme', PYTHON, assets, lock)).lock).toEqual(lock)
+    expect(given(again)).toBe(`${lock?.join('\n')}\n`)
+    expect(readFileSync(join(again.folderOf(digest), 'asked'), 'utf8')).toMatch(/ --require-hashes --no-deps /)
+  })
+
+  it('may want exact versions', async () => {
+    const wants = (text: string) => {
+      const builder = new Builder({
+        folder: join(folder, 'strict'),
+        environment: { PATH: '/nowhere' },
+        requirePinned: true,
+      })
+      return built(builder, 'acme', PYTHON, assetsOf({ 'main.py': '', 'requirements.txt': text }))
+    }
+    await expect(wants('six>=1')).rejects.toThrow('"six>=1" does not lock a version; write name==1.2.3')
+    await expect(wants('six==1.16.0')).rejects.toThrow('is not there on this host')
   })
 
   // Holds FUNCBUILD-2
@@ -155,23 +209,24 @@ describe('a build', () => {
     ],
     ['with a part of itself that nothing vouches for', NODE, locked({ inBundle: true }), /has no integrity/],
     ['in Python without main.py', PYTHON, { 'plug.json': '' }, /has a file main\.py/],
-    ['in Python with a range', PYTHON, { 'main.py': '', 'requirements.txt': 'six>=1' }, /"six>=1" does not lock/],
-    [
-      'in Python with an option',
+    ['in Python with an option', PYTHON, { 'main.py': '', 'requirements.txt': '--index-url http://x' }, /is not taken/],
+    ['in Python with an address', PYTHON, { 'main.py': '', 'requirements.txt': 'a @ file:///etc' }, /is not taken/],
+    ['in Python with a folder', PYTHON, { 'main.py': '', 'requirements.txt': './lib' }, /is not taken/],
+    ...[
+      'a>=1 -e .',
+      'a >= -e',
+      'a[b] --pre',
+      'a==1, -e .',
+      'a==1 ; x\u2028--no-binary :all:',
+      'a==1 ; x --no-binary :all:',
+      'a==1 ; x\t-e .',
+    ].map((line): [string, Runtime, object, RegExp] => [
+      `in Python with the option in ${JSON.stringify(line)}`,
       PYTHON,
-      { 'main.py': '', 'requirements.txt': '--index-url http://x' },
-      /does not lock/,
-    ],
-    ['in Python with an address', PYTHON, { 'main.py': '', 'requirements.txt': 'a @ file:///etc' }, /does not lock/],
-    ...['a==1 ; x\u2028--no-binary :all:', 'a==1 ; x --no-binary :all:', 'a==1 ; x\t-e .'].map(
-      (line): [string, Runtime, object, RegExp] => [
-        `in Python with the option in ${JSON.stringify(line)}`,
-        PYTHON,
-        { 'main.py': '', 'requirements.txt': line },
-        /does not lock/,
-      ],
-    ),
-    ['in Python with a file', PYTHON, { 'main.py': '', 'requirements.txt': '-r /etc/passwd' }, /does not lock/],
+      { 'main.py': '', 'requirements.txt': line },
+      /is not taken/,
+    ]),
+    ['in Python with a file', PYTHON, { 'main.py': '', 'requirements.txt': '-r /etc/passwd' }, /is not taken/],
   ])('%s is refused', async (_, runtime, files, problem) => {
     const assets = assetsOf(files as Readonly<Record<string, unknown>>)
     await expect(built(builderOf('refused'), 'acme', runtime, assets)).rejects.toThrow(problem)

@@ -18,6 +18,17 @@ it('may say how much memory and CPU time its processes have', () => {
   expect(read(limited)).toEqual(limited)
 })
 
+it.each<[string, object]>([
+  ['names a schema for editors', { $schema: 'waylay:/registry/v2/schemas/plugs-manifest-01' }],
+  ['has a property of any type', { interface: { input: [{ name: 'x', dataType: 'any' }] } }],
+  [
+    'has documentation that tools wrote with members of their own',
+    { metadata: { documentation: { input: [{ name: 'id', 'description:': 'of the request' }] } } },
+  ],
+])('is taken when it %s', (_, more) => {
+  expect(read({ ...GOOD, ...more })).toEqual({ ...GOOD, ...more })
+})
+
 describe('what is wrong with a manifest', () => {
   it.each<[string, unknown, RegExp]>([
     ['that is missing', undefined, /no plug\.json/],

@@ -85,10 +85,10 @@ describe('a public webscript', () => {
   })
 
   // Holds WEBSCRIPT-3
-  it.each<[string, string, boolean]>([
-    ['a pair of its tenant', pair('acme'), true],
+  it.each<[string, string, boolean, boolean?]>([
+    ['a pair of its tenant', pair('acme'), true, true],
     ['a pair of another tenant', pair('umbrella'), true],
-    ['a pair, however it is written', pair('acme').replace('Basic ', 'BASIC\t  '), true],
+    ['a pair, however it is written', pair('acme').replace('Basic ', 'BASIC\t  '), true, true],
     ['a pair that cannot be checked now', pair('busy'), true],
     ['a token of the host', 'Bearer of-the-host', true],
     ['a pair of another system', pair('wrong'), false],
@@ -96,13 +96,13 @@ describe('a public webscript', () => {
     ['a token of another system', 'Bearer foreign', false],
     ['a secret of a webscript', `hmac-sha256 ${SECRET}`, false],
     ['another scheme', 'Digest username="acme"', false],
-  ])('that is shown %s, %s: it is kept from the webscript: %s', async (_, authorization, isHeaderOurs) => {
+  ])('that is shown %s, %s: it is kept from the webscript: %s', async (_, authorization, isHeaderOurs, isOwner = false) => {
     const shown = { authorization, address: '::1' }
     const checkPair = async (key: string) => {
       if (key === 'busy') throw new AppError('RATE_LIMITED', 'too many')
       return key === 'wrong' ? undefined : { tenant: key }
     }
     const isToken = async (token: string) => token === 'of-the-host'
-    expect(await admit(open, [SECRET], shown, { checkPair, isToken })).toEqual({ isHeaderOurs })
+    expect(await admit(open, [SECRET], shown, { checkPair, isToken })).toEqual({ isHeaderOurs, isOwner })
   })
 })

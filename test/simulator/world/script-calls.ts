@@ -59,7 +59,7 @@ export class ScriptCalls {
         isRunning: true,
         isPrivate: false,
       }),
-      authenticate: async () => ({ isHeaderOurs: false }),
+      authenticate: async () => ({ isHeaderOurs: false, isOwner: false }),
       admit: () => undefined,
       call: (script, request) => this.#call(script, request),
       as: notSimulated,

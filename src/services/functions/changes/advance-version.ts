@@ -4,7 +4,7 @@ import type { Causes, Change, JobType, PublishOptions, RebuildOptions, VerifyOpt
 import { type FunctionRecord, updated } from '../function-record.ts'
 import { findRuntime, type ChosenRuntime } from '../registry/find-runtime.ts'
 import { DeploySchema, problemsWith } from '../registry/manifest.ts'
-import { assetProblem, type ChangeContext } from './change-context.ts'
+import type { ChangeContext } from './change-context.ts'
 import type { Target } from './change-assets.ts'
 import { deprecating } from './create-version.ts'
 
@@ -23,7 +23,7 @@ export async function publish(
   if (!found.value.draft) throw new AppError('CONFLICT', `'${name}@${version}' is published already`)
   const { value: record } = await context.draft(name, version, chown)
   const runtime = findRuntime(type, { runtime: record.manifest.runtime, runtimeVersion: record.runtimeVersion })
-  const problem = assetProblem(runtime, await store.assets(record.assets))
+  const problem = context.assetProblem(runtime, await store.assets(record.assets))
   if (problem !== undefined) throw problem
   const isRunning = record.status === 'running'
   // what a name of a model stands for is found out by a check

@@ -8,7 +8,7 @@ import { boundedAssets, pathProblem } from '../registry/archive.ts'
 import { findRuntime } from '../registry/find-runtime.ts'
 import { checkManifest, type Manifest, readManifestFile } from '../registry/manifest.ts'
 import { withoutTags } from '../registry/tags.ts'
-import { assetProblem, type ChangeContext } from './change-context.ts'
+import type { ChangeContext } from './change-context.ts'
 import { withManifest } from './create-version.ts'
 
 /** The version whose assets change. */
@@ -94,7 +94,7 @@ async function reassemble(
   const manifest = author === undefined ? said : { ...said, metadata: { ...said.metadata, author } }
   refuseOther(record, manifest)
   const runtime = findRuntime(type, manifest)
-  const problem = assetProblem(runtime, whole)
+  const problem = context.assetProblem(runtime, whole)
   const isDeployed = deploy && problem === undefined
   const assets = await store.putAssets(isNamed ? withManifest(whole, manifestFile, { ...manifest, version }) : whole)
   const revision = revisionOf(assets)

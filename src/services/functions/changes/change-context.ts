@@ -4,7 +4,7 @@ import type { JobQueue } from '../../../jobs/job-queue.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import { AppError } from '../../../kernel/errors.ts'
 import type { Stored, Write } from '../../../storage/contract.ts'
-import { asValidation, checkAssets } from '../build.ts'
+import { asValidation } from '../build.ts'
 import type { Causes, Change, FunctionOfJob, FunctionType, JobLink, JobType, TagsQuery, Upload } from '../contract.ts'
 import type { FunctionCaller } from '../function-caller.ts'
 import { type FunctionId, type FunctionRecord, type FunctionUpdate, ownerOf } from '../function-record.ts'
@@ -21,6 +21,8 @@ export interface ApiDependencies {
   readonly jobs: JobQueue
   readonly caller: FunctionCaller
   readonly now: () => number
+  /** Throws a BuildRefusal for assets that cannot be built. */
+  readonly checkAssets: (runtime: Runtime, assets: Upload) => void
   readonly newJobId: () => string
   readonly newSecret: () => string
   /** names that are not free: of plugs that the host itself has */
@@ -171,6 +173,18 @@ export class ChangeContext {
     return this.plan(types, record, { operation, runtime })
   }
 
+  /** Why assets cannot be built; undefined: they can. */
+  assetProblem(runtime: Runtime, assets: Upload): AppError | undefined {
+    try {
+      this.dependencies.checkAssets(runtime, assets)
+      return undefined
+    } catch (error) {
+      const told = asValidation(error)
+      if (told instanceof AppError) return told
+      throw error
+    }
+  }
+
   /** The root of its jobs that are under way. */
   async openJob({ updates }: Pick<FunctionRecord, 'updates'>): Promise<JobLink | undefined> {
     const id = updates.find(({ jobs = [] }) => jobs.length > 0)?.jobs?.[0]
@@ -194,16 +208,4 @@ interface PlanData extends Omit<LifecycleData, 'function' | 'revision'> {
 
 function ofJob({ type, name, version }: FunctionId, runtime: RuntimeOfJob): FunctionOfJob {
   return { functionType: type, name, version, runtime: runtime.name, runtimeVersion: runtime.version }
-}
-
-/** Why assets cannot be built; undefined: they can. */
-export function assetProblem(runtime: Runtime, assets: Upload): AppError | undefined {
-  try {
-    checkAssets(runtime, assets)
-    return undefined
-  } catch (error) {
-    const told = asValidation(error)
-    if (told instanceof AppError) return told
-    throw error
-  }
 }

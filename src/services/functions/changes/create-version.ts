@@ -12,7 +12,7 @@ import { withoutTags } from '../registry/tags.ts'
 import { isInRange, isPrevious, isRange, isVersion, nextVersion } from '../registry/versions.ts'
 import { findRuntime } from '../registry/find-runtime.ts'
 import type { Write } from '../../../storage/contract.ts'
-import { assetProblem, type ChangeContext } from './change-context.ts'
+import type { ChangeContext } from './change-context.ts'
 
 const MAX_OF_NAME = 10_000
 const MAX_OF_TENANT = 50_000
@@ -52,7 +52,7 @@ async function storeVersion(
   if (indexed.size >= MAX_OF_TENANT) throw new AppError('CONFLICT', `there are ${MAX_OF_TENANT} versions; remove some`)
   const version = versionOf(manifest, options.version ?? begun.range, existing)
   const runtime = findRuntime(type, manifest)
-  const problem = assetProblem(runtime, begun.assets)
+  const problem = context.assetProblem(runtime, begun.assets)
   if (problem !== undefined && !draft) throw problem
 
   const isDeployed = deploy && problem === undefined

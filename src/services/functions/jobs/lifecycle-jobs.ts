@@ -145,8 +145,8 @@ async function build(work: Work): Promise<JobOutcome> {
   const record = await work.record()
   if (record === undefined) return SUPERSEDED
   const assets = await work.store.assets(record.assets)
-  const { digest, log } = await work.runner.build(work.context.tenant, record, assets)
-  const built = await work.become({ build: { digest, revision: record.revision } })
+  const { digest, lock, log } = await work.runner.build(work.context.tenant, record, assets)
+  const built = await work.become({ build: { digest, revision: record.revision, ...(lock && { lock }) } })
   if (built === undefined) {
     await dropBuild(work, digest)
     return SUPERSEDED

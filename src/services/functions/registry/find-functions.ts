@@ -7,7 +7,7 @@ import type {
   RelatedVersions,
   ShowTags,
 } from '../contract.ts'
-import type { FunctionRecord, FunctionUpdate } from '../function-record.ts'
+import { type FunctionRecord, type FunctionUpdate, lockOf } from '../function-record.ts'
 import type { Indexed } from '../function-index.ts'
 import { noFunction } from '../function-store.ts'
 import { type FunctionType, TYPE_NAMES } from '../function-type.ts'
@@ -185,6 +185,7 @@ const PLUG_INVOCATION = {
 function wireOf(record: FunctionRecord, showing: Showing): Readonly<Record<string, unknown>> {
   const { createdBy, createdAt, updatedBy, updatedAt, status, draft, deprecated, revision, failure, overrides } = record
   const manifest = { ...record.manifest, ...(overrides && { deploy: { ...record.manifest.deploy, ...overrides } }) }
+  const locked = lockOf(record)
   const tags =
     showing.showTags === 'none' || showing.showTags === 'embed' ? record.tags : shownTags(record.tags, showing.tags)
   return {
@@ -205,6 +206,7 @@ function wireOf(record: FunctionRecord, showing: Showing): Readonly<Record<strin
     },
     ...(record.type === 'webscripts' && { secret: record.secret ?? null }),
     ...(showing.isSingle === true && {
+      ...(locked !== undefined && { lockedPackages: locked }),
       ...(record.type === 'plugs' && { invocation: PLUG_INVOCATION }),
       updates: record.updates.map(updateOf),
     }),

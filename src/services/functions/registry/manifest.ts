@@ -10,7 +10,7 @@ import { isRange, isVersion } from './versions.ts'
 
 const closed = { additionalProperties: false } as const
 const Texts = Type.Array(Type.String({ maxLength: 200 }), { maxItems: 100 })
-const DATA_TYPES = ['string', 'integer', 'long', 'float', 'double', 'boolean', 'object', 'array'] as const
+const DATA_TYPES = ['string', 'integer', 'long', 'float', 'double', 'boolean', 'object', 'array', 'any'] as const
 const FORMATS = ['enum', 'resource', 'vault', 'duration', 'code', 'url', 'date', 'template'] as const
 
 const PropertySchema = Type.Object(
@@ -35,13 +35,14 @@ export const TagSchema = Type.Object(
 /** Tags, or their names. */
 export const TagsSchema = Type.Array(Type.Union([TagSchema.properties.name, TagSchema]), { maxItems: 50 })
 
+/** For readers alone: other members, such as those that tools of the platform write, are kept as they are. */
 const Described = Type.Object(
   {
     name: Type.String({ maxLength: 100 }),
-    description: Type.String({ maxLength: 10_000 }),
+    description: Type.Optional(Type.String({ maxLength: 10_000 })),
     examples: Type.Optional(Type.Array(Type.Unknown(), { maxItems: 20 })),
   },
-  closed,
+  { additionalProperties: true },
 )
 const Documented = Type.Optional(Type.Array(Described, { maxItems: 100 }))
 export const DocumentationSchema = Type.Object(
@@ -125,6 +126,7 @@ export const DeploySchema = Type.Object(
 )
 
 const COMMON = {
+  $schema: Type.Optional(Type.String({ maxLength: 2_000, description: 'for editors; nothing is read from there' })),
   name: Type.String({ pattern: '^[A-Za-z][A-Za-z0-9_-]{0,99}$', description: 'what it is called by' }),
   version: Type.Optional(Type.String({ description: 'major.minor.patch; without it the next one' })),
   runtime: Type.String({ maxLength: 100 }),

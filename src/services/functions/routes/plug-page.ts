@@ -65,7 +65,7 @@ ${body.join('')}</body>
 
 interface Described {
   readonly name: string
-  readonly description: string
+  readonly description?: string
   readonly examples?: readonly unknown[]
 }
 

@@ -37,6 +37,11 @@ export const FunctionSchema = Type.Object(
     webscript: Type.Optional(WebscriptManifestSchema),
     model: Type.Optional(ModelManifestSchema),
     secret: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+    lockedPackages: Type.Optional(
+      Type.Array(Type.String(), {
+        description: 'name==version, with a digest: the packages of Python that its first build installed',
+      }),
+    ),
     updates: Type.Optional(
       Type.Array(Type.Object({ operation: Type.String(), at: Type.String(), by: Type.String() }, open)),
     ),

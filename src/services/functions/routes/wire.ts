@@ -123,7 +123,7 @@ export function assetsBody(version: FunctionId, assets: readonly AssetInfo[]): W
 
 /** An item of a list of jobs. */
 export function jobBody({ type, job, function: about, operation }: FunctionJob): Wire {
-  const { id, state, user, queueTime, processedTime, finishedTime, attemptsMade } = job
+  const { id, state, user, queueTime, processedTime, finishedTime, attemptsMade, failedReason } = job
   return {
     type,
     id,
@@ -134,6 +134,7 @@ export function jobBody({ type, job, function: about, operation }: FunctionJob):
     ...(processedTime !== undefined && { processedAt: isoOf(processedTime) }),
     ...(finishedTime !== undefined && { finishedAt: isoOf(finishedTime) }),
     attemptsMade,
+    ...(failedReason !== undefined && { failureReason: failedReason }),
     ...(about && { function: aboutBody(about) }),
     _links: { ...jobLinks({ type, id }), ...ofFunction(about) },
   }
@@ -162,7 +163,6 @@ export function jobReportBody(found: FunctionJob): Wire {
     request: requestOf(found),
     ...(job.result !== undefined && { result: job.result }),
     job: technical(job, found.type),
-    ...(job.failedReason !== undefined && { failureReason: job.failedReason }),
   }
 }
 

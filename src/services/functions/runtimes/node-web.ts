@@ -42,8 +42,10 @@ async function load(module: string): Promise<Handler> {
   // a function that the module only declares is found by a line behind it
   registerHooks({
     load: (url, context, next) => {
-      if (url !== main) return next(url, context)
-      const format = context.format ?? 'commonjs'
+      const loaded = next(url, context)
+      if (url !== main) return loaded
+      // where no package.json names the format, Node finds it by the syntax
+      const { format } = loaded
       const line = `\n;if (typeof handleRequest === 'function') globalThis[Symbol.for('reflexarc.handleRequest')] = handleRequest\n`
       return { format, source: readFileSync(module, 'utf8') + line, shortCircuit: true }
     },

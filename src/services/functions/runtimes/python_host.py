@@ -1,5 +1,7 @@
 # What functions in Python have of their host, whatever they are for: lines of their log, the network, and their own module.
 import importlib.util
+import inspect
+import logging
 import os
 import sys
 
@@ -30,6 +32,30 @@ class Console:
         self._say("error", text, *values)
 
 
+class LogHandler(logging.Handler):
+    """Lines of loggers of Python, in the function's log."""
+
+    LEVELS = ((logging.ERROR, "error"), (logging.WARNING, "warn"), (logging.INFO, "info"))
+
+    def __init__(self, host):
+        super().__init__()
+        self._host = host
+
+    def emit(self, record):
+        level = next((name for least, name in self.LEVELS if record.levelno >= least), "debug")
+        self._host.log(level, self.format(record))
+
+
+def open_logger(host):
+    """The logger of the function; what its packages log is in the same log."""
+    root = logging.getLogger()
+    root.addHandler(LogHandler(host))
+    root.setLevel(logging.INFO)
+    logger = logging.getLogger("function")
+    logger.setLevel(logging.DEBUG)
+    return logger
+
+
 class Client:
     """What the host does for the function."""
 
@@ -47,17 +73,49 @@ class Client:
 def enter(argument):
     """To be called first: the function finds its files, its packages and its environment."""
     folder = os.path.dirname(argument["module"])
+    os.chdir(folder)
     os.environ.update(argument.get("env") or {})
     sys.path[:0] = [folder, os.path.join(folder, "python_modules")]
 
 
-def load_execute(argument, parameters):
-    """The function `execute` of the function's main.py."""
+# other names of what a function may take
+ALIASES = {"waylay": "client", "req": "request"}
+
+
+def load_execute(argument, offered):
+    """
+    The function `execute` of the function's main.py, to be called with the names in `offered`: it is passed what its
+    signature takes, by name, or by place where the name is its own.
+    """
     spec = importlib.util.spec_from_file_location("main", argument["module"])
     module = importlib.util.module_from_spec(spec)
     sys.modules["main"] = module
     spec.loader.exec_module(module)
     execute = getattr(module, "execute", None)
     if not callable(execute):
-        raise TypeError("main.py has no function execute(" + parameters + ")")
-    return execute
+        raise TypeError("main.py has no function execute(" + ", ".join(offered) + ")")
+    return passing(execute, offered)
+
+
+def passing(execute, offered):
+    """Calls `execute` with what it takes of a dict with the names in `offered`. Raises for a parameter beyond them."""
+    places, keywords, is_in_place = [], {}, True
+    for parameter in inspect.signature(execute).parameters.values():
+        known = ALIASES.get(parameter.name, parameter.name)
+        is_place = parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            places += offered[len(places):]
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            continue
+        elif known in offered and is_place and is_in_place:
+            places.append(known)
+        elif known in offered and parameter.kind is not parameter.POSITIONAL_ONLY:
+            keywords[parameter.name] = known
+        elif parameter.default is not parameter.empty:
+            # what stands behind it is passed by name
+            is_in_place = False
+        elif is_place and len(places) < len(offered):
+            places.append(offered[len(places)])
+        else:
+            raise TypeError("execute takes " + parameter.name + "; it may take " + ", ".join(offered))
+    return lambda values: execute(*[values[name] for name in places], **{key: values[name] for key, name in keywords.items()})

@@ -1,5 +1,6 @@
 # A plug in Python inside its process: loads the function's main.py and hands it calls.
-#   execute(properties, console, logger, client) -> (state, raw data), a state, or raw data; it may be async
+#   execute(properties, console, logger, client) -> (state, raw data), a state, or raw data; it may be async, and take
+#   fewer of them
 import inspect
 import os
 import sys
@@ -31,13 +32,14 @@ def answer_of(value):
 
 def start(argument, host):
     python_host.enter(argument)
-    execute = python_host.load_execute(argument, "properties, console, logger, client")
-    console, client = python_host.Console(host), python_host.Client(host)
+    console, client, logger = python_host.Console(host), python_host.Client(host), python_host.open_logger(host)
+    execute = python_host.load_execute(argument, ["properties", "console", "logger", "client"])
+    offered = {"console": console, "logger": logger, "client": client}
 
     def handle(method, params):
         if method == "declare":
             return {}
-        value = execute(params["properties"], console, console, client)
+        value = execute({**offered, "properties": params["properties"]})
         if inspect.isawaitable(value):
 
             async def settled():

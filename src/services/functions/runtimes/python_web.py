@@ -1,6 +1,6 @@
 # A webscript in Python inside its process: loads the function's main.py, hands it requests in the manner of Starlette,
 # and brings its answers to the host.
-#   execute(request, client) -> a response, or a value that becomes JSON; it may be async
+#   execute(request, client, console, logger), or fewer of them -> a response, or a value that becomes JSON; it may be async
 # What it may import: `from reflexarc import console, Response, JSONResponse, ...`; the same by the names of Starlette,
 # when that is not among its packages.
 import base64
@@ -379,10 +379,10 @@ async def body_of(host, params):
     return bytes(body)
 
 
-async def run(host, client, execute, params):
+async def run(host, offered, execute, params):
     request = Request(params, await body_of(host, params))
     try:
-        value = execute(request, client)
+        value = execute({**offered, "request": request})
         if inspect.isawaitable(value):
             value = await value
     except Exception as error:
@@ -397,13 +397,13 @@ async def run(host, client, execute, params):
 
 def start(argument, host):
     python_host.enter(argument)
-    offer_modules(python_host.Console(host))
-    execute = python_host.load_execute(argument, "request, client")
-    client = Client(host)
+    offered = {"client": Client(host), "console": python_host.Console(host), "logger": python_host.open_logger(host)}
+    offer_modules(offered["console"])
+    execute = python_host.load_execute(argument, ["request", "client", "console", "logger"])
 
     def handle(method, params):
         if method == "declare":
             return {}
-        return run(host, client, execute, params)
+        return run(host, offered, execute, params)
 
     return handle

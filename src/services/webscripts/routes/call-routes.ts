@@ -7,7 +7,7 @@ import { foreignPage, mayBeAttached, refusedPage } from '../../../web/foreign-pa
 import type { CallFailure } from '../../functions/contract.ts'
 import { noWebscript } from '../admission.ts'
 import { etagOf, isKnown } from '../answer-head.ts'
-import type { ScriptAddress, ScriptAnswer, ScriptRequest } from '../contract.ts'
+import type { Admitted, ScriptAddress, ScriptAnswer, ScriptRequest } from '../contract.ts'
 import type { DeployedWebscript } from '../../functions/contract.ts'
 import { secondsToWait } from '../tenant-calls.ts'
 import { ErrorSchema } from './error-schema.ts'
@@ -33,17 +33,15 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
 ])
 
 /** What was found out before the body was read. */
-interface Admitted {
+interface AdmittedCall extends Admitted {
   readonly script: DeployedWebscript
   readonly address: ScriptAddress
   /** without what let the call in */
   readonly query: string
-  /** its `authorization` is for the host */
-  readonly isHeaderOurs: boolean
 }
 
 export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUrl }: WebscriptsRouting): void {
-  const admitted = new WeakMap<FastifyRequest, Admitted>()
+  const admitted = new WeakMap<FastifyRequest, AdmittedCall>()
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY }, (_request, body, parsed) =>
     parsed(null, body),
@@ -62,12 +60,12 @@ export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUr
     const script = address && service.choose(address, typeof version === 'string' ? version.trim() : undefined)
     const { authorization } = headers
     /** Gives why not. */
-    const enter = (isHeaderOurs: boolean): Error | undefined => {
+    const enter = (caller: Admitted): Error | undefined => {
       try {
         if (script === undefined || address === undefined) throw noWebscript()
         service.admit(script)
         const shown = script.isPrivate ? withoutSecret(query) : query
-        admitted.set(request, { script, address, query: shown, isHeaderOurs })
+        admitted.set(request, { ...caller, script, address, query: shown })
         return undefined
       } catch (error) {
         return withHeaders(reply, error as Error)
@@ -78,12 +76,12 @@ export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUr
       const page = script?.isPrivate === true && mayBeAttached(authorization) ? foreignPage(request, ownUrl) : undefined
       if (page !== undefined) return new AppError('FORBIDDEN', refusedPage(page))
       try {
-        return enter((await service.authenticate(script, shown)).isHeaderOurs)
+        return enter(await service.authenticate(script, shown))
       } catch (error) {
         return withHeaders(reply, error as Error)
       }
     }
-    if (script?.isPrivate === false && authorization === undefined) return done(enter(false))
+    if (script?.isPrivate === false && authorization === undefined) return done(enter({ isHeaderOurs: false, isOwner: false }))
     void (async () => done(await authenticated()))()
   }
 
@@ -96,7 +94,7 @@ export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUr
       const isOnApiOrigin = isOnOwnOrigin?.(request) !== true
       answer = await service.call(found.script, { ...requestOf(request, found, signal), isOnApiOrigin })
     } catch (error) {
-      return refuse(reply, error)
+      return refuse(reply, error, found)
     }
     return send(request, reply, answer)
   }
@@ -138,7 +136,7 @@ export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUr
 
 function requestOf(
   { raw, headers, body, method }: FastifyRequest,
-  { address, query, isHeaderOurs }: Admitted,
+  { address, query, isHeaderOurs }: AdmittedCall,
   signal: CancelSignal,
 ): ScriptRequest {
   const pairs: [string, string][] = []
@@ -201,15 +199,17 @@ function withHeaders(reply: FastifyReply, error: Error): Error {
   return error
 }
 
-/** What went wrong inside is in the webscript's log; its callers hear of which kind it was. */
-function refuse(reply: FastifyReply, error: unknown): FastifyReply {
+/** What went wrong inside is in the webscript's log; callers learn of which kind it was, those of its tenant the reason. */
+function refuse(reply: FastifyReply, error: unknown, { isOwner, script }: AdmittedCall): FastifyReply {
   if (!(error instanceof AppError)) throw error
   const { code } = error
   if (code === 'RATE_LIMITED') {
     reply.header('retry-after', secondsToWait(error))
     throw error
   }
-  const [statusCode, told] = kindOf(error)
+  const [statusCode, kind] = kindOf(error)
+  const reason = code === 'PLUG_FAILED' ? error.message : code === 'CLOSED' ? script.failure : undefined
+  const told = isOwner && reason !== undefined ? `${kind}: ${reason}` : kind
   if (statusCode === 503) reply.header('retry-after', 1)
   return reply.code(statusCode).type('application/json; charset=utf-8').send({ error: told, code, statusCode })
 }

@@ -1,0 +1,92 @@
+/**
+ * Packages of a function in Python: which requirements are taken, how pip installs them, and the lock that the first
+ * build leaves, so that each later build of the version installs the same.
+ */
+import { isPlainObject } from '../../kernel/json.ts'
+import { BuildRefusal } from './build-refusal.ts'
+import type { InstallCommand } from './install.ts'
+
+const PROJECT = 'requirements.txt'
+const NAME = String.raw`[A-Za-z0-9][A-Za-z0-9._-]*(?:[ \t]*\[[A-Za-z0-9._, \t-]+\])?`
+const BOUND = String.raw`(?:===?|[~!<>]=|[<>])[ \t]*[A-Za-z0-9*][A-Za-z0-9.*!+_-]*`
+/** Where it is wanted, and hashes. A `-` after a blank would begin an option. */
+const REST = String.raw`(?:[ \t]*;(?:[\w.,<>=!~'"()]|[ \t]+(?!-)|(?<![ \t])-)*)?(?:[ \t]+--hash=sha256:[0-9a-f]{64})*`
+/** A package of a registry, with versions or without. */
+const REQUIREMENT = new RegExp(`^${NAME}(?:[ \\t]*${BOUND}(?:[ \\t]*,[ \\t]*${BOUND})*)?${REST}$`)
+const PINNED = new RegExp(`^${NAME}[ \\t]*==[ \\t]*[A-Za-z0-9.!+_-]+${REST}$`)
+const LOCKED = /^[A-Za-z0-9][A-Za-z0-9._-]*==[A-Za-z0-9.!+_-]+(?: --hash=sha256:[0-9a-f]{64})?$/
+/** What was read and is in order: pip ends lines elsewhere than others do. No asset has such a path. */
+const REQUIREMENTS = '.requirements.txt'
+/** Where pip reports what it installed. */
+export const PIP_REPORT = '.pip-report.json'
+const ARGS = [
+  'install',
+  '--only-binary=:all:',
+  '--no-compile',
+  '--no-input',
+  '--disable-pip-version-check',
+  '--no-cache-dir',
+] as const
+
+export interface PipOptions {
+  /** of an earlier build of the same assets */
+  readonly lock?: readonly string[] | undefined
+  /** refuses requirements without an exact version */
+  readonly requirePinned?: boolean | undefined
+}
+
+/** Undefined when there is nothing to install. Throws a BuildRefusal for a requirement that is not taken. */
+export function pipCommand(text: string, { lock, requirePinned = false }: PipOptions): InstallCommand | undefined {
+  const lines = text
+    .replaceAll(/\\\r?\n/g, ' ')
+    .split(/\r?\n/)
+    .map((line) => line.replace(/(?:^|\s)#.*$/, '').trim())
+    .filter((line) => line !== '')
+  const wrong = lines.find((line) => !REQUIREMENT.test(line))
+  if (wrong !== undefined) {
+    const right = 'write a package of the registry, such as name, name>=1.2 or name==1.2.3'
+    throw new BuildRefusal(`${PROJECT}: "${wrong.slice(0, 100)}" is not taken; ${right}`)
+  }
+  const open = requirePinned ? lines.find((line) => !PINNED.test(line)) : undefined
+  if (open !== undefined) {
+    const rule = 'this host wants exact versions (--require-pinned)'
+    throw new BuildRefusal(`${PROJECT}: "${open.slice(0, 100)}" does not lock a version; write name==1.2.3: ${rule}`)
+  }
+  if (lines.length === 0) return undefined
+  const asked = lock?.every((line) => LOCKED.test(line)) === true ? lock : undefined
+  const wanted = asked ?? lines
+  const hashed = wanted.every((line) => line.includes('--hash=')) ? ['--require-hashes'] : []
+  const how = asked === undefined ? ['--report', PIP_REPORT] : ['--no-deps']
+  return {
+    tool: 'pip',
+    args: [...ARGS, ...hashed, ...how, '--target', 'python_modules', '-r', REQUIREMENTS],
+    file: { path: REQUIREMENTS, text: `${wanted.join('\n')}\n` },
+  }
+}
+
+/** What pip installed, by its report: a line for each package, in the order of names. */
+export function lockOf(report: string): readonly string[] {
+  let read: unknown
+  try {
+    read = JSON.parse(report)
+  } catch {
+    // refused below
+  }
+  const installed: unknown = isPlainObject(read) ? read['install'] : undefined
+  const lines = Array.isArray(installed) ? installed.map(lockedLine) : []
+  if (lines.length === 0 || lines.some((line) => line === undefined)) {
+    throw new BuildRefusal('pip did not report what it installed; this host wants pip 22.2 or newer')
+  }
+  return lines.flatMap((line) => line ?? []).sort()
+}
+
+function lockedLine(one: unknown): string | undefined {
+  if (!isPlainObject(one)) return undefined
+  const { metadata, download_info: from } = one
+  const { name, version } = isPlainObject(metadata) ? metadata : {}
+  const archive = isPlainObject(from) ? from['archive_info'] : undefined
+  const { hash } = isPlainObject(archive) ? archive : {}
+  const digest = typeof hash === 'string' ? /^sha256=([0-9a-f]{64})$/.exec(hash)?.[1] : undefined
+  const line = `${String(name)}==${String(version)}${digest === undefined ? '' : ` --hash=sha256:${digest}`}`
+  return LOCKED.test(line) ? line : undefined
+}
