@@ -13,6 +13,8 @@ export type Geofence =
   | { readonly name: string; readonly type: 'polygon'; readonly points: readonly Place[] }
 
 const EARTH_RADIUS_M = 6_371_008.8
+/** degrees, a tenth of a millimetre: what rounding moves a place off an edge */
+const EDGE = 1e-9
 const MAX_POINTS = 10_000
 
 /** Metres between two places on a sphere. */
@@ -25,17 +27,19 @@ export function distanceM(a: Place, b: Place): number {
   return 2 * EARTH_RADIUS_M * Math.asin(Math.min(1, Math.sqrt(h)))
 }
 
+/** An edge belongs to its area. */
 export function isInside(place: Place, fence: Geofence): boolean {
   if (fence.type === 'circle') return distanceM(place, fence.center) <= fence.radius
   const line = unwrapped(fence.points)
   return [-360, 0, 360].some((turn) => encloses(line, place.latitude, place.longitude + turn))
 }
 
-/** Whether a line crosses the way east from the place an odd number of times. */
+/** Whether a line crosses the way east from the place an odd number of times, or the place lies on the line. */
 function encloses(line: readonly Place[], latitude: number, longitude: number): boolean {
   let inside = false
   let before = line.at(-1)
   for (const point of line) {
+    if (before && distanceToEdge(before, point, latitude, longitude) <= EDGE) return true
     if (before && point.latitude > latitude !== before.latitude > latitude) {
       const part = (latitude - point.latitude) / (before.latitude - point.latitude)
       if (longitude < point.longitude + (before.longitude - point.longitude) * part) inside = !inside
@@ -43,6 +47,14 @@ function encloses(line: readonly Place[], latitude: number, longitude: number): 
     before = point
   }
   return inside
+}
+
+/** Degrees, on the flat map. */
+function distanceToEdge(from: Place, to: Place, latitude: number, longitude: number): number {
+  const [up, east] = [to.latitude - from.latitude, to.longitude - from.longitude]
+  const [y, x] = [latitude - from.latitude, longitude - from.longitude]
+  const part = Math.min(1, Math.max(0, (y * up + x * east) / (up * up + east * east || 1)))
+  return Math.hypot(y - part * up, x - part * east)
 }
 
 /** The same line without jumps where it crosses the date line; longitudes may then be beyond 180. */

@@ -8,7 +8,7 @@ export const objectInsideGeofence = definePlug({
   version: '1.0.0',
   kind: 'sensor',
   description:
-    'IN when a place lies in at least one of several areas, each a circle with a radius in metres or a polygon, else OUT.',
+    'IN when a place lies in at least one of several areas, each a circle with a radius in metres or a polygon, with its edge, else OUT.',
   category: 'Place',
   parameters: [],
   states: ['IN', 'OUT'],

@@ -72,6 +72,8 @@ declare module 'fastify' {
     takesStream?: boolean
     /** its body are messages: whole numbers that no number keeps stay as they are written */
     takesMessages?: boolean
+    /** its body is what a device sends, for a template: a `Payload` */
+    takesPayload?: boolean
     /** the route that browsers are led away from, to the page of the API */
     isRoot?: boolean
   }

@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError } from '../kernel/errors.ts'
 import { bodyText, parseBody, parseMessages } from '../web/parse-body.ts'
+import { Payload } from '../web/payload.ts'
 
 const JSON_TYPES = /^application\/(?:[\w.-]{1,64}\+)?json(?:;|\s|$)/i
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i
@@ -16,7 +17,8 @@ export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addHook('onRequest', checkBody)
   app.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
-    const parse = request.routeOptions.config.takesMessages === true ? parseMessages : parseBody
+    const { takesMessages, takesPayload } = request.routeOptions.config
+    const parse = takesPayload === true ? readPayload : takesMessages === true ? parseMessages : parseBody
     try {
       // Clients name the type also where there is nothing to send, as for a command.
       done(null, bytes.length === 0 ? undefined : parse(bodyText(bytes)))
@@ -37,6 +39,10 @@ export function readJsonBodies(app: FastifyInstance): void {
     body.once('end', () => answer(null))
     body.once('error', answer)
   })
+}
+
+function readPayload(text: string): Payload {
+  return new Payload(text)
 }
 
 /** Says what it is that nobody reads. */

@@ -2,7 +2,7 @@
 import { AppError } from './errors.ts'
 
 const ISO =
-  /^([+-])?P(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?(?:T(?=\d)(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?$/i
+  /^([+-])?P(?:(\d+(?:[.,]\d+)?)W)?(?:(\d+(?:[.,]\d+)?)D)?(?:T(?=\d)(?:(\d+(?:[.,]\d+)?)H)?(?:(\d+(?:[.,]\d+)?)M)?(?:(\d+(?:[.,]\d+)?)S)?)?$/i
 const SHORT = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)$/i
 const UNIT: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
@@ -26,10 +26,15 @@ function readDuration(text: string): number {
   if (!iso || !/\d/.test(text)) return Number.NaN
   const [, sign, weeks, days, hours, minutes, seconds] = iso
   const ms =
-    Number(weeks ?? 0) * 604_800_000 +
-    Number(days ?? 0) * 86_400_000 +
-    Number(hours ?? 0) * 3_600_000 +
-    Number(minutes ?? 0) * 60_000 +
-    Number(seconds ?? 0) * 1000
+    decimal(weeks) * 604_800_000 +
+    decimal(days) * 86_400_000 +
+    decimal(hours) * 3_600_000 +
+    decimal(minutes) * 60_000 +
+    decimal(seconds) * 1000
   return sign === '-' ? -ms : ms
+}
+
+/** ISO 8601 has a comma or a full stop before the fraction. */
+function decimal(text = '0'): number {
+  return Number(text.replace(',', '.'))
 }

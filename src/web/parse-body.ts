@@ -48,20 +48,24 @@ function parse(
   levels: number,
   withLong: (value: unknown, long: readonly LongInteger[]) => unknown,
 ): unknown {
-  if (isTooDeep(text, levels)) {
-    throw new AppError('TOO_LARGE', `The body nests deeper than ${levels} levels; send a flatter one`)
-  }
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch (error) {
-    throw new AppError('NOT_JSON', `The body is not JSON: ${messageOf(error)}`)
-  }
+  const value = parsePlain(text, levels)
   // An escape can hide a key from a search; it is rare enough to look closely.
   const mayBeEndless = LARGE_EXPONENT.test(text) || hasDigits(text, MAX_DIGITS + 1)
   if (mayBeEndless || SUSPECT.some((word) => text.includes(word))) refuseWhatIsNotKept(value)
   const long = longIntegersOf(text)
   return long.length > 0 ? withLong(value, long) : value
+}
+
+/** As JSON.parse. Throws `NOT_JSON`, or `TOO_LARGE` for one that nests too deep. */
+export function parsePlain(text: string, levels = MAX_LEVELS): unknown {
+  if (isTooDeep(text, levels)) {
+    throw new AppError('TOO_LARGE', `The body nests deeper than ${levels} levels; send a flatter one`)
+  }
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw new AppError('NOT_JSON', `The body is not JSON: ${messageOf(error)}`)
+  }
 }
 
 function refuseLong(_value: unknown, long: readonly LongInteger[]): never {

@@ -52,6 +52,29 @@ describe('the converter service', () => {
     expect((await ask({ url: '/resources/boiler-1/current' })).statusCode).toBe(404)
   })
 
+  it('converts long whole numbers, keys in their order and any key, which are kept as they came when rejected', async () => {
+    const payload = '{"constructor":"a","n":12345678901234567890,"2":"b","1":"a"}'
+    const json = { payload, headers: { 'content-type': 'application/json' } }
+    const entry = '{"resource":"$payload.constructor","n":"$payload.n","keys":"$payload.keySet()"}'
+    const config = { type: 'velocity', template: `{"metrics":[${entry}]}` }
+    await ask({ method: 'PUT', url: '/converter/any', payload: config })
+    const metrics = [{ resource: 'a', n: '12345678901234567890', keys: '[constructor, n, 2, 1]' }]
+    for (const body of [json, form({ payload })]) {
+      const answer = await ask({ method: 'POST', url: '/converter/any/convert', ...body })
+      expect([answer.statusCode, answer.json()]).toEqual([200, { metrics }])
+    }
+    const test = `{"config":${JSON.stringify(config)},"payload":${payload}}`
+    const tested = await ask({ method: 'POST', url: '/converter/test', ...json, payload: test })
+    expect(tested.json()).toMatchObject({ metrics })
+    await ask({ method: 'PUT', url: '/converter/any', payload: { ...config, template: '{}' } })
+    expect((await ask({ method: 'POST', url: '/converter/any/ingest', ...json })).statusCode).toBe(202)
+    const { rejected } = (await ask({ url: '/converter/any/rejected' })).json<{ rejected: { payload: string }[] }>()
+    expect(rejected.map((one) => one.payload)).toEqual([payload])
+    const broken = await ask({ method: 'POST', url: '/converter/any/ingest', ...json, payload: '{' })
+    expect([broken.statusCode, broken.json()]).toEqual([400, expect.objectContaining({ code: 'NOT_JSON' })])
+    await ask({ method: 'DELETE', url: '/converter/any' })
+  })
+
   it('forwards to the broker and the resources when asked to', async () => {
     const payload = { device: 'boiler-2', t: 94 }
     const answer = await ask({ method: 'POST', url: '/converter/gw/convert?forward=true', ...form({ payload }) })

@@ -13,6 +13,15 @@ const square = {
     [2, 0],
   ],
 }
+const kite = {
+  type: 'polygon',
+  points: [
+    [50.1, 3.1],
+    [50.4, 4.0],
+    [50.1, 4.9],
+    [49.8, 4.0],
+  ],
+}
 const island = {
   type: 'polygon',
   points: [
@@ -33,6 +42,18 @@ describe('objectInsideGeofence', () => {
     [[island], [-17, -179.9], 'IN', [true]],
     [[island], [-17, 0], 'OUT', [false]],
     [[], [0, 0], 'OUT', []],
+    // edges belong to the area, as the circle's does
+    [[square], [0, 1], 'IN', [true]],
+    [[square], [1, 2], 'IN', [true]],
+    [[square], [2, 1], 'IN', [true]],
+    [[square], [1, 0], 'IN', [true]],
+    [[square], [2, 2], 'IN', [true]],
+    [[square], [2, 2.000001], 'OUT', [false]],
+    [[kite], [50.2, 3.4], 'IN', [true]],
+    [[kite], [50.3, 4.3], 'IN', [true]],
+    [[kite], [50.2, 3.399999], 'OUT', [false]],
+    [[island], [-18, 180], 'IN', [true]],
+    [[island], [-17, -179], 'IN', [true]],
   ])('of %j and %j is %s', (geofences, coordinates, state, inside) => {
     const ran = runPlug(objectInsideGeofence, { properties: { geofences, coordinates } })
     expect(ran.state).toBe(state)

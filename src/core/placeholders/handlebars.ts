@@ -1,6 +1,6 @@
 /**
  * Templates of handlebars (`{{}}`), rendered without generated code. What comes out is what the package handlebars
- * prints for the same text and data: test/properties/handlebars.test.ts holds this to it. The package itself is not
+ * prints for the same text and data, but for what decision 18 lists: test/properties/handlebars.test.ts holds this to it. The package itself is not
  * used, because its compiler makes code, its parser stops at the first mistake, and neither has limits.
  *
  * 1. `{{x}}` is escaped for HTML, `{{{x}}}` and `{{&x}}` are not. `${}` in the same text is never escaped.
@@ -60,7 +60,7 @@ export function planTemplate(text: string, pointer: string, findings: Findings):
   if (program.fixed !== undefined) return { constant: true, value: program.fixed }
   return {
     constant: false,
-    evaluate: (scope) => String(program.write({ scope, pointer, length: 0, steps: 0, rounds: 0 }, rootFrame(scope))),
+    evaluate: (scope) => program.write({ scope, pointer, length: 0, steps: 0, rounds: 0 }, rootFrame(scope)),
   }
 }
 
@@ -72,15 +72,10 @@ interface Run {
   rounds: number
 }
 
-/** What a part of a template prints. Numbers stay numbers until they meet a text: see `joined`. */
-type Piece = string | number | boolean
-
 interface Step {
   /** the text when it never changes */
   readonly fixed?: string
-  /** handlebars adds up what stands before it by itself */
-  readonly breaks?: boolean
-  write(run: Run, frame: Frame): Piece
+  write(run: Run, frame: Frame): string
 }
 
 function compileProgram({ body }: Program, pointer: string): Step {
@@ -98,8 +93,16 @@ function compileProgram({ body }: Program, pointer: string): Step {
   }
   const [only] = steps
   if (only && body.length === 1) return only
-  const groups = groupsOf(steps)
-  return { write: (run, frame) => joined(groups, run, frame) }
+  return {
+    write(run, frame) {
+      let text = ''
+      for (const part of steps) {
+        step(run, 1)
+        text += part.write(run, frame)
+      }
+      return text
+    },
+  }
 }
 
 function compileText({ value }: Content, pointer: string): Step {
@@ -119,9 +122,8 @@ function compileText({ value }: Content, pointer: string): Step {
 function compileValue(operand: Operand, isEscaped: boolean): Step {
   return {
     write(run, frame) {
-      const value = valueOf(operand, run, frame)
-      if (isEscaped) return counted(run, escaped(printed(value, MAX_OUTPUT)))
-      return counted(run, typeof value === 'number' || typeof value === 'boolean' ? value : printed(value, MAX_OUTPUT))
+      const text = printed(valueOf(operand, run, frame), MAX_OUTPUT)
+      return counted(run, isEscaped ? escaped(text) : text)
     },
   }
 }
@@ -156,7 +158,6 @@ function compileBlock(block: Block, pointer: string): Step {
       }
     case 'section':
       return {
-        breaks: block.ambiguous,
         write(run, frame) {
           const value = valueOf(subject, run, frame)
           if (value === true) return body.write(run, frame)
@@ -187,10 +188,10 @@ function written(list: unknown, { names }: Block, body: Step, run: Run, outer: F
   return text
 }
 
-function counted<P extends Piece>(run: Run, piece: P): P {
-  run.length += typeof piece === 'string' ? piece.length : 1
+function counted(run: Run, text: string): string {
+  run.length += text.length
   if (run.length > MAX_OUTPUT) throw tooLarge(run, `the rendered text is above ${MAX_OUTPUT} characters; write less`)
-  return piece
+  return text
 }
 
 function step(run: Run, steps: number): void {
@@ -200,43 +201,6 @@ function step(run: Run, steps: number): void {
 
 function tooLarge(run: Run, message: string): AppError {
   return new AppError('TOO_LARGE', `${run.pointer || '/'}: ${message}`)
-}
-
-type Groups = readonly (readonly Step[])[]
-
-/** Each group ends before a step that breaks, which stands alone. */
-function groupsOf(steps: readonly Step[]): Groups {
-  const groups: Step[][] = [[]]
-  for (const step of steps) {
-    if (step.breaks === true) groups.push([step], [])
-    else groups.at(-1)?.push(step)
-  }
-  return groups
-}
-
-/**
- * The parts one behind the other, with the `+` of JavaScript: so handlebars prints 3 for `{{{one}}}{{{two}}}`, as long as
- * no text came before them.
- */
-function joined(groups: Groups, run: Run, frame: Frame): Piece {
-  let whole: Piece | undefined
-  for (const [index, group] of groups.entries()) {
-    const isLast = index === groups.length - 1
-    let sum: Piece | undefined
-    for (const part of group) {
-      step(run, 1)
-      const piece = part.write(run, frame)
-      if (isLast && whole !== undefined) whole = plus(whole, piece)
-      else sum = sum === undefined ? piece : plus(sum, piece)
-    }
-    if (sum !== undefined) whole = whole === undefined ? sum : plus(whole, sum)
-    else if (!isLast) whole ??= ''
-  }
-  return whole ?? ''
-}
-
-function plus(a: Piece, b: Piece): Piece {
-  return typeof a === 'string' || typeof b === 'string' ? `${a}${b}` : Number(a) + Number(b)
 }
 
 function valueOf(operand: Operand, run: Run, frame: Frame): unknown {

@@ -264,7 +264,6 @@ function finishBlock(open: OpenBlock, closeStrip: Strip): Block | undefined {
       subject,
       includeZero: expression.includeZero,
       names: expression.names,
-      ambiguous: kind === 'section' && isOneWord(subject),
       program: isInverted ? inverse : program,
       inverse: isInverted ? program : inverse,
       openStrip: tag.strip,
@@ -277,12 +276,6 @@ function finishBlock(open: OpenBlock, closeStrip: Strip): Block | undefined {
     inverseStrip = tag.strip
   }
   return undefined
-}
-
-function isOneWord(subject: Operand): boolean {
-  if (subject.kind !== 'reference' || subject.reference.given) return false
-  const { segments, scoped, depth } = subject.reference.name
-  return segments.length === 1 && !scoped && depth === 0
 }
 
 function nameFault(name: Name): Fault | undefined {

@@ -18,8 +18,6 @@ export interface Block {
   readonly subject: Operand
   readonly includeZero: Operand | undefined
   readonly names: readonly string[]
-  /** the subject is one word, which handlebars first looks for among its helpers */
-  readonly ambiguous: boolean
   /** what stands behind `{{^x}}` is `inverse`, and `program` is then missing until an else */
   program: Program | undefined
   inverse: Program | undefined

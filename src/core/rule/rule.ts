@@ -174,7 +174,7 @@ export interface TaskSettings {
   pollingInterval?: number
   /** default true; false: the next tick counts from the end of the work of the last */
   pollingFixedRate?: boolean
-  /** of a scheduled task: a cron expression, Quartz's with 6 or 7 fields or unix's with 5 */
+  /** of a scheduled task: a cron expression, Quartz's with 6 or 7 fields, unix's with 5, or `@daily` and its like */
   cron?: string
   /** of a scheduled task: a recurrence rule of RFC 5545 */
   rrule?: string

@@ -4,6 +4,7 @@ import type { DstPolicy } from '../rule/rule.ts'
 import { expressionKind, type ExpressionKind } from './expression.ts'
 import { isoLocal, isoWithOffset, offsetText } from './iso-time.ts'
 import { missed } from './misfire.ts'
+import { cronWarning } from './parse-cron.ts'
 import { parseSchedule } from './parse-schedule.ts'
 import { clockChanges, placeLocal, type ClockChange } from './place-local.ts'
 import type { Schedule, WallClock } from './schedule.ts'
@@ -74,6 +75,8 @@ export interface NextRuns {
   untouched: readonly string[]
   /** what became of the policy where it was left open */
   dst: Required<DstPolicy>
+  /** which rule applies where crons differ: both day fields of a unix expression */
+  warning?: string
   /** what happens when the process is down, for each misfire policy */
   downtime?: Readonly<Record<'skip' | 'once' | 'all', DowntimeRuns>>
 }
@@ -113,7 +116,16 @@ export function nextRuns(expression: string, options: NextRunsOptions): NextRuns
   )
   const changes = all.filter((change) => change.count > 0)
   const untouched = all.filter((change) => change.count === 0).map(({ day }) => day)
-  const result = { kind, zone: wallClock.zone.name, dst: wallClock.dst, runs, changes, untouched }
+  const warning = kind === 'cron' ? cronWarning(expression) : undefined
+  const result = {
+    kind,
+    zone: wallClock.zone.name,
+    dst: wallClock.dst,
+    ...(warning && { warning: `${warning.message}; ${warning.suggestion}` }),
+    runs,
+    changes,
+    untouched,
+  }
   return down === undefined ? result : { ...result, downtime: describeDowntime(schedule, wallClock, down) }
 }
 

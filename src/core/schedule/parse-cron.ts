@@ -3,6 +3,7 @@
  *
  * - Quartz: weekdays 1 to 7 from Sunday; one of the two day fields may say something, the other is `?` or `*`.
  * - unix: weekdays 0 to 7, Sunday at both ends; a day fits when either day field does, if both say something.
+ *   `@hourly`, `@daily` and its like stand for unix fields.
  * - Both: names in any case, lists, steps, ranges that run over the end (`22-2`), `L`, `L-3`, `W`, `LW`, `6L`, `6#3`.
  *
  * cron-parser expands what is plain; what it lacks is taken off or rewritten before.
@@ -16,7 +17,17 @@ import type { Recurrence } from './schedule.ts'
 import { quoted, scheduleError, scheduleProblem } from './schedule-problem.ts'
 
 const LONGEST = 1000
-const FORMS = 'write 6 or 7 fields (second minute hour day-of-month month day-of-week [year]) or 5 unix fields'
+const FORMS =
+  'write 6 or 7 fields (second minute hour day-of-month month day-of-week [year]), 5 unix fields, or @hourly, @daily, @weekly, @monthly or @yearly'
+const NAMED: ReadonlyMap<string, string> = new Map([
+  ['@HOURLY', '0 * * * *'],
+  ['@DAILY', '0 0 * * *'],
+  ['@MIDNIGHT', '0 0 * * *'],
+  ['@WEEKLY', '0 0 * * 0'],
+  ['@MONTHLY', '0 0 1 * *'],
+  ['@YEARLY', '0 0 1 1 *'],
+  ['@ANNUALLY', '0 0 1 1 *'],
+])
 
 type Report = (problem: Issue) => void
 
@@ -39,11 +50,28 @@ export function parseCron(expression: string): Recurrence {
   return { key: keyOf(plan), times, everyHour: plan.hours.length === 24, anyStart: true }
 }
 
+/** The warning of an expression that `parseCron` reads, but by a rule that differs between crons. */
+export function cronWarning(expression: string): Issue | undefined {
+  const fields = fieldsOf(expression)
+  const [date, weekday] = [fields[2], fields[4]]
+  if (fields.length !== 5 || isAny(date?.split(',')) || isAny(weekday?.split(','))) return undefined
+  return scheduleProblem(
+    'cron',
+    `day-of-month "${date}" and day-of-week "${weekday}" are both given: it runs on days that fit either`,
+    'for days that fit both write an rrule such as FREQ=MONTHLY;BYMONTHDAY=13;BYDAY=FR',
+  )
+}
+
+function fieldsOf(expression: string): string[] {
+  if (typeof expression !== 'string' || expression.length > LONGEST) return []
+  const text = expression.trim().toUpperCase()
+  return (NAMED.get(text) ?? text).split(/\s+/)
+}
+
 /** Undefined when there are problems. */
 function readPlan(expression: string, problems: Issue[]): CronPlan | undefined {
   const report = (problem: Issue): void => void problems.push(problem)
-  const fields =
-    typeof expression === 'string' && expression.length <= LONGEST ? expression.trim().toUpperCase().split(/\s+/) : []
+  const fields = fieldsOf(expression)
   if (fields.length < 5 || fields.length > 7) {
     report(scheduleProblem('cron', `${quoted(expression)} is not a cron expression`, FORMS))
     return undefined

@@ -2,14 +2,16 @@
  * Recurrence rules (`rrule`; RFC 5545, 3.8.5.3): an RRULE value alone, or lines of DTSTART, RRULE, RDATE and EXDATE.
  *
  * Everything is reckoned in the wall clock of one zone. Without DTSTART a rule starts at the start of the task, to the second.
- * COUNT counts local times: one that a zone or EXDATE leaves out is counted. UNTIL as a date alone means the end of that day.
+ * COUNT counts local times: one that EXDATE leaves out is counted, one that a gap leaves out is not. UNTIL as a date alone means the end of that day.
  * A DTSTART that its rule does not meet is not an occurrence. BYSETPOS picks out of whole periods, also of the first.
  */
 import type { Issue } from '../../kernel/errors.ts'
+import type { DstPolicy } from '../rule/rule.ts'
 import { DAY_MS, SECOND_MS } from './civil.ts'
 import { localIn, type IcalDate } from './ical-date.ts'
 import { mergedTimes } from './merged-times.ts'
 import { readRruleLines, type DateLine } from './rrule-lines.ts'
+import { placeLocal } from './place-local.ts'
 import { rrulePlan, type RrulePlan } from './rrule-plan.ts'
 import { completedPlan, hangsOnStart, repeatsInEveryHour, sharedStart } from './rrule-start.ts'
 import { MAX_STEPS, ruleSeconds, ruleTimes, type SecondSearch } from './rrule-times.ts'
@@ -23,6 +25,7 @@ export interface RruleContext {
   /** of the task settings; must not contradict a TZID */
   zone: Zone | undefined
   zones: Zones
+  gap: DstPolicy['gap']
 }
 
 export interface ZonedRecurrence {
@@ -48,7 +51,7 @@ export function parseRrule(text: string, context: RruleContext): ZonedRecurrence
   const taskStart = Math.floor(context.start / SECOND_MS) * SECOND_MS
   const given = lines.start?.dates[0]
   const start = lines.start && given ? toLocal(lines.start, given) : taskStart + zone.stretchAt(taskStart).offset
-  const rules = plans.map((plan) => prepare(plan, start, given !== undefined, zone, text))
+  const rules = plans.map((plan) => prepare(plan, start, given !== undefined, zone, context.gap, text))
   const added = lines.added.flatMap((line) => line.dates.map((date) => toLocal(line, date)))
   const removed = lines.removed.flatMap((line) => line.dates.map((date) => ({ ...date, local: toLocal(line, date) })))
   const times = mergedTimes(
@@ -75,7 +78,14 @@ interface PreparedRule {
   until: number | undefined
 }
 
-function prepare(plan: RrulePlan, local: number, isGiven: boolean, zone: Zone, text: string): PreparedRule {
+function prepare(
+  plan: RrulePlan,
+  local: number,
+  isGiven: boolean,
+  zone: Zone,
+  gap: DstPolicy['gap'],
+  text: string,
+): PreparedRule {
   const ownStart = Math.floor(local / SECOND_MS)
   const complete = completedPlan(plan, ownStart)
   const start = isGiven ? ownStart : sharedStart(plan, ownStart)
@@ -84,7 +94,10 @@ function prepare(plan: RrulePlan, local: number, isGiven: boolean, zone: Zone, t
     const message = `${quoted(text)} never runs, or too rarely to be found in ${MAX_STEPS} steps`
     throw scheduleError([scheduleProblem('rrule', message, 'name days and times that its periods reach')])
   }
-  const last = plan.count === undefined ? untilSecond(plan.until, zone) : countedSecond(search, start, plan.count)
+  const isThere = (second: number): boolean =>
+    gap !== 'skip' || placeLocal(second * SECOND_MS, zone, { gap }).length > 0
+  const last =
+    plan.count === undefined ? untilSecond(plan.until, zone) : countedSecond(search, start, plan.count, isThere)
   return {
     key: [complete, start],
     times: ruleTimes(search, last),
@@ -103,10 +116,15 @@ function untilSecond(until: IcalDate | undefined, zone: Zone): number {
 }
 
 /** The second of the last of `count` occurrences: a count is walked once, and is an UNTIL from then on. */
-function countedSecond(search: SecondSearch, start: number, count: number): number {
+function countedSecond(
+  search: SecondSearch,
+  start: number,
+  count: number,
+  isThere: (second: number) => boolean,
+): number {
   const steps = { left: MAX_STEPS + count }
   let last = start - 1
-  for (let counted = 0; counted < count; counted++) {
+  for (let counted = 0; counted < count;) {
     const next = search(last + 1, steps)
     if (next === undefined) {
       if (steps.left > 0) break
@@ -114,6 +132,7 @@ function countedSecond(search: SecondSearch, start: number, count: number): numb
       throw scheduleError([scheduleProblem('rrule', message, 'write UNTIL instead')])
     }
     last = next
+    if (isThere(next)) counted++
   }
   return last
 }

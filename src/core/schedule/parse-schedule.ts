@@ -82,7 +82,7 @@ function readScheduled(
   }
   const read = (): ZonedRecurrence => {
     if (cron !== undefined) return { recurrence: parseCron(cron), zone: given ?? zones.parse('UTC') }
-    return parseRrule(rrule ?? '', { start: settings.start, zone: given, zones })
+    return parseRrule(rrule ?? '', { start: settings.start, zone: given, zones, gap: settings.dst?.gap })
   }
   const found = collect(problems, read)
   if (found === undefined) return undefined

@@ -8,7 +8,7 @@ export const defineNext: DefineCommand = (program, start) => {
     .command('next')
     .summary('list the next runs of a cron expression or recurrence rule')
     .description(
-      'Lists the next runs of a cron expression (Quartz with 6 or 7 fields, unix with 5) or of an RFC 5545 rule, marks\n' +
+      'Lists the next runs of a cron expression (Quartz with 6 or 7 fields, unix with 5, @daily) or an RFC 5545 rule, marks\n' +
         'what the changes of the clocks do to it within two years, and tries a downtime under each misfire policy.\n\n' +
         'Times are ISO 8601, YYYY-MM-DD HH:MM:SS, or epoch numbers; without an offset they are read in the zone.\n' +
         'A rule may have lines of its own for DTSTART, RDATE and EXDATE; write \\n between them.',

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { text as textOf } from 'node:stream/consumers'
 import { AppError, messageOf } from '../../kernel/errors.ts'
-import { parseBody } from '../../web/parse-body.ts'
+import { parsePayload } from '../../web/payload.ts'
 import { Conversions, readConverted } from '../../services/converter/conversion.ts'
 import { previewOf } from '../../services/converter/stored.ts'
 import { excerptOf, findJsonProblem } from '../../recording/json-problem.ts'
@@ -62,7 +62,7 @@ async function read(path: string): Promise<string> {
 
 function parsed(path: string, text: string): unknown {
   try {
-    return parseBody(text)
+    return parsePayload(text)
   } catch (error) {
     throw new AppError('NOT_JSON', `${path}: ${messageOf(error)}`)
   }

@@ -131,6 +131,7 @@ export interface ConverterApi {
   list(): Promise<Readonly<Record<string, Omit<Converter, 'name'>>>>
   /** Gives what was removed. Its rejected payloads stay, for a converter of the same name. */
   remove(name: string): Promise<Converter>
+  /** `payload` here and below: JSON, or a `Payload`, which keeps the order of keys and all digits. */
   convert(name: string, payload: unknown, options?: ConvertOptions): Promise<Converted>
   /** `topic`: as if it had come on it. */
   test(config: unknown, payload: unknown, topic?: string): Promise<Tested>

@@ -2,7 +2,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../kernel/errors.ts'
 import { FORM_TYPE, formEntries } from '../../web/form-entries.ts'
-import { bodyText, parseBody } from '../../web/parse-body.ts'
+import { bodyText } from '../../web/parse-body.ts'
+import { Payload } from '../../web/payload.ts'
 
 const MAX_PARTS = 10
 
@@ -30,7 +31,7 @@ async function partsOf(type: string, bytes: Buffer): Promise<ReadonlyMap<string,
     if (parts.has(name)) throw new AppError('VALIDATION', `the part "${name.slice(0, 80)}" is there twice`)
     const text = typeof value === 'string' ? value : bodyText(Buffer.from(await value.arrayBuffer()))
     // a topic is a text by itself; all others are JSON
-    parts.set(name, name === 'topic' ? text : parseBody(text))
+    parts.set(name, name === 'topic' ? text : new Payload(text))
   }
   return parts
 }

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { AppError } from '../../kernel/errors.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 import { QueryReader } from '../../web/query-reader.ts'
+import { payloadValue } from '../../web/payload.ts'
 import { asking, describing, Whole, type Handler } from '../../web/route-parts.ts'
 import type { ConverterApi, ConverterService } from './contract.ts'
 import { Form, partOf, readForms } from './multipart.ts'
@@ -23,6 +24,7 @@ import {
 } from './schema.ts'
 
 const described = describing('converter', ErrorSchema)
+const withPayload: typeof described = (description) => ({ ...described(description), config: { takesPayload: true } })
 const CONSUMES = ['application/json', 'multipart/form-data']
 const ask = asking<ConverterApi, QueryReader>((query) => new QueryReader(query))
 
@@ -87,7 +89,7 @@ function configurationRoutes(app: FastifyInstance, handle: Handle): void {
 function conversionRoutes(app: FastifyInstance, handle: Handle): void {
   app.post(
     '/converter/:name/convert',
-    described({
+    withPayload({
       summary: 'Convert a payload, and forward the result when asked to',
       params: ['name'],
       query: { forward: Type.Optional(Type.Boolean({ description: 'default false: only shows the result' })) },
@@ -103,22 +105,23 @@ function conversionRoutes(app: FastifyInstance, handle: Handle): void {
   )
   app.post(
     '/converter/test',
-    described({
+    withPayload({
       summary: 'Try a converter before it is stored: the result, what would be stored, and what looks wrong',
       consumes: CONSUMES,
       body: TestSchema,
       answers: { 200: TestedSchema },
     }),
     handle(({ api, body }) => {
-      const [config, payload] = ['config', 'payload'].map((name) => partOf(body, name, (json) => memberOf(json, name)))
-      const topic = body instanceof Form ? body.parts.get('topic') : isPlainObject(body) ? body['topic'] : undefined
+      const whole = payloadValue(body)
+      const [config, payload] = ['config', 'payload'].map((name) => partOf(whole, name, (json) => memberOf(json, name)))
+      const topic = whole instanceof Form ? whole.parts.get('topic') : isPlainObject(whole) ? whole['topic'] : undefined
       if (topic !== undefined && typeof topic !== 'string') throw new AppError('VALIDATION', '/topic must be a text')
-      return api.test(config, payload, topic)
+      return api.test(payloadValue(config), payload, topic)
     }),
   )
   app.post(
     '/converter/:name/ingest',
-    described({
+    withPayload({
       summary: 'Take a payload for good: forwarded, or among the rejected ones, before it is answered',
       params: ['name'],
       consumes: CONSUMES,

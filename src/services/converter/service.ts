@@ -5,7 +5,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { Storage } from '../../storage/contract.ts'
-import { parseBody } from '../../web/parse-body.ts'
+import { parsePayload, Payload, payloadValue } from '../../web/payload.ts'
 import { issueLine } from '../../web/refusal.ts'
 import { Conversions } from './conversion.ts'
 import { Converters } from './converters.ts'
@@ -77,7 +77,7 @@ class Service implements ConverterService {
       },
       remove: (name) => this.#turns.run(`${caller.tenant}\n${name}`, () => converters.remove(name)),
       convert: async (name, payload, { forward: forwards = false } = {}) => {
-        const converted = this.#conversions.convert(await converters.get(name), { payload })
+        const converted = this.#conversions.convert(await converters.get(name), { payload: payloadValue(payload) })
         if (forwards) await this.#forward(caller, converted, undefined)
         return converted
       },
@@ -89,8 +89,8 @@ class Service implements ConverterService {
         const converter = await converters.used(name)
         // a key that nobody can send again costs a write of its own for nothing
         const key = given === undefined ? undefined : this.#keyOf(name, given)
-        return this.#ingest(caller, converter, { payload: () => payload, key }, () => {
-          const text = JSON.stringify(payload) ?? 'null'
+        return this.#ingest(caller, converter, { payload: () => payloadValue(payload), key }, () => {
+          const text = payload instanceof Payload ? payload.text : (JSON.stringify(payload) ?? 'null')
           return { converter: name, payload: text, encoding: 'utf8', key: key ?? this.#keyOf(name) }
         })
       },
@@ -172,7 +172,8 @@ class Service implements ConverterService {
     if (topic !== undefined && wildcards === undefined) {
       throw new AppError('VALIDATION', `the topic "${topic.slice(0, 200)}" does not fit the one of the converter`)
     }
-    const converted = this.#conversions.convert(converter, { payload, ...(wildcards && { topic: wildcards }) })
+    const input = { payload: payloadValue(payload), ...(wildcards && { topic: wildcards }) }
+    const converted = this.#conversions.convert(converter, input)
     const issues =
       converted.metrics.length === 0 ? [] : (this.#dependencies.broker()?.check('events', converted.metrics) ?? [])
     const refusals = issues
@@ -218,5 +219,5 @@ interface Passed {
 /** Throws `NOT_JSON` for what is none. */
 function parsed({ payload, encoding }: Pick<RejectedRecord, 'payload' | 'encoding'>): unknown {
   if (encoding === 'base64') throw new AppError('NOT_JSON', 'the payload is not JSON: it is not UTF-8')
-  return parseBody(payload)
+  return parsePayload(payload)
 }

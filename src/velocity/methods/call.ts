@@ -57,6 +57,7 @@ export function readProperty(self: Value, name: string, environment: Environment
     return called === undefined ? self.get(name) : called
   }
   if (self instanceof Scope) return SCOPE_METHODS.get(name)?.(self, [], environment) ?? self.lookUp(name)
+  if (self instanceof HostObject) return self.methods.get(name)?.([], environment)
   const upper = name.charAt(0).toUpperCase() + name.slice(1)
   const got = GETTERS.has(`get${upper}`) ? callMethod(self, `get${upper}`, [], environment) : undefined
   if (got !== undefined) return got

@@ -27,16 +27,25 @@ type Node =
 
 const MAX_INSTRUCTIONS = 5_000
 const MAX_DEPTH = 50
+/** characters of the name of a group, with its brackets */
+const MAX_NAME = 200
 const WORD = /\w/
 const COUNT = /\{(\d{1,4})(?:(,)(\d{0,4}))?\}/y
 
 /** Throws a fault for what is no pattern, or one that cannot be followed in linear time. */
-export function parsePattern(source: string): { readonly program: readonly Instruction[]; readonly groups: number } {
+export function parsePattern(source: string): ReadPattern {
   const reader = new PatternReader(source)
   const program: Instruction[] = []
   emit(reader.read(), program)
   program.push({ kind: 'match' })
-  return { program, groups: reader.groups }
+  return { program, groups: reader.groups, names: reader.names }
+}
+
+export interface ReadPattern {
+  readonly program: readonly Instruction[]
+  readonly groups: number
+  /** the numbers of groups that have a name */
+  readonly names: ReadonlyMap<string, number>
 }
 
 class PatternReader {
@@ -45,6 +54,7 @@ class PatternReader {
   #depth = 0
   #flags = { ignoreCase: false, dotAll: false, multiline: false }
   groups = 0
+  readonly names = new Map<string, number>()
 
   constructor(source: string) {
     this.#source = source
@@ -159,7 +169,12 @@ class PatternReader {
   #group(): Node {
     const before = this.#flags
     let slot: number | undefined
-    if (this.#take('?')) {
+    const [opening, name] = /^\?<([A-Za-z][A-Za-z0-9]*)>/.exec(this.#source.slice(this.#at, this.#at + MAX_NAME)) ?? []
+    if (opening !== undefined && name !== undefined) {
+      if (this.names.has(name)) throw this.#wrong(`two groups named "${name}"`)
+      this.names.set(name, (slot = ++this.groups))
+      this.#at += opening.length
+    } else if (this.#take('?')) {
       const [, on = '', off = '', end = ''] = /^([ims]*)(?:-([ims]+))?([:)])/.exec(this.#source.slice(this.#at)) ?? []
       if (end === '') throw this.#wrong('a kind of group that is not supported')
       this.#at += on.length + (off === '' ? 0 : off.length + 1) + 1

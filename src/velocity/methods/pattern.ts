@@ -18,12 +18,14 @@ interface Thread {
 export class Pattern {
   readonly #program: readonly Instruction[]
   readonly groups: number
+  readonly names: ReadonlyMap<string, number>
 
   /** Throws a fault for what is no pattern. */
   constructor(source: string) {
-    const { program, groups } = parsePattern(source)
+    const { program, groups, names } = parsePattern(source)
     this.#program = program
     this.groups = groups
+    this.names = names
   }
 
   /** The first match from there on; `whole`: only one that takes all of the text. */
@@ -87,8 +89,11 @@ export function* matchesOf(pattern: Pattern, text: string, budget: Budget): Gene
   }
 }
 
-/** What `$1` and `\x` in a replacement stand for. */
-export function replacementOf(replacement: string, match: Match, text: string): string {
+const GROUP_NAME = /\{([A-Za-z][A-Za-z0-9]*)\}/y
+const NO_NAMES: ReadonlyMap<string, number> = new Map()
+
+/** What `$1`, `${name}` and `\x` in a replacement stand for. `names`: of the groups. */
+export function replacementOf(replacement: string, match: Match, text: string, names = NO_NAMES): string {
   let made = ''
   for (let i = 0; i < replacement.length; i++) {
     const char = replacement.charAt(i)
@@ -96,18 +101,39 @@ export function replacementOf(replacement: string, match: Match, text: string): 
       if (++i >= replacement.length) throw failed('character to be escaped is missing')
       made += replacement.charAt(i)
     } else if (char === '$') {
-      let group = digitAt(replacement, ++i)
-      if (group === undefined || 2 * group >= match.length) throw failed('Illegal group reference')
-      for (let next = digitAt(replacement, i + 1); next !== undefined; next = digitAt(replacement, i + 1)) {
-        if (2 * (group * 10 + next) >= match.length) break
-        group = group * 10 + next
-        i++
-      }
-      const [begin = -1, end = -1] = match.slice(2 * group)
+      const found = namedAt(replacement, i + 1, names) ?? numberedAt(replacement, i + 1, match.length / 2)
+      const [begin = -1, end = -1] = match.slice(2 * found.group)
       made += begin < 0 ? '' : text.slice(begin, end)
+      i = found.end - 1
     } else made += char
   }
   return made
+}
+
+interface FoundGroup {
+  readonly group: number
+  /** of what names it */
+  readonly end: number
+}
+
+function namedAt(text: string, at: number, names: ReadonlyMap<string, number>): FoundGroup | undefined {
+  GROUP_NAME.lastIndex = at
+  const name = GROUP_NAME.exec(text)?.[1]
+  if (name === undefined) return undefined
+  const group = names.get(name)
+  if (group === undefined) throw failed(`No group with name {${name}}`)
+  return { group, end: GROUP_NAME.lastIndex }
+}
+
+/** As many digits as name a group that there is. */
+function numberedAt(text: string, at: number, groups: number): FoundGroup {
+  let group = digitAt(text, at)
+  if (group === undefined || group >= groups) throw failed('Illegal group reference')
+  let end = at + 1
+  for (let next = digitAt(text, end); next !== undefined && group * 10 + next < groups; next = digitAt(text, ++end)) {
+    group = group * 10 + next
+  }
+  return { group, end }
 }
 
 function digitAt(text: string, i: number): number | undefined {

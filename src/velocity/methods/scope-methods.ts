@@ -1,4 +1,6 @@
 /** What `$foreach` and its like can be asked. */
+import type { Place } from '../fault.ts'
+import { HostObject, type HostMethod } from '../values/host-object.ts'
 import type { Scope } from '../values/scope.ts'
 import type { Value } from '../values/value.ts'
 import type { Method, Methods } from './arguments.ts'
@@ -20,6 +22,23 @@ const first = loop((at) => at < 1)
 const last = loop((_at, more) => !more)
 const parent = bare((self) => self.parent)
 const topmost = bare((self) => self.topmost)
+const replaced = bare((self) => self.topmost.replaced)
+const info: Method<Scope> = (self, args) =>
+  args.length > 0 || self.loop === undefined ? undefined : infoOf(self.depth, self.loop.place())
+
+/** Templates of converters have no name: `$foreach.info.template` is `template`. */
+function infoOf(depth: number, { line, column }: Place): HostObject {
+  const text = `#foreach[type:block template:template line:${line} column:${column}]`
+  const given = { name: 'foreach', type: 'block', template: 'template', depth, line, column }
+  const methods = Object.entries(given).flatMap(([name, value]): [string, HostMethod][] => {
+    const method: HostMethod = (args) => (args.length === 0 ? value : undefined)
+    return [
+      [name, method],
+      [`get${name.charAt(0).toUpperCase()}${name.slice(1)}`, method],
+    ]
+  })
+  return new HostObject(new Map(methods), text)
+}
 
 /** By method and by property. */
 export const SCOPE_METHODS: Methods<Scope> = new Map<string, Method<Scope>>([
@@ -37,6 +56,10 @@ export const SCOPE_METHODS: Methods<Scope> = new Map<string, Method<Scope>>([
   ['getLast', last],
   ['parent', parent],
   ['getParent', parent],
+  ['info', info],
+  ['getInfo', info],
+  ['replaced', replaced],
+  ['getReplaced', replaced],
   ['topmost', topmost],
   ['getTopmost', topmost],
 ])

@@ -79,11 +79,12 @@ const replaceMatches =
     const source = textArgument(args[0], environment)
     const replacement = textArgument(args[1], environment)
     if (args.length !== 2 || source === undefined || replacement === undefined) return undefined
+    const pattern = new Pattern(source)
     let made = ''
     let last = 0
-    for (const match of matchesOf(new Pattern(source), self, budget)) {
+    for (const match of matchesOf(pattern, self, budget)) {
       const [begin = 0, end = 0] = match
-      made += self.slice(last, begin) + replacementOf(replacement, match, self)
+      made += self.slice(last, begin) + replacementOf(replacement, match, self, pattern.names)
       budget.make(made.length)
       last = end
       if (!isAll) break

@@ -80,8 +80,8 @@ export class StatementCompiler {
       case 'text':
         return this.#writing.text(statement.text)
       case 'output': {
-        const { reference, slashes } = statement
-        return this.#writing.output(lead, this.#expressions.reference(reference), reference, slashes)
+        const { reference, slashes, dollars } = statement
+        return this.#writing.output(lead, this.#expressions.reference(reference), reference, slashes, dollars)
       }
       case 'set':
         return this.#set(statement)
@@ -189,7 +189,7 @@ export class StatementCompiler {
       const scope = new Scope(statement, context.get(FOREACH))
       context.set(FOREACH, scope)
       run.budget.enter()
-      const round = { index: -1, hasNext: false }
+      const round = { index: -1, hasNext: false, place: statement.place }
       scope.loop = round
       try {
         // as Java sees it: a list that has grown goes on, and then fails

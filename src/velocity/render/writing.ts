@@ -8,8 +8,8 @@ export interface Writing {
   /** Throws for a statement that it cannot take. */
   check(statement: Statement): void
   text(text: string): Exec
-  /** `lead`: the text before it, which it writes too. `slashes`: those at the end of that text, which are not in it */
-  output(lead: string, get: Eval, reference: Reference, slashes: number): Exec
+  /** `lead`: the text before it, which it writes too. `slashes` and `dollars`: those at the end of that text, which are not in it */
+  output(lead: string, get: Eval, reference: Reference, slashes: number, dollars: string): Exec
   /** Of what is run once, often or never. */
   branch(make: () => Exec): Exec
   /** The macro as those who write like this find it. */
@@ -19,7 +19,7 @@ export interface Writing {
 export const TEXT_WRITING: Writing = {
   check() {},
   text: (text) => (run) => run.write(text),
-  output(lead, get, { source, isQuiet }, slashes) {
+  output(lead, get, { source, isQuiet }, slashes, dollars) {
     if (slashes % 2 === 1) {
       const half = '\\'.repeat((slashes - 1) / 2)
       return (run) => {
@@ -38,8 +38,8 @@ export const TEXT_WRITING: Writing = {
       }
       if (value instanceof DefinedBlock && value.render(run)) return
       const text = textOf(value, run)
-      if (text === null) run.write(before + before + (run.context.written(missing) ?? missing))
-      else run.write(before === '' ? text : before + text)
+      if (text === null) run.write(before + before + dollars + (run.context.written(missing) ?? missing))
+      else run.write(before === '' ? text : before + dollars + text)
     }
   },
   branch: (make) => make(),

@@ -15,7 +15,10 @@ const NAME_24 = /[A-Za-z_][A-Za-z0-9_]*/y
 /** the part behind a dot; 1.7 and 2.4 */
 const DOT_17 = /\.(?=[A-Za-z])/y
 const DOT_24 = /\.(?=[A-Za-z_])/y
-const OPENING = /\$!?\{?(?=[A-Za-z_])/y
+/** a reference in braces that begins with `$` is never found */
+const OPENING = /\$!?(?:\{(?:\$!?){0,8})?(?=[A-Za-z_])/y
+/** what may stand before a reference in brackets, and is nothing there */
+const LEAD = /[\\$!]{0,16}(?=\$!?(?:\{(?:\$!?){0,8})?[A-Za-z_])/y
 const INTEGER = /-?\d+(?:(?=\.\.)|(?![.eE\d])|(?=[eE](?![+-]?\d)))/y
 const FLOAT = /-?(?:\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)/y
 const TEXT = /"(?:[^"]|"")*"|'(?:[^']|'')*'/y
@@ -23,8 +26,11 @@ const WORD = /[A-Za-z_@][A-Za-z0-9_@]*/y
 const RANGE = /\[[ \t\r\n]*(?:-?\d+|\$)/y
 const BOOLEAN = /(?:true|false)(?![A-Za-z0-9_@])/y
 /** what can begin an argument of a method */
-const ARGUMENT = /[ \t\r\n"'$\d.[{)-]|true|false/y
-const ARGUMENT_24 = /[ \t\r\n"'$\d.[{)!(-]|true|false|not/y
+const ARGUMENT = /[ \t\r\n"'$\d.[{)A-Za-z_\\-]/y
+const ARGUMENT_24 = /[ \t\r\n"'$\d.[{)A-Za-z_\\!(-]/y
+/** a word in a call is null, whatever it is; in 2.4 not what is an operator */
+const NULL_17 = /[A-Za-z_][A-Za-z0-9_-]*/y
+const NULL_24 = /(?!(?:and|or|not|eq|ne|lt|gt|le|ge)(?![A-Za-z0-9_]))[A-Za-z_][A-Za-z0-9_]*/y
 
 const OR = /\|\||or(?![A-Za-z0-9_@])/y
 const AND = /&&|and(?![A-Za-z0-9_@])/y
@@ -48,6 +54,8 @@ const COMPARISONS: ReadonlyMap<string, Comparison> = new Map([
 export class ExpressionReader {
   readonly #cursor: Cursor
   readonly #readText: ReadText
+  /** within the brackets of a method */
+  #isInCall = false
 
   constructor(cursor: Cursor, readText: ReadText) {
     this.#cursor = cursor
@@ -61,6 +69,7 @@ export class ExpressionReader {
   /** Undefined, and nothing is taken, when none begins here. */
   reference(): Reference | undefined {
     const cursor = this.#cursor
+    cursor.match(LEAD)
     const begin = cursor.at
     const [opening] = cursor.match(OPENING) ?? []
     if (opening === undefined) return undefined
@@ -69,8 +78,8 @@ export class ExpressionReader {
 
   #reference(begin: number, opening: string): Reference {
     const cursor = this.#cursor
-    const isFormal = opening.endsWith('{')
-    const name = this.#name()
+    const isFormal = opening.includes('{')
+    const name = `${opening.split('{')[1] ?? ''}${this.#name()}`
     if (cursor.isOld && (name === 'true' || name === 'false')) {
       cursor.at -= name.length
       throw cursor.unexpected('the name of a variable')
@@ -86,7 +95,7 @@ export class ExpressionReader {
       kind: 'reference',
       name,
       parts,
-      isQuiet: opening.includes('!'),
+      isQuiet: opening.startsWith('$!'),
       source,
       alternate,
       at: cursor.offset(begin),
@@ -132,8 +141,11 @@ export class ExpressionReader {
     }
     const args: Expression[] = []
     if (cursor.take(')')) return args
+    const wasInCall = this.#isInCall
+    this.#isInCall = true
     do args.push(cursor.isOld ? this.#operand() : this.expression())
     while (cursor.take(','))
+    this.#isInCall = wasInCall
     if (!cursor.take(')')) throw cursor.unexpected('"," or ")"')
     return args
   }
@@ -243,13 +255,14 @@ export class ExpressionReader {
       case "'":
         return this.#text()
       case '$':
+      case '\\':
         return this.reference()
       case '[':
         return this.#range() ?? this.#list()
       case '{':
         return this.#map()
       default:
-        return this.#integer() ?? this.#float() ?? this.#boolean()
+        return this.#integer() ?? this.#float() ?? this.#boolean() ?? this.#null()
     }
   }
 
@@ -260,6 +273,12 @@ export class ExpressionReader {
   #boolean(): Expression | undefined {
     const [source] = this.#cursor.match(BOOLEAN) ?? []
     return source === undefined ? undefined : this.#literal(source === 'true', source)
+  }
+
+  #null(): Expression | undefined {
+    if (!this.#isInCall) return undefined
+    const [source] = this.#cursor.match(this.#cursor.isOld ? NULL_17 : NULL_24) ?? []
+    return source === undefined ? undefined : this.#literal(null, source)
   }
 
   #integer(): Expression | undefined {

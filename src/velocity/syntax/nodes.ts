@@ -1,4 +1,5 @@
 /** What a template is read into. `at` is the offset in its text, for the place of an error. */
+import type { Place } from '../fault.ts'
 import type { Operator } from '../values/arithmetic.ts'
 import type { Value } from '../values/value.ts'
 
@@ -52,8 +53,8 @@ export type Block = readonly Statement[]
 
 export type Statement =
   | { readonly kind: 'text'; readonly text: string }
-  /** with the backslashes that stand before it */
-  | { readonly kind: 'output'; readonly reference: Reference; readonly slashes: number }
+  /** with the backslashes that stand before it, and dollars between */
+  | { readonly kind: 'output'; readonly reference: Reference; readonly slashes: number; readonly dollars: string }
   | { readonly kind: 'set'; readonly target: Reference; readonly value: Expression; readonly at: number }
   | {
       readonly kind: 'if'
@@ -68,6 +69,7 @@ export type Statement =
       readonly block: Block
       readonly otherwise: Block | undefined
       readonly at: number
+      readonly place: () => Place
     }
   | { readonly kind: 'define'; readonly name: string; readonly block: Block; readonly at: number }
   | {

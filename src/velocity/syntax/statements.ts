@@ -21,10 +21,13 @@ const LINE_COMMENT = /##[^\r\n]*(?:\r\n|\r|\n)?/y
 const BLOCK_COMMENT = /#\*(?:[^]*?\*#|[^]*$)/y
 const VERBATIM = /#\[\[([^]*?)\]\]#/y
 const PARENTHESIS = /[ \t\r\n]*\(/y
-/** `$` with backslashes before an exclamation mark */
+/** `$` with backslashes before an exclamation mark; what follows decides what is shown of it */
 const ESCAPED_QUIET = /\$(\\+)!/y
+const NAMED = /\{?[A-Za-z_]/y
+const WHOLE_17 = /[[{]/y
+const WHOLE_24 = /[[{#\r\n]|$/y
 /** 1.7 does not read these two at the end of a template */
-const LAST_DOLLAR = /\$+!?$/y
+const LAST_DOLLAR = /\${1,64}(?:\\*!)?$/y
 const LOST_MARK = /!(?=[^{[])/y
 /** right before these it is lost */
 const LOST_DOLLAR = /\$(?=#\*)/y
@@ -32,7 +35,10 @@ const LOST_DOLLAR_OLD = /\$(?=#(?:\*|(?:if|else|elseif|end)(?![A-Za-z0-9_@]))|[ 
 const NUMBER = /-?\d+(?:\.\d*)?/y
 const SET_BEHIND = /[ \t]+#(?:set|\{set\}) *\(/y
 const LAST_HASH = /#\*?$/y
-const REFERENCE = /\$!?\{?[A-Za-z_]/y
+const REFERENCE = /\$!?(?:\{(?:\$!?){0,8})?[A-Za-z_]/y
+/** dollars before the one of a reference, which belong to its text */
+const DOLLAR_RUN = /\$+(?=\$)/y
+const DOLLARS = /(?:\$!?\\*){1,16}(?=\$!?(?:\{(?:\$!?){0,8})?[A-Za-z_])/y
 
 const KINDS: ReadonlySet<string> = new Set(['if', 'else', 'elseif', 'end'])
 
@@ -163,22 +169,32 @@ class StatementReader {
 
   #dollar(into: Statement[], slashes: number): boolean {
     const cursor = this.#cursor
+    const [dollars = ''] = cursor.match(DOLLARS) ?? []
+    if (slashes === 0 && dollars !== '') into.push({ kind: 'text', text: dollars })
     if (cursor.look(REFERENCE) !== null) {
       const reference = this.#expressions.reference()
-      if (reference !== undefined) into.push({ kind: 'output', reference, slashes })
+      if (reference !== undefined)
+        into.push({ kind: 'output', reference, slashes, dollars: slashes === 0 ? '' : dollars })
       if (cursor.isOld && reference !== undefined) this.#afterProperty(into, reference)
       return false
     }
     if (cursor.isOld && cursor.look(LAST_DOLLAR) !== null) throw cursor.fault('the template ends with "$"')
     if (cursor.match(cursor.isOld ? LOST_DOLLAR_OLD : LOST_DOLLAR) !== null) return false
     const [found, escapes = ''] = cursor.match(ESCAPED_QUIET) ?? []
-    // one backslash of those before the mark goes
-    const shown = found === undefined ? cursor.peek() : `$${escapes.slice(1)}!`
-    if (found === undefined) cursor.at++
+    const shown =
+      found === undefined ? (cursor.look(DOLLAR_RUN)?.[0] ?? cursor.peek()) : this.#escapedQuiet(found, escapes)
+    if (found === undefined) cursor.at += shown.length
     // a mark that belongs to no name is lost
     if (found === undefined && cursor.look(LOST_MARK) !== null) cursor.at++
     into.push({ kind: 'text', text: '\\'.repeat(slashes) + shown })
     return false
+  }
+
+  #escapedQuiet(found: string, escapes: string): string {
+    const cursor = this.#cursor
+    // one backslash of those before the mark goes
+    if (cursor.look(NAMED) !== null) return `$${escapes.slice(1)}!`
+    return cursor.look(cursor.isOld ? WHOLE_17 : WHOLE_24) === null ? '$' : found
   }
 
   /** Behind a property 1.7 knows no comment: `##` is text, or loses its first mark before a directive. */
@@ -355,7 +371,8 @@ class StatementReader {
       const isWell =
         first?.kind === 'reference' && second?.kind === 'word' && third !== undefined && third.kind !== 'word'
       if (!isWell) throw cursor.fault('#foreach takes a variable, "in" and a list', hash)
-      return { kind: 'foreach', variable: first.name, items: third, block, otherwise, at }
+      const place = (): Place => cursor.place(hash)
+      return { kind: 'foreach', variable: first.name, items: third, block, otherwise, at, place }
     }
     if (name === 'define') {
       if (first?.kind !== 'reference' || args.length > 1) throw cursor.fault('#define takes one variable', hash)

@@ -7,13 +7,15 @@ export type HostMethod = (args: readonly Value[], environment: Environment) => V
 export class HostObject extends JavaObject {
   readonly kind = 'host'
   readonly methods: ReadonlyMap<string, HostMethod>
+  readonly #text: string
 
-  constructor(methods: ReadonlyMap<string, HostMethod>) {
+  constructor(methods: ReadonlyMap<string, HostMethod>, text = '') {
     super()
     this.methods = methods
+    this.#text = text
   }
 
   textIn(): string {
-    return ''
+    return this.#text
   }
 }

@@ -1,4 +1,5 @@
 /** What a directive says of itself while its block is rendered: `$foreach`, `$macro` and the like. */
+import type { Place } from '../fault.ts'
 import { JavaMap } from './map.ts'
 import { JavaObject, type Environment, type Value } from './value.ts'
 
@@ -11,8 +12,8 @@ export class Scope extends JavaObject {
   readonly parent: Scope | null
   /** what stood in its variable before, other than such a scope */
   readonly replaced: Value
-  /** of a loop */
-  loop: { index: number; hasNext: boolean } | undefined
+  /** of a loop; `place`: of its directive */
+  loop: { index: number; hasNext: boolean; place: () => Place } | undefined
 
   constructor(owner: object, before: Value) {
     super()
@@ -23,6 +24,11 @@ export class Scope extends JavaObject {
 
   get storage(): JavaMap {
     return (this.#storage ??= new JavaMap())
+  }
+
+  /** from 1 */
+  get depth(): number {
+    return (this.parent?.depth ?? 0) + 1
   }
 
   get topmost(): Scope {

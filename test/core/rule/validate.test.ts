@@ -606,6 +606,14 @@ describe('each problem is named with its place and with what would be right', ()
       'ERROR SCHEDULE /task/cron: minute: "61" is out of range; minute takes 0-59',
     ],
     [
+      'a unix cron with both day fields',
+      [
+        [['task', 'type'], 'scheduled'],
+        [['task', 'cron'], '0 9 13 * 5'],
+      ],
+      'WARNING SCHEDULE /task/cron: day-of-month "13" and day-of-week "5" are both given: it runs on days that fit either; for days that fit both write an rrule such as FREQ=MONTHLY;BYMONTHDAY=13;BYDAY=FR',
+    ],
+    [
       'a rule of no frequency',
       [
         [['task', 'type'], 'scheduled'],

@@ -45,6 +45,17 @@ describe('the next runs of an expression', () => {
     expect(nextRuns('0 0 6 * * ?', { from: at + 1, count: 1 }).runs.map((run) => run.at)).toEqual([at + 86_400_000])
   })
 
+  it.each([
+    ['0 9 13 * 5', /day-of-month "13" and day-of-week "5" .* either/],
+    ['0 9 13 * *', undefined],
+    ['0 9 * * 5', undefined],
+    ['0 9 ? * FRI', undefined],
+  ])('of %s have the warning %s', (expression, warning) => {
+    const found = nextRuns(expression, { from }).warning
+    if (warning === undefined) expect(found).toBeUndefined()
+    else expect(found).toMatch(warning)
+  })
+
   it('are ten by default, and fewer when there are no more', () => {
     expect(nextRuns('* * * * *', { from }).runs).toHaveLength(10)
     expect(nextRuns('FREQ=DAILY;COUNT=3', { from }).runs).toHaveLength(2)

@@ -93,8 +93,15 @@ describe("unix's five fields", () => {
     ['0 0 30 2 1', ['2026-02-02T00:00:00', '2026-02-09T00:00:00']],
     ['0 0 L * *', ['2026-01-31T00:00:00', '2026-02-28T00:00:00']],
     ['0 0 * * 5#2', ['2026-01-09T00:00:00', '2026-02-13T00:00:00']],
+    ['@yearly', ['2027-01-01T00:00:00', '2028-01-01T00:00:00']],
+    ['@annually', ['2027-01-01T00:00:00']],
+    [' @Monthly ', ['2026-02-01T00:00:00', '2026-03-01T00:00:00']],
+    ['@weekly', ['2026-01-04T00:00:00', '2026-01-11T00:00:00']],
+    ['@daily', ['2026-01-02T00:00:00', '2026-01-03T00:00:00']],
+    ['@midnight', ['2026-01-02T00:00:00']],
+    ['@hourly', ['2026-01-01T01:00:00', '2026-01-01T02:00:00']],
   ])('%s', (expression, expected) => {
-    expect(times(expression, expected.length)).toEqual(expected)
+    expect(times(expression, expected.length, expression.includes('@') ? FROM + 1 : FROM)).toEqual(expected)
   })
 
   it('agree with cron-parser', () => {
@@ -173,7 +180,11 @@ describe('an expression that cannot be used', () => {
     ['0 0 0 30 2 ?', '"0 0 0 30 2 ?" never runs from 1970 to 2099'],
     ['0 0 0 31W 2 ?', 'never runs'],
     ['* * * *', '"* * * *" is not a cron expression; write 6 or 7 fields'],
-    ['@daily', '"@daily" is not a cron expression'],
+    [
+      '@reboot',
+      '"@reboot" is not a cron expression; write 6 or 7 fields (second minute hour day-of-month month day-of-week [year]), 5 unix fields, or @hourly, @daily, @weekly, @monthly or @yearly',
+    ],
+    ['@every 5m', '"@every 5m" is not a cron expression'],
     ['', '"" is not a cron expression'],
   ])('%j: %s', (expression, message) => {
     expect(() => parseCron(expression)).toThrow(message)

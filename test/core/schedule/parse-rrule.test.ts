@@ -4,6 +4,7 @@ import rr from 'rrule'
 import { describe, expect, it } from 'vitest'
 import { runs } from '../../support/arbitraries/runs.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
+import type { DstPolicy } from '../../../src/core/rule/rule.ts'
 import { isoLocal } from '../../../src/core/schedule/iso-time.ts'
 import { occurrencesBetween } from './occurrences-between.ts'
 import { parseSchedule } from '../../../src/core/schedule/parse-schedule.ts'
@@ -39,6 +40,29 @@ describe("the examples of RFC 5545's recurrence rules", () => {
     const place = parseZone(zone)
     const found = occurrencesBetween(schedule, Date.UTC(1990, 0), Infinity, expected.length + (endless ? 0 : 1))
     expect(found.map((at) => isoLocal(at + place.stretchAt(at).offset).slice(0, 16))).toEqual(expected)
+  })
+})
+
+describe('COUNT', () => {
+  const days = (rrule: string, dst: DstPolicy): string[] =>
+    firstOf(parseSchedule({ type: 'scheduled', rrule, start: 0, timeZone: 'Europe/Brussels', dst }), 9, 0).map((time) =>
+      time.slice(5, 13),
+    )
+  const sunday = 'DTSTART:20260328T023000\nRRULE:FREQ=DAILY;COUNT=3'
+
+  // RFC 5545, 3.3.10: a local time that does not exist is ignored and not counted
+  it.each<[string, string, DstPolicy, string[]]>([
+    ['counts what a shifted time becomes', sunday, { gap: 'shift' }, ['03-28T01', '03-29T01', '03-30T00']],
+    ['does not count a time that is skipped', sunday, { gap: 'skip' }, ['03-28T01', '03-30T00', '03-31T00']],
+    ['counts what EXDATE takes away', `${sunday}\nEXDATE:20260330T023000`, { gap: 'skip' }, ['03-28T01', '03-31T00']],
+    [
+      'ends when a rule has skipped times alone',
+      'DTSTART:20260329T020000\nRRULE:FREQ=YEARLY;BYMONTH=3;BYDAY=-1SU;COUNT=2',
+      { gap: 'skip' },
+      [],
+    ],
+  ])('%s', (_, rrule, dst, expected) => {
+    expect(days(rrule, dst)).toEqual(expected)
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
+import { Payload } from '../../../src/web/payload.ts'
 import { MAX_REJECTED } from '../../../src/services/converter/rejected.ts'
 import { CALLER, refusalOf, TEMPLATE, testConverter } from './support.ts'
 
@@ -115,6 +116,26 @@ describe('what a template makes', () => {
     const refusal = await refusalOf(api.convert('gw', {}))
     expect(refusal.code).toBe('CONVERSION')
     expect(refusal.issues[0]?.details).toMatchObject({ line: 2 })
+  })
+
+  it.each([
+    ['keys in their order', '{"2":{"z":1,"1":2},"1":"a"}', '$payload', '{2={z=1, 1=2}, 1=a}'],
+    ['keys in their order, as JSON', '{"b":1,"1":2}', '$util.renderValue($payload)', '{"b":1,"1":2}'],
+    ['a long whole number', '{"n":12345678901234567890}', '$payload.n', '12345678901234567890'],
+    ['a sum of one', '{"n":9007199254740993}', '#set($m = $payload.n + 2)$m', '9007199254740995'],
+    ['a key of prototypes', '{"constructor":{"__proto__":3}}', '$payload.constructor.get("__proto__")', '3'],
+    ['null that a call is given', '{}', '$util.renderValue(null)', 'null'],
+  ])('has %s of the payload', async (_what, payload, template, printed) => {
+    const { api, service, posted } = testConverter()
+    const text = `#set($text = "${template.replaceAll('"', '""')}"){"metrics":[{"resource":"a","text":$util.renderValue($text)}]}`
+    const config = { type: 'velocity', template: text, mqtt: { topic: 'gw/+' } }
+    await api.put('gw', config)
+    const wanted = [{ resource: 'a', text: printed }]
+    expect((await api.convert('gw', new Payload(payload))).metrics).toEqual(wanted)
+    expect((await api.test(config, new Payload(payload))).metrics).toEqual(wanted)
+    await api.ingest('gw', new Payload(payload))
+    await service.take(CALLER, 'gw/1', Buffer.from(payload))
+    expect(posted.map(({ body }) => body)).toEqual([wanted, wanted])
   })
 
   it('leaves what no method gives as it was written', async () => {

@@ -2,6 +2,7 @@
 import { AppError, type Issue } from '../../../kernel/errors.ts'
 import { at } from '../../../kernel/pointer.ts'
 import { clockOf } from '../../schedule/expression.ts'
+import { cronWarning } from '../../schedule/parse-cron.ts'
 import { parseSchedule } from '../../schedule/parse-schedule.ts'
 import type { ScheduleSettings } from '../../schedule/schedule.ts'
 import { Zones } from '../../schedule/zone.ts'
@@ -25,6 +26,7 @@ export function checkTaskSchedule(settings: TaskSettings, path: string, report: 
     if (issue.path.startsWith('/dst')) continue
     report.error('SCHEDULE', `${path}${issue.path}`, issue.message, issue.suggestion)
   }
+  if (cron !== undefined) warn(cron, `${path}/cron`, report)
 }
 
 /** The clocks of single sensors. */
@@ -35,7 +37,13 @@ export function checkNodeSchedules(index: RuleIndex, report: Report): void {
     for (const { message, suggestion } of problemsOf({ start: 0, ...clockOf(schedule) })) {
       report.error('SCHEDULE', at(entry.path, 'schedule'), message, suggestion)
     }
+    warn(schedule, at(entry.path, 'schedule'), report)
   }
+}
+
+function warn(expression: string, path: string, report: Report): void {
+  const warning = cronWarning(expression)
+  if (warning) report.warning('SCHEDULE', path, warning.message, warning.suggestion)
 }
 
 function problemsOf(clock: ScheduleSettings): readonly Issue[] {

@@ -21,7 +21,7 @@ export const ISSUE_TYPES = {
   VARIABLE: 'a variable undeclared, missing or of the wrong type',
   RESOURCE: 'a resource placeholder that cannot be used',
   TASK: 'task settings',
-  SCHEDULE: 'a cron, rrule or time zone that cannot be used',
+  SCHEDULE: 'a cron, rrule or time zone that cannot be used; a warning when a unix cron has both day fields',
   FREQUENCY: 'a clock that ticks more often than every 100 ms',
   START: 'a node that nothing ever runs',
   SILENCE: 'a sensor that should tell that nothing comes, and that only what comes runs: give it a clock',

@@ -30,6 +30,7 @@ export function nextLines(expression: string, options: NextRunsOptions, result: 
   const { gap, overlap } = result.dst
   return [
     `${paint('bold', visible(expression))}: ${result.kind} in ${result.zone}, from ${formatTime(options.from, zone)}`,
+    ...(result.warning === undefined ? [] : [`${paint('yellow', 'WARNING')} ${visible(result.warning)}`]),
     '',
     ...runLines(options, result, zone),
     '',

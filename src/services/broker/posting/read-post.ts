@@ -32,6 +32,7 @@ const LAST_TIME = 8_640_000_000_000_000
 const MAX_ISSUES = 100
 /** NUL, or half of a surrogate pair: no medium keeps it */
 const UNSTORABLE = /[\0\p{Surrogate}]/u
+const UNSTORED = ['has a NUL or half of a surrogate pair', 'send text that is valid Unicode'] as const
 
 /** `VALIDATION` with all problems, `TOO_LARGE`. `resource`: of the path; without it each message names its own. */
 export function readPost(
@@ -240,7 +241,7 @@ class PostReader {
     } else if (typeof value === 'string' && isLongerThan(value, MAX_TEXT)) {
       this.wrong(path, `has ${Buffer.byteLength(value)} bytes`, `a text has at most ${MAX_TEXT}`)
     } else if (typeof value === 'string' && UNSTORABLE.test(value)) {
-      this.wrong(path, 'has a NUL or half of a surrogate pair', 'send text that is valid Unicode')
+      this.wrong(path, ...UNSTORED)
     } else if (typeof value === 'object') this.#inside(value, path, 1, { resource, metric: name })
     else if (!['string', 'number', 'boolean'].includes(typeof value)) this.wrong(path, 'is no JSON')
   }
@@ -248,6 +249,7 @@ class PostReader {
   /** What lives in the message alone must still be JSON that every store keeps. */
   #inside(value: unknown, path: string, level: number, of: { resource: string; metric: string }): void {
     if (typeof value === 'number' && !Number.isFinite(value)) this.wrong(path, BEYOND, 'send a smaller one, or null')
+    if (typeof value === 'string' && UNSTORABLE.test(value)) this.wrong(path, ...UNSTORED)
     if (typeof value !== 'object' || value === null || this.#issues.count > 0) return
     if (isWrittenInteger(value)) return this.oddities.unreadable(of.resource, of.metric, value)
     if (level > MAX_LEVELS) return this.wrong(path, `nests deeper than ${MAX_LEVELS} levels`, 'send a flatter one')
@@ -255,6 +257,7 @@ class PostReader {
     for (const [key, part] of Object.entries(value)) {
       const inner = `${path}/${key}`
       if (FORBIDDEN_KEYS.has(key)) this.wrong(inner, `the key ${key} is refused, because it reaches a prototype`)
+      else if (UNSTORABLE.test(key)) this.wrong(inner, `the key ${UNSTORED[0]}`, UNSTORED[1])
       else this.#inside(part, inner, level + 1, of)
     }
   }

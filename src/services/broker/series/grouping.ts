@@ -21,7 +21,7 @@ const UNITS: ReadonlyMap<string, number> = new Map([
   ['s', SECOND],
 ])
 const SHORT = /^(\d{1,16})([wdhms])$/
-const ISO = /^P(?:(\d{1,16})D)?(?:T(?=\d)(?:(\d{1,16})H)?(?:(\d{1,16})M)?(?:(\d{1,16}(?:\.\d{1,9})?)S)?)?$/i
+const ISO = /^P(?:(\d{1,16})D)?(?:T(?=\d)(?:(\d{1,16})H)?(?:(\d{1,16})M)?(?:(\d{1,16}(?:[.,]\d{1,9})?)S)?)?$/i
 /** ms: longer than any range that a Date can hold */
 const LONGEST = 8_640_000_000_000_000
 
@@ -47,9 +47,9 @@ function shortMs(text: string): number | undefined {
 function isoMs(text: string): number | undefined {
   const parts = ISO.exec(text)
   if (parts === null) return undefined
-  const [, days = 0, hours = 0, minutes = 0, seconds = 0] = parts
+  const [, days = 0, hours = 0, minutes = 0, seconds = '0'] = parts
   // to whole ms before the sum: 1.001 s are 1000.9999999999999 ms
-  const fine = Math.floor(Math.round(Number(seconds) * 1e6) / 1_000)
+  const fine = Math.floor(Math.round(Number(seconds.replace(',', '.')) * 1e6) / 1_000)
   return Number(days) * DAY + Number(hours) * HOUR + Number(minutes) * MINUTE + fine
 }
 

@@ -17,7 +17,7 @@ const UNITS: ReadonlyMap<string, number> = new Map([
 ])
 const AGE = /^(\d{1,15})([ybwdhms]?)$/
 const PERIOD =
-  /^P(?=.)(?:(\d{1,6})Y)?(?:(\d{1,6})M)?(?:(\d{1,9})D)?(?:T(?=.)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,12}(?:\.\d{1,9})?)S)?)?$/
+  /^P(?=.)(?:(\d{1,6})Y)?(?:(\d{1,6})M)?(?:(\d{1,9})D)?(?:T(?=.)(?:(\d{1,9})H)?(?:(\d{1,9})M)?(?:(\d{1,12}(?:[.,]\d{1,9})?)S)?)?$/
 const PERIOD_UNITS = [YEAR, YEAR / 12, DAY, 3_600 * SECOND, 60 * SECOND, SECOND]
 const DATE = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:\.\d{1,9})?)?)?(Z|[+-]\d{2}:\d{2})?$/
 
@@ -27,7 +27,7 @@ export function timestampOf(text: string, now: number): number | undefined {
   if (count !== undefined) return now - Number(count) * (UNITS.get(unit ?? '') ?? 1)
   const period = PERIOD.exec(text)
   if (period !== null) {
-    return PERIOD_UNITS.reduce((left, ms, at) => left - Number(period[at + 1] ?? 0) * ms, now)
+    return PERIOD_UNITS.reduce((left, ms, at) => left - Number((period[at + 1] ?? '0').replace(',', '.')) * ms, now)
   }
   const [, day, minutes = '00:00', seconds = ':00', zone = 'Z'] = DATE.exec(text) ?? []
   if (day === undefined) return undefined

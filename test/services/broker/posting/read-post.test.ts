@@ -65,6 +65,12 @@ describe('a post', () => {
     ['a metric without name', { resource: 'a', '': 1 }, ['/ <- the name of a metric is empty']],
     ['a long text', { resource: 'a', t: 'x'.repeat(65_537) }, ['/t <- has 65537 bytes']],
     ['a NUL', { resource: 'a', t: '\0' }, ['/t <- has a NUL or half of a surrogate pair']],
+    ['half a pair in a list', { resource: 'a', t: [1, '\ud800'] }, ['/t/1 <- has a NUL or half of a surrogate pair']],
+    [
+      'half a pair in a key',
+      { resource: 'a', t: { o: [{ '\udc00': 1 }] } },
+      ['/t/o/0/\udc00 <- the key has a NUL or half of a surrogate pair'],
+    ],
     ['too much', { resource: 'a', t: ['x'.repeat(400_000)] }, [' <- has 400036 bytes']],
     [
       'several problems',

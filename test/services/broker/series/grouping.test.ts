@@ -20,6 +20,7 @@ describe('a length of time', () => {
     ['PT1M', MINUTE],
     ['P1D', DAY],
     ['P1DT2H3M4.5S', DAY + 2 * HOUR + 3 * MINUTE + 4_500],
+    ['PT8H3,5S', 8 * HOUR + 3_500],
     ['PT0.001S', 1],
     ['PT1.001S', 1_001],
     ['pt90s', 90_000],
