@@ -72,6 +72,8 @@ declare module 'fastify' {
     takesStream?: boolean
     /** its body are messages: whole numbers that no number keeps stay as they are written */
     takesMessages?: boolean
+    /** it reads `If-Match` and `If-None-Match`; other routes that write refuse them */
+    isConditional?: boolean
     /** the route that browsers are led away from, to the page of the API */
     isRoot?: boolean
   }
