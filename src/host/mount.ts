@@ -103,6 +103,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   })
   mounting.cluster?.introduce(app)
   app.addHook('onRequest', authenticate(authentication))
+  app.addHook('onRequest', refuseUnreadConditions)
   app.addHook('onRequest', limitRate(limits.ratePerKey, authentication.now))
   await mounting.cluster?.routing.addTo(app)
   if (mounting.alone || app.prefix !== '') app.setNotFoundHandler(known.handler)
@@ -150,6 +151,20 @@ function limitRate(perSecond: number, now: () => number) {
     reply.header('retry-after', wait)
     done(new AppError('RATE_LIMITED', `More than ${perSecond} requests a second of one key; go on in ${wait} s`))
   }
+}
+
+const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since'] as const
+const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
+
+/** A write would be made against the word of who asks for it. What tenants wrote reads headers by itself. */
+function refuseUnreadConditions(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void {
+  const { headers, method, is404, routeOptions } = request
+  const { access = 'key', isConditional = false } = routeOptions.config
+  if (is404 || access !== 'key' || !WRITES.has(method)) return done()
+  const read = isConditional ? CONDITIONS.slice(0, 2) : []
+  const unread = CONDITIONS.find((name) => headers[name] !== undefined && !read.includes(name))
+  if (unread === undefined) return done()
+  done(new AppError('VALIDATION', `${unread}: ${routeOptions.url} does not read it; leave it out`))
 }
 
 function logRequests(app: FastifyInstance): void {

@@ -4,6 +4,13 @@ import { Type, type TSchema } from 'typebox'
 import type { Caller } from '../kernel/caller.ts'
 import { checkQuery } from './check-query.ts'
 
+const CONDITIONS = Type.Object({
+  'If-Match': Type.Optional(Type.String({ description: 'only where what is there has this ETag; *: any' })),
+  'If-None-Match': Type.Optional(
+    Type.String({ description: 'only where what is there has another ETag; *: nothing is' }),
+  ),
+})
+
 /** What a handler gets of a request. */
 export interface RequestContext<Api, Query> {
   /** the service, as the caller may use it */
@@ -55,6 +62,8 @@ export interface Description {
   /** content types of the body, when not JSON alone */
   readonly consumes?: readonly string[]
   readonly produces?: readonly string[]
+  /** the route reads `If-Match` and `If-None-Match` */
+  readonly isConditional?: boolean
 }
 
 /**
@@ -63,16 +72,18 @@ export interface Description {
  */
 export function describing(tag: string, errors: TSchema) {
   return (description: Description): RouteShorthandOptions => {
-    const { summary, body, query, otherQuery, params = [], consumes, produces } = description
+    const { summary, body, query, otherQuery, params = [], consumes, produces, isConditional = false } = description
     const { answers = produces === undefined ? {} : { 200: Type.String({ description: 'a stream' }) } } = description
     const texts = Object.fromEntries(params.map((name) => [name, Type.String()]))
     return {
+      ...(isConditional && { config: { isConditional } }),
       preHandler: checkQuery({ named: query ?? {}, ...(otherQuery && { others: otherQuery }) }),
       schema: {
         summary,
         tags: [tag],
         ...(body && { body }),
         ...(query && { querystring: Type.Object(query) }),
+        ...(isConditional && { headers: CONDITIONS }),
         ...(params.length > 0 && { params: Type.Object(texts) }),
         ...(consumes && { consumes }),
         ...(produces && { produces }),

@@ -172,6 +172,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   user: 'string',
   createTime: 'number',
   lastUpdateTime: 'number',
+  revision: 'number',
   discoveryTemplate: 'boolean',
 }
 

@@ -40,13 +40,13 @@ export function alarmApi(dependencies: AlarmApiDependencies, caller: Caller): Al
       return showWhole(opened.collections, await writer.stored(opened, id), now())
     },
     update: async (id, body, options = {}) => {
-      const { cause } = options
+      const { cause, ifRevision } = options
       writer.requireFewHops(cause)
       const change = readChange(body)
-      const mover = { led: ledBy(cause), ...(cause && { effect: cause.effect, by: cause }) }
+      const mover = { led: ledBy(cause), ifRevision, ...(cause && { effect: cause.effect, by: cause }) }
       return shown(await writer.change(await tenantAlarms(), id, change, mover), options)
     },
-    remove: async (id) => writer.remove(await tenantAlarms(), id),
+    remove: async (id, options) => writer.remove(await tenantAlarms(), id, options),
     list: async (query) => {
       const { where, sort, page, size, withHistory } = readQuery(query)
       const { collections } = await tenantAlarms()

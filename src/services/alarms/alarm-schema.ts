@@ -1,5 +1,6 @@
 /** Bodies and answers as the API page shows them. The service reads bodies itself. */
 import { Type } from 'typebox'
+import { REVISION } from '../../web/write-condition.ts'
 import { SEVERITIES, STATUSES } from './words.ts'
 
 const Text = Type.String()
@@ -77,6 +78,7 @@ export const AlarmSchema = Type.Object(
     status: StatusSchema,
     severity: SeveritySchema,
     count: Type.Integer({ minimum: 1 }),
+    revision: Type.Integer({ minimum: 1, description: REVISION }),
     assignee: Type.Optional(Text),
     history: Type.Array(AuditRecordSchema),
     additionalProperties: Type.Optional(AnyObject),

@@ -2,6 +2,7 @@
 import type { EffectOfTask } from '../../effects/effect-order.ts'
 import { MAX_HOPS } from '../../kernel/hops.ts'
 import { AppError, messageOf, type ErrorCode } from '../../kernel/errors.ts'
+import { requireVersion, type ExpectedVersion, type RevisionOptions } from '../../kernel/expected-version.ts'
 import { clearTime, escalationTime, keyOf, type AlarmRecord, type CauseRecord } from './alarm-record.ts'
 import {
   bornAlarm,
@@ -16,6 +17,7 @@ import {
 } from './change-alarm.ts'
 import type { AlarmCause, CauseReader } from './contract.ts'
 import { clearedBy, openOf } from './find-alarms.ts'
+import { revisionOf } from './history.ts'
 import type { KeyDraft } from './key-draft.ts'
 import type { KeyedCommitter, Work } from './keyed-committer.ts'
 import type { Logger } from '../../kernel/logger.ts'
@@ -38,6 +40,7 @@ export interface Mover {
   /** of a rule, which keeps the order of its task */
   readonly by?: EffectOfTask
   readonly led: Led
+  readonly ifRevision?: ExpectedVersion | undefined
 }
 
 const CLEARED: AlarmChange = { status: 'CLEARED' }
@@ -137,6 +140,7 @@ export class AlarmWriter {
       const alarm = await draft.alarm(id)
       if (alarm === undefined) throw noAlarm(id)
       if (hasEffect(alarm, mover.effect)) return alarm
+      requireVersion(`Alarm ${id}`, revisionOf(alarm), mover.ifRevision)
       const admitted = await draft.effects.admit(things(alarm), mover.by)
       if (admitted.isAgain) return alarm
       const changed = this.#changeIn(draft, tenantAlarms.collections.tenant, alarm, change, mover)
@@ -146,11 +150,12 @@ export class AlarmWriter {
   }
 
   /** `NOT_FOUND`. */
-  async remove(tenantAlarms: TenantAlarms, id: string): Promise<void> {
+  async remove(tenantAlarms: TenantAlarms, id: string, { ifRevision }: RevisionOptions = {}): Promise<void> {
     const { key } = await this.stored(tenantAlarms, id)
     await this.#dependencies.committer.run(tenantAlarms.collections, key, async (draft) => {
       const alarm = await draft.alarm(id)
       if (alarm === undefined) throw noAlarm(id)
+      requireVersion(`Alarm ${id}`, revisionOf(alarm), ifRevision)
       draft.remove(alarm)
     })
   }

@@ -1,5 +1,5 @@
 /** The alarms service over fetch: the same contract, two-way typed, for tests and for other processes. */
-import { pathOf, typed, type Http } from '../../web/client/http.ts'
+import { conditionOf, pathOf, typed, type Http } from '../../web/client/http.ts'
 import { serverEvents } from '../../web/client/streams.ts'
 import { EVENTS_MEDIA_TYPE, TIMELINE_MEDIA_TYPE } from '../../web/media-types.ts'
 import type { AlarmsApi, QueuedAlarmBatch } from './contract.ts'
@@ -13,8 +13,10 @@ export function alarmsClient(http: Http): AlarmsApi {
   return {
     raise: (body, { history } = {}) => typed(http.json('POST', '/alarm/alarms', { body, query: { history } })),
     get: (id) => typed(http.json('GET', pathOf`/alarm/alarms/${id}`)),
-    update: (id, body) => typed(http.json('PUT', pathOf`/alarm/alarms/${id}`, { body })),
-    remove: (id) => typed(http.json('DELETE', pathOf`/alarm/alarms/${id}`)),
+    update: (id, body, { ifRevision } = {}) =>
+      typed(http.json('PUT', pathOf`/alarm/alarms/${id}`, { body, ...conditionOf(ifRevision) })),
+    remove: (id, { ifRevision } = {}) =>
+      typed(http.json('DELETE', pathOf`/alarm/alarms/${id}`, conditionOf(ifRevision))),
     list: async (query) => {
       const page = await typed<Pick<Awaited<ReturnType<AlarmsApi['list']>>, 'total' | 'alarms'>>(
         http.json('GET', '/alarm/alarms', { query }),

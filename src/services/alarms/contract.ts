@@ -10,11 +10,13 @@
  * ALARM-5 what a task does to the alarms of a source and type, or of a `dedupKey`, is done in its order: what comes
  *   late is refused (`SUPERSEDED`), also after a restart
  *
- * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FINAL` (412), `SUPERSEDED` (of rules alone),
+ * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FINAL` (412), `PRECONDITION` (another
+ * `revision` is there), `SUPERSEDED` (of rules alone),
  * `TOO_LARGE`, `CLOSED`.
  */
 import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
+import type { RevisionOptions } from '../../kernel/expected-version.ts'
 import type { Published, ReaderOptions } from '../../kernel/feed.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Write } from '../../storage/contract.ts'
@@ -60,6 +62,8 @@ export interface Alarm extends AlarmExtras {
   readonly status: AlarmStatus
   readonly severity: Severity
   readonly count: number
+  /** raised by every repeat and update: the ETag */
+  readonly revision: number
   readonly assignee?: string
   readonly history: readonly AuditRecord[]
   readonly additionalProperties?: Readonly<Record<string, Json>>
@@ -118,7 +122,7 @@ export interface AlarmEvent {
   readonly root?: string
 }
 
-export interface ChangeOptions {
+export interface ChangeOptions extends RevisionOptions {
   /** the rule behind it; the same effect twice counts once. `TOO_LARGE` above 16 hops */
   readonly cause?: AlarmCause
   /** of what is given back; `newest`: a few dozen records that cost nothing to read. Default `all` */
@@ -127,10 +131,10 @@ export interface ChangeOptions {
 
 export interface AlarmsApi {
   /** New, or a repeat of one that is open. */
-  raise(body: unknown, options?: ChangeOptions): Promise<Alarm>
+  raise(body: unknown, options?: Omit<ChangeOptions, 'ifRevision'>): Promise<Alarm>
   get(id: string): Promise<Alarm>
   update(id: string, body: unknown, options?: ChangeOptions): Promise<Alarm>
-  remove(id: string): Promise<void>
+  remove(id: string, options?: RevisionOptions): Promise<void>
   list(query: AlarmQuery): Promise<AlarmPage>
   timeline(query: AlarmQuery): Promise<readonly TimelineItem[]>
   /** The chain from the data to the alarm: task, invocation, row of the gate, trigger. */

@@ -21,7 +21,7 @@ const UNTOUCHED: Grown['chunks'] = new Map()
 
 /** Counts the repeat as well. */
 export function withRepeat(alarm: AlarmRecord, id: string, time: number): Grown {
-  const tail = [...alarm.repeatTail, { id, time, place: nextPlace(alarm) }]
+  const tail = [...alarm.repeatTail, { id, time, place: revisionOf(alarm) }]
   const grown = { ...alarm, count: alarm.count + 1 }
   if (tail.length < CHUNK) return { alarm: { ...grown, repeatTail: tail }, chunks: UNTOUCHED }
   const repeats = alarm.count
@@ -34,7 +34,7 @@ export function withRepeat(alarm: AlarmRecord, id: string, time: number): Grown 
 }
 
 export function withUpdate(alarm: AlarmRecord, record: Omit<HistoryRecord, 'place'>): Grown {
-  const tail = [...alarm.updateTail, { ...record, place: nextPlace(alarm) }]
+  const tail = [...alarm.updateTail, { ...record, place: revisionOf(alarm) }]
   const updates = alarm.updates + 1
   if (tail.length < CHUNK) return { alarm: { ...alarm, updates, updateTail: tail }, chunks: UNTOUCHED }
   const chunks = new Map([[updateChunk(alarm.id, updates / CHUNK - 1), tail]])
@@ -44,6 +44,11 @@ export function withUpdate(alarm: AlarmRecord, record: Omit<HistoryRecord, 'plac
 /** How many records `wholeHistory` gives. */
 export function historyLength({ count, updates }: AlarmRecord): number {
   return 1 + Math.min(count - 1, KEPT_REPEATS) + updates
+}
+
+/** How many records its history has had: the place of the next one, and the version that clients see. */
+export function revisionOf({ count, updates }: AlarmRecord): number {
+  return count + updates
 }
 
 /** Ids of the chunks that are stored beside an alarm. */
@@ -112,10 +117,6 @@ function shown(
 
 function audit(type: string, id: string, time: number): AuditRecord {
   return { id, type, text: RECORD_TEXTS[type] ?? type, timestamp: new Date(time).toISOString() }
-}
-
-function nextPlace({ count, updates }: AlarmRecord): number {
-  return count + updates
 }
 
 /** The first chunk that holds one of the newest thousand of so many repeats. */

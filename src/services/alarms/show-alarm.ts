@@ -5,7 +5,7 @@ import type { AlarmRecord } from './alarm-record.ts'
 import type { TenantCollections } from './collections.ts'
 import { snoozeEnd } from './change-alarm.ts'
 import type { Alarm, AuditRecord } from './contract.ts'
-import { historyLength, newestHistory, wholeHistories } from './history.ts'
+import { historyLength, newestHistory, revisionOf, wholeHistories } from './history.ts'
 
 /** Alarms whose histories are read at once. */
 const SLICE = 50
@@ -58,6 +58,7 @@ function shown(alarm: AlarmRecord, history: readonly AuditRecord[], now: number)
     status,
     severity,
     count,
+    revision: revisionOf(alarm),
     ...(assignee !== undefined && { assignee }),
     history,
     ...(properties && { additionalProperties: properties }),

@@ -1,7 +1,7 @@
 /** The query service over fetch: the same contract, for tests and for other processes. */
 import { AppError } from '../../kernel/errors.ts'
 import { listOfHeader } from '../../web/header-list.ts'
-import { pathOf, typed, type Ask, type Http, type Method } from '../../web/client/http.ts'
+import { conditionOf, pathOf, typed, type Ask, type Http, type Method } from '../../web/client/http.ts'
 import type {
   ExecuteOptions,
   OpenOptions,
@@ -10,7 +10,6 @@ import type {
   QuerySource,
   StoredQueryApi,
   StoredQueryPage,
-  StoredWriteOptions,
   VersionedQuery,
 } from './contract.ts'
 
@@ -68,15 +67,13 @@ function storedClient(http: Http): StoredQueryApi {
     const value = await typed<VersionedQuery['value']>(answer.json())
     return { value, version: Number(answer.headers.get('etag')?.replaceAll('"', '')) }
   }
-  const headersOf = ({ ifVersion }: StoredWriteOptions) =>
-    ifVersion === undefined ? {} : { 'if-match': `"${ifVersion}"` }
   return {
     create: (body, name) => one('POST', name === undefined ? '/config/query' : pathOf`/config/query/${name}`, { body }),
     replace: (name, body, options = {}) =>
-      one('PUT', pathOf`/config/query/${name}`, { body, headers: headersOf(options) }),
+      one('PUT', pathOf`/config/query/${name}`, { body, ...conditionOf(options.ifVersion) }),
     get: (name) => one('GET', pathOf`/config/query/${name}`),
     remove: async (name, options = {}) => {
-      await http.json('DELETE', pathOf`/config/query/${name}`, { headers: headersOf(options) })
+      await http.json('DELETE', pathOf`/config/query/${name}`, conditionOf(options.ifVersion))
     },
     search: ({ q, limit, offset }) =>
       typed<StoredQueryPage>(http.json('GET', '/config/query', { query: { q, limit, offset } })),

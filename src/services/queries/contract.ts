@@ -13,6 +13,7 @@
  */
 import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
+import type { ExpectedVersion } from '../../kernel/expected-version.ts'
 import type { Json, JsonObject } from '../../kernel/json.ts'
 
 /** The service of one host. */
@@ -137,7 +138,7 @@ export interface Explanation {
 
 /** A write that counts only on the version that the writer saw; the ETag over HTTP. */
 export interface StoredWriteOptions {
-  readonly ifVersion?: number
+  readonly ifVersion?: ExpectedVersion
 }
 
 export interface StoredQueryApi {

@@ -1,5 +1,5 @@
 /** The resources service over fetch: the same contract, for tests and for other processes. */
-import { pathOf, typed, type Ask, type Http, type Method } from '../../web/client/http.ts'
+import { conditionOf, pathOf, typed, type Ask, type Http, type Method } from '../../web/client/http.ts'
 import { PAGED_MEDIA_TYPE } from '../../web/media-types.ts'
 import type {
   ConstraintApi,
@@ -10,7 +10,6 @@ import type {
   ResourcesApi,
   TypeApi,
   Versioned,
-  WriteOptions,
 } from './contract.ts'
 
 const PAGED = { accept: PAGED_MEDIA_TYPE }
@@ -35,10 +34,12 @@ function resourceClient(http: Http): ResourceApi {
     typed(http.json('GET', path, { query, headers }))
   return {
     create: async (body) => created(await http.open('POST', collection, { body })),
-    replace: (id, body, options) => versioned(http, 'PUT', one(collection, id), { body, ...matching(options) }),
-    patch: (id, body, options) => versioned(http, 'PATCH', one(collection, id), { body, ...matching(options) }),
+    replace: (id, body, options) =>
+      versioned(http, 'PUT', one(collection, id), { body, ...conditionOf(options?.ifVersion) }),
+    patch: (id, body, options) =>
+      versioned(http, 'PATCH', one(collection, id), { body, ...conditionOf(options?.ifVersion) }),
     remove: (id, { cascade = [], ...options } = {}) =>
-      typed(http.json('DELETE', one(collection, id), { query: { cascade }, ...matching(options) })),
+      typed(http.json('DELETE', one(collection, id), { query: { cascade }, ...conditionOf(options?.ifVersion) })),
     get: (id, options) => versioned(http, 'GET', one(collection, id), { query: { ...options } }),
     list: (query) => list(collection, query),
     children: (id, query) => list(`${one(collection, id)}/children`, query),
@@ -53,13 +54,14 @@ function typeClient(http: Http): TypeApi {
   const collection = '/api/resourcetypes'
   return {
     create: async (body) => created(await http.open('POST', collection, { body })),
-    replace: (id, body, options) => versioned(http, 'PUT', one(collection, id), { body, ...matching(options) }),
+    replace: (id, body, options) =>
+      versioned(http, 'PUT', one(collection, id), { body, ...conditionOf(options?.ifVersion) }),
     patch: async (id, body, options) => {
-      const answer = await http.open('PATCH', one(collection, id), { body, ...matching(options) })
+      const answer = await http.open('PATCH', one(collection, id), { body, ...conditionOf(options?.ifVersion) })
       const isNew = answer.status === 201
       return { ...(isNew ? await created(answer) : await stored(answer)), created: isNew }
     },
-    remove: (id, options) => typed(http.json('DELETE', one(collection, id), matching(options))),
+    remove: (id, options) => typed(http.json('DELETE', one(collection, id), conditionOf(options?.ifVersion))),
     get: (id) => versioned(http, 'GET', one(collection, id)),
     list: (query) => typed(http.json('GET', collection, { query })),
     changes: (id, query) => typed(http.json('GET', `${one(collection, id)}/changes`, { query, headers: PAGED })),
@@ -92,10 +94,6 @@ function operationClient(http: Http): OperationApi {
 
 function one(collection: string, id: string): string {
   return `${collection}/${encodeURIComponent(id)}`
-}
-
-function matching({ ifVersion }: WriteOptions = {}): Pick<Ask, 'headers'> {
-  return ifVersion === undefined ? {} : { headers: { 'if-match': `"${ifVersion}"` } }
 }
 
 async function versioned(http: Http, method: Method, path: string, ask: Ask = {}): Promise<Versioned<ResourceEntity>> {

@@ -14,6 +14,7 @@
 import type { EffectOfTask } from '../../effects/effect-order.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
+import type { ExpectedVersion } from '../../kernel/expected-version.ts'
 import type { FeedReader, ReaderOptions } from '../../kernel/feed.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { Page } from '../../kernel/page.ts'
@@ -83,7 +84,7 @@ export interface ResourcesApi {
 
 /** A write that counts only on the version that the writer saw; the ETag over HTTP. */
 export interface WriteOptions {
-  readonly ifVersion?: number
+  readonly ifVersion?: ExpectedVersion
 }
 
 /** Of a change that a rule makes: the same effect again changes nothing, and one that comes late is `SUPERSEDED`. */

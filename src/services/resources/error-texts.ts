@@ -38,11 +38,6 @@ export function busyType(id: string): AppError {
   return new AppError('CONFLICT', `An operation is already busy on ${id}`)
 }
 
-export function otherVersion(what: string, version: number | undefined, wanted: number): AppError {
-  const now = version === undefined ? 'is not there' : `has version ${version}`
-  return new AppError('PRECONDITION', `${what} ${now}, not version ${wanted}; read it again and repeat the change`)
-}
-
 export function problem(path: string, message: string, suggestion?: string): Issue {
   return makeIssue('ATTRIBUTE', path, message, suggestion)
 }

@@ -5,6 +5,7 @@
 import { isAddressable, NOT_ADDRESSABLE } from '../../web/addressable.ts'
 import type { EffectOfTask } from '../../effects/effect-order.ts'
 import type { Caller } from '../../kernel/caller.ts'
+import { requireVersion } from '../../kernel/expected-version.ts'
 import { isTooLongForId, MAX_ID_BYTES } from '../../kernel/ids.ts'
 import type { Json } from '../../kernel/json.ts'
 import type { KeyedSharedLock } from '../../kernel/keyed-shared-lock.ts'
@@ -15,7 +16,7 @@ import { textAt, type Attributes } from './attributes.ts'
 import type { ChangeRecorder } from './change-recorder.ts'
 import type { ResourceEntity, Versioned, WriteOptions } from './contract.ts'
 import type { Enforcement } from './constraints/enforcement.ts'
-import { otherVersion, problem } from './error-texts.ts'
+import { problem } from './error-texts.ts'
 import type { Parents } from './parents.ts'
 import { checkSize } from './read-attributes.ts'
 import { searchedOf, type ResourceRecord } from './resource-record.ts'
@@ -89,7 +90,7 @@ export class ResourceWriter {
     stored: Stored<ResourceRecord> | undefined,
   ): Promise<Versioned<ResourceEntity> | undefined> {
     const { id, options, step, cause } = written
-    checkVersion(`Resource ${id}`, stored && versionOf(stored), options)
+    requireVersion(`Resource ${id}`, stored && versionOf(stored), options?.ifVersion)
     const before = stored && tenantResources.lastSeen.current(stored.value.own)
     const effects = cause && (await this.#admitted(tenantResources, id, cause))
     if (effects === 'again') return stored && before && { value: before, version: versionOf(stored) }
@@ -198,12 +199,6 @@ export function typeLockKey({ collections }: TenantResources, typeId: string): s
 /** What an ETag shows: writes in the background do not count. */
 export function versionOf({ version, value }: Stored<{ readonly beats?: number }>): number {
   return version - (value.beats ?? 0)
-}
-
-/** Throws `PRECONDITION`. */
-export function checkVersion(what: string, version: number | undefined, options: WriteOptions | undefined): void {
-  const wanted = options?.ifVersion
-  if (wanted !== undefined && wanted !== version) throw otherVersion(what, version, wanted)
 }
 
 /** Attributes with the id of the path; null stands for nothing. Throws `VALIDATION` when the body has another id. */

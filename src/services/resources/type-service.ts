@@ -1,6 +1,7 @@
 /** Resource types: created, changed, deleted and shown. */
 import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
+import { requireVersion } from '../../kernel/expected-version.ts'
 import { sameJson, type Json } from '../../kernel/json.ts'
 import type { KeyedSharedLock } from '../../kernel/keyed-shared-lock.ts'
 import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
@@ -22,7 +23,7 @@ import { listTypes } from './list/list-documents.ts'
 import { checkSize, readAttributes } from './read-attributes.ts'
 import { commandFailures } from './resource-service.ts'
 import { isSearchedAlike } from './resource-record.ts'
-import { checkId, checkVersion, typeLockKey, patched, versionOf, withId } from './resource-writer.ts'
+import { checkId, typeLockKey, patched, versionOf, withId } from './resource-writer.ts'
 import { untilWritten } from '../../kernel/until-written.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import { typeEntity, type AppliedConstraint, type TypeRecord } from './type-record.ts'
@@ -71,7 +72,7 @@ export function typeApi(dependencies: TypeDependencies, tenantResources: TenantR
   const write = (id: string, options: WriteOptions | undefined, step: Step) =>
     aloneWith(id, async (): Promise<Versioned<ResourceEntity> | undefined> => {
       const before = await types.get(id)
-      checkVersion(`Resource type ${id}`, before && versionOf(before), options)
+      requireVersion(`Resource type ${id}`, before && versionOf(before), options?.ifVersion)
       const wanted = await step(before)
       if (wanted) await checkTemplates(dependencies, caller, before?.value, wanted)
       const record = wanted && (await nextRecord(dependencies, tenantResources, id, before?.value, wanted))

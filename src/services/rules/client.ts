@@ -1,7 +1,17 @@
 /** The rules service over fetch: the same contract, two-way typed, for tests and for other processes. */
-import type { BatchApi, InspectionApi, RulesApi, StreamEvent, TaskApi, TemplateApi, ToolApi } from './contract.ts'
+import type {
+  BatchApi,
+  InspectionApi,
+  RulesApi,
+  StreamEvent,
+  TaskApi,
+  TaskEntity,
+  TemplateApi,
+  ToolApi,
+} from './contract.ts'
+import type { RevisionOptions } from '../../kernel/expected-version.ts'
 import { filterQuery } from './client/filter-query.ts'
-import { pathOf, typed, type Http } from '../../web/client/http.ts'
+import { conditionOf, pathOf, typed, type Http } from '../../web/client/http.ts'
 import { jsonLines, serverEvents } from '../../web/client/streams.ts'
 import { PAGED_MEDIA_TYPE } from '../../web/media-types.ts'
 
@@ -22,13 +32,19 @@ export function rulesClient(http: Http): RulesApi {
 }
 
 function taskClient(http: Http): TaskApi {
+  const command =
+    (name: string) =>
+    (id: string, { ifRevision }: RevisionOptions = {}) =>
+      typed<TaskEntity>(http.json('POST', pathOf`/api/tasks/${id}/command/${name}`, conditionOf(ifRevision)))
   return {
     create: (body, options) => typed(http.json('POST', '/api/tasks', { body, query: { ...options } })),
-    replace: (id, body, options) => typed(http.json('PUT', pathOf`/api/tasks/${id}`, { body, query: { ...options } })),
-    remove: (id, options) => typed(http.json('DELETE', pathOf`/api/tasks/${id}`, { query: { ...options } })),
-    start: (id) => typed(http.json('POST', pathOf`/api/tasks/${id}/command/start`)),
-    stop: (id) => typed(http.json('POST', pathOf`/api/tasks/${id}/command/stop`)),
-    restart: (id) => typed(http.json('POST', pathOf`/api/tasks/${id}/command/restart`)),
+    replace: (id, body, { ifRevision, ...query } = {}) =>
+      typed(http.json('PUT', pathOf`/api/tasks/${id}`, { body, query, ...conditionOf(ifRevision) })),
+    remove: (id, { ifRevision, ...query } = {}) =>
+      typed(http.json('DELETE', pathOf`/api/tasks/${id}`, { query, ...conditionOf(ifRevision) })),
+    start: command('start'),
+    stop: command('stop'),
+    restart: command('restart'),
     get: (id, options) => typed(http.json('GET', pathOf`/api/tasks/${id}`, { query: { ...options } })),
     conf: (id, format) => typed(http.json('GET', pathOf`/api/tasks/${id}/conf`, { query: { format } })),
     list: ({ where, hits, startIndex }, { withoutGraph, ...options } = { format: 'bn' }) => {
@@ -47,9 +63,10 @@ function taskClient(http: Http): TaskApi {
 function templateClient(http: Http): TemplateApi {
   return {
     create: (body, options) => typed(http.json('POST', '/api/templates', { body, query: { ...options } })),
-    replace: (name, body, options) =>
-      typed(http.json('PUT', pathOf`/api/templates/${name}`, { body, query: { ...options } })),
-    remove: (name) => typed(http.json('DELETE', pathOf`/api/templates/${name}`)),
+    replace: (name, body, { ifRevision, ...query } = {}) =>
+      typed(http.json('PUT', pathOf`/api/templates/${name}`, { body, query, ...conditionOf(ifRevision) })),
+    remove: (name, { ifRevision } = {}) =>
+      typed(http.json('DELETE', pathOf`/api/templates/${name}`, conditionOf(ifRevision))),
     copy: (name, newName) => typed(http.json('PATCH', pathOf`/api/templates/${name}`, { query: { newName } })),
     get: (name, format, version) =>
       typed(http.json('GET', pathOf`/api/templates/${name}`, { query: { format, version } })),
@@ -94,8 +111,8 @@ function batchClient(http: Http): BatchApi {
     preview: (body) => typed(http.json('POST', '/api/batch', { body, query: { dryRun: true } })),
     previewReload: (id, options) =>
       typed(http.json('POST', pathOf`/api/tasks/${id}/command/reload`, { query: { ...options, dryRun: true } })),
-    reload: (id, options) =>
-      typed(http.json('POST', pathOf`/api/tasks/${id}/command/reload`, { query: { ...options } })),
+    reload: (id, { ifRevision, ...query } = {}) =>
+      typed(http.json('POST', pathOf`/api/tasks/${id}/command/reload`, { query, ...conditionOf(ifRevision) })),
   }
 }
 

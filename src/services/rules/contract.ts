@@ -3,10 +3,11 @@
  * The same over HTTP (`routes.ts`) and over fetch (`client.ts`).
  *
  * Errors are AppErrors: `NOT_FOUND`, `VALIDATION` (all problems at once), `WRONG_STATUS`, `RESOLUTION`,
- * `INVALID_STATE`, `PLUG_FAILED`, `TOO_LARGE`, `CONFLICT` (two writers at once, tried again in vain) and `CLOSED`.
+ * `INVALID_STATE`, `PLUG_FAILED`, `TOO_LARGE`, `PRECONDITION` (another `revision` is there), `CONFLICT` (two writers at once, tried again in vain) and `CLOSED`.
  * Whatever comes from outside is read by the service itself: a specification may be any JSON.
  */
 import type { Explanation } from '../../core/task/explain.ts'
+import type { RevisionOptions } from '../../kernel/expected-version.ts'
 import type { Page } from '../../kernel/page.ts'
 import type { BatchPreview, BatchRequest, BatchStatus, QueuedBatch } from './batches/batch-schema.ts'
 import type {
@@ -106,12 +107,12 @@ export interface TaskApi {
   /** Nothing is stored when the rule or its start is refused. */
   create(specification: TaskSpecification, options?: PostOptions): Promise<CreatedTask>
   /** Keeps the id; a task that ran runs again, unless the specification says otherwise. Its run goes on when only its name or tags change. */
-  replace(id: string, specification: TaskSpecification, options?: PostOptions): Promise<TaskEntity>
-  remove(id: string, options?: RemoveOptions): Promise<void>
-  start(id: string): Promise<TaskEntity>
-  stop(id: string): Promise<TaskEntity>
+  replace(id: string, specification: TaskSpecification, options?: PostOptions & RevisionOptions): Promise<TaskEntity>
+  remove(id: string, options?: RemoveOptions & RevisionOptions): Promise<void>
+  start(id: string, options?: RevisionOptions): Promise<TaskEntity>
+  stop(id: string, options?: RevisionOptions): Promise<TaskEntity>
   /** Stops a task that runs, and starts it. */
-  restart(id: string): Promise<TaskEntity>
+  restart(id: string, options?: RevisionOptions): Promise<TaskEntity>
   get(id: string, options?: ShowOptions): Promise<TaskEntity>
   /** What was posted, in the form asked for; the form it was posted in, when none is. */
   conf(id: string, format?: GraphFormat): Promise<TaskSpecification>
@@ -124,9 +125,13 @@ export interface TaskApi {
 export interface TemplateApi {
   create(specification: TemplateSpecification, options?: PostOptions): Promise<CreatedTemplate>
   /** Tasks made of it stay as they are until they are reloaded. */
-  replace(name: string, specification: TemplateSpecification, options?: PostOptions): Promise<TemplateEntity>
+  replace(
+    name: string,
+    specification: TemplateSpecification,
+    options?: PostOptions & RevisionOptions,
+  ): Promise<TemplateEntity>
   /** `WRONG_STATUS` while tasks use it. */
-  remove(name: string): Promise<void>
+  remove(name: string, options?: RevisionOptions): Promise<void>
   copy(name: string, newName: string): Promise<TemplateEntity>
   /** As it was in that version, when one is named. */
   get(name: string, format?: GraphFormat, version?: number): Promise<TemplateEntity>
@@ -151,7 +156,7 @@ export interface BatchApi {
   /** What the reload of one task would change. */
   previewReload(id: string, options?: ReloadOptions): Promise<TaskPreview>
   /** Does it at once: one task made anew from its template's newest version, or from the one that is named. */
-  reload(id: string, options?: ReloadOptions): Promise<TaskEntity>
+  reload(id: string, options?: ReloadOptions & RevisionOptions): Promise<TaskEntity>
 }
 
 export interface InspectionApi {

@@ -1,5 +1,6 @@
 /** Requests of the client: JSON both ways, refusals as the errors they were on the other side. */
 import { AppError, ERRORS, type ErrorCode, type Issue } from '../../kernel/errors.ts'
+import type { ExpectedVersion } from '../../kernel/expected-version.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 import { isAddressable, NOT_ADDRESSABLE } from '../addressable.ts'
 
@@ -22,6 +23,12 @@ export interface Ask {
 }
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** The headers of a write that counts only on what the writer saw. */
+export function conditionOf(expected: ExpectedVersion | undefined): Pick<Ask, 'headers'> {
+  if (expected === undefined) return {}
+  return { headers: expected === 'absent' ? { 'if-none-match': '*' } : { 'if-match': `"${expected}"` } }
+}
 
 export class Http {
   readonly #options: HttpOptions

@@ -30,6 +30,7 @@ describe('raising an alarm', () => {
       status: 'ACTIVE',
       severity: 'MAJOR',
       count: 1,
+      revision: 1,
       history: [{ id: 'a1', type: 'io.service.alarm.AlarmRaised', text: 'Alarm raised', timestamp: AT_NOON }],
       additionalProperties: { task: 't1', myRef: { deep: [1, null] } },
     })
@@ -44,6 +45,7 @@ describe('raising an alarm', () => {
     expect(second).toEqual({
       ...first,
       count: 2,
+      revision: 2,
       lastUpdateTime: then,
       lastTriggeredTime: then,
       history: [

@@ -62,6 +62,7 @@ describe('a template', () => {
       entity: {
         name: 'over heating',
         version: 1,
+        revision: 1,
         description: 'd',
         tags: { a: 1 },
         discoveryTemplate: false,

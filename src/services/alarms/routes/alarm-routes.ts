@@ -5,6 +5,7 @@ import { AlarmChangeSchema, AlarmListSchema, AlarmSchema, AlarmWhySchema, NewAla
 import type { AlarmPage, AlarmsService } from '../contract.ts'
 import { TIMELINE_MEDIA_TYPE, timelineTypeOf } from '../../../web/media-types.ts'
 import { QueryReader } from '../../../web/query-reader.ts'
+import { revisionCondition, withTag } from '../../../web/write-condition.ts'
 import { described, handle } from './route-parts.ts'
 
 /** Asks the listing for what alarms were like after each record of their histories. */
@@ -46,11 +47,11 @@ export function alarmRoutes(app: FastifyInstance, service: AlarmsService): void 
       query: { history: Type.Optional(Type.Enum(['all', 'newest'], { description: 'how much of it is given back' })) },
       answers: { 200: AlarmSchema },
     }),
-    handle(service, ({ api, query, request }) => {
+    handle(service, async ({ api, query, request, reply }) => {
       const reader = new QueryReader(query)
       const history = reader.oneOf('history', ['all', 'newest']) ?? 'all'
       reader.done()
-      return api.raise(request.body, { history })
+      return withTag(reply, await api.raise(request.body, { history }))
     }),
   )
   app.get(
@@ -76,18 +77,26 @@ export function alarmRoutes(app: FastifyInstance, service: AlarmsService): void 
   app.get(
     '/alarm/alarms/:id',
     described({ summary: 'One alarm with its history', ...one }),
-    handle(service, ({ api, id }) => api.get(id)),
+    handle(service, async ({ api, id, reply }) => withTag(reply, await api.get(id))),
   )
   app.put(
     '/alarm/alarms/:id',
-    described({ summary: 'Acknowledge, clear, assign or snooze an alarm', ...one, body: AlarmChangeSchema }),
-    handle(service, ({ api, id, request }) => api.update(id, request.body)),
+    described({
+      summary: 'Acknowledge, clear, assign or snooze an alarm',
+      ...one,
+      body: AlarmChangeSchema,
+      isConditional: true,
+    }),
+    handle(service, async ({ api, id, request, reply }) => {
+      const condition = await revisionCondition(request, () => api.get(id))
+      return withTag(reply, await api.update(id, request.body, condition))
+    }),
   )
   app.delete(
     '/alarm/alarms/:id',
-    described({ summary: 'Delete an alarm', params: ['id'], answers: { 204: Type.Null() } }),
-    handle(service, async ({ api, id, reply }) => {
-      await api.remove(id)
+    described({ summary: 'Delete an alarm', params: ['id'], isConditional: true, answers: { 204: Type.Null() } }),
+    handle(service, async ({ api, id, request, reply }) => {
+      await api.remove(id, await revisionCondition(request, () => api.get(id)))
       return reply.code(204).send()
     }),
   )

@@ -1,7 +1,7 @@
 /** Routes of stored queries. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { ifMatch } from '../../../web/if-match.ts'
+import { writeCondition } from '../../../web/write-condition.ts'
 import type { QueriesService, StoredQueryPage, VersionedQuery } from '../contract.ts'
 import { QuerySchema } from '../query/query-schema.ts'
 import { MetaSchema } from '../stored/read-entity.ts'
@@ -91,10 +91,16 @@ export function storedRoutes(app: FastifyInstance, service: QueriesService): voi
   )
   app.put(
     ONE,
-    described({ summary: 'Replace a stored query, or make it', params: ['name'], body, ...entity }),
+    described({
+      summary: 'Replace a stored query, or make it',
+      params: ['name'],
+      body,
+      isConditional: true,
+      ...entity,
+    }),
     handle(service, async (context) => {
       const { api, param } = context
-      const options = await ifMatch(context.request, () => api.stored.get(param('name')))
+      const options = await writeCondition(context.request, () => api.stored.get(param('name')))
       return sendEntity(context, await api.stored.replace(param('name'), context.body, options))
     }),
   )
@@ -105,9 +111,14 @@ export function storedRoutes(app: FastifyInstance, service: QueriesService): voi
   )
   app.delete(
     ONE,
-    described({ summary: 'Delete a stored query', params: ['name'], answers: { 200: RemovedSchema } }),
+    described({
+      summary: 'Delete a stored query',
+      params: ['name'],
+      isConditional: true,
+      answers: { 200: RemovedSchema },
+    }),
     handle(service, async ({ api, param, request }) => {
-      const options = await ifMatch(request, () => api.stored.get(param('name')))
+      const options = await writeCondition(request, () => api.stored.get(param('name')))
       await api.stored.remove(param('name'), options)
       return { messages: [] }
     }),

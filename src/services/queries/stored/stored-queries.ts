@@ -1,17 +1,11 @@
 /** Stored queries of one tenant: made, replaced, removed, shown and searched. */
 import { AppError } from '../../../kernel/errors.ts'
+import { requireVersion } from '../../../kernel/expected-version.ts'
 import { Issues } from '../../../kernel/issues.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import type { Collection, Stored } from '../../../storage/contract.ts'
 import { walk } from '../../../storage/walk.ts'
-import type {
-  SearchParameters,
-  StoredQuery,
-  StoredQueryApi,
-  StoredQueryPage,
-  StoredWriteOptions,
-  VersionedQuery,
-} from '../contract.ts'
+import type { SearchParameters, StoredQuery, StoredQueryApi, StoredQueryPage, VersionedQuery } from '../contract.ts'
 import type { QueryRecord } from './query-record.ts'
 import { readEntity } from './read-entity.ts'
 import { readFilter, type SearchFilter } from './search-filter.ts'
@@ -48,7 +42,7 @@ export function storedQueryApi(
       const { query, meta } = readEntity(body, name)
       return untilWritten(async () => {
         const known = await collection.get(name)
-        checkVersion(name, known?.version, options)
+        requireVersion(`Query '${name}'`, known?.version, options.ifVersion)
         const at = now()
         const { created = at, createdBy = user } = known?.value ?? {}
         const record: QueryRecord = { name, query, meta, created, createdBy, modified: at, modifiedBy: user }
@@ -62,7 +56,7 @@ export function storedQueryApi(
     async remove(name, options = {}) {
       await untilWritten(async () => {
         const { version } = await stored(name)
-        checkVersion(name, version, options)
+        requireVersion(`Query '${name}'`, version, options.ifVersion)
         await collection.delete(name, version)
       })
     },
@@ -72,11 +66,6 @@ export function storedQueryApi(
 
 export function queryNotFound(name: string): AppError {
   return new AppError('NOT_FOUND', `Query '${name}' not found`)
-}
-
-function checkVersion(name: string, version: number | undefined, { ifVersion }: StoredWriteOptions): void {
-  if (ifVersion === undefined || version === ifVersion) return
-  throw new AppError('PRECONDITION', `Query '${name}' is not at version ${ifVersion} any more; read it again`)
 }
 
 /** Anew when somebody else wrote meanwhile; a version that was asked for is then not there any more. */

@@ -70,7 +70,14 @@ export function resourceRoutes(app: FastifyInstance, service: ResourcesService):
   )
   app.put(
     ONE,
-    described({ summary: 'Replace a resource, or make it', params: ['id'], body: EntitySchema, produces, ...entity }),
+    described({
+      summary: 'Replace a resource, or make it',
+      params: ['id'],
+      body: EntitySchema,
+      produces,
+      isConditional: true,
+      ...entity,
+    }),
     handle(service, async (context) => {
       const { api, id, body } = context
       const options = await writeOptions(context, () => api.resources.get(id))
@@ -81,6 +88,7 @@ export function resourceRoutes(app: FastifyInstance, service: ResourcesService):
     ONE,
     described({
       summary: 'Change attributes of a resource, or make it; null removes one',
+      isConditional: true,
       params: ['id'],
       body: Type.Object({}, { additionalProperties: true }),
       produces,
@@ -96,6 +104,7 @@ export function resourceRoutes(app: FastifyInstance, service: ResourcesService):
     ONE,
     described({
       summary: 'Delete a resource that no other has as parent or refers to',
+      isConditional: true,
       params: ['id'],
       query: { cascade: Type.Optional(Type.Array(Type.Enum(['alarms', 'measurements', 'tasks']))) },
       answers: { 204: Type.Null() },

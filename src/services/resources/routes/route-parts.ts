@@ -1,7 +1,7 @@
 /** What all routes of the service share: who asks, versions, parameters, and how a route is described. */
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { ifMatch } from '../../../web/if-match.ts'
+import { writeCondition } from '../../../web/write-condition.ts'
 import { asking, describing, type RequestContext as AskedOf } from '../../../web/route-parts.ts'
 import type { ListQuery, ResourceEntity, ResourcesApi, Versioned, WriteOptions } from '../contract.ts'
 
@@ -9,12 +9,12 @@ export type RequestContext = AskedOf<ResourcesApi, ListQuery>
 
 export const handle = asking<ResourcesApi, ListQuery>((query) => query as ListQuery)
 
-/** What `If-Match` asks for. Throws `PRECONDITION` when it can never hold. */
+/** What `If-Match` and `If-None-Match` ask for. Throws `PRECONDITION` when it can never hold. */
 export function writeOptions(
   { request }: RequestContext,
   current: () => Promise<Versioned<ResourceEntity>>,
 ): Promise<WriteOptions> {
-  return ifMatch(request, current)
+  return writeCondition(request, current)
 }
 
 export function sendVersion(reply: FastifyReply, version: number): FastifyReply {

@@ -62,7 +62,13 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
   )
   app.put(
     ONE,
-    described({ summary: 'Replace a resource type', params: ['id'], body, answers: { 202: EntitySchema } }),
+    described({
+      summary: 'Replace a resource type',
+      params: ['id'],
+      body,
+      isConditional: true,
+      answers: { 202: EntitySchema },
+    }),
     handle(service, async (context) => {
       const { api, id, reply } = context
       const options = await writeOptions(context, () => api.types.get(id))
@@ -74,6 +80,7 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
     ONE,
     described({
       summary: 'Change attributes of a resource type, or make it; null removes one',
+      isConditional: true,
       params: ['id'],
       body,
       answers: { 201: CreatedSchema, 202: EntitySchema },
@@ -90,6 +97,7 @@ export function typeRoutes(app: FastifyInstance, service: ResourcesService): voi
     ONE,
     described({
       summary: 'Delete a resource type that no resource uses',
+      isConditional: true,
       params: ['id'],
       answers: { 204: Type.Null() },
     }),

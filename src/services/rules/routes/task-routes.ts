@@ -1,6 +1,7 @@
 /** Routes of single tasks. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
+import type { RevisionOptions } from '../../../kernel/expected-version.ts'
 import type { RulesService } from '../contract.ts'
 import { GraphFormatSchema } from '../shared-schema.ts'
 import {
@@ -13,7 +14,8 @@ import {
 } from '../tasks/task-schema.ts'
 import { readFormat } from './read-filters.ts'
 import { Flag } from '../../../web/route-parts.ts'
-import { CHECKS, described, handle, readChecks, Version } from './route-parts.ts'
+import { CHECKS, described, handle, readChecks, Version, type RequestContext } from './route-parts.ts'
+import { revisionCondition, withTag } from '../../../web/write-condition.ts'
 
 const one = { params: ['id'] } as const
 const entity = { ...one, answers: { 200: TaskEntitySchema } }
@@ -39,11 +41,11 @@ export function taskRoutes(app: FastifyInstance, service: RulesService): void {
       ...entity,
       query: { format: Type.Optional(GraphFormatSchema), includeHealth: Type.Optional(Flag) },
     }),
-    handle(service, ({ api, query, param }) => {
+    handle(service, async ({ api, query, param, reply }) => {
       const format = readFormat(query) ?? 'bn'
       const includeHealth = query.flag('includeHealth') ?? false
       query.done()
-      return api.tasks.get(param('id'), { format, includeHealth })
+      return withTag(reply, await api.tasks.get(param('id'), { format, includeHealth }))
     }),
   )
   app.get(
@@ -67,10 +69,13 @@ export function taskRoutes(app: FastifyInstance, service: RulesService): void {
       ...entity,
       body: TaskSpecificationSchema,
       query: CHECKS,
+      isConditional: true,
     }),
-    handle(service, ({ api, param, query, body }) =>
-      api.tasks.replace(param('id'), body as TaskSpecification, readChecks(query)),
-    ),
+    handle(service, async (context) => {
+      const { api, query, body, id, reply } = context
+      const options = { ...readChecks(query), ...(await conditionOf(context)) }
+      return withTag(reply, await api.tasks.replace(id, body as TaskSpecification, options))
+    }),
   )
   app.delete(
     '/api/tasks/:id',
@@ -78,29 +83,37 @@ export function taskRoutes(app: FastifyInstance, service: RulesService): void {
       summary: 'Delete a task that does not run',
       ...one,
       query: { forceStop: Type.Optional(Flag) },
+      isConditional: true,
       answers: { 204: Type.Null() },
     }),
-    handle(service, async ({ api, query, param, reply }) => {
+    handle(service, async (context) => {
+      const { api, query, id, reply } = context
       const forceStop = query.flag('forceStop') ?? false
       query.done()
-      await api.tasks.remove(param('id'), { forceStop })
+      await api.tasks.remove(id, { forceStop, ...(await conditionOf(context)) })
       return reply.code(204).send()
     }),
   )
   app.post(
     '/api/tasks/:id/command/start',
-    described({ summary: 'Start a task', ...entity }),
-    handle(service, ({ api, param }) => api.tasks.start(param('id'))),
+    described({ summary: 'Start a task', isConditional: true, ...entity }),
+    handle(service, async (context) =>
+      withTag(context.reply, await context.api.tasks.start(context.id, await conditionOf(context))),
+    ),
   )
   app.post(
     '/api/tasks/:id/command/stop',
-    described({ summary: 'Stop a task', ...entity }),
-    handle(service, ({ api, param }) => api.tasks.stop(param('id'))),
+    described({ summary: 'Stop a task', isConditional: true, ...entity }),
+    handle(service, async (context) =>
+      withTag(context.reply, await context.api.tasks.stop(context.id, await conditionOf(context))),
+    ),
   )
   app.post(
     '/api/tasks/:id/command/restart',
-    described({ summary: 'Stop a task that runs, and start it', ...entity }),
-    handle(service, ({ api, param }) => api.tasks.restart(param('id'))),
+    described({ summary: 'Stop a task that runs, and start it', isConditional: true, ...entity }),
+    handle(service, async (context) =>
+      withTag(context.reply, await context.api.tasks.restart(context.id, await conditionOf(context))),
+    ),
   )
   app.post(
     '/api/tasks/:id/command/reload',
@@ -108,14 +121,17 @@ export function taskRoutes(app: FastifyInstance, service: RulesService): void {
       summary: 'Make a task anew from another version of its template, or see what that would change',
       ...one,
       query: { dryRun: Type.Optional(Flag), templateVersion: Type.Optional(Version) },
+      isConditional: true,
       answers: { 200: Type.Union([TaskEntitySchema, ReloadPreviewSchema]) },
     }),
-    handle(service, ({ api, query, param }) => {
+    handle(service, async (context) => {
+      const { api, query, id, reply } = context
       const dryRun = query.flag('dryRun') ?? false
       const templateVersion = query.integer('templateVersion', { least: 1 })
       query.done()
       const options = templateVersion === undefined ? {} : { templateVersion }
-      return dryRun ? api.batches.previewReload(param('id'), options) : api.batches.reload(param('id'), options)
+      if (dryRun) return api.batches.previewReload(id, options)
+      return withTag(reply, await api.batches.reload(id, { ...options, ...(await conditionOf(context)) }))
     }),
   )
   app.get(
@@ -127,4 +143,8 @@ export function taskRoutes(app: FastifyInstance, service: RulesService): void {
     }),
     handle(service, ({ api, param }) => api.tasks.runs(param('id'))),
   )
+}
+
+function conditionOf({ api, id, request }: RequestContext): Promise<RevisionOptions> {
+  return revisionCondition(request, () => api.tasks.get(id))
 }

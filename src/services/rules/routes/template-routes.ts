@@ -20,6 +20,7 @@ import { Flag, Text, Texts, Whole } from '../../../web/route-parts.ts'
 import { CHECKS, described, handle, readChecks, Version, type RequestContext } from './route-parts.ts'
 import { sendList } from './send-list.ts'
 import { sendLines, untilClosed } from '../../../web/send-stream.ts'
+import { revisionCondition, withTag } from '../../../web/write-condition.ts'
 
 const format = { format: Type.Optional(GraphFormatSchema) }
 const paging = { startIndex: Type.Optional(Whole), hits: Type.Optional(Whole) }
@@ -44,6 +45,7 @@ export function templateRoutes(app: FastifyInstance, service: RulesService): voi
     }),
     handle(service, async ({ api, query, body, reply }) => {
       const created = await api.templates.create(body as TemplateSpecification, readChecks(query))
+      withTag(reply, created.entity)
       return reply.code(201).header('location', created.uri).send(created)
     }),
   )
@@ -93,11 +95,11 @@ export function templateRoutes(app: FastifyInstance, service: RulesService): voi
       query: { ...format, version: Type.Optional(Version) },
       ...entity,
     }),
-    handle(service, ({ api, query, param }) => {
+    handle(service, async ({ api, query, param, reply }) => {
       const wanted = readFormat(query)
       const version = query.integer('version', { least: 1 })
       query.done()
-      return api.templates.get(param('name'), wanted, version)
+      return withTag(reply, await api.templates.get(param('name'), wanted, version))
     }),
   )
   app.get(
@@ -121,17 +123,27 @@ export function templateRoutes(app: FastifyInstance, service: RulesService): voi
       params: ['name'],
       body: TemplateSpecificationSchema,
       query: CHECKS,
+      isConditional: true,
       ...entity,
     }),
-    handle(service, ({ api, param, query, body }) =>
-      api.templates.replace(param('name'), body as TemplateSpecification, readChecks(query)),
-    ),
+    handle(service, async ({ api, param, query, body, request, reply }) => {
+      const checks = readChecks(query)
+      const condition = await revisionCondition(request, () => api.templates.get(param('name')))
+      const options = { ...checks, ...condition }
+      return withTag(reply, await api.templates.replace(param('name'), body as TemplateSpecification, options))
+    }),
   )
   app.delete(
     '/api/templates/:name',
-    described({ summary: 'Delete a template that no task uses', params: ['name'], answers: { 204: Type.Null() } }),
-    handle(service, async ({ api, param, reply }) => {
-      await api.templates.remove(param('name'))
+    described({
+      summary: 'Delete a template that no task uses',
+      params: ['name'],
+      isConditional: true,
+      answers: { 204: Type.Null() },
+    }),
+    handle(service, async ({ api, param, request, reply }) => {
+      const condition = await revisionCondition(request, () => api.templates.get(param('name')))
+      await api.templates.remove(param('name'), condition)
       return reply.code(204).send()
     }),
   )

@@ -6,6 +6,7 @@ import type { Lost } from '../../../core/task/lost.ts'
 import type { Prepared } from '../../../core/engine/prepared.ts'
 import { resolveResources } from '../../../core/engine/model.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
+import { requireVersion, type RevisionOptions } from '../../../kernel/expected-version.ts'
 import type { Stored, Write } from '../../../storage/contract.ts'
 import type { PluginUpdate, PropertiesUpdate } from '../batches/batch-schema.ts'
 import type { TenantCollections } from '../collections.ts'
@@ -17,9 +18,9 @@ import type { SourceRepository } from './source-repository.ts'
 import { TaskDrafts } from './task-drafts.ts'
 import { runnable, type Draft, type RunnableSource, type TaskMaker } from './task-maker.ts'
 import { begun, ended, failedToStart, newRecord, withDraft } from './task-record-change.ts'
-import type { TaskRecord } from './task-record.ts'
+import { revisionOf, type TaskRecord } from './task-record.ts'
 
-export interface ChangeOptions {
+export interface ChangeOptions extends RevisionOptions {
   /** the batch operation that asks */
   readonly batch?: string
   /** hears what nodes of a running task lost by the change, once it is made */
@@ -186,13 +187,14 @@ export class TaskChanges {
   #change(
     collections: TenantCollections,
     id: string,
-    { batch, told }: ChangeOptions,
+    { batch, told, ifRevision }: ChangeOptions,
     decide: (task: TaskRecord) => Promise<Decision>,
   ): Promise<TaskRecord> {
     return this.#lanes.run(laneOf(collections, id), async () => {
       for (let tries = 1; ; tries++) {
         const stored = await collections.tasks.get(id)
         if (stored === undefined) throw taskNotFound(id)
+        requireVersion(`Task ${id}`, revisionOf(stored.value), ifRevision)
         const decision = await decide(stored.value)
         if (decision.next === stored.value) return stored.value
         try {
@@ -226,6 +228,7 @@ export class TaskChanges {
       ...decision.next,
       ...(resourceIds && { resourceIds }),
       ...(batch !== undefined && { batch }),
+      revision: revisionOf(stored.value) + 1,
     }
     await this.#commit(collections, stored.version, { next, changes, ...(parts && { parts }) }, plans, stored.value.id)
     return next ?? stored.value
@@ -234,7 +237,8 @@ export class TaskChanges {
   async #noteFailure(collections: TenantCollections, stored: Stored<TaskRecord>, error: unknown): Promise<void> {
     const task = stored.value
     if (!(error instanceof AppError) || error.status >= 500) return
-    await collections.tasks.put(task.id, failedToStart(task, this.#now(), messageOf(error)), stored.version)
+    const failed = { ...failedToStart(task, this.#now(), messageOf(error)), revision: revisionOf(task) + 1 }
+    await collections.tasks.put(task.id, failed, stored.version)
   }
 
   async #commit(

@@ -19,6 +19,8 @@ export interface TaskRecord {
   readonly error?: string
   /** counts the starts; 0 for a task that never ran */
   readonly epoch: number
+  /** counts the changes since it was made; absent: none */
+  readonly revision?: number
   readonly form: TaskForm
   /** untouched, as it was posted */
   readonly conf: Readonly<Record<string, unknown>>
@@ -46,6 +48,11 @@ export interface TaskRecord {
   readonly runs: readonly TaskRunRecord[]
   /** the batch operation that changed it last: a batch that goes on after a crash knows its own work by it */
   readonly batch?: string
+}
+
+/** What clients see as the version of a task. */
+export function revisionOf({ revision = 0 }: TaskRecord): number {
+  return revision
 }
 
 export const TASKS: CollectionSpec<TaskRecord> = {

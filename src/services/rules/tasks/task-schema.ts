@@ -14,6 +14,7 @@ import {
   type WireIssue,
 } from '../shared-schema.ts'
 import type { GraphFormat, TaskStatusName } from '../shared-schema.ts'
+import { REVISION } from '../../../web/write-condition.ts'
 import { LOST_PARTS, type Lost } from '../../../core/task/lost.ts'
 import type { TaskType } from '../../../core/rule/rule.ts'
 
@@ -92,6 +93,7 @@ export const TaskEntitySchema = Type.Object(
     user: Type.String(),
     createTime: EpochMs,
     lastUpdateTime: Type.Optional(EpochMs),
+    revision: Type.Integer({ minimum: 0, description: REVISION }),
     template: Type.Optional(Type.String({ description: 'absent for a task whose rule came with the request' })),
     templateVersion: Type.Optional(Type.Integer({ minimum: 1, description: 'of the template that it is made of' })),
     resource: Type.Optional(Type.String()),
@@ -132,6 +134,8 @@ export interface TaskEntity {
   readonly user: string
   readonly createTime: number
   readonly lastUpdateTime?: number
+  /** raised by every change, also of its status: the ETag */
+  readonly revision: number
   readonly template?: string
   readonly templateVersion?: number
   readonly resource?: string

@@ -58,6 +58,7 @@ export function taskApi(dependencies: TaskDependencies, collections: TenantColle
     return { ID: id, ...told }
   }
   const replace: TaskApi['replace'] = async (id, specification, options = {}) => {
+    const { ifRevision } = options
     const at = partition && foreignOf(id, partition)
     if (partition !== undefined && at !== undefined) {
       return (await askElsewhere(partition, at, 'replace', [id, specification, options])) as TaskEntity
@@ -66,19 +67,19 @@ export function taskApi(dependencies: TaskDependencies, collections: TenantColle
     const draft = await maker.make(collections, specification, options)
     const warned = toldOf('the task', draft.warnings, options)
     return withLosses(async (told) => ({
-      ...(await show.whole(collections, await changes.replace(collections, id, draft, { told }), BN)),
+      ...(await show.whole(collections, await changes.replace(collections, id, draft, { told, ifRevision }), BN)),
       ...warned,
     }))
   }
   return {
     create: (specification, options) => withTemplate(specification, () => create(specification, options)),
     replace: (id, specification, options) => withTemplate(specification, () => replace(id, specification, options)),
-    remove: async (id, options = {}) => {
-      await changes.remove(collections, id, { force: options.forceStop === true })
+    remove: async (id, { forceStop, ...options } = {}) => {
+      await changes.remove(collections, id, { ...options, force: forceStop === true })
     },
-    start: async (id) => show.whole(collections, await changes.start(collections, id), BN),
-    stop: async (id) => show.whole(collections, await changes.stop(collections, id), BN),
-    restart: async (id) => show.whole(collections, await changes.restart(collections, id), BN),
+    start: async (id, options) => show.whole(collections, await changes.start(collections, id, options), BN),
+    stop: async (id, options) => show.whole(collections, await changes.stop(collections, id, options), BN),
+    restart: async (id, options) => show.whole(collections, await changes.restart(collections, id, options), BN),
     get: async (id, options = BN) => show.whole(collections, await taskOf(collections, id), options),
     conf: async (id, format) => confOf(await taskOf(collections, id), format, maker, forms),
     list: async ({ where, hits, startIndex }, options = BN) => {

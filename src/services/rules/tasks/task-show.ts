@@ -8,7 +8,7 @@ import type { NodeControl } from '../runner.ts'
 import { runtimeNodes } from '../inspection/runtime-node.ts'
 import type { ShowOptions, TaskEntity } from './task-schema.ts'
 import type { SourceRepository } from './source-repository.ts'
-import { templateVersionOf, type TaskRecord } from './task-record.ts'
+import { revisionOf, templateVersionOf, type TaskRecord } from './task-record.ts'
 
 export class TaskShow {
   readonly #sources: SourceRepository
@@ -49,6 +49,7 @@ export class TaskShow {
       user: task.user,
       createTime: task.createTime,
       ...present('lastUpdateTime', task.lastUpdateTime),
+      revision: revisionOf(task),
       ...present('template', task.template),
       ...present('templateVersion', templateVersionOf(task)),
       ...present('resource', resource),

@@ -7,6 +7,7 @@ import type { Template } from '../../../core/rule/rule.ts'
 import { UpdatePluginsSchema, type PluginUpdate } from '../batches/batch-schema.ts'
 import { AnyObject, EpochMs, pagedSchema, WireIssueSchema, type GraphFormat, type WireIssue } from '../shared-schema.ts'
 import type { TagFilter } from '../tasks/task-schema.ts'
+import { REVISION } from '../../../web/write-condition.ts'
 
 const extras = {
   protected: Type.Optional(Type.Boolean({ description: 'stored and shown' })),
@@ -31,6 +32,7 @@ export const TemplateEntitySchema = Type.Object(
   {
     name: Type.String(),
     version: Type.Integer({ minimum: 1, description: 'raised by each change of the rule, variables or defaults' }),
+    revision: Type.Optional(Type.Integer({ minimum: 1, description: REVISION })),
     description: Type.Optional(Type.String()),
     iconURL: Type.Optional(Type.String()),
     tags: AnyObject,
@@ -49,6 +51,8 @@ export const TemplateEntitySchema = Type.Object(
 export interface TemplateEntity {
   readonly name: string
   readonly version: number
+  /** raised by every write: the ETag; absent on an older version */
+  readonly revision?: number
   readonly description?: string
   readonly iconURL?: string
   readonly tags: Readonly<Record<string, unknown>>

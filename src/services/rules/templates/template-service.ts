@@ -4,6 +4,7 @@ import type { Template } from '../../../core/rule/rule.ts'
 import { isBnDocument } from '../../../core/rule/bn/read-bn.ts'
 import { validateTemplate } from '../../../core/rule/validate.ts'
 import { AppError, validationError } from '../../../kernel/errors.ts'
+import { requireVersion } from '../../../kernel/expected-version.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import type { Condition, Stored } from '../../../storage/contract.ts'
 import type { TenantCollections } from '../collections.ts'
@@ -72,8 +73,9 @@ export function templateApi(
   caller: Caller,
 ): TemplateApi {
   const { maker, forms, now, lanes, templateLock } = dependencies
-  const show = (record: TemplateRecord, format: GraphFormat | undefined): TemplateEntity => ({
-    ...metadata(record),
+  /** `revision`: absent for an older version. */
+  const show = (record: TemplateRecord, revision: number | undefined, format?: GraphFormat): TemplateEntity => ({
+    ...metadata(record, revision),
     ...(format && graphOf(record.document, format, forms)),
   })
   const change = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
@@ -93,13 +95,14 @@ export function templateApi(
       told: toldOf('the template', issues, options),
     }
   }
-  /** Stores the record of a template that changed, with the version that it replaces. */
-  const put = async ({ value, version }: Stored<TemplateRecord>, next: TemplateRecord): Promise<void> => {
+  /** Stores the record of a template that changed, with the version that it replaces. Gives its revision. */
+  const put = async ({ value, version }: Stored<TemplateRecord>, next: TemplateRecord): Promise<number | undefined> => {
     const name = next.document.name
-    await collections.commit([
+    const { results } = await collections.commit([
       collections.templates.putting(name, next, version),
       ...(await keepingOld(collections, value, next)),
     ])
+    return results[0]
   }
 
   return {
@@ -112,17 +115,15 @@ export function templateApi(
         ...(isProtected !== undefined && { protected: isProtected }),
         plugs,
       }
-      await change(name, async () => {
-        if ((await collections.templates.get(name)) !== undefined) throw duplicateTemplate(name)
-        await putNew(collections, name, record)
-      })
+      const revision = await change(name, () => putNew(collections, name, record))
       const isBn = isPlainObject(specification) && isBnDocument(specification)
-      const entity = show(record, isBn ? 'bn' : 'simplified')
+      const entity = show(record, revision, isBn ? 'bn' : 'simplified')
       return { statusCode: 201, uri: `/api/templates/${encodeURIComponent(name)}`, entity, ...told }
     },
     replace: (name, specification, options) =>
       change(name, async () => {
         const stored = await templateOf(collections, name)
+        requireVersion(`Template ${name}`, stored.version, options?.ifRevision)
         const { document, plugs, isProtected, told } = read(specification, options)
         if (document.name !== name) throw nameMismatch()
         const next: TemplateRecord = {
@@ -130,13 +131,13 @@ export function templateApi(
           ...(isProtected !== undefined && { protected: isProtected }),
           plugs,
         }
-        await put(stored, next)
-        return { ...show(next, 'simplified'), ...told }
+        return { ...show(next, await put(stored, next), 'simplified'), ...told }
       }),
-    remove: (name) =>
+    remove: (name, { ifRevision } = {}) =>
       change(name, () =>
         templateLock.exclusive(templateLockKey(collections, name), async () => {
           const { version } = await templateOf(collections, name)
+          requireVersion(`Template ${name}`, version, ifRevision)
           const tasks = await collections.tasks.count([{ field: 'template', op: 'eq', value: name }])
           if (tasks > 0) throw templateInUse(name, tasks)
           await collections.commit([
@@ -154,14 +155,13 @@ export function templateApi(
         document: { ...value.document, name: newName },
         ...firstVersion(caller, now()),
       }
-      await change(newName, async () => {
-        if ((await collections.templates.get(newName)) !== undefined) throw duplicateTemplate(newName)
-        await putNew(collections, newName, record)
-      })
-      return show(record, 'simplified')
+      return show(record, await change(newName, () => putNew(collections, newName, record)), 'simplified')
     },
-    get: async (name, format = 'bn', version) =>
-      show(await inVersion(collections, (await templateOf(collections, name)).value, version), format),
+    get: async (name, format = 'bn', number) => {
+      const { value, version } = await templateOf(collections, name)
+      const record = await inVersion(collections, value, number)
+      return show(record, record === value ? version : undefined, format)
+    },
     versions: async (name, page) => listVersions(collections, (await templateOf(collections, name)).value, page),
     list: async ({ where, hits, startIndex, format, includeGraph }) => {
       const conditions = templateConditions(where)
@@ -169,7 +169,7 @@ export function templateApi(
         hits === 0 ? [] : collections.templates.find({ where: conditions, offset: startIndex, limit: hits }),
         collections.templates.count(conditions),
       ])
-      const values = found.map(({ value }) => show(value, includeGraph ? format : undefined))
+      const values = found.map(({ value, version }) => show(value, version, includeGraph ? format : undefined))
       return { values, skip: startIndex, limit: hits, total }
     },
     upgrade: async (where, upgrade) => {
@@ -195,7 +195,7 @@ export function templateApi(
       const marked = await discoveryTemplates(collections)
       const [first] = marked
       if (first === undefined) throw noDiscoveryTemplate()
-      return show(first.value, format)
+      return show(first.value, first.version, format)
     },
     setDiscovery: (name) =>
       change(name, async () => {
@@ -254,10 +254,11 @@ function checkName(name: string): void {
   throw refuse('the template', [makeIssue('TOO_LARGE', '/name', message)])
 }
 
-/** Another host may have been faster. */
-async function putNew(collections: TenantCollections, name: string, record: TemplateRecord): Promise<void> {
+/** Gives its revision. Another host may have been faster. */
+async function putNew(collections: TenantCollections, name: string, record: TemplateRecord): Promise<number> {
+  if ((await collections.templates.get(name)) !== undefined) throw duplicateTemplate(name)
   try {
-    await collections.templates.put(name, record, 'absent')
+    return await collections.templates.put(name, record, 'absent')
   } catch (error) {
     if (error instanceof AppError && error.code === 'CONFLICT') throw duplicateTemplate(name)
     throw error
@@ -297,11 +298,12 @@ export function templateConditions(where: TemplateFilter): readonly Condition[] 
   return [...conditions, ...wordConditions(where.filter)]
 }
 
-function metadata(record: TemplateRecord): TemplateEntity {
+function metadata(record: TemplateRecord, revision: number | undefined): TemplateEntity {
   const { name, description, iconURL, tags = {}, variables, taskDefaults } = record.document
   return {
     name,
     version: versionOf(record).number,
+    ...(revision !== undefined && { revision }),
     ...(description !== undefined && { description }),
     ...(iconURL !== undefined && { iconURL }),
     tags,

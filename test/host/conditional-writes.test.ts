@@ -1,0 +1,173 @@
+/** Writes that hold only for what the writer has seen: every entity that has an ETag, and every other route that writes. */
+import { fastify, type FastifyInstance } from 'fastify'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { host } from '../../src/host/index.ts'
+import { printedRoutes } from './printed-routes.ts'
+import { basic } from './sample-host.ts'
+
+let app: FastifyInstance
+beforeAll(async () => {
+  app = fastify()
+  await app.register(host, { store: 'memory:', key: 'k', secret: 's' })
+})
+afterAll(() => app.close())
+
+async function ask(method: string, url: string, body?: object, headers: Readonly<Record<string, string>> = {}) {
+  const answer = await app.inject({
+    method: method as 'GET',
+    url,
+    headers: { authorization: basic('k', 's'), ...headers },
+    ...(body && { payload: body }),
+  })
+  const { statusCode, headers: answered } = answer
+  const etag = answered['etag']
+  return { statusCode, body: answer.body, etag: typeof etag === 'string' ? etag : '' }
+}
+
+const sensors = [{ label: 'warm', name: 'condition', properties: { condition: '1 > 0' } }]
+const alarm = { type: 'Hot', text: 'too hot', severity: 'MAJOR', source: { id: 'boiler' } }
+const query = { name: 'q', query: { data: [{ metric: 'm', resource: 'r' }] } }
+
+interface Entity {
+  readonly name: string
+  /** makes it and gives its address */
+  readonly made: () => Promise<string>
+  readonly write: { readonly method: string; readonly body: (turn: number) => object; readonly below?: string }
+}
+
+const made = async (url: string, body: object): Promise<string> => {
+  const answer = await ask('POST', url, body)
+  expect(answer.statusCode, answer.body).toBeLessThan(300)
+  return answer.body
+}
+const idIn = (body: string): string =>
+  (JSON.parse(body) as { ID?: string; id?: string }).ID ?? (JSON.parse(body) as { id: string }).id
+const ruleOf = (turn: number) => ({ sensors, task: { name: `task ${turn}`, start: false } })
+const ENTITIES: readonly Entity[] = [
+  {
+    name: 'a template',
+    made: async () => (await made('/api/templates', { name: 't', sensors }), '/api/templates/t'),
+    write: { method: 'PUT', body: (turn) => ({ name: 't', description: `turn ${turn}`, sensors }) },
+  },
+  {
+    name: 'a task',
+    made: async () => `/api/tasks/${idIn(await made('/api/tasks', ruleOf(0)))}`,
+    write: { method: 'PUT', body: ruleOf },
+  },
+  {
+    name: 'a task by a command',
+    made: async () => `/api/tasks/${idIn(await made('/api/tasks', ruleOf(0)))}`,
+    write: { method: 'POST', below: '/command/restart', body: () => ({}) },
+  },
+  {
+    name: 'an alarm',
+    made: async () => `/alarm/alarms/${idIn(await made('/alarm/alarms', alarm))}`,
+    write: { method: 'PUT', body: (turn) => ({ assignee: `user ${turn}` }) },
+  },
+  {
+    name: 'a resource',
+    made: async () => (await made('/api/resources', { id: 'r' }), '/api/resources/r'),
+    write: { method: 'PATCH', body: (turn) => ({ turn }) },
+  },
+  {
+    name: 'a resource type',
+    made: async () => (await made('/api/resourcetypes', { id: 'rt' }), '/api/resourcetypes/rt'),
+    write: { method: 'PATCH', body: (turn) => ({ turn }) },
+  },
+  {
+    name: 'a stored query',
+    made: async () => (await made('/config/query', query), '/config/query/q'),
+    write: { method: 'PUT', body: (turn) => ({ ...query, meta: { turn } }) },
+  },
+]
+
+describe('a write with a condition', () => {
+  it.each(ENTITIES)('holds for $name as the writer saw it', async ({ made: make, write }) => {
+    const url = await make()
+    const put = (turn: number, headers: Readonly<Record<string, string>>) =>
+      ask(write.method, `${url}${write.below ?? ''}`, write.body(turn), headers)
+    const first = (await ask('GET', url)).etag
+    expect(first).toMatch(/^"\d+"$/)
+    for (const headers of [
+      { 'if-match': '"999999"' },
+      { 'if-match': 'x' },
+      { 'if-none-match': '*' },
+      { 'if-none-match': first },
+      { 'if-none-match': `"7777", ${first}` },
+      { 'if-match': first, 'if-none-match': first },
+    ]) {
+      const { statusCode, body } = await put(1, headers)
+      expect([headers, statusCode], body).toEqual([headers, 412])
+      expect(body).toContain('PRECONDITION')
+    }
+    expect((await ask('GET', url)).etag).toBe(first)
+    const done = await put(2, { 'if-match': first })
+    expect(done.statusCode, done.body).toBeLessThan(300)
+    const second = (await ask('GET', url)).etag
+    expect(done.etag).toBe(second)
+    expect(second).not.toBe(first)
+    expect((await put(3, { 'if-match': first })).statusCode).toBe(412)
+    const third = (await put(4, { 'if-none-match': first })).etag
+    for (const tags of [`"7777", ${third}`, '*'])
+      expect((await put(tags.length, { 'if-match': tags })).statusCode).toBeLessThan(300)
+    const last = (await ask('GET', url)).etag
+    const removing = url.startsWith('/api/tasks') ? `${url}?forceStop=true` : url
+    expect((await ask('DELETE', removing, undefined, { 'if-match': first })).statusCode).toBe(412)
+    expect((await ask('DELETE', removing, undefined, { 'if-match': last })).statusCode).toBeLessThan(300)
+    expect((await ask('GET', url)).statusCode).toBe(404)
+  })
+
+  it.each([
+    ['/api/resources/new', {}],
+    ['/config/query/new', query.query],
+  ])('makes %s only where nothing is, with If-None-Match: *', async (url, body) => {
+    const payload = url.startsWith('/config') ? { query: body } : body
+    const only = { 'if-none-match': '*' }
+    expect((await ask('PUT', url, payload, only)).statusCode).toBeLessThan(300)
+    expect((await ask('PUT', url, payload, only)).statusCode).toBe(412)
+  })
+
+  it('of a template that was deleted and made again does not hold', async () => {
+    const url = '/api/templates/again'
+    await made('/api/templates', { name: 'again', sensors })
+    const { etag } = await ask('GET', url)
+    await ask('DELETE', url)
+    await made('/api/templates', { name: 'again', sensors })
+    expect((await ask('DELETE', url, undefined, { 'if-match': etag })).statusCode).toBe(412)
+  })
+
+  it('loses none of many writes of one version', async () => {
+    const url = `/alarm/alarms/${idIn(await made('/alarm/alarms', { ...alarm, type: 'Cold' }))}`
+    const headers = { 'if-match': (await ask('GET', url)).etag }
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, i) => ask('PUT', url, { assignee: `u${i}` }, headers)),
+    )
+    expect(answers.map(({ statusCode }) => statusCode).sort((a, b) => a - b)).toEqual([
+      200,
+      ...Array<number>(7).fill(412),
+    ])
+  })
+})
+
+/** Webscripts and contents of objects read headers by themselves. */
+const OF_TENANTS = /^\/(?:reflexarc-ws-one|api\/v1|functions\/v1)(?:\/|$)/
+/** Routes that read `If-Match` and `If-None-Match`. */
+const READ =
+  /^(?:PUT|DELETE) \/api\/(?:templates|tasks)\/one$|^POST \/api\/tasks\/one\/command\/|^(?:PUT|DELETE) \/alarm\/alarms\/one$|^(?:PUT|PATCH|DELETE) \/api\/resource(?:s|types)\/one$|^(?:PUT|DELETE) \/config\/query\/one$/
+
+describe('a condition that a route does not read', () => {
+  it('is refused by name by every route that writes', async () => {
+    const odd: string[] = []
+    const routes = printedRoutes(app).filter(({ method, url }) => method !== 'GET' && !OF_TENANTS.test(url))
+    expect(routes.length).toBeGreaterThan(120)
+    for (const { method, url } of routes) {
+      for (const name of ['if-match', 'if-none-match', 'if-unmodified-since']) {
+        if (READ.test(`${method} ${url}`) && name !== 'if-unmodified-since') continue
+        const { statusCode, body } = await ask(method, url, {}, { [name]: '"1"' })
+        if (![400, 422].includes(statusCode) || !body.toLowerCase().includes(name))
+          odd.push(`${method} ${url} ${name}: ${statusCode}`)
+      }
+    }
+    expect(odd).toEqual([])
+  })
+})
