@@ -11,16 +11,17 @@ const sometimes = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc
 const seldom = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined, freq: 3 })
 const from = <T>(...values: T[]): fc.Arbitrary<T> => fc.constantFrom(...values)
 
-const USUAL_PLUGS = 'level level level sum sum band band counter counter held follow chain raw moody silent'.split(' ')
+const USUAL_PLUGS =
+  'level level level sum sum band band counter counter held follow chain raw moody silent echo echo'.split(' ')
 
-const plugChoice = (withAsync: boolean): fc.Arbitrary<string> =>
-  from(...USUAL_PLUGS, ...(withAsync ? ['later', 'later', 'later'] : []))
+const plugChoice = ({ asynchronous = false, plugs = USUAL_PLUGS }: RuleOptions): fc.Arbitrary<string> =>
+  from(...plugs, ...(asynchronous ? ['later', 'later', 'later'] : []))
 
 const retrySeed = fc.record({ maxRetries: fc.nat(2), minBackoff: from('PT1S', 'PT2S', '500ms'), errorState: fc.nat(9) })
 
-const sensorSeed = (withAsync: boolean) =>
+const sensorSeed = (options: RuleOptions) =>
   fc.record({
-    plug: plugChoice(withAsync),
+    plug: plugChoice(options),
     resource: from(...RESOURCES, '$', '$', undefined),
     properties: fc.record({
       key: from('x', 'x', 'y'),
@@ -36,6 +37,8 @@ const sensorSeed = (withAsync: boolean) =>
     pollingPeriod: seldom(from(2000, 3000, 5000)),
     retry: seldom(retrySeed),
     pause: fc.integer({ min: 0, max: 15 }),
+    loop: fc.integer({ min: -9, max: 3 }),
+    read: fc.nat(9),
     timeoutState: sometimes(fc.nat(9)),
   })
 
@@ -48,6 +51,7 @@ const actuatorSeed = (withAsync: boolean) =>
     resource: from(undefined, 'r1', '$'),
     failIn: from(-1, -1, 0, 1),
     retry: seldom(retrySeed),
+    loop: fc.integer({ min: -4, max: 3 }),
   })
 
 const taskSeed = fc.record({
@@ -71,12 +75,14 @@ export interface RuleOptions {
   asynchronous?: boolean
   /** nodes that wait for a resume */
   pauses?: boolean
+  /** the plugs of sensors; default: all that answer at once, and with `asynchronous` those that do not */
+  plugs?: readonly string[]
 }
 
 export function ruleArbitrary(options: RuleOptions = {}): fc.Arbitrary<Rule> {
   const withAsync = options.asynchronous ?? false
   const seed = fc.record({
-    sensors: fc.array(sensorSeed(withAsync), { minLength: 1, maxLength: 6 }),
+    sensors: fc.array(sensorSeed(options), { minLength: 1, maxLength: 6 }),
     gates: fc.array(gateSeed, { maxLength: 4 }),
     triggers: fc.array(triggerSeed, { minLength: 1, maxLength: 6 }),
     actuators: fc.array(actuatorSeed(withAsync), { minLength: 1, maxLength: 2 }),
@@ -84,7 +90,7 @@ export function ruleArbitrary(options: RuleOptions = {}): fc.Arbitrary<Rule> {
     reverse: fc.boolean(),
   })
   return seed.map((plan) => {
-    const sensors = plan.sensors.map((s, i) => sensorOf(s, i, options))
+    const sensors = plan.sensors.map((s, i) => sensorOf(s, i, plan.sensors.length, options))
     const relations = relationsOf(plan.gates, sensors, statesOfSensor)
     const actuators = plan.actuators.map((a, i): Actuator => {
       const retryConfig = a.retry && { maxRetries: a.retry.maxRetries, minBackoff: a.retry.minBackoff }
@@ -94,6 +100,7 @@ export function ruleArbitrary(options: RuleOptions = {}): fc.Arbitrary<Rule> {
         resource: a.resource,
         properties: { failIn: a.failIn },
         retryConfig,
+        loopDef: loopOf(a.loop),
       })
     })
     const triggers = triggersOf(plan.triggers, sensors, relations, actuators, statesOfSensor)
@@ -112,8 +119,17 @@ export function ruleArbitrary(options: RuleOptions = {}): fc.Arbitrary<Rule> {
 
 const statesOf = (plug: string): readonly string[] => TEST_PLUGS[plug]?.states ?? []
 const statesOfSensor = ({ name }: Sensor): readonly string[] => statesOf(name)
-function sensorOf(seed: SensorSeed, i: number, options: RuleOptions): Sensor {
-  const { plug, retry, pause, timeoutState, properties, ...flags } = seed
+
+/** With so many items; most nodes have none. */
+function loopOf(items: number): string | undefined {
+  return items > 0 ? JSON.stringify(Array.from({ length: items }, (_, item) => ({ item }))) : undefined
+}
+
+/** A reference to what another sensor counted, missing or not. */
+const readOf = (sensor: number): string => `\${?nodes.s${sensor}.rawData.count}`
+
+function sensorOf(seed: SensorSeed, i: number, count: number, options: RuleOptions): Sensor {
+  const { plug, retry, pause, timeoutState, loop, read, properties, ...flags } = seed
   const later = plug === 'later'
   const retryConfig: RetryConfig | undefined = retry && {
     maxRetries: retry.maxRetries,
@@ -125,8 +141,9 @@ function sensorOf(seed: SensorSeed, i: number, options: RuleOptions): Sensor {
   return given({
     label: `s${i}`,
     name: plug,
-    properties,
+    properties: plug === 'echo' ? { from: readOf((i + 1 + read) % count) } : properties,
     ...flags,
+    loopDef: loopOf(loop),
     retryConfig,
     timeout: later ? 'PT4S' : undefined,
     timeoutState: later && timeoutState !== undefined ? at(statesOf(plug), timeoutState) : undefined,

@@ -9,20 +9,28 @@ export interface ScriptOptions {
   /** only what a recording can hold: messages and the passing of time */
   recordingOnly?: boolean
   maxLength?: number
+  /** ms between two steps at most; default: longer than anything that a rule waits for */
+  longestGap?: number
+  /** messages have all values, one resource and no timestamp, so that rows take them */
+  areEven?: boolean
 }
 
 const value = fc.oneof({ weight: 10, arbitrary: fc.nat(20) }, { weight: 1, arbitrary: fc.constant(Number.NaN) })
 
-const message = fc.record(
+const partly = fc.record(
   { resource: fc.constantFrom(...RESOURCES, 'elsewhere'), x: value, y: value },
   { requiredKeys: ['resource'] },
 )
 
-const gap = fc.constantFrom(0, 0, 0, 500, 1000, 1000, 2000, 3000, 5000, 10_000, 59_999, 60_000, 75_000)
+const even = fc.record({ resource: fc.constant(RESOURCES[0]), x: value, y: value })
+
+const GAPS = [0, 0, 0, 500, 1000, 1000, 2000, 3000, 5000, 10_000, 59_999, 60_000, 75_000]
 
 type Step = { gap: number; late: number; input: ScriptInput }
 
 export function scriptArbitrary(rule: Rule, options: ScriptOptions = {}): fc.Arbitrary<Script> {
+  const { longestGap = Infinity, areEven = false } = options
+  const message = areEven ? even : partly
   const kinds: fc.WeightedArbitrary<ScriptInput>[] = [
     { weight: 8, arbitrary: fc.array(message, { minLength: 1, maxLength: 1 }).map(dataOf) },
     { weight: 2, arbitrary: fc.array(message, { minLength: 2, maxLength: 4 }).map(dataOf) },
@@ -30,7 +38,7 @@ export function scriptArbitrary(rule: Rule, options: ScriptOptions = {}): fc.Arb
   ]
   if (!options.recordingOnly) kinds.push(...fromOutside(rule))
   const step: fc.Arbitrary<Step> = fc.record({
-    gap,
+    gap: fc.constantFrom(...GAPS.filter((gap) => gap <= longestGap)),
     late: fc.constantFrom(0, 0, 0, 1500, 70_000),
     input: fc.oneof(...kinds),
   })
@@ -38,7 +46,7 @@ export function scriptArbitrary(rule: Rule, options: ScriptOptions = {}): fc.Arb
     let at = 0
     return steps.map(({ gap: pause, late, input }) => {
       at += pause
-      if (input.kind !== 'data') return { at, input }
+      if (input.kind !== 'data' || areEven) return { at, input }
       // a late repeat says an earlier time than the clock
       const timestamp = SCRIPT_START + at - late
       return { at, input: { kind: 'data' as const, messages: input.messages.map((m) => ({ ...m, timestamp })) } }

@@ -12,6 +12,7 @@ interface NodeMemory {
 
 export interface SensorMemory extends NodeMemory {
   internalState: unknown
+  rawData: Readonly<Record<string, unknown>> | undefined
   evictAt: number | undefined
 }
 
@@ -25,7 +26,8 @@ export class ModelNodes {
     this.#rule = rule
     this.#plugs = plugs
     for (const { label } of sensorsOf(rule)) {
-      this.sensors.set(label, { state: null, memory: null, internalState: undefined, evictAt: undefined })
+      const nothing = { internalState: undefined, rawData: undefined, evictAt: undefined }
+      this.sensors.set(label, { state: null, memory: null, ...nothing })
     }
     for (const { label } of rule.relations ?? []) this.gates.set(label, { state: null, memory: null })
   }
@@ -68,7 +70,7 @@ export class ModelNodes {
   evict(label: string): string | null {
     const node = this.sensor(label)
     const from = node.state
-    Object.assign(node, { state: null, memory: null, evictAt: undefined })
+    Object.assign(node, { state: null, memory: null, rawData: undefined, evictAt: undefined })
     for (const below of gatesBelow(this.#rule, label)) {
       const gate = this.#gate(below.label)
       if (this.#truth(below.label) !== null || gate.state === null) continue

@@ -69,13 +69,22 @@ export class ModelRun {
   goOn(): void {
     while (this.pass && !this.isBusy) {
       const label = this.#order[this.pass.passed++]
-      if (label === undefined) this.pass = undefined
-      else this.#visit(this.pass, label)
+      if (label !== undefined) this.#visit(this.pass, label)
+      else this.#beginNextItem()
     }
   }
 
+  /** When all nodes are passed, the next item of the first looping sensor has a pass of its own. */
+  #beginNextItem(): void {
+    this.pass = undefined
+    const isLooping = (label: string): boolean => this.#executionOf(label)?.phase === 'looping'
+    const looping = this.#order.find((label) => read.isSensor(this.#rule, label) && isLooping(label))
+    if (looping !== undefined) this.begin({ due: new Set([looping]) })
+  }
+
   /** A state or raw data from outside. */
-  push(label: string, touch: Touch, state: string | undefined): void {
+  push(label: string, touch: Touch, { state, rawData }: { state?: string; rawData?: Record<string, unknown> }): void {
+    if (rawData !== undefined) this.nodes.sensor(label).rawData = rawData
     const pass = { observed: new Map<string, Touch>(), succeeded: new Map([[label, touch]]) }
     if (state !== undefined) {
       pass.observed.set(label, touch)
@@ -134,7 +143,7 @@ export class ModelRun {
       this.dropFollowUp(label)
       this.#arrive(later.label, later.touch, later.answer)
     } else if (execution?.phase === 'holding') this.#succeed(execution, execution.answer)
-    else if (execution?.resumed) this.#call(execution)
+    else if (execution?.phase === 'looping' || execution?.resumed) this.#call(execution)
     else if (execution) this.#timedOut(execution)
   }
 
@@ -149,7 +158,7 @@ export class ModelRun {
     if (waits) this.#end(waits)
     this.#ids += 1
     const fresh = { phase: 'queued' as const, due: undefined, answer: {}, failures: 0, calls: 0, resumed: false }
-    const execution: Execution = { id: this.#ids, label, touch, time: this.now, ...fresh }
+    const execution: Execution = { id: this.#ids, label, touch, time: this.now, ...fresh, itemsLeft: undefined }
     this.dropFollowUp(label)
     this.executions.push(execution)
     if (!this.#pauses(execution)) this.#call(execution)
@@ -168,6 +177,7 @@ export class ModelRun {
     // an actuator does one thing after the other
     if (!read.isSensor(this.#rule, execution.label) && this.#executionOf(execution.label) !== execution) return
     const node = read.nodeOf(this.#rule, execution.label)
+    execution.itemsLeft ??= read.itemsOf(this.#rule, execution.label) - 1
     const answer = this.#ask(execution)
     execution.calls += 1
     if (answer === LATER) {
@@ -185,11 +195,18 @@ export class ModelRun {
     const stream = this.stream.seenBy(resource, origin, now)
     const news = this.stream.newsFor(resource, origin)
     try {
-      const call = { label, properties: node?.properties ?? {}, stream, news, internalState, now, attempt: calls }
+      const properties = { ...node?.properties, ...this.#readBy(label) }
+      const call = { label, properties, stream, news, internalState, now, attempt: calls }
       return this.#plugs[node?.name ?? '']?.behave(call)
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error))
     }
+  }
+
+  /** What a node finds in the raw data of the one that it reads. */
+  #readBy(label: string): { from?: unknown } {
+    const other = read.readBy(this.#rule, label)
+    return other === undefined ? {} : { from: this.nodes.sensor(other).rawData?.['count'] }
   }
 
   #answered(execution: Execution, given: PlugAnswer): void {
@@ -208,7 +225,7 @@ export class ModelRun {
     const shown = { ...(state === undefined ? {} : { state }), ...(rawData === undefined ? {} : { rawData }) }
     this.emit({ type: 'result', node: label, ok: true, ...shown }, touch.invocation)
     this.#arrive(label, touch, answer)
-    this.#end(execution)
+    this.#finish(execution)
   }
 
   #failed(execution: Execution): void {
@@ -230,7 +247,17 @@ export class ModelRun {
       this.pass?.observed.set(label, touch)
       this.#show(label, state, touch)
     }
-    this.#end(execution)
+    this.#finish(execution)
+  }
+
+  /** The next item of its loop, or the end: a sensor's waits for a pass of its own, an actuator does it at once. */
+  #finish(execution: Execution): void {
+    const { label, itemsLeft = 0 } = execution
+    if (itemsLeft === 0) return this.#end(execution)
+    Object.assign(execution, { itemsLeft: itemsLeft - 1, failures: 0, calls: 0, due: undefined })
+    if (!read.isSensor(this.#rule, label)) return this.#call(execution)
+    this.dropFollowUp(label)
+    execution.phase = 'looping'
   }
 
   /** A time limit is an error as well, but one that can have a state of its own instead of another attempt. */
@@ -244,6 +271,7 @@ export class ModelRun {
     const node = this.nodes.sensors.get(label)
     if (!node) return
     if (answer.internalState !== undefined) node.internalState = answer.internalState
+    if (answer.rawData !== undefined) node.rawData = answer.rawData
     if (answer.then) {
       this.#ids += 1
       const { after, ...later } = answer.then
@@ -280,6 +308,10 @@ export class ModelRun {
     if (!first) {
       const until = cooledAt(earliest)
       this.emit({ type: 'held', node, source, reason: 'invocationPolicy', until }, touch.invocation)
+      return false
+    }
+    if (this.#executionOf(node)?.phase === 'looping') {
+      this.emit({ type: 'held', node, source, reason: 'overlap' }, touch.invocation)
       return false
     }
     this.#lastFired.set(node, this.now)

@@ -96,12 +96,12 @@ export class ModelTask {
     for (const wave of waves) this.#input(() => this.#receiveTogether(wave))
   }
 
-  push(label: string, given: { state?: string; rawData?: unknown }): void {
+  push(label: string, given: { state?: string; rawData?: Record<string, unknown> }): void {
     this.#input(() => {
       this.#work.invocation += 1
       this.#work.dropFollowUp(label)
       const touch = { invocation: this.#work.invocation, origin: undefined, clock: undefined }
-      this.#work.push(label, touch, given.state)
+      this.#work.push(label, touch, given)
     })
   }
 
@@ -178,7 +178,8 @@ export class ModelTask {
     const { executions, pass } = this.#work
     const own = executions.filter(({ touch }) => touch.clock === clock)
     const toRun = [...(pass?.selected ?? [])].filter(([, touch]) => touch.clock === clock)
-    const isBusy = own.some((one) => read.isSensor(this.#rule, one.label) && isAtWork(one)) || toRun.length > 0
+    const isOpen = (one: Execution): boolean => isAtWork(one) || one.phase === 'looping'
+    const isBusy = own.some((one) => read.isSensor(this.#rule, one.label) && isOpen(one)) || toRun.length > 0
     if (isBusy) return held('overlap')
     if (this.#inputs.filter(({ clocks }) => clocks.length > 0).length >= MAX_WAITING_TICKS) return held('queue')
     const last = this.#inputs.at(-1)

@@ -29,7 +29,7 @@ export interface Execution {
   id: number
   label: string
   touch: Touch
-  phase: 'queued' | 'called' | 'retrying' | 'holding' | 'paused'
+  phase: 'queued' | 'called' | 'retrying' | 'holding' | 'paused' | 'looping'
   /** time of the input that led here */
   time: number
   /** when it wakes by itself: by the clock while its plug is at work, by the time of inputs while it only waits */
@@ -40,6 +40,8 @@ export interface Execution {
   /** how often its plug was called */
   calls: number
   resumed: boolean
+  /** items of its loop that are left after the one at hand; undefined: it was not called yet */
+  itemsLeft: number | undefined
 }
 
 /** A result that comes later unless the node runs before. */

@@ -44,6 +44,18 @@ export function runsOnData(rule: Rule, resource: string): Sensor[] {
   })
 }
 
+/** How often a run of a node calls its plug: once for each item of its loop. */
+export function itemsOf(rule: Rule, label: string): number {
+  const { loopDef } = nodeOf(rule, label) ?? {}
+  return loopDef === undefined ? 1 : (JSON.parse(loopDef) as unknown[]).length
+}
+
+/** The node of which another one reads the raw data. */
+export function readBy(rule: Rule, label: string): string | undefined {
+  const from = nodeOf(rule, label)?.properties?.['from']
+  return typeof from === 'string' ? /nodes\.(\w+)\./.exec(from)?.[1] : undefined
+}
+
 /** All gates as declared, but each behind the gates that it has as parents. */
 export function gatesInOrder(rule: Rule): Relation[] {
   const ordered = new Set<Relation>()
@@ -90,25 +102,33 @@ function before(rule: Rule, label: string): string[] {
   return [...parentsOf(rule, label), ...triggers.map((trigger) => trigger.sourceLabel)]
 }
 
-/** Root sensors one by one: by sequence, then as declared. */
-function rootRank(rule: Rule, label: string): number {
-  const roots = sensorsOf(rule).filter((sensor) => !isConditional(rule, sensor.label))
-  return roots.toSorted((a, b) => (a.sequence ?? 1) - (b.sequence ?? 1)).findIndex((root) => root.label === label)
+/** Root sensors one by one: by sequence, after what they read, as declared. */
+function rootsInOrder(rule: Rule): string[] {
+  const isRoot = (label: string): boolean => isSensor(rule, label) && !isConditional(rule, label)
+  return nodesInOrder({ ...rule, task: { ...rule.task, parallel: true } }).filter(isRoot)
 }
 
-/** The order in which an input goes through all nodes: by stage, by the longest way inside it, as declared. */
+/**
+ * The order in which an input goes through all nodes: by stage, by the longest way inside it, as declared. A node that reads
+ * another of its stage stands after it, unless the other one stands behind it already.
+ */
 export function nodesInOrder(rule: Rule): string[] {
-  const isSerial = rule.task?.parallel === false
+  const serial = rule.task?.parallel === false ? rootsInOrder(rule) : undefined
   const all = [...sensorsOf(rule), ...gatesInOrder(rule), ...(rule.actuators ?? [])].map(({ label }) => label)
   const ahead = new Map(all.map((label) => [label, before(rule, label)]))
   const ownStage = (label: string): number => {
     if (!isSensor(rule, label)) return 1
-    return isSerial ? rootRank(rule, label) : (sensorsOf(rule).find((one) => one.label === label)?.sequence ?? 1)
+    return serial ? serial.indexOf(label) : (sensorsOf(rule).find((one) => one.label === label)?.sequence ?? 1)
   }
   const stages = longest(ahead, (label, nodes) => (nodes.length === 0 ? ownStage(label) : Math.max(...nodes)))
   const inStage = new Map(
     all.map((label) => [label, ahead.get(label)?.filter((one) => stages.get(one) === stages.get(label)) ?? []]),
   )
+  for (const reader of all) {
+    const other = readBy(rule, reader)
+    if (other === undefined || stages.get(other) !== stages.get(reader)) continue
+    if (!isBehind(inStage, other, reader)) inStage.get(reader)?.push(other)
+  }
   const levels = longest(inStage, (_, nodes) => Math.max(0, ...nodes.map((level) => level + 1)))
   const rank = (label: string): number[] => [stages.get(label) ?? 0, levels.get(label) ?? 0, all.indexOf(label)]
   return all.toSorted((a, b) => {
@@ -116,6 +136,11 @@ export function nodesInOrder(rule: Rule): string[] {
     const differing = left.findIndex((value, i) => value !== right[i])
     return (left[differing] ?? 0) - (right[differing] ?? 0)
   })
+}
+
+/** Whether a node is another one or comes after it. */
+function isBehind(ahead: ReadonlyMap<string, readonly string[]>, label: string, other: string): boolean {
+  return label === other || (ahead.get(label) ?? []).some((one) => isBehind(ahead, one, other))
 }
 
 /** A number for each node, made of the numbers of those before it. */

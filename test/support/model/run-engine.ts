@@ -1,5 +1,6 @@
 /** Drives the real engine by a script, on a virtual clock, and can replace it by a restored one on the way. */
-import type { EngineEvent } from '../../../src/core/engine/events.ts'
+import type { Engine } from '../../../src/core/engine/api.ts'
+import type { EngineEvent, EventType } from '../../../src/core/engine/events.ts'
 import type { PlugContext } from '../../../src/core/plug/plug.ts'
 import type { Rule } from '../../../src/core/rule/rule.ts'
 import { VirtualClock } from '../../../src/core/simulate/virtual-clock.ts'
@@ -14,7 +15,11 @@ export interface EngineRunOptions {
   onCall?: (call: Call, context: PlugContext) => void
   why?: boolean
   /** looks at the task when the script is over */
-  atEnd?: (task: Task) => void
+  atEnd?: (task: Task, engine: Engine) => void
+  /** plugs read values of messages and nothing else, so that tasks may be rows */
+  looksAtLittle?: boolean
+  /** types of the events that are listened to; default all. */
+  types?: readonly EventType[]
   /** the rule of another task, started first, that gets the same messages; its events are left out */
   beside?: Rule
 }
@@ -51,7 +56,7 @@ export async function runEngine(rule: Rule, script: Script, options: EngineRunOp
   stage.clock.advanceTo(stage.clock.now())
   await promisesSettled()
   const task = stage.engine.tasks.get(TASK_ID)
-  if (task) options.atEnd?.(task)
+  if (task) options.atEnd?.(task, stage.engine)
   stage.close()
   return events
 }
@@ -62,7 +67,7 @@ function open(now: number, events: EngineEvent[], options: EngineRunOptions, mad
   const clock = new VirtualClock(now)
   const calls = new OpenCalls()
   const engine = createEngine({
-    plugs: asPlugs(calls, options.onCall, made),
+    plugs: asPlugs(calls, options.onCall, made, options.looksAtLittle),
     scheduler: clock,
     ids: () => {
       throw new Error('all scripted tasks have ids')
@@ -70,7 +75,7 @@ function open(now: number, events: EngineEvent[], options: EngineRunOptions, mad
     seed: 1,
     ...(options.why === undefined ? {} : { why: options.why }),
   })
-  const subscription = engine.events$.subscribe((event) => {
+  const subscription = engine.events(options.types && { types: options.types }).subscribe((event) => {
     if (event.task === TASK_ID) events.push(event)
   })
   return { clock, calls, engine, close: () => subscription.unsubscribe() }
@@ -88,7 +93,8 @@ async function take({ engine, calls }: Stage, input: ScriptInput): Promise<void>
     case 'wait':
       return
     case 'data':
-      engine.receive(input.messages)
+      // alone it may be taken in a row, in an array it never is
+      engine.receive((input.messages.length === 1 && input.messages[0]) || input.messages)
       return
     case 'push':
       return task.push(input.node, pushed(input))

@@ -32,9 +32,12 @@ const count = (call: Call): number => (typeof call.internalState === 'number' ? 
 const number = (value: unknown, otherwise: number): number => (typeof value === 'number' ? value : otherwise)
 const pick = (states: readonly string[], n: number): string => states[n % states.length] ?? ''
 
+/** Made once: it is thrown a million times. */
+const NO_NUMBER = new Error('no number')
+
 function reading(call: Call): number {
   const value = call.stream[String(call.properties['key'])]
-  if (typeof value !== 'number') throw new Error(`no number under ${String(call.properties['key'])}`)
+  if (typeof value !== 'number') throw NO_NUMBER
   return value
 }
 
@@ -85,6 +88,14 @@ export const TEST_PLUGS: Readonly<Record<string, TestPlug>> = {
       const sum = count(call) + number(call.news[keyOf(call.properties)], 0)
       const kept = Number.isNaN(sum) ? 0 : sum
       return { state: pick(COUNTER, kept), internalState: kept, rawData: { sum: String(sum) } }
+    },
+  },
+  echo: {
+    kind: 'sensor',
+    states: COUNTER,
+    behave: (call) => {
+      const from = number(call.properties['from'], 2)
+      return { state: pick(COUNTER, from), rawData: { count: from + 1 } }
     },
   },
   dice: {
