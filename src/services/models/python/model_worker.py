@@ -137,6 +137,16 @@ class Sklearn:
             raise
 
 
+EARLY_STOPPED = (
+    "it was trained with early stopping: best_iteration is %s, and predictions use all rounds, as Booster.predict does; "
+    "save booster[:%s] for those up to the best"
+)
+
+
+class AboutVersion(UserWarning):
+    """For the owner of the model, as what libraries warn of versions."""
+
+
 class Xgboost:
     def __init__(self, file):
         import xgboost
@@ -146,6 +156,9 @@ class Xgboost:
         self.model.load_model(file)
         self.names = self.model.feature_names or []
         self.matrix = xgboost.DMatrix
+        best = self.model.attr("best_iteration")
+        if best is not None and self.model.num_boosted_rounds() > int(best) + 1:
+            warnings.warn(EARLY_STOPPED % (best, int(best) + 1), AboutVersion)
 
     def signatures(self):
         return [{"operation": "predict", "inputs": [{"type": "number", "shape": [self.model.num_features()]}]}]
@@ -167,7 +180,10 @@ class Xgboost:
         for name in instance:
             if name not in self.names:
                 raise Wrong(index, "has %s, which is no feature of the model (it has %s)" % (name, ", ".join(self.names)))
-        return [instance.get(name) for name in self.names]
+        lacking = [name for name in self.names if name not in instance]
+        if lacking:
+            raise Wrong(index, "has no %s; send null where a value is missing" % ", ".join(lacking[:20]))
+        return [instance[name] for name in self.names]
 
 
 class Torch:

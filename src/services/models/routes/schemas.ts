@@ -47,7 +47,17 @@ export const ModelSchema = Type.Object(
 )
 export const ModelsSchema = Type.Object({ available_models: Type.Array(ModelSchema) }, { title: 'HostedModels' })
 export const ChangedModelSchema = Type.Object(
-  { message: Text, name: Text, framework: FrameworkName, description: Text, version: Text },
+  {
+    message: Text,
+    name: Text,
+    framework: FrameworkName,
+    description: Text,
+    version: Text,
+    ready: Type.Optional(
+      Type.Boolean({ description: 'of an upload: false while it is loaded, and when nothing runs it' }),
+    ),
+    failure: Type.Optional(Type.String({ description: 'why it will not be ready' })),
+  },
   { title: 'ChangedModel' },
 )
 const File = Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary', description: 'a zip with the model' })
