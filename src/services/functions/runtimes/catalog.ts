@@ -44,6 +44,7 @@ const NODE_HARNESS = fileURLToPath(
 const SOURCES_OF_NODE_HARNESS = [
   NODE_HARNESS,
   here('./host-fetch.ts'),
+  here('./send-plug.ts'),
   here('../../../core'),
   here('../../../kernel'),
   here('../../../../node_modules/acorn'),
