@@ -60,7 +60,6 @@ export class ModelLoader {
     if (remote !== undefined) {
       return { tenant, name, framework, digest, remote: this.#options.remotes.opened(tenant, name, remote) }
     }
-    if (framework === 'custom') throw new AppError('STORE', `the model ${name} has neither files nor a server`)
     const found = files ?? (await readZip(framework, await this.#options.storeOf(tenant).zip(record)))
     return { tenant, name, framework, digest, files: found }
   }

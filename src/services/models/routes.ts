@@ -178,7 +178,7 @@ function frameworkRoutes(app: FastifyInstance, handle: Handle): void {
     '/frameworks/:name',
     described({ summary: 'What models of one framework are run by here', ...ONE, answers: { 200: FrameworkSchema } }),
     handle(async ({ api, param }) => {
-      const wanted = param('name') === 'custom' ? 'custom' : frameworkOf(param('name'))
+      const wanted = frameworkOf(param('name'))
       const found = (await api.frameworks()).find(({ framework }) => framework === wanted)
       if (found === undefined) throw new AppError('NOT_FOUND', `No framework '${param('name').slice(0, 100)}'`)
       return shown(found)

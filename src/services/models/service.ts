@@ -209,7 +209,7 @@ class Models implements ModelsService {
   /** Loads models that nothing ran here, as soon as something does. Their boosters are read to find that out: not here. */
   #lookAgain(tenant: string, record: ModelRecord): ModelRecord {
     const { state, framework, name, digest } = record
-    if (state.kind !== 'unsupported' || framework === 'custom' || framework === 'xgboost') return record
+    if (state.kind !== 'unsupported' || record.remote !== undefined || framework === 'xgboost') return record
     void this.#loaded.refusal({ tenant, name, framework, digest, files: new Map() }).then(
       (refusal) => {
         if (refusal === undefined && !this.#isClosing) this.#loader.load(tenant, record)
@@ -357,7 +357,7 @@ class Models implements ModelsService {
 
   async #frameworks(): Promise<readonly FrameworkInfo[]> {
     const all = (await Promise.all(this.#options.drivers.map((driver) => driver.runtimes()))).flat()
-    return [...FRAMEWORKS, 'custom' as const].map((framework) => {
+    return FRAMEWORKS.map((framework) => {
       const runtimes = all.filter((one) => one.framework === framework)
       const versions = [...new Set(runtimes.map(({ framework_version: version }) => version))]
       return { framework, versions, runtimes }

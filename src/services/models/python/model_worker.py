@@ -397,4 +397,36 @@ def has_text(value):
     return any(map(has_text, value)) if isinstance(value, list) else isinstance(value, (str, dict)) or value is None
 
 
-KINDS = {"sklearn": Sklearn, "xgboost": Xgboost, "pytorch": Torch, "tensorflow": TensorFlow}
+class Custom:
+    """An object with classes of its own: they come with it, or are modules in lib/."""
+
+    def __init__(self, file):
+        import dill
+
+        self.version = dill.__version__
+        lib = os.path.join(os.path.dirname(file), "lib")
+        wheels = [name for name in os.listdir(lib) if name.endswith(".whl")] if os.path.isdir(lib) else []
+        sys.path[:0] = [lib, *(os.path.join(lib, name) for name in wheels)]
+        with open(file, "rb") as content:
+            self.model = dill.load(content)
+        self.predict = getattr(self.model, "predict", self.model)
+        if not callable(self.predict):
+            raise TypeError("%s has no method predict, and cannot be called" % type(self.model).__name__)
+
+    def signatures(self):
+        count = getattr(self.model, "n_features_in_", None)
+        return [{"operation": "predict", "inputs": [{"type": "number", "shape": [count]}] if isinstance(count, int) else []}]
+
+    def call(self, params):
+        import numpy
+
+        instances = params["instances"]
+        is_named = any(isinstance(one, dict) for one in instances)
+        try:
+            rows = instances if is_named else numpy.array(instances)
+        except ValueError as error:
+            raise Wrong(None, "the instances have several shapes; send lists of one length") from error
+        return plain(self.predict(rows), len(instances))
+
+
+KINDS = {"sklearn": Sklearn, "xgboost": Xgboost, "pytorch": Torch, "tensorflow": TensorFlow, "custom": Custom}

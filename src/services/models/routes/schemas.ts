@@ -3,7 +3,7 @@ import { Type, type TSchema } from 'typebox'
 import { FRAMEWORKS, OPERATIONS, REMOTE_PROTOCOLS } from '../contract.ts'
 
 const Text = Type.String()
-const FrameworkName = Type.Enum([...FRAMEWORKS, 'custom'])
+const FrameworkName = Type.Enum([...FRAMEWORKS])
 const Operation = Type.Enum([...OPERATIONS])
 
 export const ErrorSchema = Type.Object(
@@ -147,6 +147,6 @@ export const FrameworkSchema = Type.Object(
     default_runtime: Type.Optional(Runtime),
     runtimes: Type.Array(Runtime),
   },
-  { title: 'ModelFramework' },
+  { title: 'Framework' },
 )
-export const FrameworksSchema = Type.Object({ frameworks: Type.Array(FrameworkSchema) }, { title: 'ModelFrameworks' })
+export const FrameworksSchema = Type.Object({ frameworks: Type.Array(FrameworkSchema) }, { title: 'Frameworks' })
