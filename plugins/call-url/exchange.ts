@@ -93,7 +93,7 @@ async function send(url: URL, call: Exchange, address: string, transport: Transp
       signal,
     })
   } catch (error) {
-    throw new AppError('PLUG_FAILED', `${url.hostname} ${reasonOf(error)}`)
+    throw new AppError('PLUG_FAILED', `${url.host} ${reasonOf(error)}`)
   }
 }
 
@@ -108,11 +108,14 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** The text of a transport's error may repeat the URL or a header: only its code or kind is reported. */
 function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  const reason = Object.hasOwn(REASONS, code) ? REASONS[code] : undefined
-  if (reason !== undefined) return `${reason} (${code})`
-  const kind = error instanceof Error ? error.name : 'error'
-  return `gave no answer within ${TIMEOUT_MS} ms and ${MAX_BYTES} bytes (${kind})`
+  // a transport may wrap what the system reports
+  const own: unknown = error instanceof AppError && error.cause !== undefined ? error.cause : error
+  if (own instanceof AppError) return `gave no answer: ${own.message}`
+  if (!(own instanceof Error)) return 'gave no answer'
+  if (own.name === 'TimeoutError') return `gave no answer within ${TIMEOUT_MS} ms`
+  if (!('code' in own) || typeof own.code !== 'string') return `gave no answer (${own.name})`
+  const reason = Object.hasOwn(REASONS, own.code) ? REASONS[own.code] : undefined
+  return `${reason ?? 'gave no answer'} (${own.code})`
 }
 
 function bounded(response: OutboundResponse, url: URL): OutboundResponse {

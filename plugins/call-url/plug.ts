@@ -111,8 +111,8 @@ export function createCallUrlActuator(options: CallUrlOptions = {}): Plug {
     output: { status: { type: 'integer', description: 'the status code' }, ...ANSWER },
     async execute({ properties, signal }) {
       const { isSuccess, rawData } = await call(requestOf(properties), signal)
-      const { hostname } = urlOf(properties.url)
-      const message = `${hostname} answered with status ${rawData.status}`
+      const { host } = urlOf(properties.url)
+      const message = `${host} answered with status ${rawData.status}`
       if (!isSuccess) throw new AppError('PLUG_FAILED', message)
       return { message, rawData }
     },

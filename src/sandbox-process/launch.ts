@@ -47,8 +47,8 @@ const UNSHARE = '/usr/bin/unshare'
 
 /** KiB beside the heap: 576 MiB that Node 24 reserves for code and threads without using them, and room for buffers */
 const NODE_EXTRA_KIB = (576 + 64) * 1024
-/** KiB of addresses that Python wants beside its data */
-const PYTHON_EXTRA_KIB = 96 * 1024
+/** KiB of addresses that Python wants beside its data: libraries such as scikit-learn map 200 MiB; what is taken is looked at */
+const PYTHON_EXTRA_KIB = 384 * 1024
 
 /**
  * Makes the view, then gives up everything by which it was made. Arguments: the empty folder, the user or `-`, which

@@ -31,7 +31,7 @@ export interface ProcessLimits {
 }
 
 export const DEFAULT_LIMITS: ProcessLimits = {
-  startMs: 10_000,
+  startMs: 60_000,
   callMs: 10_000,
   pingMs: 2_000,
   memoryMib: 128,

@@ -71,7 +71,7 @@ export class ProcessGroup {
     const tree = processTree(pid)
     this.#counted(tree)
     const living = tree.filter(({ isOver }) => !isOver).map((one) => one.pid)
-    if (living.length > alone && memoryKibOf(living, memoryMib * 1024) > memoryMib * 1024) {
+    if (memoryKibOf(living, memoryMib * 1024) > memoryMib * 1024) {
       return end(`its processes took more than its limit of ${memoryMib} MiB of memory, all together`)
     }
     if (!isAtWork()) this.#endLeftOver(living)

@@ -705,18 +705,18 @@ describe('runtimes', () => {
       runtimes: [{ tags: ['javascript'], versions: [{ version: '1.0.0', deprecated: false, upgradable: false }] }],
       _embedded: { tags: [{ name: 'javascript' }] },
     })
-    expect((await host.ask('GET', `${REGISTRY}/runtimes/plug-node24/versions/^1`)).body).toMatchObject({
-      name: 'plug-node24',
-      version: '1.0.0',
-      assets: {
-        conditions: [
-          { role: 'manifest', pattern: 'plug.json', min: 1 },
-          { role: 'main', pattern: 'index.js' },
-          {},
-          {},
-          {},
-        ],
-      },
+    const conditions = [
+      { role: 'manifest', pattern: 'plug.json', min: 1 },
+      { role: 'main', pattern: 'index.js' },
+      {},
+      {},
+      {},
+    ]
+    const runtime = { name: 'plug-node24', functionType: 'plugs', version: '1.0.0', assets: { conditions } }
+    for (const path of ['plug-node24', 'plug-node24/versions/^1'])
+      expect((await host.ask('GET', `${REGISTRY}/runtimes/${path}`)).body).toMatchObject({ runtime })
+    expect((await host.ask('GET', `${REGISTRY}/runtimes/plug-node24/versions`)).body).toMatchObject({
+      runtimes: [{ name: 'plug-node24', versions: [{ version: '1.0.0' }] }],
     })
     for (const path of [
       'plug-cobol',

@@ -68,6 +68,41 @@ describe('a plug of a tenant', () => {
     }
   })
 
+  it.each<[string, string, object]>([
+    [
+      'a function of options and send',
+      `const util = require('@waylay/sandbox-util')
+module.exports = function (options, send) {
+  const { value } = options.requiredProperties
+  console.log('asked about ' + value)
+  send(null, { observedState: value > 25 ? 'Warm' : 'Cold', rawData: { value, at: util.getResource(options) } })
+  send(new Error('too late'))
+}`,
+      { state: 'Cold', rawData: { value: 7, at: 'r' } },
+    ],
+    [
+      'statements with options and send',
+      `const { value } = options.requiredProperties
+async function execute() {
+  await Promise.resolve()
+  send(null, { observedState: value > 25 ? 'Warm' : 'Cold', rawData: { level: waylayUtil.getStreamData(options, 'level') } })
+}
+execute().catch(send)`,
+      { state: 'Cold', rawData: { level: 3 } },
+    ],
+    ['one that sends an error', `module.exports = (options, send) => send('no value')`, { error: 'no value' }],
+    ['one that throws', `module.exports = (options, send) => { throw new Error('thrown') }`, { error: 'thrown' }],
+  ])('that is written for the platform runs as it is: %s', async (_, code, answer) => {
+    await using host = await functionHost()
+    const files = { 'plug.json': manifestOf(), 'index.js': code }
+    const created = await host.ask('POST', `${PLUGS}?async=false`, await tarOf(files))
+    expect(created.body).toMatchObject({ entity: { status: 'running' } })
+    const call = { properties: { value: 7 }, resource: 'r', streamData: { level: 3 } }
+    const { body } = await host.ask('POST', '/api/sensors/warmth', call)
+    if ('error' in answer) expect(JSON.stringify(body)).toContain(answer.error)
+    else expect(body).toMatchObject(answer)
+  })
+
   it('in Python is one as well', async () => {
     await using host = await functionHost()
     const main = `async def execute(properties, console, logger):

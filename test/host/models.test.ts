@@ -65,6 +65,7 @@ describe('a hosted model', () => {
         framework: 'xgboost',
         description: 'one',
         version: '1',
+        ready: false,
       },
     })
     await ready('m')
@@ -104,7 +105,7 @@ describe('a hosted model', () => {
     expect(status).toBe(200)
     const { predictions } = body as { readonly predictions: readonly number[] }
     predictions.forEach((value, at) => expect(value).toBeCloseTo(GOLDEN?.predictions[at] ?? 0, 5))
-    const named = instances.map(([a, b, c, d]) => ({ a, b, c, ...(d !== null && { d }) }))
+    const named = instances.map(([a, b, c, d]) => ({ a, b, c, d }))
     expect((await predict({ instances: named })).body).toEqual(body)
   })
 

@@ -4,6 +4,9 @@ import { AllowList } from '../../plugins/call-url/allow-list.ts'
 import { createCallUrl, createCallUrlActuator, type CallUrlOptions } from '../../plugins/call-url/plug.ts'
 import type { OutboundRequest, OutboundResponse } from '../../plugins/call-url/transport.ts'
 import { actsWith } from '../../src/core/plug/acts-with.ts'
+import { nodeTransport } from '../../src/host/transport/node-transport.ts'
+import { AppError } from '../../src/kernel/errors.ts'
+import { freePort } from '../support/free-port.ts'
 import { checkPlug, runPlugLater } from '../support/plug-context.ts'
 
 const SECRET = 'tok-8f3a'
@@ -36,6 +39,13 @@ function outbound(answers: Record<string, Partial<OutboundResponse>>, options: C
   const call = (properties: Record<string, unknown>, plug = sensor) =>
     runPlugLater(plug, { properties: { method: 'GET', ...properties } })
   return { asked, call, act: (properties: Record<string, unknown>) => call(properties, actuator) }
+}
+
+/** What an actuator fails with whose transport does that. */
+function failureOf(send: () => Promise<never>): Promise<unknown> {
+  const plug = createCallUrlActuator({ transport: { resolve: async () => ['93.184.216.34'], send } })
+  const properties = { url: 'https://example.com/', method: 'POST' }
+  return runPlugLater(plug, { properties }).catch((error: unknown) => error)
 }
 
 describe('callURL', () => {
@@ -288,15 +298,31 @@ describe('callURL as an actuator', () => {
     ['ECONNREFUSED', 'example.com refused the connection (ECONNREFUSED)'],
     ['ECONNRESET', 'example.com broke the connection off (ECONNRESET)'],
     ['EHOSTUNREACH', 'example.com cannot be reached (EHOSTUNREACH)'],
-    ['OTHER', 'example.com gave no answer within 10000 ms and 1000000 bytes (Error)'],
+    ['CERT_HAS_EXPIRED', 'example.com gave no answer (CERT_HAS_EXPIRED)'],
   ])('says why there was no answer: %s', async (code, message) => {
-    const transport = {
-      resolve: async () => ['93.184.216.34'],
-      send: () => Promise.reject(Object.assign(new Error(SECRET), { code })),
+    const reason = Object.assign(new Error(SECRET), { code })
+    for (const error of [reason, new AppError('PLUG_FAILED', SECRET, { cause: reason })]) {
+      expect(await failureOf(() => Promise.reject(error))).toMatchObject({ code: 'PLUG_FAILED', message })
     }
-    const plug = createCallUrlActuator({ transport })
-    const failed = runPlugLater(plug, { properties: { url: 'https://example.com/', method: 'POST' } })
-    await expect(failed).rejects.toMatchObject({ code: 'PLUG_FAILED', message })
+  })
+
+  it('says that the time was over, or what was wrong with the answer', async () => {
+    const late = new AppError('PLUG_FAILED', SECRET, { cause: new DOMException('x', 'TimeoutError') })
+    expect(await failureOf(() => Promise.reject(late))).toMatchObject({
+      message: 'example.com gave no answer within 10000 ms',
+    })
+    const wrong = new AppError('PLUG_FAILED', 'the answer is compressed, which was not asked for')
+    expect(await failureOf(() => Promise.reject(wrong))).toMatchObject({
+      message: 'example.com gave no answer: the answer is compressed, which was not asked for',
+    })
+  })
+
+  it('names the port, and why, when nothing listens', async () => {
+    const port = await freePort()
+    const transport = nodeTransport({ allow: [`127.0.0.1:${port}`] })
+    const url = `http://127.0.0.1:${port}/${SECRET}`
+    const failed = runPlugLater(createCallUrlActuator({ transport }), { properties: { url, method: 'POST' } })
+    await expect(failed).rejects.toThrow(`127.0.0.1:${port} refused the connection (ECONNREFUSED)`)
   })
 
   it('acts by the method, and refuses what the sensor refuses', () => {

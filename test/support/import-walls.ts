@@ -273,6 +273,7 @@ export const WALLS: readonly Wall[] = [
       'node:stream',
       'node:url',
       'node:util',
+      'node:v8',
     ],
     pure: false,
   },

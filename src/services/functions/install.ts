@@ -22,7 +22,7 @@ export interface InstallerOptions {
   readonly tools?: () => Promise<InstallTools | undefined>
   /** hosts, with a port or without, that packages may come from beside those of the settings of npm and pip */
   readonly installFrom?: readonly string[]
-  /** ms for the tools; default 3 minutes */
+  /** ms for the tools; default 10 minutes */
   readonly toolMs?: number
 }
 
@@ -39,7 +39,7 @@ export interface InstallCommand {
   readonly file?: { readonly path: string; readonly text: string }
 }
 
-const TOOL_MS = 180_000
+const TOOL_MS = 600_000
 const MAX_LOG_LINES = 200
 const MAX_LINE = 500
 const PIP_ERROR = /^ERROR: /

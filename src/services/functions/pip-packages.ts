@@ -19,14 +19,8 @@ const LOCKED = /^[A-Za-z0-9][A-Za-z0-9._-]*==[A-Za-z0-9.!+_-]+(?: --hash=sha256:
 const REQUIREMENTS = '.requirements.txt'
 /** Where pip reports what it installed. */
 export const PIP_REPORT = '.pip-report.json'
-const ARGS = [
-  'install',
-  '--only-binary=:all:',
-  '--no-compile',
-  '--no-input',
-  '--disable-pip-version-check',
-  '--no-cache-dir',
-] as const
+// compiled at once: a process cannot write the bytecode that spares it the work at its start
+const ARGS = ['install', '--only-binary=:all:', '--no-input', '--disable-pip-version-check', '--no-cache-dir'] as const
 
 export interface PipOptions {
   /** of an earlier build of the same assets */

@@ -1,5 +1,5 @@
 /**
- * Hosted models: zips of four frameworks under a name of the tenant, or models that another server has, and what they
+ * Hosted models: zips of five frameworks under a name of the tenant, or models that another server has, and what they
  * predict.
  *
  * MODEL-1 a model says `ready` only after a driver has loaded it; before that it is not asked
@@ -20,11 +20,9 @@ import type { Caller } from '../../kernel/caller.ts'
 import type { Json, JsonObject } from '../../kernel/json.ts'
 import type { Write } from '../../storage/contract.ts'
 
-export const FRAMEWORKS = ['sklearn', 'xgboost', 'pytorch', 'tensorflow'] as const
+/** `custom`: an object in Python with classes of its own; of a model on another server: nobody but that server knows. */
+export const FRAMEWORKS = ['sklearn', 'xgboost', 'pytorch', 'tensorflow', 'custom'] as const
 export type Framework = (typeof FRAMEWORKS)[number]
-
-/** `custom`: nobody but the server that has the model knows. */
-export type ModelFramework = Framework | 'custom'
 
 /** How servers of models are asked: as TensorFlow Serving and KServe are, or by the Open Inference Protocol. */
 export const REMOTE_PROTOCOLS = ['v1', 'v2'] as const
@@ -140,7 +138,7 @@ export interface RemoteModel {
 
 export interface ModelInfo {
   readonly name: string
-  readonly framework: ModelFramework
+  readonly framework: Framework
   /** of the library that runs it, as far as that is known */
   readonly framework_version?: string
   readonly description: string
@@ -186,7 +184,7 @@ export interface Regressed {
 }
 
 export interface FrameworkInfo {
-  readonly framework: ModelFramework
+  readonly framework: Framework
   /** of the libraries that are there */
   readonly versions: readonly string[]
   readonly runtimes: readonly RuntimeInfo[]
@@ -196,7 +194,7 @@ export interface FrameworkInfo {
 export interface RuntimeInfo {
   readonly name: string
   readonly driver: string
-  readonly framework: ModelFramework
+  readonly framework: Framework
   readonly framework_version: string
   readonly python_version?: string
 }

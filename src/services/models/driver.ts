@@ -12,7 +12,7 @@
  */
 import { AppError } from '../../kernel/errors.ts'
 import type { Json } from '../../kernel/json.ts'
-import type { Framework, ModelFramework, ModelOperation, RemoteModel, RuntimeInfo } from './contract.ts'
+import type { Framework, ModelOperation, RemoteModel, RuntimeInfo } from './contract.ts'
 
 export interface ModelDriver {
   readonly name: string
@@ -40,7 +40,7 @@ export interface PackageOfFiles extends PackageName {
 }
 
 export interface RemotePackage extends PackageName {
-  readonly framework: ModelFramework
+  readonly framework: Framework
   /** with its headers as they are sent */
   readonly remote: Required<RemoteModel>
 }

@@ -17,6 +17,11 @@ export const LAYOUTS: Readonly<Record<Framework, Layout>> = {
     beside: ['variables/', 'assets/', 'assets.extra/', 'fingerprint.pb', 'keras_metadata.pb'],
     meaning: 'a SavedModel',
   },
+  custom: {
+    file: 'model.dill',
+    beside: ['lib/', 'requirements.txt'],
+    meaning: 'what dill.dump made of an object with a method predict, or of a function',
+  },
 }
 
 /** The file of a framework that has the model, or where it begins. */

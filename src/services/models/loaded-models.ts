@@ -78,18 +78,28 @@ export class LoadedModels {
     await Promise.all(entries.map(closed))
   }
 
-  async #load(packageOf: () => Promise<ModelPackage>): Promise<LoadedModel> {
-    const model = await packageOf()
+  /** Why no driver runs a model; undefined: one does. */
+  async refusal(model: ModelPackage): Promise<string | undefined> {
+    const found = await this.#driverFor(model)
+    return typeof found === 'string' ? found : undefined
+  }
+
+  /** The first one that takes it, or why none does. */
+  async #driverFor(model: ModelPackage): Promise<ModelDriver | string> {
     const reasons: string[] = []
     for (const driver of this.#drivers) {
       const reason = await driver.refuses(model)
-      if (reason === undefined) return { driver: driver.name, model: await driver.open(model) }
+      if (reason === undefined) return driver
       reasons.push(`${driver.name}: ${reason}`)
     }
-    throw new AppError(
-      'UNSUPPORTED',
-      `no driver of this host runs this model of ${model.framework}: ${reasons.join('; ')}`,
-    )
+    return `no driver of this host runs this model of ${model.framework}: ${reasons.join('; ')}`
+  }
+
+  async #load(packageOf: () => Promise<ModelPackage>): Promise<LoadedModel> {
+    const model = await packageOf()
+    const found = await this.#driverFor(model)
+    if (typeof found === 'string') throw new AppError('UNSUPPORTED', found)
+    return { driver: found.name, model: await found.open(model) }
   }
 
   #forget(key: string, entry: Entry): void {

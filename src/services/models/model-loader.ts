@@ -12,6 +12,8 @@ export interface ModelLoaderOptions {
   readonly loaded: LoadedModels
   readonly storeOf: (tenant: string) => ModelStore
   readonly remotes: RemoteRecords
+  /** something runs a model that nothing ran before */
+  readonly recovered: (tenant: string, record: ModelRecord) => Promise<void>
   readonly logger?: Logger | undefined
 }
 
@@ -58,7 +60,6 @@ export class ModelLoader {
     if (remote !== undefined) {
       return { tenant, name, framework, digest, remote: this.#options.remotes.opened(tenant, name, remote) }
     }
-    if (framework === 'custom') throw new AppError('STORE', `the model ${name} has neither files nor a server`)
     const found = files ?? (await readZip(framework, await this.#options.storeOf(tenant).zip(record)))
     return { tenant, name, framework, digest, files: found }
   }
@@ -69,11 +70,15 @@ export class ModelLoader {
   }
 
   async #tell(tenant: string, record: ModelRecord, packageOf: () => Promise<ModelPackage>): Promise<void> {
-    const { loaded, logger, storeOf } = this.#options
+    const { loaded, logger, storeOf, recovered } = this.#options
     try {
       const { digest, name } = record
       const store = storeOf(tenant)
-      if (await store.tell(record, await this.stateOf({ tenant, digest }, packageOf))) return
+      const state = await this.stateOf({ tenant, digest }, packageOf)
+      if (await store.tell(record, state)) {
+        if (record.state.kind === 'unsupported' && state.kind === 'ready') await recovered(tenant, record)
+        return
+      }
       // it was deleted or replaced meanwhile: nobody asks these files any more
       if ((await store.find(name))?.value.digest !== digest) loaded.drop({ tenant, digest })
     } catch (error) {

@@ -1,11 +1,11 @@
 /** A hosted model as it is stored, and as it is shown. */
 import type { CollectionSpec } from '../../storage/contract.ts'
-import type { ModelFramework, ModelInfo, ModelOperation, RemoteModel } from './contract.ts'
+import type { Framework, ModelInfo, ModelOperation, RemoteModel } from './contract.ts'
 import type { Signature } from './driver.ts'
 
 export interface ModelRecord {
   readonly name: string
-  readonly framework: ModelFramework
+  readonly framework: Framework
   readonly description: string
   /** counts uploads, from 1 */
   readonly version: number

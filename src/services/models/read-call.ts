@@ -2,14 +2,14 @@
 import { AppError } from '../../kernel/errors.ts'
 import { isPlainObject, type Json, type JsonObject } from '../../kernel/json.ts'
 import { Issues, shown } from '../../kernel/issues.ts'
-import type { ModelFramework, ModelOperation } from './contract.ts'
+import type { Framework, ModelOperation } from './contract.ts'
 import type { ModelCall } from './driver.ts'
 
 /** instances of one call */
 export const MAX_INSTANCES = 10_000
 
 /** Frameworks whose instances may be objects of named features. */
-const NAMED: ReadonlySet<ModelFramework> = new Set(['xgboost', 'tensorflow', 'custom'])
+const NAMED: ReadonlySet<Framework> = new Set(['xgboost', 'tensorflow', 'custom'])
 const PREDICT_KEYS = ['instances', 'inputs', 'signature_name', 'probabilities']
 const EXAMPLE_KEYS = ['examples', 'context', 'signature_name']
 
@@ -20,7 +20,7 @@ export interface ReadCall {
 }
 
 /** `VALIDATION` lists all that is wrong; `TOO_LARGE` for more instances than are taken at once. */
-export function readCall(framework: ModelFramework, operation: ModelOperation, body: unknown): ReadCall {
+export function readCall(framework: Framework, operation: ModelOperation, body: unknown): ReadCall {
   if (!isPlainObject(body))
     throw new AppError('VALIDATION', `Unrecognized request format: ${shown(body)} is not an object`)
   if (operation !== 'predict' && framework !== 'tensorflow') {
@@ -42,7 +42,7 @@ export function readCall(framework: ModelFramework, operation: ModelOperation, b
 }
 
 function commonOf(
-  framework: ModelFramework,
+  framework: Framework,
   { signature_name: signature, probabilities }: Readonly<Record<string, unknown>>,
   issues: Issues,
 ): Pick<ModelCall, 'signature' | 'probabilities'> {
@@ -59,7 +59,7 @@ function commonOf(
 }
 
 function predictRows(
-  framework: ModelFramework,
+  framework: Framework,
   { instances, inputs }: Readonly<Record<string, unknown>>,
   issues: Issues,
 ): readonly Json[] {

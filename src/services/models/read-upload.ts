@@ -1,6 +1,6 @@
 /** Reads what a model is uploaded with: names, the framework, and the zip itself, or the server that has it. */
 import { Issues, shown } from '../../kernel/issues.ts'
-import { FRAMEWORKS, type Framework, type ModelFramework, type ModelUpload, type RemoteUpload } from './contract.ts'
+import { FRAMEWORKS, type Framework, type ModelUpload, type RemoteUpload } from './contract.ts'
 import { digestOf } from './read-files.ts'
 import { readRemote, type RemoteReading, type SealedRemote } from './remote/read-remote.ts'
 import { readZip } from './read-zip.ts'
@@ -43,7 +43,7 @@ export async function readUpload({ name, framework, description = '', file }: Mo
 
 export interface ReadRemoteUpload {
   readonly name: string
-  readonly framework: ModelFramework
+  readonly framework: Framework
   readonly description: string
   readonly remote: SealedRemote
 }
@@ -55,9 +55,9 @@ export function readRemoteUpload(
 ): ReadRemoteUpload {
   const issues = new Issues('UPLOAD', 20)
   checkName(name, issues)
-  const known = framework === 'custom' ? framework : frameworkOf(framework)
+  const known = frameworkOf(framework)
   if (known === undefined) {
-    issues.wrong('/framework', `is ${shown(framework)}`, `write one of ${[...FRAMEWORKS, 'custom'].join(', ')}`)
+    issues.wrong('/framework', `is ${shown(framework)}`, `write one of ${FRAMEWORKS.join(', ')}`)
   }
   checkDescription(description, '/description', issues)
   const read = readRemote(remote, { name, seal, issues })

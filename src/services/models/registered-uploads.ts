@@ -60,6 +60,15 @@ export class RegisteredUploads {
     await gone(this.#api(caller)?.remove(name, release, { force: true }))
   }
 
+  /** Its version failed while nothing here ran it: it is built again. */
+  async recover(tenant: string, { name, release, updatedBy: user }: ModelRecord): Promise<void> {
+    const api = this.#api({ tenant, user })
+    if (api === undefined || release === undefined) return
+    const found = await api.get(name, release).catch(() => undefined)
+    if (found?.status !== 'failed') return
+    await api.rebuild(name, release, { ignoreChecks: true, comment: 'a runtime for it is there now' })
+  }
+
   /** All versions of its name. */
   async remove(caller: Caller, { name, release }: ModelRecord): Promise<void> {
     if (release !== undefined) await gone(this.#api(caller)?.remove(name, undefined, { force: true }))

@@ -84,7 +84,7 @@ function uploadRoutes(app: FastifyInstance, handle: Handle): void {
     },
     handle(async ({ api, body, reply }) => {
       const created = await api.create(uploadOf(body))
-      return reply.code(201).send(changed('Model successfully uploaded', created))
+      return reply.code(201).send(uploaded(created))
     }),
   )
   // clients put what the documents of the interface post
@@ -101,7 +101,7 @@ function uploadRoutes(app: FastifyInstance, handle: Handle): void {
       bodyLimit: MAX_FORM,
       handler: handle(async ({ api, param, body }) => {
         const { name, ...upload } = uploadOf(body, param('name'))
-        return changed('Model successfully uploaded', await api.replace(name, upload))
+        return uploaded(await api.replace(name, upload))
       }),
     })
   }
@@ -124,6 +124,12 @@ function uploadRoutes(app: FastifyInstance, handle: Handle): void {
 
 function changed(message: string, { name, framework, description, version }: ModelInfo): object {
   return { message, name, framework, description, version }
+}
+
+/** With how it is: an upload is not ready yet, or will not be. */
+function uploaded(info: ModelInfo): object {
+  const { ready, failure } = info
+  return { ...changed('Model successfully uploaded', info), ready, ...(failure !== undefined && { failure }) }
 }
 
 function readRoutes(app: FastifyInstance, handle: Handle): void {
@@ -172,7 +178,7 @@ function frameworkRoutes(app: FastifyInstance, handle: Handle): void {
     '/frameworks/:name',
     described({ summary: 'What models of one framework are run by here', ...ONE, answers: { 200: FrameworkSchema } }),
     handle(async ({ api, param }) => {
-      const wanted = param('name') === 'custom' ? 'custom' : frameworkOf(param('name'))
+      const wanted = frameworkOf(param('name'))
       const found = (await api.frameworks()).find(({ framework }) => framework === wanted)
       if (found === undefined) throw new AppError('NOT_FOUND', `No framework '${param('name').slice(0, 100)}'`)
       return shown(found)

@@ -79,8 +79,9 @@ class Models implements ModelsService {
     const { now, newId, logger, registry = () => undefined } = options
     this.#storeOf = storeOf
     this.#remotes = new RemoteRecords(options.seal)
-    this.#loader = new ModelLoader({ loaded: this.#loaded, storeOf, remotes: this.#remotes, logger })
     this.#registered = new RegisteredUploads(registry)
+    const recovered = (tenant: string, record: ModelRecord): Promise<void> => this.#registered.recover(tenant, record)
+    this.#loader = new ModelLoader({ loaded: this.#loaded, storeOf, remotes: this.#remotes, recovered, logger })
     this.releases = new Releases({ storeOf, loader: this.#loader, loaded: this.#loaded, now, newId })
   }
 
@@ -92,8 +93,8 @@ class Models implements ModelsService {
     const inTurn = <T>(name: string, work: () => Promise<T>): Promise<T> =>
       this.#turns.run(`${tenant}\n${name}`, () => untilWritten(work))
     return {
-      list: async ({ name } = {}) => (await store.list(name)).map(infoOf),
-      get: async (name) => infoOf(await record(name)),
+      list: async ({ name } = {}) => (await store.list(name)).map((one) => infoOf(this.#lookAgain(tenant, one))),
+      get: async (name) => infoOf(this.#lookAgain(tenant, await record(name))),
       create: (upload) =>
         inTurn(upload.name, async () => {
           if ((await store.find(upload.name)) === undefined) return this.#upload(caller, upload, undefined)
@@ -181,13 +182,14 @@ class Models implements ModelsService {
     const { files, zip, ...known } = read
     const now = this.#options.now()
     const { createdBy = user, createdOn = now, version = 0 } = former?.value ?? {}
+    const refusal = await this.#refusal(caller.tenant, read)
     const record: ModelRecord = {
       ...known,
       version: version + 1,
       ...(release !== undefined && { release }),
       upload,
       size: zip?.length ?? 0,
-      state: { kind: 'loading' },
+      state: refusal === undefined ? { kind: 'loading' } : { kind: 'unsupported', reason: refusal },
       createdBy,
       createdOn,
       updatedBy: user,
@@ -196,6 +198,25 @@ class Models implements ModelsService {
     const placed = await this.#place(caller, record, zip, former)
     this.#loader.load(caller.tenant, placed, files)
     return infoOf(placed)
+  }
+
+  /** Why nothing here runs an upload, before it is loaded. */
+  async #refusal(tenant: string, { name, framework, digest, files }: UploadedModel): Promise<string | undefined> {
+    if (files === undefined) return undefined
+    return this.#loaded.refusal({ tenant, name, framework, digest, files })
+  }
+
+  /** Loads models that nothing ran here, as soon as something does. Their boosters are read to find that out: not here. */
+  #lookAgain(tenant: string, record: ModelRecord): ModelRecord {
+    const { state, framework, name, digest } = record
+    if (state.kind !== 'unsupported' || record.remote !== undefined || framework === 'xgboost') return record
+    void this.#loaded.refusal({ tenant, name, framework, digest, files: new Map() }).then(
+      (refusal) => {
+        if (refusal === undefined && !this.#isClosing) this.#loader.load(tenant, record)
+      },
+      () => undefined,
+    )
+    return record
   }
 
   async #read(
@@ -336,7 +357,7 @@ class Models implements ModelsService {
 
   async #frameworks(): Promise<readonly FrameworkInfo[]> {
     const all = (await Promise.all(this.#options.drivers.map((driver) => driver.runtimes()))).flat()
-    return [...FRAMEWORKS, 'custom' as const].map((framework) => {
+    return FRAMEWORKS.map((framework) => {
       const runtimes = all.filter((one) => one.framework === framework)
       const versions = [...new Set(runtimes.map(({ framework_version: version }) => version))]
       return { framework, versions, runtimes }

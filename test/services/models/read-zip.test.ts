@@ -9,6 +9,7 @@ const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 describe('the zip of a model', () => {
   it.each([
     ['sklearn', ['model.joblib']],
+    ['custom', ['model.dill', 'lib/scaling.py', 'requirements.txt']],
     ['xgboost', ['model.bst']],
     ['pytorch', ['model.pt']],
     ['tensorflow', ['saved_model.pb', 'variables/variables.index', 'assets/words.txt', 'fingerprint.pb']],

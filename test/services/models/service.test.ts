@@ -227,6 +227,33 @@ describe('a model from before there was a registry', () => {
   })
 })
 
+describe('a model that nothing runs here', () => {
+  it('says so when it is uploaded, and is ready once something does, with its version', async () => {
+    const rebuilt: unknown[] = []
+    const version = {
+      create: () => Promise.resolve({ entity: { version: '1.0.0' } }),
+      get: () => Promise.resolve({ status: 'failed' }),
+      rebuild: (...asked: readonly unknown[]) => Promise.resolve(void rebuilt.push(asked.slice(0, 2))),
+    }
+    const functions = { as: () => version, whileThere: () => Promise.resolve([]) }
+    const driver = new TestDriver()
+    driver.refusal = 'there is no Python with sklearn; make one'
+    const parts = { now: () => 1_000, newId: () => `id${ids++}`, seal }
+    const registry = () => functions as unknown as FunctionsService
+    const service = createModelsService({ storage: openMemory(), drivers: [driver], ...parts, registry })
+    const api = asked(service)
+    const upload = { name: 'm', framework: 'sklearn', file: zipOf({ 'model.joblib': 'x' }) }
+    const failure = `no driver of this host runs this model of sklearn: test: ${driver.refusal}`
+    expect(await api.create(upload)).toMatchObject({ ready: false, failure })
+    expect(await api.get('m')).toMatchObject({ ready: false, failure })
+    driver.refusal = undefined
+    await ready(api)
+    await until(() => Promise.resolve(rebuilt.length > 0))
+    expect([rebuilt, driver.opened]).toEqual([[['m', '1.0.0']], 1])
+    await service.stop()
+  })
+})
+
 describe('what is asked by column', () => {
   it('is answered by column', async () => {
     const driver = new TestDriver()

@@ -11,6 +11,7 @@ const BY_ENDING: ReadonlyMap<string, Framework> = new Map([
   ['.bst', 'xgboost'],
   ['.ubj', 'xgboost'],
   ['.pt', 'pytorch'],
+  ['.dill', 'custom'],
 ])
 
 export interface ModelFile {

@@ -17,6 +17,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   sklearn: ['scikit-learn==1.9.1', 'joblib==1.6.0', 'numpy==2.4.6', 'scipy==1.17.1'],
   xgboost: ['xgboost-cpu==3.2.0', 'numpy==2.4.6', 'scipy==1.17.1'],
   tensorflow: ['tensorflow-cpu==2.21.0'],
+  custom: ['dill==0.4.1', 'numpy==2.4.6', 'scipy==1.17.1', 'scikit-learn==1.9.1', 'joblib==1.6.0'],
 }
 
 /** Prints where it is. `USAGE` when there is one already, or its tools fail. */

@@ -17,7 +17,16 @@ import { noTag } from '../changes/change-metadata.ts'
 import { SCHEMAS } from '../registry/manifest.ts'
 import type { RuntimeVersion } from '../runtimes/catalog.ts'
 import { addList, described, flags, handle, listIn, tagsIn, texts, type TypeRouting } from './route-parts.ts'
-import { Anything, Bytes, RUNTIMES_QUERY, RuntimesSchema, TagListSchema, TagOneSchema, TAGS_QUERY } from './schemas.ts'
+import {
+  Anything,
+  Bytes,
+  RUNTIMES_QUERY,
+  RuntimeSchema,
+  RuntimesSchema,
+  TagListSchema,
+  TagOneSchema,
+  TAGS_QUERY,
+} from './schemas.ts'
 import { PREFIX } from './wire.ts'
 
 type Service = TypeRouting['service']
@@ -64,13 +73,13 @@ function addRuntimes(app: FastifyInstance, service: Service): void {
   )
   app.get(
     `${RUNTIMES}/:name`,
-    described({ summary: 'One runtime', params: ['name'], query: DEPRECATED, answers: { 200: Anything } }),
-    handle(service, ({ param, query }) => {
-      const isIncluded = query.flag('includeDeprecated') ?? false
-      const { showTags = 'none' } = tagsIn(query)
-      query.done()
-      return runtimeBody(theRuntime(param('name'), { latest: 'minor', includeDeprecated: isIncluded }), showTags)
+    described({
+      summary: 'The newest version of a runtime, with all that is known of it',
+      params: ['name'],
+      query: DEPRECATED,
+      answers: { 200: RuntimeSchema },
     }),
+    handle(service, ({ param, query }) => oneVersion(param('name'), '*', query, false)),
   )
   addList(
     app,
@@ -79,13 +88,14 @@ function addRuntimes(app: FastifyInstance, service: Service): void {
       summary: 'The versions of a runtime',
       params: ['name'],
       query: DEPRECATED,
-      answers: { 200: Anything },
+      answers: { 200: RuntimesSchema },
     }),
     handle(service, ({ param, query }) => {
       const isIncluded = query.flag('includeDeprecated') ?? false
       const { showTags = 'none' } = tagsIn(query)
       query.done()
-      return runtimeBody(theRuntime(param('name'), { latest: 'false', includeDeprecated: isIncluded }), showTags)
+      const found = theRuntime(param('name'), { latest: 'false', includeDeprecated: isIncluded })
+      return { runtimes: [runtimeBody(found, showTags)] }
     }),
   )
   app.get(
@@ -94,16 +104,9 @@ function addRuntimes(app: FastifyInstance, service: Service): void {
       summary: 'The newest version of a runtime in a range, with all that is known of it',
       params: ['name', 'range'],
       query: DEPRECATED,
-      answers: { 200: Anything },
+      answers: { 200: RuntimeSchema },
     }),
-    handle(service, ({ param, query }) => {
-      const isIncluded = query.flag('includeDeprecated') ?? true
-      const { showTags = 'none' } = tagsIn(query)
-      query.done()
-      const { runtime, version } = runtimeAt(param('name'), param('range'), isIncluded)
-      const { versions: _others, ...about } = runtimeBody({ ...runtime, shown: [version] }, showTags)
-      return { ...about, ...versionBody(version, version), ...detailsOf(runtime) }
-    }),
+    handle(service, ({ param, query }) => oneVersion(param('name'), param('range'), query, true)),
   )
 }
 
@@ -205,6 +208,16 @@ function schemaOf(id: string): object {
   if (schema === undefined)
     throw new AppError('NOT_FOUND', `No schema '${id.slice(0, 100)}'; there are ${[...SCHEMAS.keys()].join(', ')}`)
   return schema
+}
+
+/** The newest version in a range, wrapped as clients of the platform read it. */
+function oneVersion(name: string, range: string, query: QueryReader, isDeprecatedToo: boolean): object {
+  const isIncluded = query.flag('includeDeprecated') ?? isDeprecatedToo
+  const { showTags = 'none' } = tagsIn(query)
+  query.done()
+  const { runtime, version } = runtimeAt(name, range, isIncluded)
+  const { versions: _others, ...about } = runtimeBody({ ...runtime, shown: [version] }, showTags)
+  return { runtime: { ...about, ...versionBody(version, version), ...detailsOf(runtime) } }
 }
 
 function theRuntime(name: string, query: Pick<RuntimeQuery, 'latest' | 'includeDeprecated'>): ShownRuntime {

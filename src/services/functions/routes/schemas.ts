@@ -95,6 +95,10 @@ export const RuntimesSchema = Type.Object(
   { runtimes: Type.Array(Type.Object({ name: Type.String(), title: Type.String() }, open)) },
   { title: 'Runtimes' },
 )
+export const RuntimeSchema = Type.Object(
+  { runtime: Type.Object({ name: Type.String(), title: Type.String(), version: Type.String() }, open) },
+  { title: 'Runtime' },
+)
 export const LogSchema = Type.Object(
   { lines: Type.Array(Type.Object({ time: Type.String(), level: Type.String(), text: Type.String() })) },
   { title: 'FunctionLog' },

@@ -11,7 +11,7 @@ export interface RuntimeVersion {
   readonly deprecated?: true
 }
 
-type ModelFramework = 'sklearn' | 'xgboost' | 'pytorch' | 'tensorflow'
+type ModelFramework = 'sklearn' | 'xgboost' | 'pytorch' | 'tensorflow' | 'custom'
 
 export interface Runtime {
   readonly name: string
@@ -44,6 +44,7 @@ const NODE_HARNESS = fileURLToPath(
 const SOURCES_OF_NODE_HARNESS = [
   NODE_HARNESS,
   here('./host-fetch.ts'),
+  here('./send-plug.ts'),
   here('../../../core'),
   here('../../../kernel'),
   here('../../../../node_modules/acorn'),
@@ -234,6 +235,7 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
       modelRuntime('xgboost', 'XGBoost', 'model.bst', MODEL_EXAMPLE),
       modelRuntime('pytorch', 'PyTorch', 'model.pt'),
       modelRuntime('tensorflow', 'TensorFlow', 'saved_model.pb'),
+      modelRuntime('custom', 'Python with classes of their own', 'model.dill'),
     ] satisfies readonly Runtime[]
   ).map((runtime) => [runtime.name, runtime]),
 )

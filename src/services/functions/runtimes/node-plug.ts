@@ -1,6 +1,7 @@
 /**
  * A plug in JavaScript inside its process: loads the function's own module, hands it calls as an engine would, and says
- * what it declares. `import { definePlug } from 'reflexarc'` in it means the definePlug of the library.
+ * what it declares. `import { definePlug } from 'reflexarc'` in it means the definePlug of the library. A plug that is
+ * written for the platform runs as it is.
  */
 import { registerHooks } from 'node:module'
 import { definePlug } from '../../../core/plug/define.ts'
@@ -9,14 +10,17 @@ import type { Plug, PlugContext, PlugDefinition } from '../../../core/plug/plug.
 import { AppError } from '../../../kernel/errors.ts'
 import { fetchByHost, type HostSide } from './host-fetch.ts'
 import type { PlugCallParams, PlugDeclaration } from './plug-call.ts'
+import { callSendPlug, isSendPlug, scriptOf, UTILITIES } from './send-plug.ts'
 
 export { AppError, definePlug }
+export { getCacheData, getProperty, getRawData, getResource, getStreamData } from './send-plug.ts'
 
 interface CallSide {
   readonly signal: AbortSignal
 }
 
-const SDK = 'reflexarc'
+/** What a module of a function imports from this one. */
+const OWN: ReadonlySet<string> = new Set(['reflexarc', UTILITIES])
 
 /** Called once by the process. `module`: absolute path of the function's own. */
 export async function start(
@@ -26,11 +30,16 @@ export async function start(
   const own = import.meta.url
   registerHooks({
     resolve: (specifier, context, next) =>
-      specifier === SDK ? { url: own, shortCircuit: true } : next(specifier, context),
+      OWN.has(specifier) ? { url: own, shortCircuit: true } : next(specifier, context),
   })
   Object.assign(process.env, env)
   globalThis.fetch = (input, init) => fetchByHost(host, input, init)
-  const loaded = (await import(module)) as Readonly<Record<string, unknown>>
+  const script = scriptOf(module)
+  const loaded = script === undefined ? ((await import(module)) as Readonly<Record<string, unknown>>) : {}
+  const sending = script ?? loaded['default']
+  if (isSendPlug(sending)) {
+    return (method, params) => (method === 'declare' ? {} : callSendPlug(sending, params as PlugCallParams))
+  }
   const plug = plugOf(loaded)
   // what the library prepares once per node is prepared once per call here: constant properties are not told apart
   return (method, params, call) => {

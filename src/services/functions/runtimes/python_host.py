@@ -73,6 +73,9 @@ class Client:
 def enter(argument):
     """To be called first: the function finds its files, its packages and its environment."""
     folder = os.path.dirname(argument["module"])
+    # one thread for each process: functions share the machine, and each thread reserves memory
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
+        os.environ.setdefault(name, "1")
     os.chdir(folder)
     os.environ.update(argument.get("env") or {})
     sys.path[:0] = [folder, os.path.join(folder, "python_modules")]

@@ -137,6 +137,16 @@ class Sklearn:
             raise
 
 
+EARLY_STOPPED = (
+    "it was trained with early stopping: best_iteration is %s, and predictions use all rounds, as Booster.predict does; "
+    "save booster[:%s] for those up to the best"
+)
+
+
+class AboutVersion(UserWarning):
+    """For the owner of the model, as what libraries warn of versions."""
+
+
 class Xgboost:
     def __init__(self, file):
         import xgboost
@@ -146,6 +156,9 @@ class Xgboost:
         self.model.load_model(file)
         self.names = self.model.feature_names or []
         self.matrix = xgboost.DMatrix
+        best = self.model.attr("best_iteration")
+        if best is not None and self.model.num_boosted_rounds() > int(best) + 1:
+            warnings.warn(EARLY_STOPPED % (best, int(best) + 1), AboutVersion)
 
     def signatures(self):
         return [{"operation": "predict", "inputs": [{"type": "number", "shape": [self.model.num_features()]}]}]
@@ -167,7 +180,10 @@ class Xgboost:
         for name in instance:
             if name not in self.names:
                 raise Wrong(index, "has %s, which is no feature of the model (it has %s)" % (name, ", ".join(self.names)))
-        return [instance.get(name) for name in self.names]
+        lacking = [name for name in self.names if name not in instance]
+        if lacking:
+            raise Wrong(index, "has no %s; send null where a value is missing" % ", ".join(lacking[:20]))
+        return [instance[name] for name in self.names]
 
 
 class Torch:
@@ -381,4 +397,36 @@ def has_text(value):
     return any(map(has_text, value)) if isinstance(value, list) else isinstance(value, (str, dict)) or value is None
 
 
-KINDS = {"sklearn": Sklearn, "xgboost": Xgboost, "pytorch": Torch, "tensorflow": TensorFlow}
+class Custom:
+    """An object with classes of its own: they come with it, or are modules in lib/."""
+
+    def __init__(self, file):
+        import dill
+
+        self.version = dill.__version__
+        lib = os.path.join(os.path.dirname(file), "lib")
+        wheels = [name for name in os.listdir(lib) if name.endswith(".whl")] if os.path.isdir(lib) else []
+        sys.path[:0] = [lib, *(os.path.join(lib, name) for name in wheels)]
+        with open(file, "rb") as content:
+            self.model = dill.load(content)
+        self.predict = getattr(self.model, "predict", self.model)
+        if not callable(self.predict):
+            raise TypeError("%s has no method predict, and cannot be called" % type(self.model).__name__)
+
+    def signatures(self):
+        count = getattr(self.model, "n_features_in_", None)
+        return [{"operation": "predict", "inputs": [{"type": "number", "shape": [count]}] if isinstance(count, int) else []}]
+
+    def call(self, params):
+        import numpy
+
+        instances = params["instances"]
+        is_named = any(isinstance(one, dict) for one in instances)
+        try:
+            rows = instances if is_named else numpy.array(instances)
+        except ValueError as error:
+            raise Wrong(None, "the instances have several shapes; send lists of one length") from error
+        return plain(self.predict(rows), len(instances))
+
+
+KINDS = {"sklearn": Sklearn, "xgboost": Xgboost, "pytorch": Torch, "tensorflow": TensorFlow, "custom": Custom}

@@ -62,7 +62,7 @@ export function pythonDriver(options: PythonDriverOptions): ModelDriver {
     refuses: async ({ framework, remote }) => {
       if (remote !== undefined || !FRAMEWORKS.includes(framework)) return 'it runs models of other frameworks'
       if ((await runtimes.of(framework)) === undefined) {
-        return `no runtime of Python with ${framework} is there; reflexarc models runtime add ${framework} makes one`
+        return `no runtime of Python with ${framework} is there; make one by: reflexarc models runtime add ${framework}`
       }
       const isThere = (await openPool())?.runs('python') === true
       return isThere ? undefined : 'this host runs no programs in Python; /health says why'

@@ -23,6 +23,7 @@ const PACKAGES: Readonly<Record<Framework, readonly string[]>> = {
   xgboost: ['xgboost', 'xgboost-cpu'],
   pytorch: ['torch'],
   tensorflow: ['tensorflow', 'tensorflow-cpu'],
+  custom: ['dill'],
 }
 
 const TELL = `import importlib.metadata as metadata, json, os, sys

@@ -3,7 +3,7 @@ import { Type, type TSchema } from 'typebox'
 import { FRAMEWORKS, OPERATIONS, REMOTE_PROTOCOLS } from '../contract.ts'
 
 const Text = Type.String()
-const FrameworkName = Type.Enum([...FRAMEWORKS, 'custom'])
+const FrameworkName = Type.Enum([...FRAMEWORKS])
 const Operation = Type.Enum([...OPERATIONS])
 
 export const ErrorSchema = Type.Object(
@@ -47,7 +47,17 @@ export const ModelSchema = Type.Object(
 )
 export const ModelsSchema = Type.Object({ available_models: Type.Array(ModelSchema) }, { title: 'HostedModels' })
 export const ChangedModelSchema = Type.Object(
-  { message: Text, name: Text, framework: FrameworkName, description: Text, version: Text },
+  {
+    message: Text,
+    name: Text,
+    framework: FrameworkName,
+    description: Text,
+    version: Text,
+    ready: Type.Optional(
+      Type.Boolean({ description: 'of an upload: false while it is loaded, and when nothing runs it' }),
+    ),
+    failure: Type.Optional(Type.String({ description: 'why it will not be ready' })),
+  },
   { title: 'ChangedModel' },
 )
 const File = Type.Unsafe<Uint8Array>({ type: 'string', format: 'binary', description: 'a zip with the model' })
@@ -137,6 +147,6 @@ export const FrameworkSchema = Type.Object(
     default_runtime: Type.Optional(Runtime),
     runtimes: Type.Array(Runtime),
   },
-  { title: 'ModelFramework' },
+  { title: 'Framework' },
 )
-export const FrameworksSchema = Type.Object({ frameworks: Type.Array(FrameworkSchema) }, { title: 'ModelFrameworks' })
+export const FrameworksSchema = Type.Object({ frameworks: Type.Array(FrameworkSchema) }, { title: 'Frameworks' })

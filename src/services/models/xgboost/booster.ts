@@ -16,6 +16,8 @@ export interface Booster {
   readonly model: TreeModel | LinearModel
   /** of the library that wrote it, as far as it says so */
   readonly version?: string
+  /** counted from 0: the round at which early stopping found it best, when others follow */
+  readonly bestIteration?: number
 }
 
 export interface TreeModel {

@@ -29,8 +29,22 @@ export function readDocument(document: unknown): Booster {
     // 3.2 does not add the base scores of several classes to a linear model
     margins: model.kind === 'linear' && groups > 1 && major(version) >= 3 ? new Float32Array(groups) : margins,
     model,
+    ...bestIterationOf(learner, model),
     ...(Array.isArray(version) && { version: version.join('.') }),
   }
+}
+
+/** Of a booster that has rounds behind its best. */
+function bestIterationOf(learner: unknown, model: Booster['model']): Pick<Booster, 'bestIteration'> {
+  const best = Number(ownValue(ownValue(learner, 'attributes'), 'best_iteration') ?? Number.NaN)
+  if (!Number.isSafeInteger(best) || best < 0 || model.kind === 'linear') return {}
+  const { length: trees } = model.trees
+  const gradient = ownValue(learner, 'gradient_booster')
+  const own = ownValue(ownValue(gradient, 'gbtree') ?? gradient, 'model')
+  const starts = ownValue(own, 'iteration_indptr')
+  // an older file does not tell where rounds begin: each has one tree at least
+  const rounds = Array.isArray(starts) ? starts.length - 1 : trees
+  return rounds > best + 1 ? { bestIteration: best } : {}
 }
 
 function major(version: unknown): number {

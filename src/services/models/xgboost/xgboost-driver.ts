@@ -62,7 +62,7 @@ function jsonOf(bytes: Uint8Array): unknown {
 }
 
 function openBooster(booster: Booster, breathe: () => Promise<void>): OpenModel {
-  const { featureNames, features, model, version, objective, groups } = booster
+  const { featureNames, features, model, version, objective, groups, bestIteration } = booster
   const columns = new Map(featureNames.map((name, at) => [name, at]))
   const signature: Signature = { operation: 'predict', inputs: [{ type: 'number', shape: [features] }] }
   const walked = model.kind === 'linear' ? features * groups : model.trees.length * 8
@@ -70,7 +70,7 @@ function openBooster(booster: Booster, breathe: () => Promise<void>): OpenModel 
   return {
     signatures: [signature],
     ...(version !== undefined && { frameworkVersion: version }),
-    warnings: [],
+    warnings: bestIteration === undefined ? [] : [earlyStopped(bestIteration)],
     call: async ({ instances }: ModelCall) => {
       const rows = rowsOf(instances, features, columns)
       const values: Json[] = []
@@ -82,6 +82,12 @@ function openBooster(booster: Booster, breathe: () => Promise<void>): OpenModel 
     },
     close: () => Promise.resolve(),
   }
+}
+
+/** `Booster.predict` of the library uses all rounds too; its wrapper for scikit-learn does not. */
+function earlyStopped(best: number): string {
+  const rounds = `best_iteration is ${best}, and predictions use all rounds, as Booster.predict does`
+  return `it was trained with early stopping: ${rounds}; save booster[:${best + 1}] for those up to the best`
 }
 
 /** JSON has no infinities. */
@@ -151,6 +157,11 @@ function namedRow(
       const known = [...columns.keys()].slice(0, 20).join(', ')
       issues.wrong(`${path}/${name}`, 'is no feature of the model', `it has ${known}${columns.size > 20 ? ' ...' : ''}`)
     } else row[at] = numberOf(value, `${path}/${name}`, issues)
+  }
+  const lacking = [...columns.keys()].filter((name) => !Object.hasOwn(instance, name))
+  if (lacking.length > 0) {
+    const names = lacking.slice(0, 20).join(', ')
+    issues.wrong(path, `has no ${names}${lacking.length > 20 ? ' ...' : ''}`, 'send null where a value is missing')
   }
   return row
 }

@@ -94,18 +94,20 @@ export class Checkpoints {
   readonly unstored = new Map<string, string>()
   /** a round is tried four times a second in an outage */
   readonly #log: SparingLog
+  /** an actuator may fail with each message */
+  readonly #failed: SparingLog
   readonly #logTimers = new Subscription()
 
   constructor(dependencies: CheckpointDependencies, mark: Mark | undefined) {
     this.#dependencies = dependencies
-    this.#log = new SparingLog({
-      write: (message, details) => dependencies.logger?.error(message, details),
-      after: (ms, work) => {
-        const timer = dependencies.scheduler.schedule(work, ms)
-        this.#logTimers.add(timer)
-        return () => timer.unsubscribe()
-      },
-    })
+    const { logger, scheduler } = dependencies
+    const after = (ms: number, work: () => void): (() => void) => {
+      const timer = scheduler.schedule(work, ms)
+      this.#logTimers.add(timer)
+      return () => timer.unsubscribe()
+    }
+    this.#log = new SparingLog({ write: (message, details) => logger?.error(message, details), after })
+    this.#failed = new SparingLog({ write: (message, details) => logger?.warn(message, details), after })
     this.#mark = mark ?? { position: 0, time: 0, later: [] }
   }
 
@@ -322,7 +324,10 @@ export class Checkpoints {
   }
 
   #stored(slice: Slice): void {
-    slice.stored()
+    for (const { task, node, plug, attempts, status, error } of slice.stored()) {
+      if (status !== 'dead') continue
+      this.#failed.tell('a delivery failed', `${task}/${node}`, { task, node, plug, attempts, reason: error })
+    }
     for (const { id, parts, oldest } of slice.states) {
       if (parts > 0) this.#cut.set(id, parts)
       else this.#cut.delete(id)
@@ -377,10 +382,11 @@ class Slice {
     for (const one of list) this.writes.push(deliveries.putting(deliveryId(id, one.number), one))
   }
 
-  /** It is durable: what it had is not fresh any more. */
-  stored(): void {
-    for (const { list, count } of this.#deliveries) list.splice(0, count)
+  /** It is durable: the deliveries that it had are not fresh any more. Returns them. */
+  stored(): readonly DeliveryRecord[] {
+    const stored = this.#deliveries.flatMap(({ list, count }) => list.splice(0, count))
     const { fresh } = this.#dependencies.deterministic.ledger
     for (const id of this.ids) if (fresh.get(id)?.length === 0) fresh.delete(id)
+    return stored
   }
 }

@@ -9,11 +9,12 @@ import { driverSuite } from '../../../contracts/models/driver-suite.ts'
 import { until } from '../../../support/until.ts'
 import { fixtureOf, installedRuntime, packageOf, testDriver, type TestDriver } from './frameworks.ts'
 
-const [sklearn, xgboost, pytorch, tensorflow] = await Promise.all([
+const [sklearn, xgboost, pytorch, tensorflow, custom] = await Promise.all([
   installedRuntime('sklearn'),
   installedRuntime('xgboost'),
   installedRuntime('pytorch'),
   installedRuntime('tensorflow'),
+  installedRuntime('custom'),
 ])
 const tests: TestDriver[] = []
 const opened = async (): Promise<TestDriver['driver']> => {
@@ -47,9 +48,10 @@ const WRONG = {
     [{ heat: ['x'], load: [1] }, /\/instances\/\d <- has \['x'\] for heat, which wants float32/],
     [[1, 2], /\/instances\/\d <- is \[1, 2\]; send an object of heat, load/],
   ],
+  custom: [[[1, 2], /the instances have several shapes; send lists of one length/]],
 } as const
 
-for (const [framework, runtime] of Object.entries({ sklearn, xgboost, pytorch, tensorflow })) {
+for (const [framework, runtime] of Object.entries({ sklearn, xgboost, pytorch, tensorflow, custom })) {
   if (runtime === undefined) continue
   const { model, record } = fixtureOf(framework as keyof typeof WRONG)
   driverSuite(`python with ${framework}`, {

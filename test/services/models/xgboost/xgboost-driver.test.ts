@@ -31,8 +31,19 @@ driverSuite('xgboost', {
     [[1, 2], /\/instances\/1 <- has 2 values \(send 4/],
     [[1, 2, 3, 'x'], /\/instances\/1\/3 <- is "x"/],
     [{ e: 1 }, /\/instances\/1\/e <- is no feature of the model \(it has a, b, c, d\)/],
+    [{ a: 1, b: null, d: 2 }, /\/instances\/1 <- has no c \(send null where a value is missing/],
     [7, /\/instances\/1 <- is 7/],
   ],
+})
+
+it.each([
+  [0, /best_iteration is 0, .* use all rounds, .*save booster\[:1\]/],
+  [1_000, undefined],
+])('warns of early stopping at round %i where rounds follow', async (best, warning) => {
+  const { learner, ...rest } = golden.json as { learner: object }
+  const stopped = { ...rest, learner: { ...learner, attributes: { best_iteration: String(best) } } }
+  const model = await xgboostDriver({ breathe: () => Promise.resolve() }).open(packageOf(stopped))
+  expect(model.warnings).toEqual(warning === undefined ? [] : [expect.stringMatching(warning)])
 })
 
 it('gives others their turn in a long call', async () => {

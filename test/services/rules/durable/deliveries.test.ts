@@ -248,6 +248,27 @@ describe('a call that waited', () => {
     await life.close()
   })
 
+  it('and fails is one line of the log, and those that follow soon are counted', async () => {
+    const lines: [string, object][] = []
+    const printer = definePlug({
+      name: 'send',
+      version: '1.0.0',
+      kind: 'actuator',
+      execute: () => Promise.reject(new Error('no paper')),
+    })
+    const plugs = [...sends().plugs.filter(({ name }) => name !== 'send'), printer]
+    const life = new Ground().open({ plugs, checkpointMs: 250, told: (...line) => void lines.push(line) })
+    const failed = { task: 'a', node: 'send', plug: 'send:1.0.0', attempts: 1, reason: 'no paper' }
+    await life.begin(taskOf(ruleOf()))
+    await life.send('b', { level: 11 })
+    await life.to(1_000)
+    expect(lines).toEqual([['a delivery failed', failed]])
+    for (const level of [12, 13, 14]) await life.send('b', { level })
+    await life.to(20_000)
+    expect(lines.slice(1)).toEqual([['a delivery failed', { ...failed, times: 3 }]])
+    await life.close()
+  })
+
   it('and was dropped, because too many did, says so', async () => {
     const life = await waited(sends().plugs, [11, 12, 13], 1)
     const deliveries = await deliveriesOf(life)
