@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../../kernel/json.ts'
 import type { ColumnHead, DataSet, RowSet } from '../contract.ts'
 import type { Pauses } from '../execution/pauses.ts'
 import { numberList } from '../execution/row-batch.ts'
+import { headersOf } from './headers.ts'
 import { isoTexts } from './iso-text.ts'
 import { levelNames, levelsOf, rollUp, type Levels } from './levels.ts'
 import { objectsOf } from './objects.ts'
@@ -23,6 +24,7 @@ export async function layOut(layout: Layout, pauses: Pauses): Promise<DataSet> {
   const { rowKey = 'data', columnKey = options.headerArray === 'row' ? 'columns' : 'rows' } = options
   return {
     [columnKey]: heads,
+    column_names: [...(options.headerArray === 'row' ? index.map(([name]) => name) : []), ...headersOf(columns)],
     [rowKey]: data,
     data_axis: options.dataAxis ?? 'column',
     attributes: { ...ROLE, ...common },
