@@ -22,9 +22,10 @@ export async function layOut(layout: Layout, pauses: Pauses): Promise<DataSet> {
   const heads = options.headerArray === 'row' ? headsInRow(index, levels) : headsInColumn(layout, index, levels)
   const data = options.dataAxis === 'row' ? seriesOf(layout, index, levels) : await rowsOf(layout, index, pauses)
   const { rowKey = 'data', columnKey = options.headerArray === 'row' ? 'columns' : 'rows' } = options
+  const names = [...(options.headerArray === 'row' ? index.map(([name]) => name) : []), ...headersOf(columns)]
   return {
     [columnKey]: heads,
-    column_names: [...(options.headerArray === 'row' ? index.map(([name]) => name) : []), ...headersOf(columns)],
+    ['column_names' as string]: names,
     [rowKey]: data,
     data_axis: options.dataAxis ?? 'column',
     attributes: { ...ROLE, ...common },
