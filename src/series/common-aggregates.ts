@@ -22,6 +22,16 @@ export function finite(value: number | null): number | null {
   return value !== null && Number.isFinite(value) ? value : null
 }
 
+/** At place f (n - 1), between neighbours by the line through both: type 7 of statistics, as pandas has it. */
+export function percentileOf(ranks: SortedRuns, fraction: number): number | null {
+  const { size } = ranks
+  if (size === 0) return null
+  const place = fraction * (size - 1)
+  const below = Math.floor(place)
+  const low = ranks.at(below)
+  return below + 1 < size ? low + (place - below) * (ranks.at(below + 1) - low) : low
+}
+
 function medianOf(ranks: SortedRuns): number | null {
   const { size } = ranks
   if (size === 0) return null

@@ -38,15 +38,19 @@ export function buildWhy(firing: Firing): Why {
       })
     }
   }
-  const steps = whySteps(firing.via)
-  return {
+  const why = {
     input: summary(firing.origin),
     trigger: whyTrigger(firing),
     ...(firing.also.length > 0 && { also: firing.also.map(whyTrigger) }),
     sensors,
     gates,
-    ...(steps.length > 0 && { via: steps }),
   }
+  return firing.via === null ? why : withVia(why, firing.via)
+}
+
+/** A chain of triggers has as many steps as it is long, at each of its firings: they are made for who reads them. */
+function withVia(why: Why, link: Link): Why {
+  return Object.defineProperty(why, 'via', { enumerable: true, get: () => stepsTo(link) })
 }
 
 function whyTrigger({ trigger: { source, destination }, matched, from, to }: Holding): WhyTrigger {
@@ -75,12 +79,27 @@ function carriedTimes(carried: Readonly<Record<string, number>>): NonNullable<Wh
   return Object.fromEntries(Object.entries(carried).map(([name, time]) => [name, { time }]))
 }
 
-function whySteps(via: Link | null): readonly WhyStep[] {
+/** Firings of one chain share its steps. */
+const STEPS = new WeakMap<Link, WhyStep>()
+const CHAINS = new WeakMap<Link, readonly WhyStep[]>()
+
+function stepsTo(last: Link): readonly WhyStep[] {
+  const known = CHAINS.get(last)
+  if (known !== undefined) return known
   const steps: WhyStep[] = []
-  for (let link = via; link; link = link.earlier) {
-    steps.push({ source: link.trigger.source.label, destination: link.trigger.destination.label, time: link.time })
+  for (let link: Link | null = last; link; link = link.earlier) steps.push(stepOf(link))
+  steps.reverse()
+  CHAINS.set(last, steps)
+  return steps
+}
+
+function stepOf(link: Link): WhyStep {
+  let step = STEPS.get(link)
+  if (step === undefined) {
+    const { source, destination } = link.trigger
+    STEPS.set(link, (step = { source: source.label, destination: destination.label, time: link.time }))
   }
-  return steps.reverse()
+  return step
 }
 
 /** An origin as events show it. */

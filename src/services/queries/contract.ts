@@ -92,6 +92,8 @@ export interface RowSet {
   readonly columns?: readonly ColumnHead[]
   /** with `header_array=column`: the names of what stands before the values of each row, then the times */
   readonly rows?: readonly Json[]
+  /** of the columns, or of the rows with `header_array=column`: a series has its `name`, or `resource/metric/aggregation` as in CSV */
+  readonly column_names: readonly string[]
   readonly data: readonly (readonly Json[])[]
   readonly data_axis: 'column' | 'row'
   readonly attributes: JsonObject

@@ -76,6 +76,10 @@ describe('the why of a firing', () => {
       { source: 'b', destination: 'c', time: 300 },
     ])
     expect(why?.input).toMatchObject({ kind: 'data', time: 0 })
+    expect(Object.keys(why ?? {}).at(-1)).toBe('via')
+    // each step is made once, however long the chain becomes behind it
+    expect(why?.via?.[0]).toBe(t.firings().at(-2)?.why?.via?.[0])
+    expect(why?.via).toBe(why?.via)
   })
 
   it.each<[string, (t: Awaited<ReturnType<typeof live>>) => void, object]>([

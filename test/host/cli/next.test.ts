@@ -35,6 +35,13 @@ Down from 2026-03-28T00:00:00 to 2026-03-31T00:00:00 (2 d 23 h)
     expect((await cli([...nightly, ...options])).stdout).toContain(text)
   })
 
+  it('warns of a unix cron with both day fields', async () => {
+    const { stdout } = await cli(['next', '0 9 13 * 5', '--from', '2026-03-01', '-n', '1'])
+    expect(stdout).toContain(
+      'WARNING day-of-month "13" and day-of-week "5" are both given: it runs on days that fit either',
+    )
+  })
+
   it('names the days that touch no run, in order with those that do', async () => {
     const once = 'DTSTART;TZID=Europe/Brussels:20260301T023000\\nRRULE:FREQ=DAILY;UNTIL=20260930'
     const { stdout } = await cli(['next', once, '--from', '2026-03-01', '-n', '1'])

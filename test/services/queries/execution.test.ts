@@ -68,6 +68,7 @@ describe('a query', () => {
           { resource: 'A', metric: 't', aggregation: 'max' },
           { resource: 'A', metric: 'h', aggregation: 'mean' },
         ],
+        column_names: ['timestamp', 'A/t/max', 'A/h/mean'],
         data: [
           [JUNE, 12.67, 80],
           [JUNE + HOUR, 5, null],

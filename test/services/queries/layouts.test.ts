@@ -32,6 +32,7 @@ const HEADS = [
 const SPEC = { from: AT, until: NEXT + 8 * HOUR, window: 'PT16H', freq: 'PT8H' }
 const ISO = ['2024-06-10T00:00:00+00:00', '2024-06-10T08:00:00+00:00']
 const INPUT = { role: 'input' }
+const NAMES = ['A/t/max', 'A/h/mean']
 const ROWS = { data_axis: 'column', attributes: INPUT }
 
 async function setOf(queries: Bench, render: unknown, query: object = { ...GROUPED, data: TWO }): Promise<DataSet> {
@@ -45,6 +46,7 @@ describe('a layout', () => {
       undefined,
       {
         columns: ['timestamp', ...HEADS],
+        column_names: ['timestamp', ...NAMES],
         data: [
           [AT, 12.67, 80],
           [NEXT, null, 70],
@@ -57,6 +59,7 @@ describe('a layout', () => {
       'COMPACT',
       {
         columns: ['timestamp', ...HEADS],
+        column_names: ['timestamp', ...NAMES],
         data: [
           [AT, 12.67, 80],
           [NEXT, null, 70],
@@ -68,6 +71,7 @@ describe('a layout', () => {
       'HEADER_ROW',
       {
         columns: ['timestamp', 'timestamp_iso', ...HEADS],
+        column_names: ['timestamp', 'timestamp_iso', ...NAMES],
         data: [
           [AT, ISO[0], 12.67, 80],
           [NEXT, ISO[1], null, 70],
@@ -79,6 +83,7 @@ describe('a layout', () => {
       'RENDER_MODE_SERIES',
       {
         columns: ['timestamp', { metric: 't', aggregation: 'max' }, { metric: 'h', aggregation: 'mean' }],
+        column_names: ['timestamp', ...NAMES],
         data: [
           [AT, NEXT],
           [12.67, null],
@@ -99,6 +104,7 @@ describe('a layout', () => {
           { timestamp: AT, timestamp_iso: ISO[0] },
           { timestamp: NEXT, timestamp_iso: ISO[1] },
         ],
+        column_names: NAMES,
         data: [
           ['A', 't', 'max', 12.67, null],
           ['A', 'h', 'mean', 80, 70],
@@ -192,6 +198,7 @@ describe('a layout', () => {
       { mode: 'COMPACT', row_key: 'rows', column_key: 'heads', roll_up: true },
       {
         heads: ['timestamp', { metric: 't', aggregation: 'max' }, { metric: 'h', aggregation: 'mean' }],
+        column_names: ['timestamp', ...NAMES],
         rows: [
           [AT, 12.67, 80],
           [NEXT, null, 70],
@@ -200,7 +207,7 @@ describe('a layout', () => {
         attributes: { role: 'input', resource: 'A' },
       },
     ],
-  ])('%j is as it was captured', async (render, expected) => {
+  ])('%j is as it was captured, with the names of its columns', async (render, expected) => {
     await using queries = await filled()
     expect(await setOf(queries, render)).toEqual(expected)
   })

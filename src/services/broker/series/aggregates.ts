@@ -1,7 +1,6 @@
 /** What a group of samples comes to. Numeric aggregates pass over texts and truth values. */
-import { COMMON_AGGREGATES, finite, type AggregateDefinition } from '../../../series/common-aggregates.ts'
+import { COMMON_AGGREGATES, finite, percentileOf, type AggregateDefinition } from '../../../series/common-aggregates.ts'
 import type { Aggregate } from '../../../series/group-values.ts'
-import type { SortedRuns } from '../../../series/sorted-runs.ts'
 
 const DEFINITIONS: ReadonlyMap<string, AggregateDefinition> = new Map<string, AggregateDefinition>([
   ...COMMON_AGGREGATES,
@@ -24,16 +23,4 @@ function percentile(name: string): AggregateDefinition | undefined {
   const share = text === undefined || text === '' ? 0 : Number(text)
   if (!(share > 0 && share <= 1)) return undefined
   return { needs: 'ranks', of: ({ ranks }) => finite(percentileOf(ranks, share)) }
-}
-
-/** At place q (n + 1), between neighbours by the line through both: what statistics call type 6. */
-function percentileOf(ranks: SortedRuns, share: number): number | null {
-  const { size } = ranks
-  if (size === 0) return null
-  const place = share * (size + 1)
-  if (place < 1) return ranks.at(0)
-  if (place >= size) return ranks.at(size - 1)
-  const whole = Math.floor(place)
-  const below = ranks.at(whole - 1)
-  return below + (place - whole) * (ranks.at(whole) - below)
 }

@@ -1,7 +1,6 @@
 /** What the samples of a bucket come to, as pandas reckons it: numeric aggregations pass over texts and truth values. */
-import { COMMON_AGGREGATES, finite, type AggregateDefinition } from '../../../series/common-aggregates.ts'
+import { COMMON_AGGREGATES, finite, percentileOf, type AggregateDefinition } from '../../../series/common-aggregates.ts'
 import type { Aggregate } from '../../../series/group-values.ts'
-import type { SortedRuns } from '../../../series/sorted-runs.ts'
 
 const DEFINITIONS: ReadonlyMap<string, AggregateDefinition> = new Map<string, AggregateDefinition>([
   ...COMMON_AGGREGATES,
@@ -29,14 +28,4 @@ export function aggregationOf(name: string): Aggregate {
   if (definition !== undefined) return { name, ...definition }
   const fraction = Number(name.slice(name.indexOf('(') + 1, -1))
   return { name, needs: 'ranks', of: ({ ranks }) => finite(percentileOf(ranks, fraction)) }
-}
-
-/** At place f (n - 1), between neighbours by the line through both: what statistics call type 7. */
-function percentileOf(ranks: SortedRuns, fraction: number): number | null {
-  const { size } = ranks
-  if (size === 0) return null
-  const place = fraction * (size - 1)
-  const below = Math.floor(place)
-  const low = ranks.at(below)
-  return below + 1 < size ? low + (place - below) * (ranks.at(below + 1) - low) : low
 }

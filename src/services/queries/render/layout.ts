@@ -3,6 +3,7 @@ import type { Json, JsonObject } from '../../../kernel/json.ts'
 import type { ColumnHead, DataSet, RowSet } from '../contract.ts'
 import type { Pauses } from '../execution/pauses.ts'
 import { numberList } from '../execution/row-batch.ts'
+import { headersOf } from './headers.ts'
 import { isoTexts } from './iso-text.ts'
 import { levelNames, levelsOf, rollUp, type Levels } from './levels.ts'
 import { objectsOf } from './objects.ts'
@@ -21,8 +22,10 @@ export async function layOut(layout: Layout, pauses: Pauses): Promise<DataSet> {
   const heads = options.headerArray === 'row' ? headsInRow(index, levels) : headsInColumn(layout, index, levels)
   const data = options.dataAxis === 'row' ? seriesOf(layout, index, levels) : await rowsOf(layout, index, pauses)
   const { rowKey = 'data', columnKey = options.headerArray === 'row' ? 'columns' : 'rows' } = options
+  const names = [...(options.headerArray === 'row' ? index.map(([name]) => name) : []), ...headersOf(columns)]
   return {
     [columnKey]: heads,
+    ['column_names' as string]: names,
     [rowKey]: data,
     data_axis: options.dataAxis ?? 'column',
     attributes: { ...ROLE, ...common },

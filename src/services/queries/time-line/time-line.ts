@@ -3,6 +3,7 @@
  *
  * TIMELINE-1 with a frequency, both ends lie on its grid, and the range is a whole number of buckets, at least one
  * TIMELINE-2 what was resolved, asked again with its ends as `from` and `until`, resolves to itself
+ * TIMELINE-3 `periods` is the number of buckets, unless `align.shift` says where the ends of the range go
  */
 import type { Issues } from '../../../kernel/issues.ts'
 import { MAX_TIME } from '../../../series/times.ts'
@@ -143,9 +144,11 @@ function originOf(at: Align['at'], { from }: Given, ends: Ends): number {
 
 function onGrid(grid: Grid, ends: Ends, given: Given, issues: Issues): Omit<TimeLine, 'zone'> | undefined {
   const shift = given.align.shift ?? usualShift(given)
-  const first = shift === 'forward' ? firstFrom(grid, ends.from) : grid.numberOf(ends.from)
   const behind = shift === 'backward' ? grid.numberOf(ends.until) : firstFrom(grid, ends.until)
-  const count = Math.max(behind - first, 1)
+  const counted = given.align.shift === undefined ? given.periods : undefined
+  const begin = shift === 'forward' ? firstFrom(grid, ends.from) : grid.numberOf(ends.from)
+  const first = counted !== undefined && given.from === undefined ? behind - counted : begin
+  const count = counted ?? Math.max(behind - first, 1)
   const most = grid.width === undefined ? MAX_PERIODS : MAX_BUCKETS
   if (count > most) {
     const text = `${grid.text} makes ${count} buckets of the range, and ${most} is the most`

@@ -40,7 +40,7 @@ function naive(group: readonly SampleValue[], share: number): readonly (SampleVa
   const mean = sum / n
   const squares = numbers.reduce((total, value) => total + (value - mean) ** 2, 0)
   const at = (rank: number): number => sorted[rank - 1] ?? Number.NaN
-  const place = share * (n + 1)
+  const place = 1 + share * (n - 1)
   const whole = Math.floor(place)
   const between = (): number => at(whole) + (place - whole) * (at(whole + 1) - at(whole))
   return [
@@ -55,7 +55,7 @@ function naive(group: readonly SampleValue[], share: number): readonly (SampleVa
     group[0] ?? null,
     group.at(-1) ?? null,
     of(n === 1 ? 0 : Math.sqrt(squares / (n - 1))),
-    of(place < 1 ? at(1) : place >= n ? at(n) : between()),
+    of(place >= n ? at(n) : between()),
   ]
 }
 

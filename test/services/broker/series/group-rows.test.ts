@@ -118,12 +118,12 @@ describe('an aggregate of one group', () => {
     ['first', 4],
     ['last', 'end'],
     ['std', Math.sqrt(13)],
-    ['percentile(0.25)', 2],
+    ['percentile(0.25)', 3],
     ['percentile(0.5)', 4],
-    ['percentile(0.75)', 9],
-    ['percentile(.625)', 6.5],
+    ['percentile(0.75)', 6.5],
+    ['percentile(.625)', 5.25],
     ['percentile(1)', 9],
-    ['percentile(0.01)', 2],
+    ['percentile(0.01)', 2.04],
     ['diff', 5],
   ])('%s', async (aggregate, value) => {
     const rows = await rowsOf(await shelf(MIXED), { from: 0, until: 10, grouping: '1s', aggregate })

@@ -1,4 +1,4 @@
-// Holds TIMELINE-1, TIMELINE-2
+// Holds TIMELINE-1, TIMELINE-2, TIMELINE-3
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Issues } from '../../../../src/kernel/issues.ts'
@@ -159,6 +159,43 @@ const EXAMPLES: readonly (readonly [
     undefined,
     undefined,
   ],
+  [
+    'both ends and periods, as many as asked for',
+    { from: '2020-09-08T09:10:00Z', until: '2020-09-08T14:10:00Z', periods: 5 },
+    iso('2020-09-08T09:00Z'),
+    iso('2020-09-08T14:00Z'),
+    'PT5H',
+    'PT1H',
+    5,
+  ],
+  [
+    'both ends and periods, from the first of them',
+    { from: '2020-09-08T09:10:00Z', until: '2020-09-08T14:10:00Z', periods: 5, align: { at: 'from' } },
+    iso('2020-09-08T09:10Z'),
+    iso('2020-09-08T14:10Z'),
+    'PT5H',
+    'PT1H',
+    5,
+  ],
+  ['periods that no whole milliseconds make', { from: 2, until: 12, periods: 3 }, 0, 9, 'PT0.009S', 'PT0.003S', 3],
+  [
+    'periods of a window before an end',
+    { window: 'PT10S', until: 13_331, periods: 3 },
+    0,
+    9_999,
+    'PT9.999S',
+    'PT3.333S',
+    3,
+  ],
+  [
+    'both ends and periods, with all of the range',
+    { from: 2, until: 12, periods: 3, align: { shift: 'wrap' } },
+    0,
+    12,
+    'PT0.012S',
+    'PT0.003S',
+    4,
+  ],
 ]
 
 describe('the time line', () => {
@@ -202,6 +239,7 @@ describe('the time line', () => {
         expect(windowSpecOf(resolved(again).line ?? expect.fail('no line'))).toEqual(windowSpecOf(line))
         const { grid } = line
         if (grid === undefined) return
+        if (query.periods !== undefined && query.align?.shift === undefined) expect(grid.count).toBe(query.periods)
         expect(until - from).toBe(grid.count * (grid.grid.width ?? 0))
         if (at === 'grid') expect([from % (grid.grid.width ?? 1), until % (grid.grid.width ?? 1)]).toEqual([0, 0])
       }),
