@@ -100,12 +100,17 @@ export function setTokenKey(folder: string, key: Uint8Array): void {
 export function secretKey(folder: string, name: string, loss: string): Uint8Array {
   const path = join(folder, name)
   try {
-    const found = readIfThere(path) ?? makeKey(folder, path)
-    const key = Buffer.from(found.trim(), 'base64url')
-    if (key.length >= KEY_BYTES) return key
+    if (!existsSync(path)) makeKey(folder, path)
+    return readKey(path, loss)
   } catch (error) {
-    throw unusable(folder, error)
+    throw error instanceof AppError ? error : unusable(folder, error)
   }
+}
+
+/** `STORE` when the file is not a key. */
+export function readKey(path: string, loss: string): Uint8Array {
+  const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url')
+  if (key.length >= KEY_BYTES) return key
   throw new AppError('STORE', `${path} is not a key; take it away and a new one is made (${loss})`)
 }
 
@@ -114,7 +119,7 @@ export function randomKey(): Uint8Array {
 }
 
 /** Whoever comes first makes it, and never half of it: the name appears only when the bytes are there. */
-function makeKey(folder: string, path: string): string {
+function makeKey(folder: string, path: string): void {
   const drafts = mkdtempSync(join(folder, '.key-'))
   try {
     const draft = join(drafts, 'token.key')
@@ -124,16 +129,6 @@ function makeKey(folder: string, path: string): string {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
     rmSync(drafts, { recursive: true, force: true })
-  }
-  return readFileSync(path, 'utf8')
-}
-
-function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
   }
 }
 
