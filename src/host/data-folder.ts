@@ -1,9 +1,12 @@
 /** The data folder of a host, and the key of its tokens. */
 import {
+  closeSync,
   existsSync,
+  fsyncSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -91,6 +94,7 @@ export function setTokenKey(folder: string, key: Uint8Array): void {
     const draft = `${path}.new`
     writeFileSync(draft, Buffer.from(key).toString('base64url'), { mode: 0o600, flush: true })
     renameSync(draft, path)
+    syncNames(folder)
   } catch (error) {
     throw unusable(folder, error)
   }
@@ -129,6 +133,19 @@ function makeKey(folder: string, path: string): void {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   } finally {
     rmSync(drafts, { recursive: true, force: true })
+  }
+  syncNames(folder)
+}
+
+/** A name that was given in the folder is there after a power cut, too. */
+function syncNames(folder: string): void {
+  // Windows opens no folders, and keeps names by itself
+  if (process.platform === 'win32') return
+  const opened = openSync(folder, 'r')
+  try {
+    fsyncSync(opened)
+  } finally {
+    closeSync(opened)
   }
 }
 
