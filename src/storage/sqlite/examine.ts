@@ -63,6 +63,8 @@ export function examineFile(path: string, file: FileName): Examined {
   }
 }
 
+export const formOfFile = (file: FileName): FileForm => FORMS[file].form
+
 /** All tables of a file that hold what is not made up from others. */
 export function tablesOf(db: Database, file: FileName): readonly ScannedTable[] {
   const { tables } = FORMS[file]
