@@ -1,4 +1,4 @@
-/** A disk that changes bytes: nothing is served that nobody has written, the host says so, and `doctor` names all of it. */
+/** A disk that changes bytes: nothing is served but what was written, the host says so, and `doctor` names all of it. */
 import { copyFileSync, cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -71,7 +71,7 @@ function flip(file: string, places: readonly number[], mask: (i: number) => numb
 
 describe('a store in which 200 random bytes are others', () => {
   it.each(['series.db', 'state.db'])(
-    'gives what was written or refuses, of %s, and doctor finds damage',
+    'answers with what was written or refuses, from %s, and doctor finds damage',
     async (file) => {
       for (let seed = 1; seed <= 2 * Number(process.env['FC_TIMES'] ?? 1); seed++) {
         const data = copy(`random-${file}-${seed}`)
@@ -108,7 +108,7 @@ function change(file: string, sql: string): void {
   db.close()
 }
 
-/** Gives how many reads are refused; whatever is read is what was written. */
+/** Returns how many reads are refused; whatever is read is what was written. */
 async function readAll(storage: Storage, where: string): Promise<number> {
   const acme = storage.tenant('acme')
   let refused = 0
@@ -146,7 +146,7 @@ describe('doctor', () => {
 })
 
 describe('a repair', () => {
-  it('keeps what is whole, lists what is lost, and gives no position of a log twice', async () => {
+  it('keeps what is whole, lists what is lost, and uses no position of a log twice', async () => {
     const data = copy('repair')
     change(
       join(data, 'series.db'),

@@ -10,7 +10,7 @@ export const defineDoctor: DefineCommand = (program, start) => {
     .description(
       'Reads everything in a data folder, whether a host runs on it or not, and lists what is not as it was written: rows of\n' +
         'state.db and series.db, objects, and keys. Changes nothing, and the exit code is 1 when something is damaged.\n' +
-        'With --repair, on a folder that no host has, damaged files are set aside in it, and made anew of what is whole;\n' +
+        'With --repair, on a folder that no host has, damaged files are set aside in it, and rebuilt from what is whole;\n' +
         'lost samples and messages that the log still has are applied again. Objects and keys stay as they are.',
     )
     .option('--data <folder>', 'the data folder of the host (REFLEXARC_DATA, default ./data)')

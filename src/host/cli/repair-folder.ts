@@ -40,7 +40,7 @@ export async function repairFolder(
   return damaged.map((one) => (isSeries(one) ? { ...one, restored: restored.get(one) ?? 0 } : one))
 }
 
-/** Of pages that cannot be read nobody knows whose they were: then all that the log has may have been in them. */
+/** What stood on pages that cannot be read is not known: all that the log has may have been there. */
 function isSeries({ place, what }: Damage): boolean {
   return what === 'samples' || what === 'messages' || (what === 'structure' && place.startsWith('series.db '))
 }

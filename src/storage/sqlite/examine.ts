@@ -46,7 +46,7 @@ export type FileName = keyof typeof FORMS
 const CHANGED = 'other bytes than were written'
 
 /** problems of the structure of a file that are listed */
-const MOST_LISTED = 100
+const MAX_LISTED = 100
 
 /** `STORE` when the file is of another version or program. */
 export function examineFile(path: string, file: FileName): Examined {
@@ -90,7 +90,7 @@ function examine(db: Database, file: FileName): Examined {
 function structureOf(db: Database, file: FileName): Damage[] {
   const structure = (problem: string): Damage => ({ place: file, what: 'structure', problem })
   try {
-    const found = db.rows<[string]>(`PRAGMA integrity_check(${MOST_LISTED})`)
+    const found = db.rows<[string]>(`PRAGMA integrity_check(${MAX_LISTED})`)
     return found.flatMap(([problem]) => (problem === 'ok' ? [] : [structure(problem)]))
   } catch (error) {
     return [structure(messageOf(error))]

@@ -1,6 +1,6 @@
 /**
- * Makes a damaged database file anew of what is whole in it. The damaged file is set aside as it is. To be called while
- * nobody has the folder.
+ * Rebuilds a damaged database file from what is whole in it. The damaged file is set aside as it is. To be called while no
+ * host has the folder.
  */
 import { existsSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { basename, join } from 'node:path'

@@ -1,9 +1,9 @@
-/** Reads all rows of a table for those who look for damage: what can be read is, whatever stands around it. */
+/** Reads all rows of a table in a search for damage: what can be read is read, whatever stands around it. */
 import { messageOf } from '../../kernel/errors.ts'
 import { sumOf } from './checksum.ts'
 import type { Database, SqlValue } from './database.ts'
 
-/** What a sum of a row is of, by the names of columns: as whoever writes the table reckons it with `sumOf`. */
+/** What a sum of a row is of, by the names of columns: as the writers of the table reckon it with `sumOf`. */
 interface RowSum {
   readonly sum: string
   readonly numbers: readonly string[]

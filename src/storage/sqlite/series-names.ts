@@ -43,7 +43,7 @@ export class SeriesNames {
   }
 }
 
-/** An index found the key by these names; `DAMAGED` when the row has others, so that nobody gets what is of others. */
+/** An index found the key by these names; `DAMAGED` when the row has others, so that what belongs to others is never read under them. */
 export function requireNamed(
   db: Database,
   table: NamedTable,

@@ -74,7 +74,7 @@ export class Disk {
     }
   }
 
-  /** Writes what a power cut leaves into a folder. `random` gives numbers in [0, 1). */
+  /** Writes what a power cut leaves into a folder. `random` returns numbers in [0, 1). */
   leave(folder: string, leaving: Leaving, random: () => number): void {
     const keeps = (): boolean => leaving === 'torn' && random() < 0.5
     const names = new Map(this.#synced)
