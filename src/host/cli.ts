@@ -10,6 +10,7 @@ import { defineCluster } from './cli/cluster.ts'
 import type { DefineCommand, Start } from './cli/command.ts'
 import { defineConvert } from './cli/convert.ts'
 import { defineDiff } from './cli/diff.ts'
+import { defineDoctor } from './cli/doctor.ts'
 import { defineFunctions } from './cli/functions.ts'
 import { defineImport } from './cli/import.ts'
 import { defineKeys } from './cli/keys.ts'
@@ -43,6 +44,7 @@ const COMMANDS: readonly DefineCommand[] = [
   defineKeys,
   defineCluster,
   defineClock,
+  defineDoctor,
 ]
 
 // From the second start on, what the commands load is read as compiled code. Node 20 does not know this.

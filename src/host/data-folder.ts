@@ -1,9 +1,12 @@
 /** The data folder of a host, and the key of its tokens. */
 import {
+  closeSync,
   existsSync,
+  fsyncSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -91,6 +94,7 @@ export function setTokenKey(folder: string, key: Uint8Array): void {
     const draft = `${path}.new`
     writeFileSync(draft, Buffer.from(key).toString('base64url'), { mode: 0o600, flush: true })
     renameSync(draft, path)
+    syncNames(folder)
   } catch (error) {
     throw unusable(folder, error)
   }
@@ -100,12 +104,17 @@ export function setTokenKey(folder: string, key: Uint8Array): void {
 export function secretKey(folder: string, name: string, loss: string): Uint8Array {
   const path = join(folder, name)
   try {
-    const found = readIfThere(path) ?? makeKey(folder, path)
-    const key = Buffer.from(found.trim(), 'base64url')
-    if (key.length >= KEY_BYTES) return key
+    if (!existsSync(path)) makeKey(folder, path)
+    return readKey(path, loss)
   } catch (error) {
-    throw unusable(folder, error)
+    throw error instanceof AppError ? error : unusable(folder, error)
   }
+}
+
+/** `STORE` when the file is not a key. */
+export function readKey(path: string, loss: string): Uint8Array {
+  const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url')
+  if (key.length >= KEY_BYTES) return key
   throw new AppError('STORE', `${path} is not a key; take it away and a new one is made (${loss})`)
 }
 
@@ -114,7 +123,7 @@ export function randomKey(): Uint8Array {
 }
 
 /** Whoever comes first makes it, and never half of it: the name appears only when the bytes are there. */
-function makeKey(folder: string, path: string): string {
+function makeKey(folder: string, path: string): void {
   const drafts = mkdtempSync(join(folder, '.key-'))
   try {
     const draft = join(drafts, 'token.key')
@@ -125,15 +134,18 @@ function makeKey(folder: string, path: string): string {
   } finally {
     rmSync(drafts, { recursive: true, force: true })
   }
-  return readFileSync(path, 'utf8')
+  syncNames(folder)
 }
 
-function readIfThere(path: string): string | undefined {
+/** A name that was given in the folder is there after a power cut, too. */
+function syncNames(folder: string): void {
+  // Windows opens no folders, and keeps names by itself
+  if (process.platform === 'win32') return
+  const opened = openSync(folder, 'r')
   try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
+    fsyncSync(opened)
+  } finally {
+    closeSync(opened)
   }
 }
 

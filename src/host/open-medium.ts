@@ -8,7 +8,7 @@ import type { FilesOptions } from '../storage/files/open-files.ts'
 import type { Config } from './config.ts'
 import { requireSqlite } from './requirements.ts'
 
-/** Who hears of trouble in work that nobody waits for, and of damage. */
+/** What is informed of trouble in work that goes on behind answers, and of damage. */
 interface Watching {
   readonly damage?: DamageWatch
   readonly logger?: Logger

@@ -7,6 +7,7 @@ import { randomKey, secretKey } from './data-folder.ts'
 const FILE = 'seal.key'
 /** as it was called when it sealed secrets of subscriptions alone */
 const FORMER = 'subscriptions.key'
+export const SEAL_KEYS = [FILE, FORMER] as const
 
 /** 32 bytes: that of all hosts of a cluster, or from the data folder; made there when it has none. `STORE`. */
 export function sealKey({ store, data, sharedKeys }: Pick<Config, 'store' | 'data' | 'sharedKeys'>): Uint8Array {

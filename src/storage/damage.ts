@@ -11,7 +11,7 @@ export function damaged(what: string): AppError {
 }
 
 /** texts that are logged, each once: a damaged place may be read again and again */
-const MOST_LOGGED = 100
+const MAX_LOGGED = 100
 
 /** Counts the reads that found damage, for /health and /metrics, and logs each damaged place once. */
 export class DamageWatch {
@@ -38,7 +38,7 @@ export class DamageWatch {
   note(error: unknown): void {
     if (!(error instanceof AppError) || error.code !== 'DAMAGED') return
     this.#count += 1
-    if (this.#logged.size >= MOST_LOGGED || this.#logged.has(error.message)) return
+    if (this.#logged.size >= MAX_LOGGED || this.#logged.has(error.message)) return
     this.#logged.add(error.message)
     this.#logger?.error(`the store is damaged: ${error.message}`)
   }

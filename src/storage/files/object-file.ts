@@ -1,5 +1,5 @@
 /**
- * One object as one file: its content, then what is known of it as JSON, the sum of that JSON (CRC-32, 4 bytes), its
+ * One object as one file: its content, then what is known of it as JSON, the sum of that JSON (`crc32`, 4 bytes), its
  * length (4 bytes) and a mark (8 bytes). One file is one truth: a rename replaces content and metadata together, and what has no mark at its end
  * is no object. The content stands at the beginning, so that ranges need no arithmetic.
  */
@@ -124,7 +124,7 @@ function parseInfo(text: string, path: string): BlobInfo | undefined {
 
 /**
  * Takes the pieces of a whole content one after the other. Throws `DAMAGED` at the last when they are not what the etag was
- * made of, so that nobody gets all of what is not the object.
+ * made of, so that what is not the object is never read whole.
  */
 export function contentCheck({ path, etag, size }: BlobInfo): (piece: Uint8Array) => void {
   const hash = createHash(etag.length === MD5_CHARACTERS ? 'md5' : 'sha256')

@@ -140,6 +140,8 @@ export function* chunksWithin(
     const rows = db.rows<Row>(descending ? LAST_FIRST : FIRST_FIRST, series, low, high, limit)
     for (const row of rows) {
       const chunk = new StoredChunk(series, row)
+      // they do not overlap: the index has another one in its place
+      if (chunk.last < low || chunk.first > high) throw damagedSamples(db, series, low, high)
       yield chunk
       if (descending) high = chunk.first - 1
       else low = chunk.last + 1

@@ -79,6 +79,13 @@ function columnsOf({ column, second }: FormField): readonly string[] {
 
 const COLUMN_TYPES = { text: 'TEXT', number: 'REAL', texts: 'TEXT', place: 'REAL' } as const
 
+/** Makes the table of documents of a collection where there is none; `table`: its `documentsTable`. */
+export const documentsSql = (table: string): string => `
+  CREATE TABLE IF NOT EXISTS ${table} (
+    key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, body TEXT, sum INTEGER,
+    UNIQUE (tenant, id)
+  ) STRICT;`
+
 /** Makes the field tables of a collection; those of an older form go. */
 export function createFieldTables(form: CollectionForm): string {
   const [fields, wide, texts] = [fieldsTable(form), wideTable(form), textsTable(form)]

@@ -105,7 +105,7 @@ export class SqliteCollection<D extends Document> implements Collection<D> {
   #row(form: CollectionForm, id: string): DocumentRow | undefined {
     this.#getSql ??= `SELECT id, version, body, sum FROM ${documentsTable(form)} WHERE tenant = ? AND id = ? AND body IS NOT NULL`
     const row = this.#opened.gets.row<DocumentRow>(this.#getSql, this.#tenant, id)
-    if (row !== undefined) checkDocument(form, this.#tenant, row)
+    if (row !== undefined) checkDocument(form, this.#tenant, id, row)
     return row
   }
 

@@ -17,10 +17,11 @@ export function failureOf(thrown: unknown): Failure {
 /** SQLite's codes for a disk without room, a file whose pages do not fit together, and one that is not a database. */
 const [FULL, CORRUPT, NOT_A_DATABASE] = [13, 11, 26] as const
 
-/** `DAMAGED` for a file that SQLite cannot read; all else as it is. */
+/** `DAMAGED` for a file that SQLite cannot read, and for numbers beyond those that are written; all else as it is. */
 export function sqliteError(thrown: unknown): unknown {
   const code = sqliteCode(thrown)
-  if (code !== CORRUPT && code !== NOT_A_DATABASE) return thrown
+  const isBeyond = thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_OUT_OF_RANGE'
+  if (code !== CORRUPT && code !== NOT_A_DATABASE && !isBeyond) return thrown
   return damaged(`A database of the data folder (${messageOf(thrown)})`)
 }
 

@@ -12,31 +12,29 @@ export interface FileForm {
   readonly tables: string
 }
 
-/** `STORE` when another version wrote the file, or something else did. */
-export function openForm(db: Database, file: string, { number, tables }: FileForm): void {
-  const [version = 0] = db.row<[number]>('PRAGMA user_version') ?? []
-  if (version === number && isOurs(db)) return
+/** Makes the tables of an empty file. `STORE` when another version wrote it, or something else did. */
+export function openForm(db: Database, file: string, form: FileForm): void {
   const [others = 0] = db.row<[number]>('SELECT count(*) FROM sqlite_schema') ?? []
-  if (others > 0) throw refusal(db, file, version, number)
+  if (others > 0) return requireForm(db, file, form)
   db.transaction(() => {
-    db.exec(tables)
+    db.exec(form.tables)
     db.exec(`PRAGMA application_id = ${APPLICATION}`)
-    db.exec(`PRAGMA user_version = ${number}`)
+    db.exec(`PRAGMA user_version = ${form.number}`)
   })
 }
 
-function isOurs(db: Database): boolean {
-  return db.row<[number]>('PRAGMA application_id')?.[0] === APPLICATION
-}
-
-function refusal(db: Database, file: string, version: number, known: number): AppError {
-  if (!isOurs(db)) {
-    return new AppError('STORE', `${file}: is a database that another program made; choose another data folder`)
+/** `STORE` when another version wrote the file, or something else did. */
+export function requireForm(db: Database, file: string, { number }: FileForm): void {
+  const [version = 0] = db.row<[number]>('PRAGMA user_version') ?? []
+  const [application = 0] = db.row<[number]>('PRAGMA application_id') ?? []
+  if (application !== APPLICATION) {
+    throw new AppError('STORE', `${file}: is a database that another program made; choose another data folder`)
   }
-  const age = version > known ? 'a newer' : 'an older'
-  return new AppError(
+  if (version === number) return
+  const age = version > number ? 'a newer' : 'an older'
+  throw new AppError(
     'STORE',
-    `${file}: was written by ${age} version of this program (format ${version}, this one reads format ${known}); ` +
+    `${file}: was written by ${age} version of this program (format ${version}, this one reads format ${number}); ` +
       'run that version, or choose an empty data folder',
   )
 }

@@ -91,7 +91,8 @@ export class LogTables {
 /** The position of the last entry of a partition; `trimmed`: as of when some of them were last forgotten. */
 export function lastOf(db: Database, key: number, trimmed: number): number {
   const [last = trimmed] = db.row<[number]>(NEWEST, key) ?? []
-  return last
+  // of a log that lost its newest entries to damage, the partition alone has it
+  return Math.max(last, trimmed)
 }
 
 const MAX_KNOWN = 10_000

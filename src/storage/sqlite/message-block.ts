@@ -10,6 +10,7 @@ import type { AppError } from '../../kernel/errors.ts'
 import { damaged } from '../damage.ts'
 import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'
+import { requireNamed } from './series-names.ts'
 
 export interface MessageColumns {
   /** keys of streams; on the way to the writer the places of their names. In the byte order of the machine */
@@ -173,7 +174,9 @@ export function storedMessages(db: Database, from = 0, upTo = Number.MAX_SAFE_IN
 
 /** The number by which blocks and rows name a stream; undefined before its first message. */
 export function streamKey(db: Database, tenant: string, resource: string, stream: string): number | undefined {
-  return db.row<[number]>(STREAM, tenant, resource, stream)?.[0]
+  const [key] = db.row<[number]>(STREAM, tenant, resource, stream) ?? []
+  if (key !== undefined) requireNamed(db, 'streams', key, [tenant, resource, stream])
+  return key
 }
 
 /** A message of one stream in a block. */

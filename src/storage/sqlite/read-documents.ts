@@ -97,14 +97,18 @@ function find(db: Database, read: PageRead): DocumentColumns {
 }
 
 function getMany(db: Database, read: GetManyRead): DocumentColumns {
-  return rowsOf(db, read, 'd.id = listed.value AND d.tenant = ?', [JSON.stringify(read.ids), read.tenant])
+  const columns = rowsOf(db, read, 'd.id = listed.value AND d.tenant = ?', [JSON.stringify(read.ids), read.tenant])
+  const asked = new Set(read.ids)
+  const other = columns.ids.find((id) => !asked.has(id))
+  if (other !== undefined) throw damagedDocument(read.form.name, read.tenant, other)
+  return columns
 }
 
 /** Those of a list, in its order: one statement for all takes a fraction of what one for each does. */
 function rowsOf(db: Database, { form, tenant }: Asked, are: string, values: readonly string[]): DocumentColumns {
   const from = `FROM json_each(?) AS listed CROSS JOIN ${documentsTable(form)} AS d ON ${are} AND d.body IS NOT NULL`
   const rows = db.rows<DocumentRow>(`SELECT d.id, d.version, d.body, d.sum ${from}`, ...values)
-  for (const row of rows) checkDocument(form, tenant, row)
+  for (const row of rows) checkDocument(form, tenant, row[0], row)
   return {
     ids: rows.map(([id]) => id),
     versions: Float64Array.from(rows, ([, version]) => version),
@@ -170,7 +174,7 @@ function walk(db: Database, { form, after }: WalkRead): readonly WalkedRow[] {
     readonly [...WalkedRow, version: number, sum: number]
   >
   for (const [key, tenant, id, body, version, sum] of found) {
-    checkDocument(form, tenant, [id, version, body, sum])
+    checkDocument(form, tenant, id, [id, version, body, sum])
     rows.push([key, tenant, id, body])
     characters += body.length
     if (characters > WALK_CHARACTERS) break
@@ -178,9 +182,14 @@ function walk(db: Database, { form, after }: WalkRead): readonly WalkedRow[] {
   return rows
 }
 
-/** Throws `DAMAGED` when it is not what was written. */
-export function checkDocument({ name }: CollectionForm, tenant: string, [id, version, body, sum]: DocumentRow): void {
-  if (sumOf([], tenant, id, body) !== sum - version) throw damagedDocument(name, tenant, id)
+/** Throws `DAMAGED` when it is not what was written under the id that was asked for. */
+export function checkDocument(
+  { name }: CollectionForm,
+  tenant: string,
+  asked: string,
+  [id, version, body, sum]: DocumentRow,
+): void {
+  if (id !== asked || sumOf([], tenant, id, body) !== sum - version) throw damagedDocument(name, tenant, asked)
 }
 
 function damagedDocument(collection: string, tenant: string, id: string): AppError {

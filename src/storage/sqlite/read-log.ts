@@ -54,11 +54,13 @@ function partitionOf(
 function rowsFrom(db: Database, { tenant, log }: LogRead, key: number, from: number, limit: number): readonly LogRow[] {
   const sql = 'SELECT last, count, bodies, sum FROM entries WHERE partition = ? AND last >= ? ORDER BY last'
   const rows: LogRow[] = []
+  let before = 0
   const found = db.statement(sql).iterate(key, from) as unknown as Iterable<readonly [...LogRow, sum: number]>
   for (const [last, count, bodies, sum] of found) {
-    if (sumOf([key, last, count], bodies) !== sum) {
+    if (last - count < before || last < from || sumOf([key, last, count], bodies) !== sum) {
       throw damaged(`The log ${log} of the tenant ${tenant}, around its entry ${last},`)
     }
+    before = last
     rows.push([last, count, bodies])
     if (last >= from + limit - 1) break
   }

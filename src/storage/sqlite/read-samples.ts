@@ -4,6 +4,7 @@ import type { SampleColumns, SampleValue } from '../series.ts'
 import { lastInChunks } from './chunks.ts'
 import { expiryAt, valueAt, type Columns } from './columns.ts'
 import type { Database } from './database.ts'
+import { requireNamed } from './series-names.ts'
 import { arrivedOf, columnsOf } from './series-columns.ts'
 
 export interface RangeRead {
@@ -58,7 +59,9 @@ export function seriesOf(
   const sql = 'SELECT key FROM series WHERE tenant = ? AND resource = ? AND metric = ?'
   return resources.flatMap((resource, place) => {
     const [key] = db.row<[number]>(sql, tenant, resource, metric) ?? []
-    return key === undefined ? [] : [{ place, key }]
+    if (key === undefined) return []
+    requireNamed(db, 'series', key, [tenant, resource, metric])
+    return [{ place, key }]
   })
 }
 
@@ -98,6 +101,7 @@ export function readLatest(db: Database, { tenant, resource, metric, now }: Late
   const [from, until] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
   const newer = arrivedOf(db, new Set(found.map(([, key]) => key)), from, until)
   return found.flatMap(([name, key]) => {
+    requireNamed(db, 'series', key, [tenant, resource, name])
     // the newest are rows: a chunk is read only where they have all expired
     const edge = lastInChunks(db, key) ?? from - 1
     for (const part of [

@@ -45,13 +45,9 @@ export function putSample({ samples, words }: SampleBlock, place: number, row: S
 
 /** Of a row of `samples`, its values from a place on: series, time, value, other and expires. */
 export function sumOfSample(row: readonly SqlValue[], at: number): number {
-  const [series, time, value, other, expires] = [row[at], row[at + 1], row[at + 2], row[at + 3], row[at + 4]]
-  const isText = typeof other === 'string'
-  return sumOf([series, time, value, isText ? null : other, expires].map(numberOf), isText ? other : null)
-}
-
-function numberOf(value: SqlValue | undefined): number | null {
-  return value === null || value === undefined ? null : Number(value)
+  const other = row[at + 3]
+  const truth = typeof other === 'bigint' ? Number(other) : other
+  return sumOf([row[at], row[at + 1], row[at + 2], truth, row[at + 4]], other)
 }
 
 /** columns that `putSample` fills */

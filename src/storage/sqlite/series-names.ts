@@ -5,14 +5,20 @@ import type { Database } from './database.ts'
 
 const MOST = 200_000
 
+type NamedTable = 'series' | 'streams'
+
+const lastName = (table: NamedTable): string => (table === 'series' ? 'metric' : 'stream')
+
 export class SeriesNames {
   readonly #db: Database
+  readonly #table: NamedTable
   readonly #sql: string
   readonly #known = new Map<string, number>()
 
-  constructor(db: Database, table: 'series' | 'streams') {
-    const name = table === 'series' ? 'metric' : 'stream'
+  constructor(db: Database, table: NamedTable) {
+    const name = lastName(table)
     this.#db = db
+    this.#table = table
     // An update that changes nothing, because only then the row that is there is returned.
     this.#sql = `
       INSERT INTO ${table} (tenant, resource, ${name}) VALUES (?, ?, ?)
@@ -25,6 +31,7 @@ export class SeriesNames {
     const known = this.#known.get(text)
     if (known !== undefined) return known
     const [key = 0] = this.#db.row<[number]>(this.#sql, tenant, resource, name) ?? []
+    requireNamed(this.#db, this.#table, key, [tenant, resource, name])
     if (this.#known.size >= MOST) this.#known.clear()
     this.#known.set(text, key)
     return key
@@ -34,6 +41,19 @@ export class SeriesNames {
   forget(): void {
     this.#known.clear()
   }
+}
+
+/** An index found the key by these names; `DAMAGED` when the row has others, so that what belongs to others is never read under them. */
+export function requireNamed(
+  db: Database,
+  table: NamedTable,
+  key: number,
+  names: readonly [tenant: string, resource: string, name: string],
+): void {
+  const sql = `SELECT tenant, resource, ${lastName(table)} FROM ${table} NOT INDEXED WHERE key = ?`
+  const found = db.row<[string, string, string]>(sql, key)
+  if (found !== undefined && names.every((name, i) => name === found[i])) return
+  throw damaged(`The name ${names[1]}/${names[2]} of the tenant ${names[0]} among ${table}`)
 }
 
 /** Samples of a series that are not as they were written. */

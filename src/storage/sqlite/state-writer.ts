@@ -4,7 +4,7 @@
  * leaves nothing to undo: savepoints would do it too, but their cost grows with the square of the pages that they guard.
  */
 import { isExpected } from '../conflicts.ts'
-import { createFieldTables, documentsTable, formText, type CollectionForm } from './collection-form.ts'
+import { createFieldTables, documentsSql, documentsTable, formText, type CollectionForm } from './collection-form.ts'
 import { CollectionTables, type Current } from './collection-tables.ts'
 import { newerError } from '../tenant.ts'
 import { openWriter, type Database } from './database.ts'
@@ -156,12 +156,7 @@ class StateWriter {
     if (version !== undefined && version > form.version) throw newerError(form.name, version, form.version)
     const same = version === form.version && stored === text && filled === 1
     if (!same) {
-      this.#db.exec(`
-        CREATE TABLE IF NOT EXISTS ${documentsTable(form)} (
-          key INTEGER PRIMARY KEY, tenant TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, body TEXT, sum INTEGER,
-          UNIQUE (tenant, id)
-        ) STRICT;
-        ${createFieldTables(form)}`)
+      this.#db.exec(documentsSql(documentsTable(form)) + createFieldTables(form))
       this.#db.run('INSERT OR REPLACE INTO collections VALUES (?, ?, ?, 0)', form.name, form.version, text)
     }
     this.#collections.set(form.name, new CollectionTables(this.#db, form))

@@ -138,7 +138,7 @@ describe('a folder of objects', () => {
     ['that is streamed', 1_000_000, 'sha256', 0],
     ['that is streamed with an MD5', 1_000_000, 'md5', 999_999],
     ['whose metadata changed', 5_000, 'sha256', 5_030],
-  ] as const)('gives nobody all of a content %s once a bit of it is another', (_what, size, digest, place) =>
+  ] as const)('is never read whole: a content %s of which a bit is another', (_what, size, digest, place) =>
     inFolder(async (folder) => {
       const lines: string[] = []
       const damage = new DamageWatch({ error: (line) => void lines.push(line) })

@@ -1,0 +1,188 @@
+/** Looks through a database file for what is not as it was written, and says what is lost with it. Changes nothing. */
+import { messageOf } from '../../kernel/errors.ts'
+import type { Database, SqlValue } from './database.ts'
+import { openReader } from './database.ts'
+import { requireForm, type FileForm } from './file-form.ts'
+import { CODE, SAMPLE, seriesOfCode, TIME } from './sample-block.ts'
+import {
+  documentsOf,
+  numberAt,
+  scanTable,
+  SERIES_TABLES,
+  STATE_TABLES,
+  type Row,
+  type ScannedTable,
+} from './scan-table.ts'
+import { SERIES_FORM } from './series-form.ts'
+import { STATE_FORM } from './state-form.ts'
+
+/** A damaged place, and what stood there as far as it can be known. Times are epoch ms; absent is what is not known. */
+export interface Damage {
+  readonly place: string
+  readonly what: 'structure' | 'samples' | 'messages' | 'document' | 'log' | 'object' | 'key'
+  readonly tenant?: string
+  /** of samples and messages: the resource; else what names the thing */
+  readonly name?: string
+  /** or the stream of messages */
+  readonly metric?: string
+  readonly from?: number
+  readonly until?: number
+  readonly count?: number
+  readonly problem: string
+}
+
+export interface Examined {
+  readonly rows: number
+  readonly damaged: readonly Damage[]
+}
+
+const FORMS = {
+  'state.db': { form: STATE_FORM, tables: STATE_TABLES },
+  'series.db': { form: SERIES_FORM, tables: SERIES_TABLES },
+} as const satisfies Record<string, { readonly form: FileForm; readonly tables: readonly ScannedTable[] }>
+
+export type FileName = keyof typeof FORMS
+
+const CHANGED = 'other bytes than were written'
+
+/** problems of the structure of a file that are listed */
+const MAX_LISTED = 100
+
+/** `STORE` when the file is of another version or program. */
+export function examineFile(path: string, file: FileName): Examined {
+  let db: Database | undefined
+  try {
+    db = openReader(path, 16)
+    requireForm(db, path, FORMS[file].form)
+    return examine(db, file)
+  } catch (error) {
+    if (!(error instanceof Error) || !('code' in error) || error.code !== 'DAMAGED') throw error
+    return { rows: 0, damaged: [{ place: file, what: 'structure', problem: messageOf(error) }] }
+  } finally {
+    db?.close()
+  }
+}
+
+export const formOfFile = (file: FileName): FileForm => FORMS[file].form
+
+/** All tables of a file that hold what is not made up from others. */
+export function tablesOf(db: Database, file: FileName): readonly ScannedTable[] {
+  const { tables } = FORMS[file]
+  if (file !== 'state.db') return tables
+  const collections = db.rows<[string]>(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'c_*'`)
+  return [...tables, ...collections.map(([name]) => documentsOf(name.slice(2)))]
+}
+
+function examine(db: Database, file: FileName): Examined {
+  const damaged: Damage[] = structureOf(db, file)
+  let rows = 0
+  for (const table of tablesOf(db, file)) {
+    const place = `${file} ${table.name}`
+    const unreadable = (reason: string): void => void damaged.push({ place, what: 'structure', problem: reason })
+    for (const { row, isWhole } of scanTable(db, table, unreadable)) {
+      rows += 1
+      if (!isWhole) damaged.push(...lostWith(db, table.name, row).map((lost) => ({ place, ...lost, problem: CHANGED })))
+    }
+  }
+  return { rows, damaged }
+}
+
+function structureOf(db: Database, file: FileName): Damage[] {
+  const structure = (problem: string): Damage => ({ place: file, what: 'structure', problem })
+  try {
+    const found = db.rows<[string]>(`PRAGMA integrity_check(${MAX_LISTED})`)
+    return found.flatMap(([problem]) => (problem === 'ok' ? [] : [structure(problem)]))
+  } catch (error) {
+    return [structure(messageOf(error))]
+  }
+}
+
+type Lost = Omit<Damage, 'place' | 'problem'>
+
+/** What is lost with a row that is not as it was written. */
+export function lostWith(db: Database, table: string, row: Row): readonly Lost[] {
+  const number = (column: string): number => numberAt(row, column) ?? 0
+  const span = (from: number, until: number, count: number): Pick<Lost, 'from' | 'until' | 'count'> => {
+    return { from, until, count }
+  }
+  switch (table) {
+    case 'chunks':
+      return [
+        {
+          what: 'samples',
+          ...seriesAt(db, number('series')),
+          ...span(number('first'), number('last'), number('count')),
+        },
+      ]
+    case 'samples':
+      return [{ what: 'samples', ...seriesAt(db, number('series')), ...span(number('time'), number('time'), 1) }]
+    case 'arrivals':
+      return spansOf(numbersOf(row.get('samples')), SAMPLE, TIME, (numbers, at) =>
+        seriesOfCode(numbers[at + CODE] ?? 0),
+      ).map(([series, extent]) => ({ what: 'samples', ...seriesAt(db, series), ...extent }))
+    case 'messages':
+      return [{ what: 'messages', ...streamAt(db, number('stream')), ...span(number('time'), number('time'), 1) }]
+    case 'message_blocks': {
+      const streams = numbersOf(row.get('streams'))
+      return spansOf(numbersOf(row.get('times')), 1, 0, (_times, at) => streams[at] ?? 0).map(([stream, extent]) => ({
+        what: 'messages',
+        ...streamAt(db, stream),
+        ...extent,
+      }))
+    }
+    case 'entries': {
+      const [tenant = '?', log = '?'] =
+        db.row<[string, string]>('SELECT tenant, log FROM partitions WHERE key = ?', number('partition')) ?? []
+      const name = `${log} ${number('last') - number('count') + 1} to ${number('last')}`
+      return [{ what: 'log', tenant, name, count: number('count') }]
+    }
+    default:
+      return [
+        { what: 'document', tenant: textOf(row.get('tenant')), name: `${table.slice(2)}/${textOf(row.get('id'))}` },
+      ]
+  }
+}
+
+function seriesAt(db: Database, key: number): Pick<Lost, 'tenant' | 'name' | 'metric'> {
+  return named(db.row<[string, string, string]>('SELECT tenant, resource, metric FROM series WHERE key = ?', key))
+}
+
+function streamAt(db: Database, key: number): Pick<Lost, 'tenant' | 'name' | 'metric'> {
+  return named(db.row<[string, string, string]>('SELECT tenant, resource, stream FROM streams WHERE key = ?', key))
+}
+
+function named(row: readonly [string, string, string] | undefined): Pick<Lost, 'tenant' | 'name' | 'metric'> {
+  const [tenant = '?', name = '?', metric = '?'] = row ?? []
+  return { tenant, name, metric }
+}
+
+/** Of each series or stream of a block, from its first to its last time; most of the block is as it was written. */
+function spansOf(
+  numbers: Float64Array,
+  width: number,
+  time: number,
+  keyOf: (numbers: Float64Array, at: number) => number,
+): readonly (readonly [key: number, Required<Pick<Lost, 'from' | 'until' | 'count'>>])[] {
+  const spans = new Map<number, { from: number; until: number; count: number }>()
+  for (let at = 0; at + width <= numbers.length; at += width) {
+    const moment = numbers[at + time] ?? 0
+    if (!Number.isSafeInteger(moment)) continue
+    const key = keyOf(numbers, at)
+    const span = spans.get(key) ?? { from: moment, until: moment, count: 0 }
+    spans.set(key, span)
+    span.from = Math.min(span.from, moment)
+    span.until = Math.max(span.until, moment)
+    span.count += 1
+  }
+  return [...spans]
+}
+
+function numbersOf(value: SqlValue | undefined): Float64Array {
+  if (!(value instanceof Uint8Array)) return new Float64Array()
+  const bytes = Uint8Array.from(value)
+  return new Float64Array(bytes.buffer, 0, Math.floor(bytes.length / Float64Array.BYTES_PER_ELEMENT))
+}
+
+function textOf(value: SqlValue | undefined): string {
+  return typeof value === 'string' ? value : '?'
+}

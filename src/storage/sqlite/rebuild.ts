@@ -1,0 +1,82 @@
+/**
+ * Rebuilds a damaged database file from what is whole in it. The damaged file is set aside as it is. To be called while no
+ * host has the folder.
+ */
+import { existsSync, linkSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { documentsSql } from './collection-form.ts'
+import { openReader, openWriter, type Database, type SqlValue } from './database.ts'
+import { formOfFile, tablesOf, type FileName } from './examine.ts'
+import { openForm, requireForm } from './file-form.ts'
+import { scanTable, type Row } from './scan-table.ts'
+
+/** rows of one transaction */
+const AT_ONCE = 5_000
+
+/** `STORE` or `DAMAGED` when nothing of the file can be read: then it stays where it is. `aside`: a folder. */
+export function rebuildFile(path: string, file: FileName, aside: string): void {
+  const draft = `${path}.new`
+  for (const end of ['', '-wal', '-shm']) rmSync(`${draft}${end}`, { force: true })
+  const from = openReader(path, 64)
+  try {
+    // without its tables nothing would be found in it
+    requireForm(from, path, formOfFile(file))
+    from.row('SELECT count(*) FROM sqlite_schema')
+    const to = openWriter(draft, { synchronous: 'FULL', cacheMb: 64, checkpointPages: 1_000 })
+    try {
+      openForm(to, draft, formOfFile(file))
+      copyWhole(from, to, file)
+      to.exec('PRAGMA wal_checkpoint(TRUNCATE)')
+    } finally {
+      to.close()
+    }
+  } finally {
+    from.close()
+  }
+  mkdirSync(aside, { recursive: true, mode: 0o700 })
+  linkSync(path, join(aside, basename(path)))
+  // what it has is in the copy; beside another file it would be taken for that one's
+  for (const end of ['-wal', '-shm']) {
+    if (existsSync(`${path}${end}`)) renameSync(`${path}${end}`, join(aside, `${basename(path)}${end}`))
+  }
+  renameSync(draft, path)
+}
+
+function copyWhole(from: Database, to: Database, file: FileName): void {
+  for (const table of tablesOf(from, file)) {
+    const { name } = table
+    if (name.startsWith('c_')) to.exec(documentsSql(name))
+    let rows: Row[] = []
+    const write = (): void => {
+      to.transaction(() => {
+        for (const row of rows) insert(to, name, row)
+      })
+      rows = []
+    }
+    for (const { row, isWhole } of scanTable(from, table, () => undefined)) {
+      if (isWhole) rows.push(row)
+      else if (name === 'entries') keepPosition(to, row)
+      if (rows.length >= AT_ONCE) write()
+    }
+    write()
+  }
+  // tables of fields are made of the documents when a collection is first used
+  if (file === 'state.db') to.run('UPDATE collections SET filled = 0')
+}
+
+/** What is there already was read from the other end. */
+function insert(to: Database, table: string, row: Row): void {
+  const columns = [...row.keys()]
+  const values: SqlValue[] = [...row.values()]
+  to.run(
+    `INSERT OR IGNORE INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+    ...values,
+  )
+}
+
+/** Positions of a log are never given twice, also when the newest entries are lost. */
+function keepPosition(to: Database, row: Row): void {
+  const [last = null, partition = null] = [row.get('last'), row.get('partition')]
+  const known = Number.isSafeInteger(Number(last)) && last !== null
+  if (known) to.run('UPDATE partitions SET last = max(last, ?) WHERE key = ?', Number(last), Number(partition))
+}
