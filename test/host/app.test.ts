@@ -341,3 +341,21 @@ describe('a host', () => {
     expect(other.statusCode).toBe(200)
   })
 })
+
+it('a request with two Host headers is answered 400, whatever its route', async () => {
+  await using host = await sampleHost()
+  await host.app.listen()
+  const { port } = host.app.server.address() as AddressInfo
+  const { authorization } = host.headers
+  const ask = async (path: string, hosts: readonly string[]) => {
+    const socket = connect(port, '127.0.0.1')
+    const lines = [`GET ${path} HTTP/1.1`, ...hosts, `authorization: ${authorization}`, 'connection: close']
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+    return (await text(socket)).split('\r\n', 1)[0]
+  }
+  for (const path of ['/', '/sample/things', '/nowhere']) {
+    expect(await ask(path, ['Host: a', 'hOST: b'])).toBe('HTTP/1.1 400 Bad Request')
+    expect(await ask(path, ['Host: a', 'Host: a'])).toBe('HTTP/1.1 400 Bad Request')
+    expect(await ask(path, ['Host: a', 'X-Forwarded-Host: b'])).not.toContain(' 400 ')
+  }
+})
