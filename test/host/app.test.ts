@@ -196,6 +196,20 @@ describe('a body', () => {
     expect(await send('1\r\na\r\n0\r\n\r\n')).toBe('HTTP/1.1 415 Unsupported Media Type')
   })
 
+  it('that breaks off is not an error of the host', async () => {
+    await using host = await sampleHost()
+    await host.app.listen()
+    const { port } = host.app.server.address() as AddressInfo
+    const socket = connect(port, '127.0.0.1')
+    const arrived = new Promise<void>((resolve) => host.app.server.once('request', () => resolve()))
+    const head = `POST /sample/things HTTP/1.1\r\nhost: a\r\nauthorization: ${host.headers.authorization}\r\n`
+    socket.write(`${head}content-type: application/json\r\ncontent-length: 100\r\n\r\n{"na`)
+    await arrived
+    socket.destroy()
+    await until(() => host.log.some((line) => line.includes('broke off')))
+    expect(host.log.filter((line) => line.includes('"level":50'))).toEqual([])
+  })
+
   it('that drips in is answered 408, and the connection ends', async () => {
     await using host = await sampleHost({ timeLimit: 20 })
     await host.app.listen()

@@ -150,6 +150,22 @@ describe('a signed address', () => {
     expect(await (await content.ask('GET', 'summed')).text()).toBe('abc')
   })
 
+  it.each(['', ';', '; charset=utf-8', 'text', 'text/', '/plain', 'te xt/plain', 'text/plain,text/html'])(
+    'is refused with the content type %j',
+    async (type) => {
+      const answer = await put('typed', 'x', { 'content-type': type })
+      expect(await codeOf(answer)).toEqual([400, 'InvalidArgument'])
+    },
+  )
+
+  it.each(['text/plain;', 'text/plain ; charset=utf-8', 'application/vnd.a+b.c-d_e', 'a/b; x="y;z"'])(
+    'keeps the content type %j',
+    async (type) => {
+      expect((await put('typed', 'x', { 'content-type': type })).status).toBe(200)
+      expect((await content.ask('GET', 'typed')).headers.get('content-type')).toBe(type)
+    },
+  )
+
   it('that is about a part of an object, or about what is said of it, does not replace its content', async () => {
     await put('whole', 'before')
     const { href } = await content.api.sign('assets', 'whole', { method: 'PUT', origin: content.origin })
@@ -387,8 +403,10 @@ describe('a browser of another page', () => {
 })
 
 describe('an upload that breaks off', () => {
-  it('leaves neither an object nor a content', async () => {
+  it('leaves neither an object nor a content, nor an error in the log', async () => {
     const before = await content.contents()
+    const logged = (text: string) => content.logged.filter((line) => line.includes(text)).length
+    const errors = logged('"level":50')
     const { href } = await content.api.sign('assets', 'half', { method: 'PUT', origin: content.origin })
     await new Promise<void>((resolve) => {
       const { hostname, port } = new URL(content.origin)
@@ -397,7 +415,8 @@ describe('an upload that breaks off', () => {
       sending.once('error', () => undefined).once('close', () => resolve())
       sending.write(bytes('x'.repeat(100_000)), () => sending.destroy())
     })
-    await expect.poll(() => content.service.gauges().uploads).toBe(0)
+    await expect.poll(() => logged('an upload broke off')).toBe(1)
+    expect(logged('"level":50')).toBe(errors)
     await content.service.settled()
     await expect(content.api.stat('assets', 'half')).rejects.toMatchObject({ code: 'NOT_FOUND' })
     expect(await content.contents()).toEqual(before)

@@ -15,7 +15,11 @@ function answerOf(text: string, size = 1_000): Response {
   )
 }
 
-const all = <T>(items: AsyncIterable<T>): Promise<T[]> => Array.fromAsync(items)
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = []
+  for await (const item of items) found.push(item)
+  return found
+}
 
 describe('server-sent events are read as the standard says', () => {
   it.each<[string, string, readonly object[]]>([

@@ -61,7 +61,10 @@ function allow({ headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
 function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { id, raw, method } = request
   const known = s3ErrorOf(thrown)
-  if (known === undefined) request.log.error({ err: thrown, id }, 'request failed')
+  // who sent it is gone: nobody reads the answer
+  const brokeOff = known === undefined && raw.destroyed && !raw.complete
+  if (brokeOff) request.log.debug({ id }, 'an upload broke off')
+  else if (known === undefined) request.log.error({ err: thrown, id }, 'request failed')
   const error = known ?? new S3Error('InternalError', `Something went wrong inside; the log has it under id ${id}`)
   if (error.s3Status === 503) reply.header('retry-after', 1)
   if (!raw.complete && leftOf(request) > MAX_LEFT) {

@@ -31,7 +31,7 @@ export async function takeContent(
   for (const [name, value] of headers) if (name.startsWith(META)) metadata[name.slice(META.length)] = value
   const expect = expectedByWrite(request.headers)
   const { etag } = await api.put(alias, key, checkedContent(headers, arriving(request.raw, later)), {
-    contentType: headers.get('content-type') || DEFAULT_CONTENT_TYPE,
+    contentType: headers.get('content-type') ?? DEFAULT_CONTENT_TYPE,
     metadata,
     length,
     ...(expect !== undefined && { expect }),
