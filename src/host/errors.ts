@@ -57,13 +57,20 @@ export function errorHandler(errorBody: ErrorBody) {
     const failure = inOurWords(failureOf(thrown, request.id), thrown, request)
     if (failure.code === 'UNAVAILABLE') reply.header('retry-after', AWAY_S)
     if (failure.code === 'FENCED') reply.header('retry-after', MOVED_S)
-    if (failure.statusCode === 500 && failure.code !== 'MODEL_FAILED')
+    // who asked is gone: nobody reads the answer
+    if (isBrokenOff(request)) request.log.debug({ id: request.id }, 'the body of a request broke off')
+    else if (failure.statusCode === 500 && failure.code !== 'MODEL_FAILED')
       request.log.error({ err: thrown, id: request.id }, 'request failed')
     else if (failure.code === 'UNAVAILABLE') request.log.warn({ err: thrown, id: request.id }, 'the store is away')
     else if (request.log.level === 'debug')
       request.log.debug({ code: failure.code, error: failure.error }, 'request refused')
     return reply.code(failure.statusCode).type('application/json').send(errorBody(failure))
   }
+}
+
+/** Whether its client went away before the whole body had come. */
+export function isBrokenOff({ raw }: FastifyRequest): boolean {
+  return raw.destroyed && !raw.complete
 }
 
 /** The framework says neither how large a body may be nor what it found in place of JSON. */

@@ -94,6 +94,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   watchAnswers(app, limits.requestMs, mounting.timers)
   metrics.watch(app)
   logRequests(app)
+  app.addHook('onRequest', refuseTwoHosts)
   if (mounting.isOnWebscriptOrigin !== undefined) keepOff(app, mounting.isOnWebscriptOrigin)
   const hasPage = !app.hasDecorator('swagger')
   app.addHook('onRequest', (request, reply, done) => {
@@ -151,6 +152,15 @@ function limitRate(perSecond: number, now: () => number) {
     reply.header('retry-after', wait)
     done(new AppError('RATE_LIMITED', `More than ${perSecond} requests a second of one key; go on in ${wait} s`))
   }
+}
+
+/** Who stands between may have read the other one. */
+function refuseTwoHosts({ raw }: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void {
+  const { rawHeaders } = raw
+  let hosts = 0
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts++
+  done(hosts > 1 ? new AppError('VALIDATION', `Host: there are ${hosts} of them; send one`) : undefined)
 }
 
 const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since'] as const

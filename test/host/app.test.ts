@@ -196,6 +196,20 @@ describe('a body', () => {
     expect(await send('1\r\na\r\n0\r\n\r\n')).toBe('HTTP/1.1 415 Unsupported Media Type')
   })
 
+  it('that breaks off is not an error of the host', async () => {
+    await using host = await sampleHost()
+    await host.app.listen()
+    const { port } = host.app.server.address() as AddressInfo
+    const socket = connect(port, '127.0.0.1')
+    const arrived = new Promise<void>((resolve) => host.app.server.once('request', () => resolve()))
+    const head = `POST /sample/things HTTP/1.1\r\nhost: a\r\nauthorization: ${host.headers.authorization}\r\n`
+    socket.write(`${head}content-type: application/json\r\ncontent-length: 100\r\n\r\n{"na`)
+    await arrived
+    socket.destroy()
+    await until(() => host.log.some((line) => line.includes('broke off')))
+    expect(host.log.filter((line) => line.includes('"level":50'))).toEqual([])
+  })
+
   it('that drips in is answered 408, and the connection ends', async () => {
     await using host = await sampleHost({ timeLimit: 20 })
     await host.app.listen()
@@ -340,4 +354,22 @@ describe('a host', () => {
     })
     expect(other.statusCode).toBe(200)
   })
+})
+
+it('a request with two Host headers is answered 400, whatever its route', async () => {
+  await using host = await sampleHost()
+  await host.app.listen()
+  const { port } = host.app.server.address() as AddressInfo
+  const { authorization } = host.headers
+  const ask = async (path: string, hosts: readonly string[]) => {
+    const socket = connect(port, '127.0.0.1')
+    const lines = [`GET ${path} HTTP/1.1`, ...hosts, `authorization: ${authorization}`, 'connection: close']
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+    return (await text(socket)).split('\r\n', 1)[0]
+  }
+  for (const path of ['/', '/sample/things', '/nowhere']) {
+    expect(await ask(path, ['Host: a', 'hOST: b'])).toBe('HTTP/1.1 400 Bad Request')
+    expect(await ask(path, ['Host: a', 'Host: a'])).toBe('HTTP/1.1 400 Bad Request')
+    expect(await ask(path, ['Host: a', 'X-Forwarded-Host: b'])).not.toContain(' 400 ')
+  }
 })

@@ -69,6 +69,8 @@ describe('a webscript in JavaScript', () => {
     const json = { method: 'PUT', body: '{"a":[1]}', headers: { 'content-type': 'application/json' } }
     expect(await sent(json)).toMatchObject({ method: 'PUT', path: '/', body: { a: [1] } })
     expect(await sent({ method: 'POST', body: 'plain text' })).toMatchObject({ body: 'plain text' })
+    const latin = { body: new Uint8Array([0xe4]), headers: { 'content-type': 'text/plain; charset=iso-8859-1' } }
+    expect(await sent({ method: 'POST', ...latin })).toMatchObject({ body: { type: 'Buffer', data: [0xe4] } })
     const fields = new URLSearchParams({ name: 'x y', list: '1' })
     expect(await sent({ method: 'PATCH', body: fields })).toMatchObject({ body: { name: 'x y', list: '1' } })
     const form = new FormData()

@@ -4,6 +4,7 @@ import { Issues, shown } from '../../kernel/issues.ts'
 import type { PutOptions } from './contract.ts'
 
 const MAX_CONTENT_TYPE = 255
+const MEDIA_TYPE = /^[!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+\s*(?:;|$)/
 /** bytes of all names and values, as S3 has it */
 const MAX_METADATA_BYTES = 2_048
 /** what a header may have */
@@ -39,5 +40,5 @@ export function checkPut({ contentType, metadata = {}, expect, length }: PutOpti
 }
 
 export function isContentType(text: string): boolean {
-  return text !== '' && text.length <= MAX_CONTENT_TYPE && HEADER_TEXT.test(text)
+  return text.length <= MAX_CONTENT_TYPE && HEADER_TEXT.test(text) && MEDIA_TYPE.test(text)
 }

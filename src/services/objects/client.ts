@@ -1,6 +1,7 @@
 /** Object storage over fetch: links and records as answers have them; contents go by signed addresses. */
 import { AppError } from '../../kernel/errors.ts'
 import { pathOf, typed, type Http } from '../../web/client/http.ts'
+import type { SignedMethod } from './contract.ts'
 
 export { subscriptionsClient, type SubscriptionsClient } from './client/subscriptions-client.ts'
 
@@ -57,6 +58,9 @@ export interface SignQuery {
   readonly expiry_days?: number
   readonly get_as_attachment?: boolean
   readonly content_type?: string
+  /** of an upload in parts: `new` with POST, else its id */
+  readonly upload?: string
+  readonly part?: number
   readonly content_length_min?: number
   readonly content_length_max?: number
   readonly all?: boolean
@@ -69,7 +73,7 @@ export interface ObjectsClient {
   list(bucket: string, prefix?: string, query?: ListQuery): Promise<ListingAnswer>
   /** Throws `NOT_FOUND`. */
   stat(bucket: string, path: string): Promise<ObjectAnswer>
-  sign(bucket: string, path: string, method: 'GET' | 'PUT' | 'POST', query?: SignQuery): Promise<ObjectLink>
+  sign(bucket: string, path: string, method: SignedMethod, query?: SignQuery): Promise<ObjectLink>
   /** The answer whose body is the content; throws `NOT_FOUND`. */
   get(bucket: string, path: string): Promise<Response>
   put(bucket: string, path: string, content: Uint8Array | string, contentType?: string): Promise<void>

@@ -227,8 +227,17 @@ export interface Removed {
   readonly next?: string
 }
 
+export type SignedMethod = 'GET' | 'PUT' | 'POST' | 'DELETE'
+
 export interface SignOptions {
-  readonly method: 'GET' | 'PUT' | 'POST'
+  readonly method: SignedMethod
+  /**
+   * An upload in parts. `new`: a POST begins it. Its id: a PUT with `part` sends a part, a POST completes it, a DELETE
+   * aborts it, a GET lists its parts
+   */
+  readonly upload?: string
+  /** 1 to 10,000 */
+  readonly part?: number
   /** s, 1 to 604,800; default 300 */
   readonly expiry?: number
   /** of a GET: browsers save it under its name */
@@ -245,11 +254,50 @@ export interface SignOptions {
 
 export interface SignedLink {
   readonly href: string
-  readonly method: 'GET' | 'PUT' | 'POST'
+  readonly method: SignedMethod
   /** of a PUT whose content type is fixed: what must be sent */
   readonly headers?: Readonly<Record<string, string>>
   /** of a POST: fields of the form, to which `file` comes last */
   readonly formData?: Readonly<Record<string, string>>
+}
+
+/** A part of an upload. */
+export interface UploadedPart {
+  readonly number: number
+  readonly size: number
+  /** MD5 in hex */
+  readonly etag: string
+  /** epoch ms */
+  readonly modified: number
+}
+
+export interface PartPage {
+  /** those of higher numbers */
+  readonly after: number
+  readonly limit: number
+}
+
+/** An upload in parts, by the id that `begin` gave. `NOT_FOUND` when it was completed, aborted, or is a day old. */
+export interface UploadsApi {
+  /** `TOO_LARGE` when a tenant has 1,000 of them open. */
+  begin(bucket: string, path: string, options?: Pick<PutOptions, 'contentType' | 'metadata'>): Promise<string>
+  /** Replaces the part of that number, 1 to 10,000. */
+  put(
+    bucket: string,
+    path: string,
+    upload: string,
+    part: { readonly number: number; readonly content: AsyncIterable<Uint8Array>; readonly most?: number },
+  ): Promise<UploadedPart>
+  /** Makes the object of these parts, named in rising order. */
+  complete(
+    bucket: string,
+    path: string,
+    upload: string,
+    parts: readonly Pick<UploadedPart, 'number' | 'etag'>[],
+    options?: Pick<PutOptions, 'expect'>,
+  ): Promise<ObjectRecord>
+  abort(bucket: string, path: string, upload: string): Promise<void>
+  list(bucket: string, path: string, upload: string, page: PartPage): Promise<readonly UploadedPart[]>
 }
 
 /** `bucket` is an alias or a name; `path` is read as an address has it: slashes at its start do not count. */
@@ -280,6 +328,7 @@ export interface ObjectsApi {
     options?: { readonly move?: boolean; readonly cause?: ObjectCause },
   ): Promise<ObjectRecord>
   remove(bucket: string, path: string, options?: RemoveOptions): Promise<Removed>
+  readonly uploads: UploadsApi
   /** Of a path that need not exist. */
   sign(bucket: string, path: string, options: SignOptions): Promise<SignedLink>
   /** An object or folder as answers have it, with the links that the caller may follow. */

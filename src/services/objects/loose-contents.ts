@@ -49,10 +49,12 @@ export class LooseContents {
     this.#dependencies = dependencies
   }
 
-  async claim(table: ObjectTable): Promise<Claim> {
+  /** `until` (epoch ms by the clock of the store): also in a later life of the host; else for as long as an upload takes. */
+  async claim(table: ObjectTable, until?: number): Promise<Claim> {
     const id = this.#dependencies.newId()
     const { ms, session } = await table.store.now()
-    const claimed = { until: ms + CLAIM_MS, ...(session !== undefined && { session }) }
+    const ofSession = { until: ms + CLAIM_MS, ...(session !== undefined && { session }) }
+    const claimed = until === undefined ? ofSession : { until }
     return { id, version: await table.loose.put(id, claimed, 'absent') }
   }
 

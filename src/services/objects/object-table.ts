@@ -8,7 +8,7 @@
 import { createHash } from 'node:crypto'
 import { EffectLedger } from '../../effects/effect-order.ts'
 import type { Collection, CollectionSpec, Log, Storage, Store, Stored, Write } from '../../storage/contract.ts'
-import type { ObjectFolder, ObjectRecord } from './contract.ts'
+import type { ObjectFolder, ObjectRecord, UploadedPart } from './contract.ts'
 import { folderOf, isFolderMark, foldersAround } from './paths.ts'
 import { isHidden } from './contract.ts'
 
@@ -59,6 +59,41 @@ const LOOSE: CollectionSpec<LooseContent> = {
   },
 }
 
+/** An upload in parts that is under way; its id is what clients name. */
+export interface UploadRecord {
+  readonly bucket: string
+  readonly path: string
+  readonly contentType?: string
+  readonly metadata?: Readonly<Record<string, string>>
+  /** epoch ms by the clock of the store */
+  readonly until: number
+  /** it takes no part any more, and its parts go */
+  readonly isOver?: boolean
+}
+
+const UPLOADS: CollectionSpec<UploadRecord> = {
+  name: 'object_uploads',
+  version: 1,
+  fields: { until: { type: 'number', of: ({ until }) => until } },
+}
+
+/** A part that has come. */
+export interface PartRecord extends UploadedPart {
+  readonly upload: string
+  /** claimed until the upload is over */
+  readonly content: string
+}
+
+const PARTS: CollectionSpec<PartRecord> = {
+  name: 'object_parts',
+  version: 1,
+  fields: {
+    upload: { type: 'text', of: ({ upload }) => upload },
+    number: { type: 'number', of: ({ number }) => number },
+  },
+  together: [['upload', 'number']],
+}
+
 const CHANGE_LOG = 'object_changes'
 export const PARTITION = 0
 
@@ -67,6 +102,8 @@ export interface ObjectTable {
   readonly store: Store
   readonly entries: Collection<ObjectEntry>
   readonly loose: Collection<LooseContent>
+  readonly uploads: Collection<UploadRecord>
+  readonly parts: Collection<PartRecord>
   readonly changes: Log
   readonly effects: EffectLedger
 }
@@ -78,6 +115,8 @@ export function openTable(storage: Storage, tenant: string): ObjectTable {
     store,
     entries: store.collection(ENTRIES),
     loose: store.collection(LOOSE),
+    uploads: store.collection(UPLOADS),
+    parts: store.collection(PARTS),
     changes: store.log(CHANGE_LOG),
     effects: new EffectLedger(store),
   }

@@ -19,13 +19,16 @@ import {
   type Removed,
   type RemoveOptions,
   type SignedLink,
+  type SignedMethod,
   type SignOptions,
+  type UploadsApi,
 } from './contract.ts'
 import { listObjects } from './list-objects.ts'
 import { entryId, type ObjectEntry, type ObjectTable } from './object-table.ts'
 import type { ObjectWriter } from './object-writer.ts'
 import { folderMark, hasHiddenPart, readObjectPath, readPath, readPrefix } from './paths.ts'
 import { checkPut } from './check-put.ts'
+import { MAX_PARTS, type PartUploads } from './part-uploads.ts'
 import { removeObjects } from './remove-objects.ts'
 import { shownEntry } from './show.ts'
 import { attachment, LENGTH_PARAMETER, signedAddress, signingTime } from './signing/sign-address.ts'
@@ -35,11 +38,14 @@ import type { SigningKeys } from './signing/signing-keys.ts'
 /** Any would do: whoever checks takes the one that it was signed for. */
 const REGION = 'us-east-1'
 const FOLDER_TYPE = 'application/x-directory'
+const RIGHTS = { GET: 'read', PUT: 'write', POST: 'write', DELETE: 'delete' } as const
+const PATHS = { GET: readObjectPath, PUT: readPath, POST: readPrefix, DELETE: readPath } as const
 
 export interface TenantDependencies {
   readonly table: ObjectTable
   readonly writer: ObjectWriter
   readonly contents: ContentStore
+  readonly parts: PartUploads
   /** as the caller has them */
   readonly buckets: readonly ObjectBucket[]
   readonly keys: SigningKeys
@@ -54,6 +60,28 @@ export class TenantObjects implements ObjectsApi {
 
   constructor(dependencies: TenantDependencies) {
     this.#dependencies = dependencies
+  }
+
+  get uploads(): UploadsApi {
+    const { parts } = this.#dependencies
+    const placeOf = (bucket: string, path: string, upload: string) => {
+      const { alias } = this.#with(bucket, 'write')
+      return { bucket: alias, path: readObjectPath(path), upload }
+    }
+    return {
+      begin: async (bucket, path, options = {}) => {
+        checkPut(options)
+        return parts.begin(this.#with(bucket, 'write').alias, readObjectPath(path), options)
+      },
+      put: async (bucket, path, upload, { number, content, most }) =>
+        parts.put(placeOf(bucket, path, upload), number, content, most),
+      complete: async (bucket, path, upload, named, options = {}) => {
+        checkPut(options)
+        return parts.complete(placeOf(bucket, path, upload), named, options)
+      },
+      abort: async (bucket, path, upload) => parts.abort(placeOf(bucket, path, upload)),
+      list: async (bucket, path, upload, page) => parts.list(placeOf(bucket, path, upload), page),
+    }
   }
 
   async buckets(store?: string): Promise<readonly ObjectBucket[]> {
@@ -138,14 +166,15 @@ export class TenantObjects implements ObjectsApi {
 
   async sign(bucket: string, path: string, options: SignOptions): Promise<SignedLink> {
     const { method, expiry = DEFAULT_EXPIRY, all = false } = options
-    const { alias, name, rights } = this.#with(bucket, method === 'GET' ? 'read' : 'write')
+    const { upload, part } = options
+    const { alias, name, rights } = this.#with(bucket, upload === undefined ? RIGHTS[method] : 'write')
     if (!Number.isInteger(expiry) || expiry < 1 || expiry > MAX_EXPIRY) {
       throw new AppError(
         'VALIDATION',
         `A signed address is good for 1 to ${MAX_EXPIRY} seconds (7 days), not ${expiry}`,
       )
     }
-    const signed = { GET: readObjectPath, PUT: readPath, POST: readPrefix }[method](path)
+    const signed = upload === undefined ? PATHS[method](path) : readObjectPath(path)
     if (method !== 'GET') refuseHiddenPath(signed, all)
     const { keys, now, table, origin } = this.#dependencies
     const ms = now()
@@ -159,11 +188,17 @@ export class TenantObjects implements ObjectsApi {
     const { contentType, contentLength, asAttachment = false, origin: at = origin() } = options
     const length = contentLength && lengthOf(contentLength)
     const ofUpload = contentType === undefined ? {} : { contentType }
+    if (upload !== undefined) {
+      const more = partParameters(method, upload, part)
+      return { method, href: signedAddress({ ...order, method, origin: at, expiry, more }) }
+    }
     switch (method) {
       case 'GET': {
         const more = asAttachment ? ([['response-content-disposition', attachment(signed)]] as const) : []
         return { method, href: signedAddress({ ...order, method, origin: at, expiry, more }) }
       }
+      case 'DELETE':
+        return { method, href: signedAddress({ ...order, method, origin: at, expiry }) }
       case 'PUT': {
         const more = length === undefined ? [] : ([[LENGTH_PARAMETER, length.join('-')]] as const)
         const href = signedAddress({ ...order, method, origin: at, expiry, ...ofUpload, more })
@@ -206,4 +241,20 @@ function lengthOf({
 }: NonNullable<SignOptions['contentLength']>): readonly [number, number] {
   if (min <= max) return [min, max]
   throw new AppError('VALIDATION', `The least length ${min} is more than the most, ${max}`)
+}
+
+/** What an address for an upload in parts says. Throws `VALIDATION` for what no request of it is. */
+function partParameters(
+  method: SignedMethod,
+  upload: string,
+  part: number | undefined,
+): readonly (readonly [name: string, value: string])[] {
+  const isPart = method === 'PUT'
+  const isNumber = Number.isInteger(part) && Number(part) >= 1 && Number(part) <= MAX_PARTS
+  if ((upload === 'new' && method !== 'POST') || (isPart ? !isNumber : part !== undefined)) {
+    const ways = 'POST with upload=new begins one; with its id PUT and part send one, POST, DELETE and GET take no part'
+    throw new AppError('VALIDATION', `${method} with upload=${shown(upload)} is not a part of an upload: ${ways}`)
+  }
+  if (upload === 'new') return [['uploads', '']]
+  return [...(isPart ? [['partNumber', String(part)] as const] : []), ['uploadId', upload]]
 }

@@ -83,6 +83,29 @@ describe('an archive', () => {
   })
 })
 
+it.each<[string, (tar: Uint8Array) => Uint8Array, RegExp]>([
+  [
+    'whose gzip is cut off',
+    (tar) => gzipSync(tar).subarray(0, 60),
+    /the gzip of the archive is damaged: unexpected end/,
+  ],
+  [
+    'whose gzip is overwritten',
+    (tar) => gzipSync(tar).fill(7, 12, 40),
+    /the gzip of the archive is damaged: (?:invalid|incorrect|unknown)/,
+  ],
+  ['of bzip2', () => Buffer.from('BZh91AY&SY'), /packed by bzip2; send a tar/],
+  ['of xz', () => Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0, 0]), /packed by xz; send a tar/],
+  ['of zstd', () => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0]), /packed by zstd; send a tar/],
+  ['of zip', () => Buffer.from('PK\u0003\u0004'), /packed by zip; send a tar/],
+])('an archive %s is refused with what it is', async (_what, make, text) => {
+  const archive = make(await packTar([fileOf('a', 'x'.repeat(2_000))]))
+  await expect(readArchive(archive)).rejects.toMatchObject({
+    code: 'VALIDATION',
+    message: expect.stringMatching(text) as string,
+  })
+})
+
 it.each([
   ['index.js', true],
   ['lib/deep/er/x.py', true],

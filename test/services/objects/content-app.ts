@@ -7,6 +7,8 @@ import { bytes, MASTER, objectsWorld, TENANT, type ObjectsWorld, type WorldOptio
 
 export interface ContentApp extends ObjectsWorld {
   readonly app: FastifyInstance
+  /** lines of its log */
+  readonly logged: readonly string[]
   /** `http://127.0.0.1:port` */
   readonly origin: string
   readonly keys: SigningKeys
@@ -23,7 +25,10 @@ export async function contentApp(options: WorldOptions = {}): Promise<ContentApp
   const world = await objectsWorld(options)
   const { service, clock, api } = world
   const keys = new SigningKeys(MASTER)
-  const app = fastify()
+  const logged: string[] = []
+  const app = fastify({
+    logger: { level: 'debug', stream: { write: (line: string) => void logged.push(line) } },
+  })
   // no body stands still for long in these tests
   await app.register(async (own) =>
     contentRoutes(own, { service, keys, now: () => clock.now, later: () => () => undefined }),
@@ -35,6 +40,7 @@ export async function contentApp(options: WorldOptions = {}): Promise<ContentApp
   return {
     ...world,
     app,
+    logged,
     origin,
     keys,
     key: keys.of({ tenant: TENANT, bucket: 'assets', rights: ['read', 'write', 'delete'] }),

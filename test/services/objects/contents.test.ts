@@ -150,10 +150,35 @@ describe('a signed address', () => {
     expect(await (await content.ask('GET', 'summed')).text()).toBe('abc')
   })
 
+  it.each(['', ';', '; charset=utf-8', 'text', 'text/', '/plain', 'te xt/plain', 'text/plain,text/html'])(
+    'is refused with the content type %j',
+    async (type) => {
+      const answer = await put('typed', 'x', { 'content-type': type })
+      expect(await codeOf(answer)).toEqual([400, 'InvalidArgument'])
+    },
+  )
+
+  it.each(['text/plain;', 'text/plain ; charset=utf-8', 'application/vnd.a+b.c-d_e', 'a/b; x="y;z"'])(
+    'keeps the content type %j',
+    async (type) => {
+      expect((await put('typed', 'x', { 'content-type': type })).status).toBe(200)
+      expect((await content.ask('GET', 'typed')).headers.get('content-type')).toBe(type)
+    },
+  )
+
   it('that is about a part of an object, or about what is said of it, does not replace its content', async () => {
     await put('whole', 'before')
     const { href } = await content.api.sign('assets', 'whole', { method: 'PUT', origin: content.origin })
-    for (const query of ['partNumber=1&uploadId=x', 'tagging', 'acl', 'retention', 'legal-hold', 'versionId=1']) {
+    for (const query of [
+      'partNumber=1',
+      'uploadId=x',
+      'uploads',
+      'tagging',
+      'acl',
+      'retention',
+      'legal-hold',
+      'versionId=1',
+    ]) {
       const answer = await fetch(`${href}&${query}`, { method: 'PUT', body: '<Tagging/>' })
       expect([query, ...(await codeOf(answer))]).toEqual([query, 501, 'NotImplemented'])
     }
@@ -188,7 +213,7 @@ describe('a signed address', () => {
   })
 
   it.each([
-    ['of another method', (href: string) => [href, 'DELETE'], [404, undefined]],
+    ['of another method', (href: string) => [href, 'DELETE'], [403, 'SignatureDoesNotMatch']],
     ['of a GET, for HEAD', (href: string) => [href, 'HEAD'], [403, undefined]],
     ['of a GET, for PUT', (href: string) => [href, 'PUT'], [403, 'SignatureDoesNotMatch']],
     ['with another path', (href: string) => [href.replace('/known', '/knowm'), 'GET'], [403, 'SignatureDoesNotMatch']],
@@ -380,15 +405,17 @@ describe('a browser of another page', () => {
     expect(answer.status).toBe(204)
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       'access-control-allow-origin': '*',
-      'access-control-allow-methods': 'GET, HEAD, PUT, POST, OPTIONS',
+      'access-control-allow-methods': 'GET, HEAD, PUT, POST, DELETE, OPTIONS',
       'access-control-allow-headers': 'content-type',
     })
   })
 })
 
 describe('an upload that breaks off', () => {
-  it('leaves neither an object nor a content', async () => {
+  it('leaves neither an object nor a content, nor an error in the log', async () => {
     const before = await content.contents()
+    const logged = (text: string) => content.logged.filter((line) => line.includes(text)).length
+    const errors = logged('"level":50')
     const { href } = await content.api.sign('assets', 'half', { method: 'PUT', origin: content.origin })
     await new Promise<void>((resolve) => {
       const { hostname, port } = new URL(content.origin)
@@ -397,7 +424,8 @@ describe('an upload that breaks off', () => {
       sending.once('error', () => undefined).once('close', () => resolve())
       sending.write(bytes('x'.repeat(100_000)), () => sending.destroy())
     })
-    await expect.poll(() => content.service.gauges().uploads).toBe(0)
+    await expect.poll(() => logged('an upload broke off')).toBe(1)
+    expect(logged('"level":50')).toBe(errors)
     await content.service.settled()
     await expect(content.api.stat('assets', 'half')).rejects.toMatchObject({ code: 'NOT_FOUND' })
     expect(await content.contents()).toEqual(before)

@@ -56,7 +56,7 @@ function policed(conditions: readonly unknown[], more: Fields = {}, expiration =
 }
 
 describe('a signed form', () => {
-  it('writes a file, with a longer key too, and answers 204 without a body', async () => {
+  it('writes a file, below a folder too, and answers 204 without a body', async () => {
     const { href, fields } = await signed('demo/test')
     expect(href).toBe(`${content.origin}/${BUCKET}/`)
     const answer = await send(href, fields)
@@ -65,8 +65,9 @@ describe('a signed form', () => {
       '"900150983cd24fb0d6963f7d28e17f72"',
       '',
     ])
-    expect((await send(href, { ...fields, key: 'demo/test/longer' }, 'longer')).status).toBe(204)
-    expect((await send(href, { ...fields, key: 'demo/test-${filename}' }, 'named')).status).toBe(204)
+    const folder = await signed('demo/')
+    expect((await send(href, { ...folder.fields, key: 'demo/test/longer' }, 'longer')).status).toBe(204)
+    expect((await send(href, { ...folder.fields, key: 'demo/test-${filename}' }, 'named')).status).toBe(204)
     expect([await textAt('demo/test'), await textAt('demo/test/longer'), await textAt('demo/test-abc.txt')]).toEqual([
       'abc',
       'longer',
@@ -116,6 +117,8 @@ describe('a signed form', () => {
 
   it.each<[string, (fields: Fields) => Fields, string | null, Fields, number, string]>([
     ['with another key', (fields) => ({ ...fields, key: 'demo' }), 'abc', {}, 403, 'AccessDenied'],
+    ['with a longer key', (fields) => ({ ...fields, key: 'demo/y.more' }), 'abc', {}, 403, 'AccessDenied'],
+    ['below its key', (fields) => ({ ...fields, key: 'demo/y/more' }), 'abc', {}, 403, 'AccessDenied'],
     [
       'with another policy',
       (fields) => ({ ...fields, policy: Buffer.from('{}').toString('base64') }),
@@ -192,6 +195,21 @@ describe('a signed form', () => {
     const years = policed([key], {}, '2036-01-01T00:00:00.000Z')
     expect(await at(604_800, years)).toEqual([204, undefined])
     expect(await at(604_801, years)).toEqual([403, 'AccessDenied'])
+  })
+
+  it.each([
+    ['2026-01-01T00:05:00Z', 204],
+    ['2026-01-01T00:05:00.5Z', 204],
+    ['2026-01-01T00:05:00.123456Z', 204],
+    ['2026-01-01T02:05:00+02:00', 400],
+    ['2026-01-01T00:05:00', 400],
+    ['2026-01-01', 400],
+    ['2026-02-30T00:00:00Z', 400],
+    ['Thu, 01 Jan 2026 00:05:00 GMT', 400],
+    ['', 400],
+  ])('whose policy expires at %s is answered %i', async (expiration, status) => {
+    const answer = await send(`${content.origin}/${BUCKET}`, policed([['starts-with', '$key', '']], {}, expiration))
+    expect(await codeOf(answer)).toEqual([status, status === 204 ? undefined : 'InvalidPolicyDocument'])
   })
 
   it('that breaks off, or is no form, writes nothing', async () => {

@@ -51,6 +51,8 @@ export class Connection {
   /** ids of messages of QoS 2 that are taken and not released */
   readonly #taken = new Set<number>()
   #inFlight = 0
+  /** messages of QoS 1 and 2 whose last acknowledgement was not sent */
+  #unacknowledged = 0
   /** what is acknowledged in order */
   #last: Promise<void> = Promise.resolve()
   #cancelTimer: () => void
@@ -161,6 +163,9 @@ export class Connection {
     const { protocolVersion = 4, keepalive = 0, will } = packet
     this.#writer.version = protocolVersion
     if (packet.properties?.authenticationMethod !== undefined) return this.#refuse(REASONS.badMethod)
+    if (protocolVersion < 5 && packet.clientId === '' && packet.clean === false)
+      return this.#refuse(REASONS.badClientId)
+    if (protocolVersion === 5 && will?.retain === true) return this.#refuse(REASONS.noRetain)
     const topic = will && publishTopic(will.topic)
     if (will !== undefined && topic === undefined) return this.#refuse(REASONS.badTopic)
     const caller = await this.#callerOf(packet)
@@ -256,9 +261,13 @@ export class Connection {
     switch (packet.cmd) {
       case 'publish':
         return this.#publish(packet, known)
-      case 'pubrel':
-        this.#taken.delete(packet.messageId ?? 0)
-        return this.#inOrder(() => this.#acknowledge('pubcomp', packet.messageId))
+      case 'pubrel': {
+        const wasTaken = this.#taken.delete(packet.messageId ?? 0)
+        return this.#inOrder(() => {
+          if (wasTaken) this.#unacknowledged--
+          this.#acknowledge('pubcomp', packet.messageId)
+        })
+      }
       case 'puback':
         return subscriptions.acknowledged(packet.messageId ?? 0)
       case 'subscribe': {
@@ -288,6 +297,9 @@ export class Connection {
 
   #publish({ topic, payload, qos, messageId = 0 }: IPublishPacket, known: Known): void {
     if (qos === 2 && this.#taken.has(messageId)) return this.#inOrder(() => this.#acknowledge('pubrec', messageId))
+    if (qos > 0 && ++this.#unacknowledged > this.#listener.limits.inFlight && this.#writer.version === 5) {
+      return this.#fault({ reason: REASONS.tooMany, text: 'more unacknowledged messages than were announced' })
+    }
     const place = publishTopic(topic)
     const posted =
       place === undefined
@@ -301,7 +313,9 @@ export class Connection {
       const reason = await this.#outcome(posted, topic)
       this.#waitFor(-1)
       if (reason === undefined || qos === 0) return
-      if (qos === 2 && reason >= 0x80 && this.#writer.version === 5) this.#taken.delete(messageId)
+      const isLast = qos === 1 || (reason >= 0x80 && this.#writer.version === 5)
+      if (qos === 2 && isLast) this.#taken.delete(messageId)
+      if (isLast) this.#unacknowledged--
       this.#acknowledge(qos === 1 ? 'puback' : 'pubrec', messageId, reason)
     })
   }

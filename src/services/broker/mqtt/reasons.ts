@@ -7,7 +7,9 @@ export const REASONS = {
   unspecified: 0x80,
   malformed: 0x81,
   protocol: 0x82,
+  notHere: 0x83,
   unsupportedVersion: 0x84,
+  badClientId: 0x85,
   badCredentials: 0x86,
   notAuthorized: 0x87,
   busy: 0x89,
@@ -17,10 +19,12 @@ export const REASONS = {
   takenOver: 0x8e,
   badFilter: 0x8f,
   badTopic: 0x90,
+  tooMany: 0x93,
   badAlias: 0x94,
   tooLarge: 0x95,
   rateTooHigh: 0x96,
   badPayload: 0x99,
+  noRetain: 0x9a,
   sharedSubscriptions: 0x9e,
 } as const
 
@@ -33,6 +37,8 @@ export function returnCode(reason: Reason): number {
       return 0
     case REASONS.unsupportedVersion:
       return 1
+    case REASONS.badClientId:
+      return 2
     case REASONS.badCredentials:
       return 4
     case REASONS.busy:

@@ -87,11 +87,13 @@ export class Subscriptions {
     for (const freed of this.#freed.splice(0)) freed()
   }
 
-  #addOne({ topic: filter, qos }: ISubscription, identifier: number | undefined): number {
+  #addOne({ topic: filter, qos, nl = false }: ISubscription, identifier: number | undefined): number {
     const is5 = this.#writer.version === 5
     if (filter.startsWith('$share/')) return is5 ? REASONS.sharedSubscriptions : REASONS.unspecified
     const topic = subscribeTopic(filter)
     if (topic === undefined) return is5 ? REASONS.badFilter : REASONS.unspecified
+    // a message does not say which connection it came over
+    if (is5 && nl) return REASONS.notHere
     const isNew = !this.#byFilter.has(filter)
     if (isNew && this.#byFilter.size >= this.#listener.limits.subscriptions) return REASONS.unspecified
     this.remove(filter)

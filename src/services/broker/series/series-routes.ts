@@ -204,13 +204,17 @@ function removeRoutes(app: FastifyInstance, service: BrokerService): void {
       // a message holds more than the metrics that are named
       const only = isSeriesOnly || metrics !== undefined ? ({ only: 'samples' } as const) : {}
       await api.series.remove({ resource, ...range, ...(metrics && { metrics }), ...only })
-      return { message: `Deleted ${removed(isSeriesOnly, metrics)} for ${resource}` }
+      const within = Object.entries(range).map(([name, time]) => ` ${name} ${time}`)
+      return {
+        message: `Deleted ${removed(isSeriesOnly, metrics, within.length > 0)} for ${resource}${within.join('')}`,
+      }
     }),
   )
 }
 
-function removed(isSeriesOnly: boolean, metrics: readonly string[] | undefined): string {
-  if (metrics !== undefined) return `series of ${metrics.join(', ')}`
+function removed(isSeriesOnly: boolean, metrics: readonly string[] | undefined, isRange: boolean): string {
+  if (metrics !== undefined) return `${isRange ? 'samples' : 'series'} of ${metrics.join(', ')}`
+  if (isRange) return isSeriesOnly ? 'samples of all metrics' : 'messages and samples of all metrics'
   return isSeriesOnly ? 'series and all metrics' : 'messages, series and all metrics'
 }
 

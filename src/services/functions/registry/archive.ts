@@ -28,6 +28,13 @@ const RESERVED: ReadonlySet<string> = new Set([
   'pip.conf',
 ])
 const GZIP = [0x1f, 0x8b] as const
+/** What else archives are packed by, and the bytes that those begin with. */
+const OTHER_PACKINGS: readonly (readonly [name: string, begin: readonly number[]])[] = [
+  ['bzip2', [0x42, 0x5a, 0x68]],
+  ['xz', [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]],
+  ['zstd', [0x28, 0xb5, 0x2f, 0xfd]],
+  ['zip', [0x50, 0x4b, 0x03, 0x04]],
+]
 
 /** Why a path cannot name an asset; undefined: it can. */
 export function pathProblem(path: string): string | undefined {
@@ -50,9 +57,17 @@ export function boundedAssets(assets: Assets): Assets {
 
 /** The files of an archive; a later one of the same path counts. `VALIDATION`, `TOO_LARGE`. */
 export async function readArchive(bytes: Uint8Array): Promise<Assets> {
-  const isGzip = GZIP.every((byte, at) => bytes[at] === byte)
+  const begins = (begin: readonly number[]) => begin.every((byte, at) => bytes[at] === byte)
+  const packing = OTHER_PACKINGS.find(([, begin]) => begins(begin))
+  if (packing !== undefined) {
+    throw new AppError('VALIDATION', `the archive is packed by ${packing[0]}; send a tar, as it is or packed by gzip`)
+  }
+  const isGzip = begins(GZIP)
   const source = Readable.from(partsOf(bytes))
   const plain = isGzip ? source.pipe(bounded(createGunzip({ maxOutputLength: CHUNK * 64 }))) : source
+  // the stream of the web that it becomes says of its error no more than that it is one
+  let damage: Error | undefined
+  plain.on('error', (error) => (damage = error))
   const assets = new Map<string, Uint8Array>()
   let total = 0
   let entries = 0
@@ -77,8 +92,10 @@ export async function readArchive(bytes: Uint8Array): Promise<Assets> {
   } catch (error) {
     source.destroy()
     plain.destroy()
-    if (error instanceof AppError) throw error
-    throw new AppError('VALIDATION', `the archive cannot be read: ${messageOf(error)}`, { cause: error })
+    const fault = damage ?? error
+    if (fault instanceof AppError) throw fault
+    const what = damage === undefined ? 'the archive cannot be read' : 'the gzip of the archive is damaged'
+    throw new AppError('VALIDATION', `${what}: ${messageOf(fault)}`, { cause: fault })
   }
   if (assets.size === 0) throw new AppError('VALIDATION', 'the archive has no files')
   return assets

@@ -87,7 +87,7 @@ export class WebRequest {
     const type = this.get('content-type') ?? ''
     if (/^application\/(?:[\w.-]+\+)?json\b/i.test(type)) this.body = parsedJson(this.rawBody)
     else if (/^(?:application\/x-www-form-urlencoded|multipart\/form-data)\b/i.test(type)) await this.#parseForm(type)
-    else if (/^text\//i.test(type)) this.body = this.rawBody.toString('utf8')
+    else if (/^text\//i.test(type) && isUtf8(type)) this.body = this.rawBody.toString('utf8')
     else this.body = this.rawBody
   }
 
@@ -117,6 +117,12 @@ function valuesOf(entries: Iterable<readonly [string, string]>): Values {
     values[name] = former === undefined ? value : [...(Array.isArray(former) ? former : [former]), value]
   }
   return values
+}
+
+/** What is written in another charset stays bytes. */
+function isUtf8(type: string): boolean {
+  const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(type) ?? []
+  return ['utf-8', 'utf8', 'us-ascii', 'ascii'].includes(charset.toLowerCase())
 }
 
 function parsedJson(bytes: Buffer): unknown {

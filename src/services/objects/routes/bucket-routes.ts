@@ -38,10 +38,12 @@ const PATH_QUERY = {
   ...STORE,
   stat: flag('true: one object, or with a slash at the end a folder'),
   sign: Type.Optional(
-    Type.Union([Type.Literal('GET'), Type.Literal('PUT'), Type.Literal('POST')], {
+    Type.Union([Type.Literal('GET'), Type.Literal('PUT'), Type.Literal('POST'), Type.Literal('DELETE')], {
       description: 'a signed address for this method',
     }),
   ),
+  upload: text('of an upload in parts: new with sign=POST, else its id'),
+  part: whole('number of a part, with sign=PUT: 1 to 10,000'),
   recursive: flag('true: what is in folders too, and no folders'),
   max_keys: whole('of a page; default 200, at most 1,000'),
   start_after: text('those after this path'),
@@ -149,12 +151,12 @@ function getPath(app: FastifyInstance): Handler<ObjectsApi, QueryReader> {
     const origin = originOf(request, app)
     const [bucket, path] = [param('bucket'), param('*')]
     const { alias } = await api.bucket(bucket, query.text('store'))
-    const method = query.oneOf('sign', ['GET', 'PUT', 'POST'])
+    const method = query.oneOf('sign', ['GET', 'PUT', 'POST', 'DELETE'])
     const isStat = query.flag('stat') ?? false
     if (method !== undefined) {
       const options = signOptions(query, method)
       query.done()
-      return { _links: signedLinks(await api.sign(alias, path, { ...options, origin })) }
+      return { _links: signedLinks(await api.sign(alias, path, { ...options, origin }), options) }
     }
     if (isStat) {
       query.done()
@@ -280,6 +282,8 @@ function signOptions(query: QueryReader, method: SignedLink['method']): SignOpti
     )
   }
   const contentType = query.text('content_type')
+  const upload = query.text('upload')
+  const part = query.integer('part')
   const min = query.integer('content_length_min')
   const max = query.integer('content_length_max')
   return {
@@ -288,13 +292,26 @@ function signOptions(query: QueryReader, method: SignedLink['method']): SignOpti
     asAttachment: query.flag('get_as_attachment') ?? false,
     ...(given.length > 0 && { expiry }),
     ...(contentType !== undefined && { contentType }),
+    ...(upload !== undefined && { upload }),
+    ...(part !== undefined && { part }),
     ...((min ?? max) !== undefined && {
       contentLength: { ...(min !== undefined && { min }), ...(max !== undefined && { max }) },
     }),
   }
 }
 
-function signedLinks({ method, href, headers, formData }: SignedLink): object {
+const PART_LINKS = {
+  GET: 'list_parts',
+  PUT: 'upload_part',
+  POST: 'complete_multipart_upload',
+  DELETE: 'abort_multipart_upload',
+} as const
+
+function signedLinks({ method, href, headers, formData }: SignedLink, { upload }: SignOptions): object {
+  if (upload !== undefined) {
+    return { [upload === 'new' ? 'create_multipart_upload' : PART_LINKS[method]]: { href, method } }
+  }
+  if (method === 'DELETE') return { delete_object: { href, method } }
   if (method === 'GET') return { get_object: { href } }
   if (method === 'PUT') return { put_object: { href, method, ...(headers && { headers }) } }
   return { post_object: { href, method, form_data: formData } }

@@ -49,7 +49,7 @@ export function contentAddress(request: FastifyRequest, prefix: string): Content
 /** Throws an S3Error without a signature that is good for it, unless the bucket is for everybody. */
 export async function admitRequest(
   address: ContentAddress,
-  right: Extract<BucketRight, 'read' | 'write'>,
+  right: BucketRight,
   { service, keys, now }: ContentRouting,
 ): Promise<AdmittedRequest> {
   const { tenant, alias, sent } = address
@@ -85,14 +85,11 @@ const PARTS: ReadonlySet<string> = new Set([
   'acl',
   'attributes',
   'legal-hold',
-  'partNumber',
   'restore',
   'retention',
   'select',
   'tagging',
   'torrent',
-  'uploadId',
-  'uploads',
   'versionId',
 ])
 

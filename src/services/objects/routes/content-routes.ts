@@ -1,14 +1,19 @@
 /** Contents of objects by signed addresses, as any client of S3 uses them: `/<name of the bucket>/<path>`. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError } from '../../../kernel/errors.ts'
 import { NAME_PREFIX } from '../buckets.ts'
+import type { BucketRight } from '../contract.ts'
 import { s3ErrorOf, S3Error } from '../signing/s3-error.ts'
-import { admitRequest, contentAddress, type AdmittedRequest, type ContentRouting } from './content-request.ts'
+import { admitRequest, contentAddress, denied, type AdmittedRequest, type ContentRouting } from './content-request.ts'
+import { partRequest, takePart } from './part-requests.ts'
 import { sendContent } from './send-content.ts'
 import { takeContent } from './take-content.ts'
 import { takeForm } from './take-form.ts'
 import { xmlText } from './xml.ts'
 
-const METHODS = 'GET, HEAD, PUT, POST, OPTIONS'
+type Answering = [request: FastifyRequest, reply: FastifyReply, admitted: AdmittedRequest]
+
+const METHODS = 'GET, HEAD, PUT, POST, DELETE, OPTIONS'
 const SHOWN_HEADERS = 'accept-ranges, content-disposition, content-range, etag, last-modified, location, x-request-id'
 /** bytes of a refused body that are read on, so that the connection can be used again */
 const MAX_LEFT = 1_048_576
@@ -22,8 +27,17 @@ export function contentRoutes(app: FastifyInstance, routing: ContentRouting): vo
     done()
   })
   const url = `/${NAME_PREFIX}:bucket/*`
-  const admit = (request: FastifyRequest, right: 'read' | 'write'): Promise<AdmittedRequest> =>
-    admitRequest(contentAddress(request, app.prefix), right, routing)
+  /** What is asked of an upload in parts, or else the route's own. */
+  const answering =
+    (right: BucketRight, own: (...[request, reply, admitted]: Answering) => Promise<FastifyReply>) =>
+    async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+      const address = contentAddress(request, app.prefix)
+      const part = partRequest(address)
+      const admitted = await admitRequest(address, part === undefined ? right : 'write', routing)
+      return part === undefined
+        ? own(request, reply, admitted)
+        : takePart(request, reply, admitted, { part, ...routing })
+    }
   // whoever has an address got it from the API, whose page shows how
   const options = {
     config: { access: 'public', isTenantContent: true, takesStream: true },
@@ -34,13 +48,37 @@ export function contentRoutes(app: FastifyInstance, routing: ContentRouting): vo
     url,
     exposeHeadRoute: false,
     ...options,
-    handler: async (request, reply) => sendContent(request, reply, await admit(request, 'read')),
+    handler: answering('read', sendContent),
   })
-  app.put(url, options, async (request, reply) => takeContent(request, reply, await admit(request, 'write'), routing))
+  app.put(
+    url,
+    options,
+    answering('write', (request, reply, admitted) => takeContent(request, reply, admitted, routing)),
+  )
+  app.delete(url, options, answering('delete', removeContent))
+  const answerPost = answering('write', () => Promise.reject(denied()))
   for (const at of [url, `/${NAME_PREFIX}:bucket`]) {
-    app.post(at, options, (request, reply) => takeForm(request, reply, contentAddress(request, app.prefix), routing))
+    app.post(at, options, async (request, reply) => {
+      const address = contentAddress(request, app.prefix)
+      // a form is let in by its policy
+      return partRequest(address) === undefined
+        ? takeForm(request, reply, address, routing)
+        : answerPost(request, reply)
+    })
     app.options(at, options, allow)
   }
+}
+
+/** What is not there is removed, as clients of S3 expect. */
+async function removeContent(...[request, reply, { api, alias, key }]: Answering): Promise<FastifyReply> {
+  const unread = Object.keys(request.headers).find((name) => /^(?:if-|x-amz-if-)/.test(name))
+  if (unread !== undefined) throw new S3Error('NotImplemented', `The header ${unread} is not read by DELETE`)
+  try {
+    await api.remove(alias, key)
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'NOT_FOUND')) throw error
+  }
+  return reply.code(204).send()
 }
 
 /** Browsers ask so without credentials, before they send. */
@@ -61,7 +99,10 @@ function allow({ headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
 function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { id, raw, method } = request
   const known = s3ErrorOf(thrown)
-  if (known === undefined) request.log.error({ err: thrown, id }, 'request failed')
+  // who sent it is gone: nobody reads the answer
+  const brokeOff = known === undefined && raw.destroyed && !raw.complete
+  if (brokeOff) request.log.debug({ id }, 'an upload broke off')
+  else if (known === undefined) request.log.error({ err: thrown, id }, 'request failed')
   const error = known ?? new S3Error('InternalError', `Something went wrong inside; the log has it under id ${id}`)
   if (error.s3Status === 503) reply.header('retry-after', 1)
   if (!raw.complete && leftOf(request) > MAX_LEFT) {

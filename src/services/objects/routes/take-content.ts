@@ -1,8 +1,9 @@
 /** Contents on their way in, by PUT. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { DEFAULT_CONTENT_TYPE, MAX_OBJECT_BYTES } from '../contract.ts'
+import { DEFAULT_CONTENT_TYPE, MAX_OBJECT_BYTES, type PutOptions } from '../contract.ts'
 import { S3Error } from '../signing/s3-error.ts'
 import { LENGTH_PARAMETER } from '../signing/sign-address.ts'
+import type { SentRequest } from '../signing/verify-address.ts'
 import { arriving } from './arriving.ts'
 import { checkedContent } from './checksums.ts'
 import type { AdmittedRequest, ContentRouting } from './content-request.ts'
@@ -21,22 +22,32 @@ export async function takeContent(
   { later }: Pick<ContentRouting, 'later'>,
 ): Promise<FastifyReply> {
   const { api, alias, key, sent, grant } = admitted
-  const headers = new Map(sent.headers)
-  const unread = UNREAD.find((name) => headers.has(name))
-  if (unread !== undefined) throw new S3Error('NotImplemented', `The header ${unread} is not read here`)
+  const headers = refuseUnread(sent.headers)
   const length = lengthBounds(grant?.parameters.get(LENGTH_PARAMETER))
   checkSaid(headers.get('content-length'), length)
   if (key.endsWith('/')) return takeFolder(reply, admitted, headers.get('content-length'))
-  const metadata: Record<string, string> = {}
-  for (const [name, value] of headers) if (name.startsWith(META)) metadata[name.slice(META.length)] = value
   const expect = expectedByWrite(request.headers)
   const { etag } = await api.put(alias, key, checkedContent(headers, arriving(request.raw, later)), {
-    contentType: headers.get('content-type') || DEFAULT_CONTENT_TYPE,
-    metadata,
+    ...describedBy(headers),
     length,
     ...(expect !== undefined && { expect }),
   })
   return reply.header('etag', `"${etag}"`).send()
+}
+
+/** What the object is to be, as headers say it. */
+export function describedBy(headers: ReadonlyMap<string, string>): Pick<PutOptions, 'contentType' | 'metadata'> {
+  const metadata: Record<string, string> = {}
+  for (const [name, value] of headers) if (name.startsWith(META)) metadata[name.slice(META.length)] = value
+  return { contentType: headers.get('content-type') ?? DEFAULT_CONTENT_TYPE, metadata }
+}
+
+/** The headers by name. Throws an S3Error for a way of sending that is not read here. */
+export function refuseUnread(sent: SentRequest['headers']): ReadonlyMap<string, string> {
+  const headers = new Map(sent)
+  const unread = UNREAD.find((name) => headers.has(name))
+  if (unread !== undefined) throw new S3Error('NotImplemented', `The header ${unread} is not read here`)
+  return headers
 }
 
 /** As clients of S3 make folders: an object without content whose path ends in a slash. */

@@ -2,8 +2,24 @@
 
 /** Elements in their order, inside of one. */
 export function xmlText(root: string, elements: Readonly<Record<string, string>>): string {
-  const inside = Object.entries(elements).map(([name, value]) => `<${name}>${escaped(value)}</${name}>`)
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<${root}>${inside.join('')}</${root}>`
+  return xmlList(root, elements, '', [])
+}
+
+/** The same, with several elements of one name behind. */
+export function xmlList(
+  root: string,
+  elements: Readonly<Record<string, string>>,
+  name: string,
+  items: readonly Readonly<Record<string, string>>[],
+): string {
+  const inside = items.map((item) => `<${name}>${inner(item)}</${name}>`)
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<${root}>${inner(elements)}${inside.join('')}</${root}>`
+}
+
+function inner(elements: Readonly<Record<string, string>>): string {
+  return Object.entries(elements)
+    .map(([name, value]) => `<${name}>${escaped(value)}</${name}>`)
+    .join('')
 }
 
 /** Control characters cannot stand in XML, not even escaped. */

@@ -13,15 +13,19 @@ const S3_ERRORS = {
   InvalidAccessKeyId: [403, 'FORBIDDEN'],
   InvalidArgument: [400, 'VALIDATION'],
   InvalidDigest: [400, 'VALIDATION'],
+  InvalidPart: [400, 'VALIDATION'],
+  InvalidPartOrder: [400, 'VALIDATION'],
   InvalidPolicyDocument: [400, 'VALIDATION'],
   InvalidRange: [416, 'VALIDATION'],
   InvalidURI: [400, 'VALIDATION'],
   KeyTooLongError: [400, 'VALIDATION'],
   MalformedPOSTRequest: [400, 'VALIDATION'],
+  MalformedXML: [400, 'VALIDATION'],
   MaxPostPreDataLengthExceeded: [400, 'TOO_LARGE'],
   MissingContentLength: [411, 'VALIDATION'],
   NoSuchBucket: [404, 'NOT_FOUND'],
   NoSuchKey: [404, 'NOT_FOUND'],
+  NoSuchUpload: [404, 'NOT_FOUND'],
   NotImplemented: [501, 'VALIDATION'],
   OperationAborted: [409, 'CONFLICT'],
   PreconditionFailed: [412, 'PRECONDITION'],
@@ -63,11 +67,19 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, S3Code>>> = {
 /** Whatever was thrown; undefined for what is our own fault, of which nobody outside is told. */
 export function s3ErrorOf(thrown: unknown): S3Error | undefined {
   if (thrown instanceof S3Error) return thrown
+  if (isWrongType(thrown)) {
+    return new S3Error('InvalidArgument', 'The Content-Type is no media type; write one such as text/plain')
+  }
   if (!(thrown instanceof AppError)) return undefined
   if (isFullDisk(thrown)) return new S3Error('StorageFull', 'There is no space left for contents')
   const isSmall = thrown.issues.some(({ type }) => type === TOO_SMALL)
   const code = isSmall ? 'EntityTooSmall' : BY_CODE[thrown.code]
   return code && new S3Error(code, code === 'ServiceUnavailable' ? 'Try again in a moment' : thrown.message)
+}
+
+/** As the server finds it, before the route is asked. */
+function isWrongType(thrown: unknown): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
 }
 
 function isFullDisk({ cause }: AppError): boolean {

@@ -1,4 +1,5 @@
 /** Signed addresses of objects, as any client of S3 can use them. */
+import type { SignedMethod } from '../contract.ts'
 import {
   ALGORITHM,
   encodedPath,
@@ -13,7 +14,7 @@ import {
 export const LENGTH_PARAMETER = 'content-length-range'
 
 export interface AddressOrder {
-  readonly method: 'GET' | 'HEAD' | 'PUT'
+  readonly method: SignedMethod | 'HEAD'
   /** scheme, authority, and what paths of the host begin with: `https://host:8080` */
   readonly origin: string
   readonly bucket: string

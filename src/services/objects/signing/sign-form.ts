@@ -3,7 +3,7 @@ import { ALGORITHM, policySignature, scopeText, type Signed } from './sigv4.ts'
 
 export interface FormOrder {
   readonly bucket: string
-  /** what the key of the upload begins with */
+  /** the key of the upload, or a folder that it begins with */
   readonly path: string
   /** `20250101T000000Z` */
   readonly time: string
@@ -28,7 +28,7 @@ export function signedForm({
   const credential = `${key.id}/${scopeText(key)}`
   const conditions: readonly unknown[] = [
     ['eq', '$bucket', bucket],
-    ['starts-with', '$key', path],
+    [path === '' || path.endsWith('/') ? 'starts-with' : 'eq', '$key', path],
     ['eq', '$x-amz-algorithm', ALGORITHM],
     ['eq', '$x-amz-credential', credential],
     ['eq', '$x-amz-date', time],

@@ -1,4 +1,5 @@
 /** Checks the signed policies of forms, and what the forms have against them (OBJECT-5). */
+import { isoInstant } from '../../../kernel/instant.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import { MAX_EXPIRY } from '../contract.ts'
 import { S3Error } from './s3-error.ts'
@@ -7,6 +8,7 @@ import type { KeyScope, SigningKeys } from './signing-keys.ts'
 import { checkTime, mismatch, noKey, readCredential, TOLERANCE } from './verify-address.ts'
 
 const MAX_CONDITIONS = 200
+const UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/
 /** what no condition has to cover; the type of a content is what browsers add */
 const FREE = new Set(['file', 'policy', 'x-amz-signature', 'content-type'])
 
@@ -61,8 +63,11 @@ function readPolicy(text: string): Policy {
     throw new S3Error('InvalidPolicyDocument', 'Invalid Policy: Invalid JSON.')
   }
   const { expiration, conditions } = isPlainObject(policy) ? policy : {}
-  const until = typeof expiration === 'string' ? Date.parse(expiration) : Number.NaN
-  if (Number.isNaN(until)) throw new S3Error('InvalidPolicyDocument', 'Invalid Policy: Invalid expiration.')
+  const until = typeof expiration === 'string' && UTC.test(expiration) ? isoInstant(expiration) : Number.NaN
+  if (Number.isNaN(until)) {
+    const wanted = 'write ISO 8601 in UTC, such as 2026-01-01T00:05:00Z'
+    throw new S3Error('InvalidPolicyDocument', `Invalid Policy: Invalid expiration; ${wanted}.`)
+  }
   if (!Array.isArray(conditions) || conditions.length > MAX_CONDITIONS) {
     throw new S3Error('InvalidPolicyDocument', 'Invalid Policy: Invalid conditions.')
   }

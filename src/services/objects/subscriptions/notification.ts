@@ -48,7 +48,7 @@ export function secondsOf({ seconds = 0, hours = 0, days = 0 }: Channel['expiry'
 }
 
 function shownLink({ href, method, headers, formData }: SignedLink): Readonly<Record<string, unknown>> {
-  const shownMethod: ChannelMethod | undefined = method === 'GET' ? undefined : method
+  const shownMethod: ChannelMethod | undefined = method === 'GET' || method === 'DELETE' ? undefined : method
   return {
     href,
     ...(shownMethod && { method: shownMethod }),

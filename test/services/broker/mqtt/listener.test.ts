@@ -356,6 +356,7 @@ describe.each([4, 5] as const)('what the standard does not take closes a connect
     ['a flag of 2', bytesOf(0x32, GOOD_TOPIC, ID, props([1, 2]), BODY), 0x82],
     ['properties longer than the packet', bytesOf(0x32, GOOD_TOPIC, ID, [100], BODY), 0x81],
     ['a property that ends after the others', bytesOf(0x32, GOOD_TOPIC, ID, [2, 38, 0], BODY), 0x81],
+    ['a message to retain, which is not offered', bytesOf(0x33, GOOD_TOPIC, ID, props(), BODY), 0x9a],
     ['subscription 0', bytesOf(0x82, ID, props([11, 0]), GOOD_TOPIC, [0]), 0x82],
   ]
   it.each([...rows, ...(version === 5 ? rowsOf5 : [])])('%s', async (_what, packet, reason) => {
@@ -420,6 +421,76 @@ it.each<[string, Buffer]>([
   socket.write(packet)
   await closed
   expect(packets).toEqual([])
+})
+
+const CREDENTIALS = [...text('k'), ...text('good')]
+it.each<[string, 4 | 5, Buffer, object]>([
+  [
+    'no client id and a session to go on with',
+    4,
+    bytesOf(0x10, text('MQTT'), [4, 0xc0, 0, 0], text(''), CREDENTIALS),
+    { returnCode: 2 },
+  ],
+  ['no client id', 4, bytesOf(0x10, text('MQTT'), [4, 0xc2, 0, 0], text(''), CREDENTIALS), { returnCode: 0 }],
+  ['no client id', 5, bytesOf(0x10, text('MQTT'), [5, 0xc0, 0, 0], [0], text(''), CREDENTIALS), { reasonCode: 0 }],
+  [
+    'a will to retain',
+    5,
+    bytesOf(0x10, text('MQTT'), [5, 0xe6, 0, 0], [0], text('c'), [0], text('messages'), text('{}'), CREDENTIALS),
+    { reasonCode: 0x9a },
+  ],
+])('a CONNECT with %s in version %i is answered', async (_what, version, packet, answer) => {
+  const { packets, socket } = await raw(await openDoor(new FakeBroker()), version)
+  socket.write(packet)
+  await expect.poll(() => packets).toHaveLength(1)
+  expect(packets).toMatchObject([{ cmd: 'connack', ...answer }])
+})
+
+it('a subscription that leaves out what its client posts is not granted', async () => {
+  const broker = new FakeBroker()
+  const { packets, send } = await raw(await openDoor(broker), 5)
+  send(hello({ protocolVersion: 5 }))
+  const own = { topic: 'resources/r/events', qos: 1, nl: true } as const
+  send({ cmd: 'subscribe', messageId: 1, subscriptions: [own, { ...own, topic: 'resources/s/events', nl: false }] })
+  await expect.poll(() => packets).toHaveLength(2)
+  expect([packets[1], broker.feed.readers]).toMatchObject([{ cmd: 'suback', granted: [0x83, 1] }, 1])
+})
+
+describe('more unacknowledged messages than were announced', () => {
+  const message = (messageId: number, qos: 0 | 1 | 2) =>
+    ({ cmd: 'publish', topic: 'messages', payload: '{}', qos, messageId, dup: false, retain: false }) as const
+
+  it.each<[string, 4 | 5, readonly Packet[], number | undefined]>([
+    ['close version 5', 5, [message(1, 1), message(2, 2), message(3, 1)], 0x93],
+    ['are taken from version 4, which does not know', 4, [message(1, 1), message(2, 2), message(3, 1)], undefined],
+    ['are not those of QoS 0', 5, [message(1, 1), message(0, 0), message(0, 0), message(2, 1)], undefined],
+    ['are not the same one again', 5, [message(1, 2), message(1, 2), message(1, 2), message(2, 1)], undefined],
+  ])('%s', async (_what, version, sent, reason) => {
+    const broker = new FakeBroker()
+    let release: () => void = () => undefined
+    const held = new Promise<void>((resolve) => (release = resolve))
+    broker.hold = () => held
+    const door = await openDoor(broker, { limits: { inFlight: 2 } })
+    open.push(async () => release())
+    const { packets, send, socket } = await raw(door, version)
+    send(hello({ protocolVersion: version }))
+    await expect.poll(() => packets).toHaveLength(1)
+    socket.write(Buffer.concat(sent.map((packet) => generate(packet, { protocolVersion: version }))))
+    if (reason === undefined) release()
+    await expect.poll(() => packets.length).toBeGreaterThan(reason === undefined ? 2 : 1)
+    const ended = packets.filter(({ cmd }) => cmd === 'disconnect')
+    expect(ended).toMatchObject(reason === undefined ? [] : [{ reasonCode: reason }])
+  })
+
+  it('may come once those before are acknowledged', async () => {
+    const door = await openDoor(new FakeBroker(), { limits: { inFlight: 2 } })
+    const made = await client(door, { protocolVersion: 5 })
+    for (let round = 0; round < 5; round++) {
+      const post = (qos: 1 | 2) => made.publishAsync('messages', '{}', { qos })
+      await Promise.all([post(1), post(2)])
+    }
+    expect(made.connected).toBe(true)
+  })
 })
 
 it('a version that nobody knows is told so', async () => {

@@ -233,6 +233,16 @@ describe('DELETE', () => {
     expect(await seriesOf('r%2F1')).toHaveLength(2)
   })
 
+  it.each([
+    ['?until=1', 'messages and samples of all metrics for r until 1'],
+    ['?from=7d&until=1d', 'messages and samples of all metrics for r from 7d until 1d'],
+    ['?until=1&onlytimeseries=true', 'samples of all metrics for r until 1'],
+    ['?until=1&metrics=t,u', 'samples of t, u for r until 1'],
+    ['?metrics=t,u', 'series of t, u for r'],
+  ])('/resources/:id%s says what it deleted', async (query, deleted) => {
+    expect((await host.ask('DELETE', `/resources/r${query}`)).body).toEqual({ message: `Deleted ${deleted}` })
+  })
+
   it('/resources/:id/messages leaves the series', async () => {
     expect((await host.ask('DELETE', '/resources/s/messages')).body).toEqual({ message: 'Deleted messages for s' })
     expect([await seriesOf('s'), await messagesOf('s')]).toEqual([

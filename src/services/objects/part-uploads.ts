@@ -1,0 +1,231 @@
+/**
+ * Uploads in parts, as clients of S3 make them: each part is a content of its own, and completing writes one object of
+ * all of them. Parts are claimed until their upload is over: the sweeper of loose contents takes them away then, whatever
+ * became of it.
+ */
+import { AppError } from '../../kernel/errors.ts'
+import { untilWritten } from '../../kernel/until-written.ts'
+import type { Stored } from '../../storage/contract.ts'
+import { boundedContent } from './bounded-content.ts'
+import {
+  MAX_OBJECT_BYTES,
+  type ContentStore,
+  type ObjectRecord,
+  type PartPage,
+  type PutOptions,
+  type UploadedPart,
+} from './contract.ts'
+import type { LooseContents } from './loose-contents.ts'
+import type { ObjectTable, PartRecord, UploadRecord } from './object-table.ts'
+import type { ObjectWriter } from './object-writer.ts'
+import { S3Error } from './signing/s3-error.ts'
+
+/** ms: an upload that is not completed until then is gone */
+export const UPLOAD_MS = 86_400_000
+/** uploads of one tenant that are neither completed nor aborted */
+export const MAX_UPLOADS = 1_000
+export const MAX_PARTS = 10_000
+/** documents of a commit */
+const SLICE = 500
+/** uploads that are over and taken away when another one begins */
+const OVER_AT_ONCE = 20
+
+export interface PartUploadsDependencies {
+  readonly table: ObjectTable
+  readonly writer: ObjectWriter
+  readonly contents: ContentStore
+  readonly loose: LooseContents
+  /** never the same twice */
+  readonly newId: () => string
+  /** epoch ms */
+  readonly now: () => number
+}
+
+/** Which object an upload is for. */
+export interface UploadPlace {
+  readonly bucket: string
+  readonly path: string
+  readonly upload: string
+}
+
+export class PartUploads {
+  readonly #dependencies: PartUploadsDependencies
+
+  constructor(dependencies: PartUploadsDependencies) {
+    this.#dependencies = dependencies
+  }
+
+  /** Gives the id of the upload. `TOO_LARGE` when too many are open. */
+  async begin(
+    bucket: string,
+    path: string,
+    { contentType, metadata }: Pick<PutOptions, 'contentType' | 'metadata'>,
+  ): Promise<string> {
+    const { table, newId } = this.#dependencies
+    const { ms } = await table.store.now()
+    const over = await table.uploads.find({ where: [{ field: 'until', op: 'lte', value: ms }], limit: OVER_AT_ONCE })
+    for (const one of over) await this.#forget(one)
+    if ((await table.uploads.count()) >= MAX_UPLOADS) {
+      throw new AppError('TOO_LARGE', `${MAX_UPLOADS} uploads in parts are open; complete or abort some of them`)
+    }
+    const id = newId()
+    const record: UploadRecord = {
+      bucket,
+      path,
+      until: ms + UPLOAD_MS,
+      ...(contentType !== undefined && { contentType }),
+      ...(metadata !== undefined && { metadata }),
+    }
+    await table.uploads.put(id, record, 'absent')
+    return id
+  }
+
+  /** Replaces the part of that number. */
+  async put(
+    place: UploadPlace,
+    number: number,
+    content: AsyncIterable<Uint8Array>,
+    most = MAX_OBJECT_BYTES,
+  ): Promise<UploadedPart> {
+    const { table, loose, contents, now } = this.#dependencies
+    const { value: upload } = await this.#upload(place)
+    const others = (await this.#parts(place.upload)).filter((part) => part.number !== number)
+    const left = MAX_OBJECT_BYTES - others.reduce((sum, { size }) => sum + size, 0)
+    const claim = await loose.claim(table, upload.until)
+    try {
+      const bounded = boundedContent(content, { min: 0, max: Math.min(most, left) })
+      const { size, etag } = await contents.put(table.tenant, claim.id, bounded, {
+        contentType: 'application/octet-stream',
+      })
+      const part = { number, size, etag, modified: now() }
+      await untilWritten(async () => {
+        // completed or aborted meanwhile: the part would be nobody's
+        const { id, version } = await this.#upload(place)
+        const partId = partIdOf(place.upload, number)
+        const before = await table.parts.get(partId)
+        await table.store.commit([
+          table.uploads.expecting(id, version),
+          table.parts.putting(
+            partId,
+            { ...part, upload: place.upload, content: claim.id },
+            before?.version ?? 'absent',
+          ),
+          ...(before === undefined ? [] : [loose.letting(table, before.value.content)]),
+        ])
+        if (before !== undefined) void loose.sweep(table)
+      })
+      return part
+    } catch (error) {
+      await loose.drop(table, claim)
+      throw error
+    }
+  }
+
+  /** An object of the parts that are named, in rising order; the others go. */
+  async complete(
+    place: UploadPlace,
+    named: readonly Pick<UploadedPart, 'number' | 'etag'>[],
+    { expect }: Pick<PutOptions, 'expect'>,
+  ): Promise<ObjectRecord> {
+    const { table, writer } = this.#dependencies
+    const { value: upload } = await this.#upload(place)
+    const parts = chosen(named, await this.#parts(place.upload))
+    const size = parts.reduce((sum, part) => sum + part.size, 0)
+    if (size > MAX_OBJECT_BYTES)
+      throw new S3Error('EntityTooLarge', `All parts have ${size} bytes, more than an object`)
+    const { contentType, metadata } = upload
+    const record = await writer.put(table, place.bucket, place.path, this.#joined(place, parts), {
+      ...(contentType !== undefined && { contentType }),
+      ...(metadata !== undefined && { metadata }),
+      ...(expect !== undefined && { expect }),
+      length: { min: size, max: size },
+    })
+    await this.abort(place).catch((error: unknown) => {
+      // somebody else completed it as well, or it goes when its time is over
+      if (!(error instanceof AppError)) throw error
+    })
+    return record
+  }
+
+  async abort(place: UploadPlace): Promise<void> {
+    await this.#forget(await this.#upload(place))
+  }
+
+  /** By number. */
+  async list(place: UploadPlace, { after, limit }: PartPage): Promise<readonly UploadedPart[]> {
+    await this.#upload(place)
+    const parts = await this.#parts(place.upload)
+    return parts.filter(({ number }) => number > after).slice(0, limit)
+  }
+
+  async *#joined(place: UploadPlace, parts: readonly PartRecord[]): AsyncGenerator<Uint8Array, undefined> {
+    const { contents, table } = this.#dependencies
+    for (const { content } of parts) {
+      const found = await contents.open(table.tenant, content)
+      if (found === undefined) throw noUpload(place.upload)
+      yield* found
+    }
+    return undefined
+  }
+
+  async #upload({ bucket, path, upload }: UploadPlace): Promise<Stored<UploadRecord>> {
+    const { table } = this.#dependencies
+    const [found, { ms }] = await Promise.all([table.uploads.get(upload), table.store.now()])
+    const isThere = found !== undefined && found.value.isOver !== true && found.value.until > ms
+    if (!isThere || found.value.bucket !== bucket || found.value.path !== path) throw noUpload(upload)
+    return found
+  }
+
+  async #parts(upload: string): Promise<readonly PartRecord[]> {
+    const where = [{ field: 'upload', op: 'eq', value: upload }] as const
+    const found = await this.#dependencies.table.parts.find({ where, sort: [{ field: 'number' }], limit: MAX_PARTS })
+    return found.map(({ value }) => value)
+  }
+
+  /** Its document goes last: until then it leads to its parts. */
+  async #forget({ id, version, value }: Stored<UploadRecord>): Promise<void> {
+    const { table, loose } = this.#dependencies
+    // no part is added from here on
+    const over = value.isOver === true ? version : await table.uploads.put(id, { ...value, isOver: true }, version)
+    for (;;) {
+      const parts = await table.parts.find({ where: [{ field: 'upload', op: 'eq', value: id }], limit: SLICE })
+      await table.store.commit([
+        ...parts.flatMap((part) => [
+          table.parts.deleting(part.id, part.version),
+          loose.letting(table, part.value.content),
+        ]),
+        ...(parts.length < SLICE ? [table.uploads.deleting(id, over)] : []),
+      ])
+      if (parts.length < SLICE) break
+    }
+    void loose.sweep(table)
+  }
+}
+
+/** Throws an S3Error when they are not in order, or one is not there as it is named. */
+function chosen(
+  named: readonly Pick<UploadedPart, 'number' | 'etag'>[],
+  parts: readonly PartRecord[],
+): readonly PartRecord[] {
+  if (named.length === 0) throw new S3Error('MalformedXML', 'Name at least one part')
+  const byNumber = new Map(parts.map((part) => [part.number, part]))
+  let last = 0
+  return named.map(({ number, etag }) => {
+    if (number <= last) throw new S3Error('InvalidPartOrder', 'The list of parts was not in ascending order.')
+    last = number
+    const part = byNumber.get(number)
+    if (part?.etag === etag) return part
+    throw new S3Error('InvalidPart', `Part ${number} is not there, or has another ETag than the one that was named`)
+  })
+}
+
+function noUpload(id: string): S3Error {
+  return new S3Error(
+    'NoSuchUpload',
+    `The upload ${id.slice(0, 100)} is not there: it was completed, aborted, or is over`,
+  )
+}
+
+function partIdOf(upload: string, number: number): string {
+  return `${upload}/${number}`
+}
