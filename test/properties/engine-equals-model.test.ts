@@ -19,6 +19,7 @@ describe('the engine does what the naive model says', () => {
   const kinds: [string, number, RuleOptions][] = [
     ['for plugs that answer at once', 200, {}],
     ['for plugs that answer later', 100, { asynchronous: true }],
+    ['for sensors that read other nodes', 120, { reads: true, asynchronous: true }],
     ['for nodes that wait for a resume', 80, { asynchronous: true, pauses: true }],
   ]
   it.each(kinds)('%s', async (_, usual, options) => {

@@ -30,6 +30,7 @@ import { advance } from './advance.ts'
 import { askForWake, enqueue, firstToWake } from './execution.ts'
 import { beginEdges } from './fire.ts'
 import { data, push, readingsData, rememberAll, runSensor, runTicks } from './invocation.ts'
+import { beginNews } from './news.ts'
 import { decideAnew, evict } from './observe.ts'
 import { beginEvaluation } from './evaluation.ts'
 import { admit, admitNone, timeOfData, type Admitted } from './readings/admit.ts'
@@ -86,6 +87,8 @@ export function goOnUnder(run: TaskRun, { kept, edges }: Pick<CarriedOver, 'kept
     gates.filter(({ label }) => !kept.gates.has(label)),
   )
   for (const trigger of triggers) if (!edges.has(trigger.order)) beginEdges(run, trigger)
+  // What was there before is new to a sensor that begins anew.
+  for (const node of sensors) if (!kept.runnable.has(node.label)) beginNews(run, node)
   beginClocks(
     run,
     sensors.filter(({ label }) => !kept.clocks.has(label)),

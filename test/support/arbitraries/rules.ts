@@ -13,14 +13,18 @@ const from = <T>(...values: T[]): fc.Arbitrary<T> => fc.constantFrom(...values)
 
 const USUAL_PLUGS = 'level level level sum sum band band counter counter held follow chain raw moody silent'.split(' ')
 
-const plugChoice = (withAsync: boolean): fc.Arbitrary<string> =>
-  from(...USUAL_PLUGS, ...(withAsync ? ['later', 'later', 'later'] : []))
+const plugChoice = ({ asynchronous = false, reads = false }: RuleOptions): fc.Arbitrary<string> =>
+  from(
+    ...USUAL_PLUGS,
+    ...(asynchronous ? ['later', 'later', 'later'] : []),
+    ...(reads ? ['derived', 'derived', 'derived'] : []),
+  )
 
 const retrySeed = fc.record({ maxRetries: fc.nat(2), minBackoff: from('PT1S', 'PT2S', '500ms'), errorState: fc.nat(9) })
 
-const sensorSeed = (withAsync: boolean) =>
+const sensorSeed = (options: RuleOptions) =>
   fc.record({
-    plug: plugChoice(withAsync),
+    plug: plugChoice(options),
     resource: from(...RESOURCES, '$', '$', undefined),
     properties: fc.record({
       key: from('x', 'x', 'y'),
@@ -29,6 +33,7 @@ const sensorSeed = (withAsync: boolean) =>
       step: from(1, 1, 2),
       failIn: from(-1, 0, 1, 2),
     }),
+    source: options.reads === true ? fc.nat(9) : fc.constant(0),
     sequence: sometimes(fc.nat(2)),
     dataTrigger: sometimes(fc.boolean()),
     tickTrigger: seldom(fc.boolean()),
@@ -71,12 +76,14 @@ export interface RuleOptions {
   asynchronous?: boolean
   /** nodes that wait for a resume */
   pauses?: boolean
+  /** sensors that read other nodes */
+  reads?: boolean
 }
 
 export function ruleArbitrary(options: RuleOptions = {}): fc.Arbitrary<Rule> {
   const withAsync = options.asynchronous ?? false
   const seed = fc.record({
-    sensors: fc.array(sensorSeed(withAsync), { minLength: 1, maxLength: 6 }),
+    sensors: fc.array(sensorSeed(options), { minLength: 1, maxLength: 6 }),
     gates: fc.array(gateSeed, { maxLength: 4 }),
     triggers: fc.array(triggerSeed, { minLength: 1, maxLength: 6 }),
     actuators: fc.array(actuatorSeed(withAsync), { minLength: 1, maxLength: 2 }),
@@ -98,8 +105,9 @@ export function ruleArbitrary(options: RuleOptions = {}): fc.Arbitrary<Rule> {
     })
     const triggers = triggersOf(plan.triggers, sensors, relations, actuators, statesOfSensor)
     const { clock, ...flags } = plan.task
+    const labels = [...sensors, ...relations, ...actuators].map(({ label }) => label)
     return {
-      sensors,
+      sensors: sensors.map((sensor, i) => reading(sensor, labels, plan.sensors[i]?.source ?? 0)),
       actuators,
       // children may be declared before their parents
       relations: plan.reverse ? relations.toReversed() : relations,
@@ -110,10 +118,19 @@ export function ruleArbitrary(options: RuleOptions = {}): fc.Arbitrary<Rule> {
   })
 }
 
+/** Has a sensor that reads another node read one of those. */
+function reading(sensor: Sensor, labels: readonly string[], choice: number): Sensor {
+  const others = labels.filter((label) => label !== sensor.label)
+  if (sensor.name !== 'derived') return sensor
+  const source = at(others, choice)
+  const field = source.startsWith('g') ? 'state' : 'collectedTime'
+  return { ...sensor, properties: { ...sensor.properties, source, of: `\${?nodes.${source}.${field}}` } }
+}
+
 const statesOf = (plug: string): readonly string[] => TEST_PLUGS[plug]?.states ?? []
 const statesOfSensor = ({ name }: Sensor): readonly string[] => statesOf(name)
 function sensorOf(seed: SensorSeed, i: number, options: RuleOptions): Sensor {
-  const { plug, retry, pause, timeoutState, properties, ...flags } = seed
+  const { plug, retry, pause, timeoutState, properties, source: _source, ...flags } = seed
   const later = plug === 'later'
   const retryConfig: RetryConfig | undefined = retry && {
     maxRetries: retry.maxRetries,

@@ -90,25 +90,42 @@ function before(rule: Rule, label: string): string[] {
   return [...parentsOf(rule, label), ...triggers.map((trigger) => trigger.sourceLabel)]
 }
 
-/** Root sensors one by one: by sequence, then as declared. */
-function rootRank(rule: Rule, label: string): number {
-  const roots = sensorsOf(rule).filter((sensor) => !isConditional(rule, sensor.label))
-  return roots.toSorted((a, b) => (a.sequence ?? 1) - (b.sequence ?? 1)).findIndex((root) => root.label === label)
+/** Root sensors one by one: by sequence, then after those that they read, then as declared. */
+function rootsInOrder(rule: Rule): string[] {
+  return nodesInOrder(rule, false).filter((label) => isSensor(rule, label) && !isConditional(rule, label))
+}
+
+/** The sensor or relation that a sensor reads. */
+function readBy(rule: Rule, label: string): string[] {
+  const source = sensorsOf(rule).find((sensor) => sensor.label === label)?.properties?.['source']
+  const nodes = [...sensorsOf(rule), ...(rule.relations ?? [])]
+  return nodes.some((node) => node.label === source) ? [String(source)] : []
+}
+
+/** Whether a node comes after another by what stands before what. */
+function isBehind(ahead: ReadonlyMap<string, readonly string[]>, label: string, other: string): boolean {
+  return label === other || (ahead.get(label) ?? []).some((one) => isBehind(ahead, one, other))
 }
 
 /** The order in which an input goes through all nodes: by stage, by the longest way inside it, as declared. */
-export function nodesInOrder(rule: Rule): string[] {
-  const isSerial = rule.task?.parallel === false
+export function nodesInOrder(rule: Rule, isSerial = rule.task?.parallel === false): string[] {
+  const roots = isSerial ? rootsInOrder(rule) : []
   const all = [...sensorsOf(rule), ...gatesInOrder(rule), ...(rule.actuators ?? [])].map(({ label }) => label)
   const ahead = new Map(all.map((label) => [label, before(rule, label)]))
   const ownStage = (label: string): number => {
     if (!isSensor(rule, label)) return 1
-    return isSerial ? rootRank(rule, label) : (sensorsOf(rule).find((one) => one.label === label)?.sequence ?? 1)
+    return isSerial ? roots.indexOf(label) : (sensorsOf(rule).find((one) => one.label === label)?.sequence ?? 1)
   }
   const stages = longest(ahead, (label, nodes) => (nodes.length === 0 ? ownStage(label) : Math.max(...nodes)))
   const inStage = new Map(
     all.map((label) => [label, ahead.get(label)?.filter((one) => stages.get(one) === stages.get(label)) ?? []]),
   )
+  for (const label of all) {
+    for (const read of readBy(rule, label)) {
+      const isOfStage = stages.get(read) === stages.get(label)
+      if (isOfStage && !isBehind(inStage, read, label)) inStage.set(label, [...(inStage.get(label) ?? []), read])
+    }
+  }
   const levels = longest(inStage, (_, nodes) => Math.max(0, ...nodes.map((level) => level + 1)))
   const rank = (label: string): number[] => [stages.get(label) ?? 0, levels.get(label) ?? 0, all.indexOf(label)]
   return all.toSorted((a, b) => {
