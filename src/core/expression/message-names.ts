@@ -32,7 +32,7 @@ export function noNews({ names, nodes }: CodeReads): AppError {
   const listed = (texts: readonly string[]) => texts.slice(0, 10).map((text) => `"${text}"`)
   const missing = [
     ...(names.length === 0 ? [] : [`no message has brought a value of ${listed(names).join(' or ')} yet`]),
-    ...(nodes.length === 0 ? [] : [`node ${listed(nodes).join(' or ')} has given nothing yet`]),
+    ...(nodes.length === 0 ? [] : [`node ${listed(nodes).join(' or ')} has no new data yet`]),
   ]
   return new AppError('BINDING', `${missing.join(' and ')}, so nothing can be said`)
 }

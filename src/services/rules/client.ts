@@ -29,6 +29,7 @@ function taskClient(http: Http): TaskApi {
     start: (id) => typed(http.json('POST', pathOf`/api/tasks/${id}/command/start`)),
     stop: (id) => typed(http.json('POST', pathOf`/api/tasks/${id}/command/stop`)),
     restart: (id) => typed(http.json('POST', pathOf`/api/tasks/${id}/command/restart`)),
+    resync: (id) => typed(http.json('POST', pathOf`/api/tasks/${id}/command/resync`)),
     get: (id, options) => typed(http.json('GET', pathOf`/api/tasks/${id}`, { query: { ...options } })),
     conf: (id, format) => typed(http.json('GET', pathOf`/api/tasks/${id}/conf`, { query: { format } })),
     list: ({ where, hits, startIndex }, { withoutGraph, ...options } = { format: 'bn' }) => {
