@@ -54,6 +54,7 @@ function paramsOf(n: number): PlugCallParams {
     properties: { value: n % 50 },
     streamData: { temperature: n % 50, humidity: 40 },
     news: ['temperature', 'humidity'],
+    newNodes: [],
     times: { '': 1_000 + n },
     rawData: {},
     actuatorData: {},

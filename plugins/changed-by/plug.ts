@@ -42,9 +42,8 @@ export const changedBy = definePlug({
   execute(context) {
     const { by, unit } = context.properties
     requireAbove(by, 'PLUG_FAILED')
-    const { names } = context.prepared
-    if (!hasNews(context, names)) {
-      if (typeof context.internalState !== 'number') throw noNews(names)
+    if (!hasNews(context, context.prepared)) {
+      if (typeof context.internalState !== 'number') throw noNews(context.prepared)
       return 'Unchanged'
     }
     const { number: value, slack: own } = context.prepared.read(context)

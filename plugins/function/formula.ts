@@ -3,12 +3,13 @@ import {
   AppError,
   compileExpression,
   compileNumberCode,
+  type CodeReads,
   hasNews,
-  messageNames,
   numberIn,
   type NumberReading,
   ofData,
   readerOf,
+  readsOf,
   sampleTime,
   slackOf,
   type PlugContext,
@@ -25,7 +26,7 @@ export interface Memory {
   readonly operands: Kept[]
 }
 
-type Context = Pick<PlugContext, 'lookup' | 'streamValue' | 'isNew' | 'now' | 'random' | 'log'>
+type Context = Pick<PlugContext, 'lookup' | 'streamValue' | 'isNew' | 'isNewOf' | 'now' | 'random' | 'log'>
 
 interface Run {
   readonly context: Context
@@ -39,9 +40,7 @@ interface Run {
 
 type Term = (run: Run) => number
 
-export interface Formula {
-  /** of the values of the message that it reads */
-  readonly names: readonly string[]
+export interface Formula extends CodeReads {
   /**
    * The value, or undefined while it needs more runs; always takes what is new in this run into `memory`, values that
    * are more than `lateness` ms older than the newest aside. JavaScript that is more than an expression gives it later.
@@ -74,9 +73,9 @@ export function compileFormula(text: string, sandbox: Sandbox): Formula {
     return asCode(text, error, sandbox)
   }
   const { operands } = reader
-  const names = [...reader.names]
+  const reads: CodeReads = { names: [...reader.names], nodes: [...reader.nodes] }
   return {
-    names,
+    ...reads,
     newMemory: () => ({ formula: text, last: null, operands: operands.map(() => ({})) }),
     evaluate(context, memory, lateness) {
       const { now } = context
@@ -84,11 +83,12 @@ export function compileFormula(text: string, sandbox: Sandbox): Formula {
       const measured = sampleTime(context)
       operands.forEach((operand, i) => {
         const kept = memory.operands[i] ?? {}
-        const ofMessage = operand.name !== undefined
-        if (ofMessage && !context.isNew(operand.name)) operand.goOn?.(kept, now)
-        else operand.record(kept, values[i], { at: ofMessage ? measured : now, now, lateness })
+        const { name, node } = operand
+        const isNew = name === undefined ? node === undefined || context.isNewOf(node) : context.isNew(name)
+        if (!isNew) operand.goOn?.(kept, now)
+        else operand.record(kept, values[i], { at: name === undefined ? now : measured, now, lateness })
       })
-      if (hasNews(context, names)) {
+      if (hasNews(context, reads)) {
         memory.dt = memory.last === null ? null : (now - memory.last) / 1000
         memory.last = now
       }
@@ -104,7 +104,7 @@ function asCode(text: string, otherwise: unknown, sandbox: Sandbox): Formula {
   try {
     const { evaluate, uses } = compileNumberCode(text, sandbox)
     return {
-      names: messageNames(uses),
+      ...readsOf(uses),
       newMemory: () => ({ formula: text, last: null, operands: [] }),
       evaluate: (context) => evaluate(readerOf(context), context.now, context),
     }
@@ -116,6 +116,7 @@ function asCode(text: string, otherwise: unknown, sandbox: Sandbox): Formula {
 class FormulaReader {
   readonly operands: Operand[] = []
   readonly names = new Set<string>()
+  readonly nodes = new Set<string>()
   /** of sums and differences: their largest operand */
   readonly #largest = new Map<Term, Term>()
   readonly #text: string
@@ -224,6 +225,7 @@ class FormulaReader {
     const operand = compileOperand(inner, lag)
     const index = this.operands.push(operand) - 1
     if (operand.name !== undefined) this.names.add(operand.name)
+    if (operand.node !== undefined) this.nodes.add(operand.node)
     return (run) => {
       const value = operand.value(run.memory.operands[index] ?? {}, run.values[index])
       if (value === undefined) run.early = true
@@ -237,7 +239,9 @@ class FormulaReader {
     const text = this.#text.slice(this.#at, end + 1)
     this.#at = end + 1
     const { evaluate, uses } = compileExpression(text)
-    for (const name of messageNames(uses)) this.names.add(name)
+    const { names, nodes } = readsOf(uses)
+    for (const name of names) this.names.add(name)
+    for (const label of nodes) this.nodes.add(label)
     return ({ context }) => {
       const value = numberIn(evaluate(readerOf(context), context.now))
       if (value !== undefined) return value
@@ -252,6 +256,7 @@ class FormulaReader {
     const second = this.#node()
     this.#expect(')')
     if (first === 'GLOBAL' || second === 'GLOBAL') for (const name of [...LATITUDE, ...LONGITUDE]) this.names.add(name)
+    for (const label of [first, second]) if (label !== 'GLOBAL') this.nodes.add(label)
     return ({ context }) => distanceKm(placeOf(first, context), placeOf(second, context))
   }
 

@@ -8,6 +8,7 @@ export interface CompiledPath {
   readonly read: Reader
   /** the value of the message that it reads; undefined: it reads a node */
   readonly name: string | undefined
+  readonly node: string | undefined
 }
 
 /** One step of a path. `many` of it may be several values. */
@@ -38,6 +39,7 @@ export function compilePath(text: string): CompiledPath {
   const name = node === 'GLOBAL' ? field : undefined
   return {
     name,
+    node: name === undefined ? node : undefined,
     read(context) {
       const start = name === undefined ? context.lookup(parts) : context.streamValue(name)
       return steps.reduce((value, step) => step(value), start)

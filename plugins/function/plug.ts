@@ -14,9 +14,9 @@ import { compileFormula, type Memory } from './formula.ts'
 /** A number by a formula over raw data and its history, compared with a threshold. */
 export function createFunction(sandbox: Sandbox): Plug {
   const compile = (text: string) => compileFormula(text, sandbox)
-  const namesOf = (formula: string) => {
+  const readsIn = (formula: string) => {
     try {
-      return compile(formula).names
+      return compile(formula)
     } catch {
       return undefined // the check says what is wrong with it
     }
@@ -30,7 +30,8 @@ export function createFunction(sandbox: Sandbox): Plug {
     description:
       'Computes a formula over raw data of nodes, their history and the time between runs, and compares it with a threshold. While a formula needs earlier runs that are not there yet, it gives no state. Each value of a message goes into the history once, at the timestamp of its message, a future one as now; a run without a new one adds nothing.',
     category: 'Logic',
-    parameters: ({ formula }) => (formula === undefined ? undefined : namesOf(formula)),
+    parameters: ({ formula }) => (formula === undefined ? undefined : readsIn(formula)?.names),
+    nodes: ({ formula }) => (formula === undefined ? undefined : readsIn(formula)?.nodes) ?? [],
     states: ['Above', 'Equal', 'Below'],
     input: {
       formula: {

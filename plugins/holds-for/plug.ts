@@ -59,10 +59,10 @@ export const holdsFor = definePlug({
   execute(context) {
     const { condition } = context.prepared
     const before = isMemory(context.internalState) ? context.internalState : undefined
-    if (!hasNews(context, condition.names)) {
+    if (!hasNews(context, condition)) {
       if (before !== undefined) return answerOf(before, context)
       if (context.internalState === null) return 'No'
-      throw noNews(condition.names)
+      throw noNews(condition)
     }
     try {
       if (!condition.holds(readerOf(context), context.now)) {

@@ -37,9 +37,8 @@ export const hysteresis = definePlug({
     const { enter, leave } = context.properties
     if (enter === leave) throw new AppError('PLUG_FAILED', same(enter))
     const before = isMemory(context.internalState) ? context.internalState : undefined
-    const { names } = context.prepared
-    if (!hasNews(context, names)) {
-      if (before === undefined) throw noNews(names)
+    if (!hasNews(context, context.prepared)) {
+      if (before === undefined) throw noNews(context.prepared)
       return before.on ? 'On' : 'Off'
     }
     const { number: value, slack } = context.prepared.read(context)

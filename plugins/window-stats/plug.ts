@@ -95,7 +95,7 @@ export const windowStats = definePlug({
   execute(context) {
     const { statistic, percentile, lowerLimit, upperLimit, minimum } = context.properties
     const { number, reach } = context.prepared
-    const read = hasNews(context, number.names) ? number.read(context).number : undefined
+    const read = hasNews(context, number) ? number.read(context).number : undefined
     const memory = memoryOf(context.internalState, statistic === 'percentile')
     if (read === undefined) goOn(memory, context.now, reach)
     else take(memory, sampleTime(context), context.now, read, reach)

@@ -62,6 +62,7 @@ function paramsOf(context: PlugContext): PlugCallParams {
     properties,
     streamData,
     news: names.filter((name) => context.isNew(name)),
+    newNodes: Object.keys(rawData).filter((label) => context.isNewOf(label)),
     times: Object.fromEntries(times),
     rawData,
     actuatorData,

@@ -15,11 +15,16 @@ export interface Gauges {
   watchQueue(name: string, read: () => number): void
   /** asked at each scrape: how many of the named thing there were since the start */
   watchTotal(name: string, read: () => number): void
+  /** asked at each scrape: how many readings there were since the start that were not taken as they came, for that reason */
+  watchReadings(reason: ReadingReason, read: () => number): void
   /** asked at each scrape */
   watchClock(read: () => ClockFigures): void
   /** asked at each scrape: commits of storage since the start, and the ms that the last one took */
   watchCommits(read: () => { readonly commits: number; readonly lastCommitMs: number }): void
 }
+
+/** Older than one that was taken; taken before; older than the time of its task; with a timestamp that cannot be right. */
+export type ReadingReason = 'late' | 'duplicate' | 'skewed' | 'badTime'
 
 /** How a host's time stands to the clock of its machine, in ms. */
 export interface ClockFigures {

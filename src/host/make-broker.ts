@@ -65,7 +65,7 @@ export const makeBroker: MakeService = ({
   gauges.watchQueue('broker-streams', () => service.gauges().subscribers)
   gauges.watchTotal('broker-accepted', () => service.gauges().accepted)
   gauges.watchTotal('unreadable', () => service.gauges().unreadable)
-  gauges.watchTotal('badTime', () => service.gauges().badTime)
+  gauges.watchReadings('badTime', () => service.gauges().badTime)
   gauges.watchTotal('broker-dropped', () => service.gauges().dropped)
   const hosted: HostedService = {
     name: 'broker',

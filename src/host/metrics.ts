@@ -89,19 +89,9 @@ function makeGauges(registry: Registry): Gauges {
       },
     }),
   )
-  const totals = new Map<string, () => number>()
-  registry.registerMetric(
-    new Counter({
-      name: 'reflexarc_things_total',
-      help: 'Things that services count',
-      labelNames: ['thing'],
-      registers: [],
-      collect() {
-        this.reset()
-        for (const [thing, read] of totals) this.inc({ thing }, read())
-      },
-    }),
-  )
+  const totals = countedBy(registry, 'reflexarc_things_total', 'thing', 'Things that services count')
+  const about = 'Readings that were not taken as they came, by why; all but those with a bad time once for each task'
+  const readings = countedBy(registry, 'reflexarc_readings_total', 'reason', about)
   return {
     plugTook: (ms) => plugs.observe(ms / 1000),
     watchWork: (read) => watchWork(registry, read),
@@ -109,9 +99,28 @@ function makeGauges(registry: Registry): Gauges {
     watchTasks: (read) => watchTasks(registry, read),
     watchQueue: (name, read) => void queues.set(name, read),
     watchTotal: (name, read) => void totals.set(name, read),
+    watchReadings: (reason, read) => void readings.set(reason, read),
     watchClock: (read) => watchClock(registry, read),
     watchCommits: (read) => watchCommits(registry, read),
   }
+}
+
+/** A counter with one label; what stands in the map is asked at each scrape. */
+function countedBy(registry: Registry, name: string, label: string, help: string): Map<string, () => number> {
+  const reads = new Map<string, () => number>()
+  registry.registerMetric(
+    new Counter({
+      name,
+      help,
+      labelNames: [label],
+      registers: [],
+      collect() {
+        this.reset()
+        for (const [value, read] of reads) this.inc({ [label]: value }, read())
+      },
+    }),
+  )
+  return reads
 }
 
 function watchWork(registry: Registry, read: () => Work): void {

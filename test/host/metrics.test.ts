@@ -16,6 +16,8 @@ describe('the figures', () => {
     gauges.watchWork(() => work)
     gauges.watchWays(() => ({ vectorized: 10, rows: 20, why: { heard: 3, shape: 0 } }))
     gauges.plugTook(20)
+    gauges.watchReadings('late', () => 6)
+    gauges.watchReadings('badTime', () => 1)
     gauges.watchQueue('outbox', () => 4)
     gauges.watchTasks(async () => ({ running: 2, failed: 1 }))
     let commits = 5
@@ -33,6 +35,8 @@ describe('the figures', () => {
       'reflexarc_task_messages_total{way="plain",why="shape"}': 0,
       'reflexarc_plug_seconds_bucket{le="0.1"}': 1,
       'reflexarc_plug_seconds_bucket{le="0.01"}': 0,
+      'reflexarc_readings_total{reason="late"}': 6,
+      'reflexarc_readings_total{reason="badTime"}': 1,
       'reflexarc_queue_depth{queue="outbox"}': 4,
       'reflexarc_tasks{status="running"}': 2,
       'reflexarc_tasks{status="failed"}': 1,

@@ -51,14 +51,16 @@ describe('windowStats', () => {
     expect(runPlug(windowStats, { properties }).rawData).toEqual({ count: 0, late: 0 })
   })
 
-  it('takes in what other nodes say at every run, and a value of the message with what is new of it', () => {
+  it('takes in what is new of other nodes, and a value of the message with what is new of it', () => {
     const nodes = { n: { x: 2 } }
     const ofNode = { properties: { value: 'nodes.n.rawData.x', samples: 9, statistic: 'sum' }, nodes }
     const first = runPlug(windowStats, ofNode)
+    const stale = { ...ofNode, internalState: first.internalState, staleNodes: ['n'] }
+    expect(runPlug(windowStats, stale).rawData).toMatchObject({ value: 2, count: 1 })
     expect(runPlug(windowStats, { ...ofNode, internalState: first.internalState }).rawData).toMatchObject({ value: 4 })
     const both = { properties: { value: 'nodes.n.rawData.x * v', samples: 9, statistic: 'sum' }, nodes }
     const { internalState } = runPlug(windowStats, { ...both, message: { v: 5 } })
-    const carried = { ...both, internalState, message: { v: 5 }, messageTime: 0, now: 1 }
+    const carried = { ...both, internalState, message: { v: 5 }, messageTime: 0, now: 1, staleNodes: ['n'] }
     expect(runPlug(windowStats, carried).rawData).toMatchObject({ value: 10, count: 1 })
   })
 

@@ -34,6 +34,7 @@ describe('the engine does what the naive model says', () => {
   const kinds: [string, number, RuleOptions, ScriptOptions][] = [
     ['for plugs that answer at once', 3000, {}, SHORT],
     ['for plugs that answer later', 700, { asynchronous: true }, SHORT],
+    ['for sensors that read other nodes', 300, { reads: true, asynchronous: true }, SHORT],
     ['for nodes that wait for a resume', 500, { asynchronous: true, pauses: true }, SHORT],
     ['over long waits', 60, { asynchronous: true, pauses: true }, {}],
   ]

@@ -46,6 +46,7 @@ async function given(rule: Rule, script: Script, options: EngineRunOptions = {})
 describe('a restart changes nothing', () => {
   const kinds: [string, number, RuleOptions][] = [
     ['while results are held back', 60, {}],
+    ['while sensors have not read what is new', 40, { reads: true, asynchronous: true }],
     ['while calls are in flight and nodes pause', 60, { asynchronous: true, pauses: true }],
   ]
 

@@ -12,6 +12,8 @@ export interface Call {
   messageTime?: number
   /** last raw data by node label; `state` in it is the node's state */
   nodes?: Record<string, NodeData>
+  /** those of them that gave nothing since the last run */
+  staleNodes?: readonly string[]
   variables?: Record<string, unknown>
   internalState?: unknown
   /** epoch ms */
@@ -91,6 +93,7 @@ export function plugContext(
         : (call.messageTime ?? call.now ?? 0),
     isNew: (key) =>
       (call.messageTime === undefined || call.messageTime === (call.now ?? 0)) && ownValue(message, key) !== undefined,
+    isNewOf: (label) => ownValue(nodes, label) !== undefined && call.staleNodes?.includes(label) !== true,
     rawData: { ...nodes, GLOBAL: message },
     lookup: (path) => lookup({ streamdata: message, nodes: withRawData(nodes), variables: call.variables ?? {} }, path),
     actuatorData: {},

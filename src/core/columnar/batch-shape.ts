@@ -97,7 +97,9 @@ export function fitOf(model: TaskModel): BatchFit | undefined {
     graph.actuators.length <= MAX_ACTUATORS &&
     graph.gates.length <= MAX_GATES &&
     [...graph.sensors, ...graph.actuators].every(({ call }) => isPlainCall(call)) &&
-    graph.sensors.every(({ evictionTime }) => evictionTime === Number.POSITIVE_INFINITY)
+    graph.sensors.every(({ evictionTime }) => evictionTime === Number.POSITIVE_INFINITY) &&
+    // When an actuator answers does not follow from states.
+    graph.sensors.every(({ reads }) => reads.every(({ kind }) => kind !== 'actuator'))
   if (!isPlain) return undefined
   const order = callingOrder(model)
   return order && fit(model, order)

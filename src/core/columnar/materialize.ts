@@ -12,7 +12,7 @@ import type { ActuatorState, Execution } from '../task/state.ts'
 import { TaskState } from '../task/task-state.ts'
 import { isCalled } from './computed-sensors.ts'
 import { MessageAndData, type KeptAnswer } from './ordinary-answers.ts'
-import { gateStates } from './possible-firings.ts'
+import { evaluationOf, gateStates } from './possible-firings.ts'
 import {
   AT_BITS,
   AT_COUNT,
@@ -142,7 +142,7 @@ function materializeTo(
     return replay(task, message, time, calls, until, sink, at)
   }
   restoreFirings(rows, handle, count)
-  addMessages(rows, task.state, count - 1 - materializedCount, rows.firesBefore(row, count), beforeOwn(part, notRun))
+  addMessages(rows, task, count - 1 - materializedCount, rows.firesBefore(row, count), beforeOwn(part, notRun))
   const fired = count === rows.count(row) ? undefined : rows.firedAt(row, count)
   setEdges(rows, task.state, task.model, before)
   if (fired === undefined) setNodes(rows, task.state, task.model, before, nums, rows.at(row) + rows.layout.since)
@@ -177,7 +177,7 @@ function setBefore(
   // What one of them fires, it fires again: nothing may hold it back.
   for (const actuator of state.actuators) actuator.firedAt = Math.min(actuator.firedAt, first?.time ?? 0)
   const messages = unknown.count - 1 - materializedCount
-  addMessages(rows, state, messages, rows.firesBefore(row, count) - fired, missed ?? rows.notRun(row))
+  addMessages(rows, task, messages, rows.firesBefore(row, count) - fired, missed ?? rows.notRun(row))
   setNodes(rows, state, model, before, unknown.since, 0)
   if (messages > 0) {
     for (const sensor of state.sensors) sensor.error = null
@@ -261,7 +261,7 @@ function stateAt(
   const part = rows.parts.of(era.fields) as Part // it was taken
   addMessages(
     rows,
-    state,
+    { state, model: task.model },
     count - 1 - materializedCount,
     past[b + AT_FIRES] ?? 0,
     beforeOwn(part, 'era' in after ? after : undefined),
@@ -292,7 +292,7 @@ function beforeOwn(part: Part, { missed, silent }: NotRunCounts = ALL_RAN): NotR
 /** The counters of messages that rows took. */
 function addMessages(
   { shape }: RowStore,
-  state: TaskState,
+  { state, model }: Pick<BatchTask, 'state' | 'model'>,
   messages: number,
   firings: number,
   { missed, silent }: NotRunCounts = ALL_RAN,
@@ -301,6 +301,19 @@ function addMessages(
   if (state.readings !== null) state.arrived += messages
   state.inputs += messages * (1 + shape.sensors.length) - missed
   state.executions += messages * shape.sensors.length - missed + firings
+  if (messages > 0) setNews(state, model)
+}
+
+/** Each message has run all sensors, one after the other: new to a sensor is what stands after it. */
+function setNews(state: TaskState, model: TaskModel): void {
+  const { nodes } = evaluationOf(model)
+  for (const node of model.graph.sensors) {
+    if (node.reads.length === 0) continue
+    const place = nodes.indexOf(node)
+    const news = node.reads.filter((read) => nodes.indexOf(read) > place).map(({ label }) => label)
+    const sensor = state.sensors[node.slot]
+    if (sensor !== undefined) sensor.news = news
+  }
 }
 
 /** Of gates that are not what states say. */

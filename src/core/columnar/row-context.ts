@@ -210,6 +210,10 @@ export class RowContext implements FiringContext, Scope {
     return this.opened === null ? messageValue(this.#message(), key) !== undefined : this.opened.view.isNew(key)
   }
 
+  isNewOf(label: string): boolean {
+    return this.#view().isNewOf(label)
+  }
+
   get streamData(): Readonly<Record<string, unknown>> {
     if (this.opened !== null || this.#handle !== null) return this.#view().streamData
     const { batch, task, offset, materializedCount } = this.handle()

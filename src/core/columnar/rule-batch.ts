@@ -10,6 +10,7 @@
  */
 import { fillProperties } from '../engine/call-plug.ts'
 import type { Counts } from '../engine/counts.ts'
+import type { ReadingCounts } from '../task/readings/readings.ts'
 import { FIRED, HELD } from '../engine/event-filter.ts'
 import type { ExecutorHost, Generate } from '../engine/executor.ts'
 import type { ActuatorNode } from '../graph/graph.ts'
@@ -194,7 +195,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   }
 
   /** What was done in rows alone. */
-  get counts(): Counts {
+  get counts(): Omit<Counts, keyof ReadingCounts> {
     return {
       steps: this.taken + (this.#rowCalls?.answers ?? 0),
       firings: this.#firings + (this.taken - this.#inFold) * this.#inner - this.#unknown.notRun,

@@ -105,6 +105,10 @@ export class AheadContext implements PlugContext, Scope {
     return this.streamValue(key) !== undefined
   }
 
+  isNewOf(): boolean {
+    return this.#refuse('other nodes')
+  }
+
   get streamData(): Readonly<Record<string, unknown>> {
     return { ...this.#message }
   }

@@ -162,6 +162,11 @@ export interface Task {
   run(node: string): void
   /** Lets a paused sensor or actuator go on. */
   resume(node: string): void
+  /**
+   * Forgets when its resources were measured last, how long that took to come, and what sensors have taken: for a device
+   * whose clock went back. Its time and its counts stay. `WRONG_STATUS`.
+   */
+  resync(): void
   explain(node: string): Explanation
   /** Plain JSON from which `engine.restore` goes on, here or elsewhere. */
   save(): SavedTask

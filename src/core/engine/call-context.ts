@@ -7,6 +7,7 @@ import type { Scope } from '../placeholders/scope.ts'
 import { messageNumber, messageText } from '../plug/message-values.ts'
 import type { NodeData, NumberOptions, PlugContext, PlugLog } from '../plug/plug.ts'
 import type { Origin } from '../task/origin.ts'
+import { isNewOf } from '../task/news.ts'
 import { effectId, type TaskRun } from '../task/run.ts'
 import { actuatorState, sensorState, stateName, type Execution } from '../task/state.ts'
 import { isNewValue, streamTime, streamValue, streamValues } from '../task/stream.ts'
@@ -194,6 +195,10 @@ export class CallContext implements PlugContext, Scope {
 
   isNew(key: string): boolean {
     return isNewValue(this.#run, this.#execution, key)
+  }
+
+  isNewOf(label: string): boolean {
+    return isNewOf(this.#execution, label)
   }
 
   get streamData(): Readonly<Record<string, unknown>> {

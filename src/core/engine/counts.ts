@@ -10,6 +10,17 @@ export interface Counts {
   readonly held: number
   /** inputs and effects that were dropped because too many waited, or because their tasks want it so */
   readonly dropped: number
+  /** readings that came after a newer one of their sensor, once for each task */
+  readonly late: number
+  /** messages that a task had taken before */
+  readonly duplicate: number
+  /** readings from before the time of a task that were not late */
+  readonly skewed: number
 }
 
 export type Counting = { -readonly [K in keyof Counts]: Counts[K] }
+
+/** Of an engine that has done nothing yet. */
+export function noCounts(): Counting {
+  return { steps: 0, firings: 0, calls: 0, held: 0, dropped: 0, late: 0, duplicate: 0, skewed: 0 }
+}

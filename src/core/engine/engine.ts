@@ -20,7 +20,7 @@ import type { Message, Sent } from '../task/origin.ts'
 import type { Changed, Engine, EngineOptions, SavedTask, StartSettings, Task } from './api.ts'
 import type { BeginOptions, ChangeOptions, KeptMessages, TaskOrigin } from './host-control.ts'
 import { Clocks } from './clocks.ts'
-import type { Counting, Counts } from './counts.ts'
+import { noCounts, type Counts } from './counts.ts'
 import { Delays } from './delays.ts'
 import type { EndOfInput } from './end-of-input.ts'
 import type { Executor, MessageSource } from './executor.ts'
@@ -80,7 +80,7 @@ export class CoreEngine implements Engine {
   readonly #inputs = { count: 0, maxLag: 0 }
   /** of a host that keeps what it hands in; set around `receive` */
   readonly kept: KeptMessages = { position: 0, messages: undefined }
-  readonly #counts: Counting = { steps: 0, firings: 0, calls: 0, held: 0, dropped: 0 }
+  readonly #counts = noCounts()
   /** of tasks that were removed */
   readonly #runs = new RunNumbers()
 

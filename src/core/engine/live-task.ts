@@ -20,6 +20,7 @@ import type { TaskModel } from '../task/run.ts'
 import { RestingState } from '../task/resting-state.ts'
 import { saveState } from '../task/save.ts'
 import type { SavedState } from '../task/saved.ts'
+import { forgetTimes } from '../task/readings/admit.ts'
 import type { Execution, TaskStatus } from '../task/state.ts'
 import { dueAt } from '../task/step.ts'
 import { TaskState } from '../task/task-state.ts'
@@ -348,6 +349,17 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
       throw new AppError('NOT_FOUND', `node ${label} of task ${this.id} is a relation, which never pauses`)
     this.#requireRunning(`resume ${label}`)
     this.#host.enqueue((now) => this.#arrive(now, { kind: 'resume', node }))
+  }
+
+  resync(): void {
+    this.#requireRunning('resync')
+    this.#host.enqueue((now) => {
+      this.#executor?.detach()
+      const lane = this.#awake()
+      if (lane === undefined) return
+      forgetTimes(lane)
+      lane.fire('release', 0, now)
+    })
   }
 
   explain(label: string): Explanation {

@@ -142,8 +142,7 @@ export class TaskLane implements TaskRun {
     const time =
       timeOfData(this, input.messages, now) ?? Math.max(...input.messages.map((one) => readingTime(one, now)))
     if (readings.isBehind(time)) return false
-    if (isHeldAlready(this, input.messages)) readings.counts.duplicate++
-    else {
+    if (!isHeldAlready(this, input.messages)) {
       this.#host.waiting.count++
       const full = readings.reordering.hold({ time, arrived: now, input, kept: keptPlaces(this.#host.kept, input) })
       if (full !== undefined) this.#enter(now, full)

@@ -6,15 +6,13 @@ import { compileLogic } from '../logic/json-logic.ts'
 import type { LogicPath } from '../logic/run.ts'
 import { parsePlainJson } from '../plug/plain-json.ts'
 import { compileExpression, type ExpressionOptions } from './expression.ts'
-import { messageNames } from './message-names.ts'
+import { readsOf, type CodeReads } from './message-names.ts'
 import { shorten } from './parse.ts'
 import { truthOf } from './values.ts'
 
 /** A condition in either of the two languages. */
-export interface CompiledCondition {
+export interface CompiledCondition extends CodeReads {
   readonly uses: readonly LogicPath[]
-  /** of the values of the message that it reads */
-  readonly names: readonly string[]
   /** Throws `BINDING` when a value that decides is missing, `TOO_LARGE` when there is too much to do. */
   holds(lookup: (path: LogicPath) => unknown, now: number, chance?: { random(): number }): boolean
 }
@@ -30,7 +28,7 @@ export function compileCondition(given: unknown, options: ExpressionOptions = {}
     const { uses, evaluate } = compileExpression(given, options)
     const holds: CompiledCondition['holds'] = (lookup, now, chance) =>
       truthOf(evaluate(lookup, now, chance), shorten(given))
-    return { uses, names: messageNames(uses), holds }
+    return { uses, ...readsOf(uses), holds }
   }
   // JSON Logic takes anything but an object of one operator as plain data, which would be a condition that never changes.
   if (!isPlainObject(logic) || Object.keys(logic).length !== 1) {
@@ -40,7 +38,7 @@ export function compileCondition(given: unknown, options: ExpressionOptions = {}
     )
   }
   const { uses, evaluate } = compileLogic(logic)
-  return { uses, names: messageNames(uses), holds: (lookup) => isTruthy(evaluate(lookup), 'the condition') }
+  return { uses, ...readsOf(uses), holds: (lookup) => isTruthy(evaluate(lookup), 'the condition') }
 }
 
 /** The JSON object that a text holds; undefined when it is an expression. */

@@ -1,4 +1,4 @@
-/** Which values of the message code reads by name, and whether one of them is new. */
+/** Which values code reads by name, of the message and of other nodes, and whether one of them is new. */
 import { AppError } from '../../kernel/errors.ts'
 import type { Path } from '../placeholders/scope.ts'
 import type { PlugContext } from '../plug/plug.ts'
@@ -13,18 +13,38 @@ export function messageNames(uses: readonly Path[]): readonly string[] {
   return [...names]
 }
 
+/** What code reads that can be new. */
+export interface CodeReads {
+  /** of the values of the message */
+  readonly names: readonly string[]
+  /** labels of the nodes whose data it reads */
+  readonly nodes: readonly string[]
+}
+
+/** What paths read that can be new, each once. */
+export function readsOf(uses: readonly Path[]): CodeReads {
+  const nodes = new Set(uses.flatMap(({ root, segments: [label] }) => (root === 'nodes' && label ? [label] : [])))
+  return { names: messageNames(uses), nodes: [...nodes] }
+}
+
 /** The failure of a call that remembers nothing yet and finds nothing new. */
-export function noNews(names: readonly string[]): AppError {
-  const listed = names.slice(0, 10).map((name) => `"${name}"`)
-  return new AppError('BINDING', `no message has brought a value of ${listed.join(' or ')} yet, so nothing can be said`)
+export function noNews({ names, nodes }: CodeReads): AppError {
+  const listed = (texts: readonly string[]) => texts.slice(0, 10).map((text) => `"${text}"`)
+  const missing = [
+    ...(names.length === 0 ? [] : [`no message has brought a value of ${listed(names).join(' or ')} yet`]),
+    ...(nodes.length === 0 ? [] : [`node ${listed(nodes).join(' or ')} has no new data yet`]),
+  ]
+  return new AppError('BINDING', `${missing.join(' and ')}, so nothing can be said`)
 }
 
 /**
- * Whether there is something new for code that reads these values of the message: the message at hand has one of them
- * itself. Code that reads none of the message, as of other nodes alone, finds something new at every run.
+ * Whether there is something new for code that reads these values: the message at hand has one of them itself, or one of
+ * the nodes has run with success since the last answer of the node that asks. Code that reads neither finds something new
+ * at every run.
  */
-export function hasNews(context: Pick<PlugContext, 'isNew'>, names: readonly string[]): boolean {
-  if (names.length === 0) return true
+export function hasNews(context: Pick<PlugContext, 'isNew' | 'isNewOf'>, { names, nodes }: CodeReads): boolean {
+  if (names.length + nodes.length === 0) return true
   for (const name of names) if (context.isNew(name)) return true
+  for (const label of nodes) if (context.isNewOf(label)) return true
   return false
 }

@@ -5,12 +5,15 @@ import { codeUses } from './code-uses.ts'
 import { messageNames } from './message-names.ts'
 
 const NONE: ReadonlySet<string> = new Set()
+const NODE = { root: 'nodes', optional: true, pointer: '' } as const
 
-/** What logic and code in the properties read: a plug reads by them what placeholders read in other properties. */
+/** What logic and code in the properties read: a plug reads by them, and by itself, what placeholders read in other properties. */
 export function codedUses(plug: Plug, properties: Readonly<Record<string, unknown>>): readonly BindingUse[] {
-  return Object.entries(plug.input).flatMap(([name, { format }]) => {
+  const coded = Object.entries(plug.input).flatMap(([name, { format }]) => {
     return format?.type === 'logic' || format?.type === 'code' ? codeUses(properties[name]) : []
   })
+  const own = plug.nodes?.(properties) ?? []
+  return [...coded, ...own.map((label) => ({ text: label, ...NODE, segments: [label] }))]
 }
 
 /**

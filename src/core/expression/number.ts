@@ -5,7 +5,7 @@ import { isKnown, numberIn, whyNoNumber } from '../../kernel/values.ts'
 import type { PlugContext } from '../plug/plug.ts'
 import { shown } from '../plug/problem.ts'
 import { compileExpression } from './expression.ts'
-import { messageNames } from './message-names.ts'
+import { readsOf, type CodeReads } from './message-names.ts'
 import { shorten } from './parse.ts'
 import { readerOf } from './reader.ts'
 import { unknown } from './run.ts'
@@ -17,10 +17,8 @@ export interface NumberReading {
 }
 
 /** A number of a message or of other nodes, as a rule asks for it. */
-export interface CompiledNumber {
+export interface CompiledNumber extends CodeReads {
   readonly uses: readonly LogicPath[]
-  /** of the values of the message that it reads */
-  readonly names: readonly string[]
   /**
    * The number now; a text counts as a plain decimal. Throws `BINDING` that names a value which is missing or unknown,
    * `PLUG_FAILED` for a value that is not a finite number.
@@ -35,7 +33,7 @@ export interface CompiledNumber {
 export function compileNumber(given: unknown): CompiledNumber {
   if (typeof given === 'number' && Number.isFinite(given)) {
     const reading = { number: given, slack: 0 }
-    return { uses: [], names: [], read: () => reading }
+    return { uses: [], names: [], nodes: [], read: () => reading }
   }
   if (typeof given !== 'string') {
     throw new AppError(
@@ -46,7 +44,7 @@ export function compileNumber(given: unknown): CompiledNumber {
   const { uses, measure } = compileExpression(given)
   return {
     uses,
-    names: messageNames(uses),
+    ...readsOf(uses),
     read(context) {
       const { value, slack } = measure(readerOf(context), context.now)
       return { number: numberOfCode(given, value), slack }

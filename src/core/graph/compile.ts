@@ -5,7 +5,7 @@
 import { AppError } from '../../kernel/errors.ts'
 import { durationMs } from '../../kernel/duration.ts'
 import { compileValue, type CompiledValue } from '../placeholders/value.ts'
-import { messageNames } from '../expression/message-names.ts'
+import { messageNames, readsOf } from '../expression/message-names.ts'
 import { codedUses, namesRead } from '../expression/names-read.ts'
 import { needsOf } from '../placeholders/needs.ts'
 import { parseResource } from '../placeholders/resource.ts'
@@ -41,7 +41,7 @@ const DEFAULT_PAUSE_MS = 3_600_000
 type Growing<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] }
 
 /** A gate whose followers are not attached yet. */
-type GrowingGate = GateNode & { readonly followers: GraphNode[] }
+type GrowingGate = GateNode & { readonly followers: GraphNode[]; readonly readers: SensorNode[] }
 
 /** A rule that is ready to run. */
 export interface CompiledRule {
@@ -80,11 +80,13 @@ export function compileRule(
       call: callOf(actuator, 'actuator').call,
       incoming: [],
       resource: resources.place(actuator.resource),
+      readers: [],
     }
   })
   for (const actuator of actuators) byLabel.set(actuator.label, actuator)
   const triggers = (rule.triggers ?? []).map((trigger, order) => compileTrigger(trigger, order, byLabel))
   attachAll({ sensors, gates, actuators }, triggers)
+  attachReads([...sensors, ...gates, ...actuators], sensors)
   const graph: Graph = {
     outline: {
       sensors: (rule.sensors ?? []).map(withoutProperties),
@@ -165,6 +167,8 @@ function compileSensor(
     gates: [],
     triggers: [],
     followers: [],
+    reads: [],
+    readers: [],
   }
 }
 
@@ -273,6 +277,7 @@ function compileGates(
       })),
       rowKeys: rowKeys(rows, sizes),
       followers: [],
+      readers: [],
     }
     byLabel.set(gate.label, gate)
     return gate
@@ -360,6 +365,22 @@ function attachAll(
     }
     sensor.gates.sort((a, b) => a.index - b.index)
     sensor.triggers.sort((a, b) => a.order - b.order)
+  }
+}
+
+/** Attaches to each sensor the other nodes that it reads, and to these their readers. */
+function attachReads(
+  nodes: readonly (Growing<SensorNode> | GrowingGate | Growing<ActuatorNode>)[],
+  sensors: readonly Growing<SensorNode>[],
+): void {
+  const byLabel = new Map(nodes.map((node) => [node.label, node]))
+  for (const sensor of sensors) {
+    for (const label of readsOf(sensor.call.uses).nodes) {
+      const node = byLabel.get(label)
+      if (node === undefined || node === sensor) continue
+      sensor.reads.push(node)
+      node.readers.push(sensor)
+    }
   }
 }
 

@@ -47,6 +47,8 @@ export interface Retry {
 
 interface NodeBase {
   readonly label: string
+  /** sensors that read its data by their properties or code */
+  readonly readers: readonly SensorNode[]
   /** place in its own kind's list */
   readonly slot: number
 }
@@ -92,6 +94,8 @@ export interface SensorNode extends RunnableNode {
   readonly triggers: readonly TriggerEdge[]
   /** gates over it and destinations of its triggers */
   readonly followers: readonly GraphNode[]
+  /** other nodes whose data it reads, as far as that can be told */
+  readonly reads: readonly GraphNode[]
 }
 
 export interface GateNode extends NodeBase {

@@ -53,6 +53,7 @@ function innerContext(
     streamValue: (key) => outer.streamValue(key),
     streamTime: (key) => outer.streamTime(key),
     isNew: (key) => outer.isNew(key),
+    isNewOf: (label) => outer.isNewOf(label),
     lookup: (path) => outer.lookup(path),
     random: () => outer.random(),
     get streamData() {

@@ -12,9 +12,9 @@ import { isVersion, parseVersionRange, RANGE_RULE } from './version-range.ts'
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/
 const MAX_STATES = 1000
 const TEXTS = ['description', 'category', 'compatible'] as const
-const FUNCTIONS = ['check', 'steps', 'prepare', 'touches'] as const
+const FUNCTIONS = ['check', 'nodes', 'steps', 'prepare', 'touches'] as const
 const KEYS: readonly string[] =
-  'name version kind description category channel acts parameters reads touches compatible tellsSilence states input output openOutput check steps calculates prepare execute'.split(
+  'name version kind description category channel acts parameters nodes reads touches compatible tellsSilence states input output openOutput check steps calculates prepare execute'.split(
     ' ',
   )
 
@@ -40,6 +40,7 @@ export function definePlug(definition: PlugDefinition): Plug {
   return Object.freeze({
     // Absent functions are written out, so that all plugs have one shape and calls stay fast.
     parameters: undefined,
+    nodes: undefined,
     touches: undefined,
     check: undefined,
     steps: undefined,

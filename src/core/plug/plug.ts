@@ -109,6 +109,11 @@ export interface PlugContext<Properties = Record<string, unknown>, Prepared = un
   streamTime(key?: string): number | undefined
   /** whether the message that began this run has that value itself; a value carried over from an earlier one is not new */
   isNew(key: string): boolean
+  /**
+   * whether that node has run with success since this node last answered with success: then its data is not what this
+   * node has seen before. True for a node of which the rule does not show that this node reads it
+   */
+  isNewOf(label: string): boolean
   /** the message in reach as a copy, empty on a tick without recent data */
   readonly streamData: Readonly<Record<string, unknown>>
   /** last raw data per node label, plus `GLOBAL` with the stream data */
@@ -234,6 +239,11 @@ export interface PlugDefinition<
     | readonly string[]
     | ((properties: Partial<PropertiesOf<Input>>, later: ReadonlySet<string>) => readonly string[] | undefined)
   /**
+   * labels of the nodes whose data a call asks for by itself, beside its placeholders, logic and code. Pure; it gets the
+   * constant properties. A node stands after those of its stage that it reads, and `isNewOf` knows them
+   */
+  nodes?(properties: Partial<PropertiesOf<Input>>): readonly string[]
+  /**
    * `message`: what a call gives follows from its properties and values of the message at hand alone, and it changes
    * nothing: no memory, no other nodes, no chance, no effect; `now` is the time of that message. Such a call may begin while the task is at work on an
    * earlier message; its answer still takes its turn
@@ -294,6 +304,7 @@ export type Plug = Readonly<
     PlugDefinition,
     | 'acts'
     | 'parameters'
+    | 'nodes'
     | 'touches'
     | 'states'
     | 'input'
@@ -314,6 +325,7 @@ export type Plug = Readonly<
       | readonly string[]
       | ((properties: Readonly<Record<string, unknown>>, later: ReadonlySet<string>) => readonly string[] | undefined)
       | undefined
+    nodes: ((properties: Readonly<Record<string, unknown>>) => readonly string[]) | undefined
     touches: ((properties: Readonly<Record<string, unknown>>, context: TouchContext) => readonly string[]) | undefined
     check: ((properties: Readonly<Record<string, unknown>>) => readonly PropertyProblem[]) | undefined
     steps: ((properties: Readonly<Record<string, unknown>>) => Steps | undefined) | undefined

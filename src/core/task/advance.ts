@@ -6,13 +6,14 @@
  * EVAL-2 a gate is decided after all its parents, from their states at that moment.
  * EVAL-3 each further item of a loop is evaluated by itself, after the evaluation of the input.
  */
-import type { GateNode, GraphNode, SensorNode } from '../graph/graph.ts'
+import { UNKNOWN, type GateNode, type GraphNode, type SensorNode } from '../graph/graph.ts'
 import { decide } from '../graph/relations.ts'
 import { begin, enqueue, supersede } from './execution.ts'
 import { fireDestination } from './fire.ts'
 import { settle } from './observe.ts'
 import type { Origin } from './origin.ts'
 import { beginEvaluation, nodeAt, positionOf, touchNode } from './evaluation.ts'
+import { noteNews } from './news.ts'
 import { applyFollow, wake } from './result.ts'
 import type { TaskRun } from './run.ts'
 import { observedState, sensorState, type Evaluation, type Execution, type Touch } from './state.ts'
@@ -28,7 +29,10 @@ export function nextCall(run: TaskRun): Execution | undefined {
     if (!execution.isInFlight) continue
     execution.phase = 'called'
     execution.calls++
-    if (execution.node.kind === 'sensor') state.holder = execution
+    if (execution.node.kind === 'sensor') {
+      state.holder = execution
+      execution.news = sensorState(state, execution.node).news
+    }
     return execution
   }
 }
@@ -103,6 +107,7 @@ function decideGate(run: TaskRun, evaluation: Evaluation, gate: GateNode): void 
   if (observed.previous !== observed.state) {
     traceGate(run, touch.invocation, gate, observed.previous, observed.state)
   }
+  if (observed.state !== UNKNOWN) noteNews(run, gate)
   touchNode(run, gate, touch)
 }
 

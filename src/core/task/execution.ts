@@ -1,5 +1,6 @@
 /** The life of one execution, from its place in the queue to its end. */
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
+import { NO_NEWS } from './news.ts'
 import type { Origin } from './origin.ts'
 import { lagOf, type TaskRun } from './run.ts'
 import { NOT_PLACED, sensorState, type Execution, type Link, type SensorState } from './state.ts'
@@ -32,6 +33,7 @@ export function newExecution(
     items: null,
     item: 0,
     resumed: false,
+    news: NO_NEWS,
     isOpen: false,
     rendered: null,
     touches: null,

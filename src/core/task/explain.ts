@@ -20,6 +20,8 @@ export interface Explanation {
   triggers: TriggerExplanation[]
   /** sensors of the task that nothing ever runs, and that nobody gave a state; absent when there are none */
   neverRun?: { node: string; message: string }[]
+  /** readings of the task that were not taken in their order, in this run; absent while there were none */
+  readings?: { late: number; duplicate: number; skewed: number }
 }
 
 export interface TriggerExplanation {
@@ -63,7 +65,13 @@ export function explain(run: TaskRun, label: string, now: number): Explanation {
       needs: needsOf(run, trigger),
     })),
     ...(neverRun.length > 0 && { neverRun }),
+    ...readingsOf(run),
   }
+}
+
+function readingsOf({ state: { readings } }: TaskRun): Pick<Explanation, 'readings'> {
+  if (readings === null || Object.values(readings.counts).every((count) => count === 0)) return {}
+  return { readings: { ...readings.counts } }
 }
 
 function sensorsWithoutHope(run: TaskRun): { node: string; message: string }[] {

@@ -30,6 +30,7 @@ import type {
   SavedReadings,
   SavedState,
 } from './saved.ts'
+import { NO_NEWS } from './news.ts'
 import {
   actuatorState,
   HAS_BEGUN,
@@ -89,6 +90,7 @@ export function restoreState(run: TaskRun, given: SavedState, open: OpenExecutio
     sensor.evictAt = one.evictAt ?? Number.POSITIVE_INFINITY
     sensor.evictLag = one.evictLag ?? 0
     sensor.taken = one.taken === undefined ? null : { time: one.taken.time, known: one.taken.known ?? [] }
+    sensor.news = newsIn(node, one)
     sensor.origin = names.originOrNull(one.origin)
     sensor.via = names.via(one.via)
     sensor.ownTickAt = one.ownTickAt ?? Number.POSITIVE_INFINITY
@@ -410,6 +412,7 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, names: Names, ope
     items: saved.items ?? null,
     item: saved.item ?? 0,
     resumed: saved.resumed ?? false,
+    news: node.kind === 'sensor' ? newsIn(node, saved) : NO_NEWS,
     isOpen: known?.isOpen ?? false,
     rendered: saved.rendered ?? null,
     touches: null,
@@ -424,6 +427,11 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, names: Names, ope
   run.state.inFlight.add(execution)
   if (node.kind === 'sensor') sensorState(run.state, node).running = execution
   if (node.kind === 'sensor' && saved.phase === 'retrying') run.state.holder = execution
+}
+
+/** Of nodes that the rule still reads. */
+function newsIn({ reads }: SensorNode, { news = NO_NEWS }: { readonly news?: readonly string[] }): readonly string[] {
+  return news.length === 0 ? NO_NEWS : news.filter((label) => reads.some((node) => node.label === label))
 }
 
 /** Calls that act keep their places: first those that have begun, then those that wait for them. */

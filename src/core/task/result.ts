@@ -3,6 +3,7 @@ import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import { callAgain, cancel, end, enqueue, enqueueFirst, leavePlace, letGo, pause, wakeAt } from './execution.ts'
 import type { Origin } from './origin.ts'
+import { noteNews, tookNews } from './news.ts'
 import { observe } from './observe.ts'
 import { leaveOut, touchNode } from './evaluation.ts'
 import { lagOf, timeOf, type TaskRun } from './run.ts'
@@ -47,9 +48,11 @@ export function apply(run: TaskRun, execution: Execution, given: Answer): void {
       ...(given.message !== undefined && { message: given.message }),
       ...(given.rawData !== undefined && { rawData: given.rawData }),
     }
+    noteNews(run, execution.node)
     finish(run, execution)
     return
   }
+  tookNews(run, execution)
   applyToSensor(run, execution.node, given, execution.invocation, execution.origin, execution.via)
   finish(run, execution)
 }
@@ -71,6 +74,7 @@ function applyToSensor(
   const sensor = sensorState(run.state, node)
   sensor.error = null
   sensor.collectedTime = run.now
+  noteNews(run, node)
   if (given.rawData !== undefined) sensor.rawData = given.rawData
   if (given.internalState !== undefined) sensor.internalState = given.internalState
   if (given.then?.after !== undefined) {

@@ -5,6 +5,7 @@ import type { RuleProperties } from '../graph/rule-properties.ts'
 import type { SharedSettings } from '../rule/settings.ts'
 import type { Schedule } from '../schedule/schedule.ts'
 import type { TimerKind } from './input.ts'
+import type { ReadingCounts } from './readings/readings.ts'
 import { NOT_PLACED, type Execution } from './state.ts'
 import type { TaskState } from './task-state.ts'
 
@@ -43,6 +44,9 @@ export interface FiringCounts {
   dropped: number
 }
 
+/** What a driver counts of its tasks. */
+export interface TaskCounts extends FiringCounts, ReadingCounts {}
+
 /** Who hears of what a task does. The driver gives it; the state machine itself touches nothing outside. */
 export interface Sink {
   /** null when nobody listens: then no event is built */
@@ -52,7 +56,7 @@ export interface Sink {
   /** the same for what is rare and worth keeping: starts, ends, failures and lines of the log */
   readonly rare: ((event: RareEvent) => void) | null
   /** null: nobody counts */
-  readonly counts: FiringCounts | null
+  readonly counts: TaskCounts | null
   /** whether `fired` carries its why */
   readonly why: boolean
   /** Asks for a timer input at `at`. `key` is a sensor's slot; for `wake` the node's place, sensors first, then actuators. */

@@ -1,5 +1,5 @@
 /** State -> plain JSON. Numbers that JSON does not know (NaN from a broken sensor) are kept by json-numbers.ts. */
-import { UNKNOWN, type DestinationNode, type ObservableNode } from '../graph/graph.ts'
+import { UNKNOWN, type DestinationNode, type ObservableNode, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import type { WaitingInput } from './input.ts'
 import { sentOf, type Origin } from './origin.ts'
@@ -79,6 +79,7 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
             ...finite('evictAt', sensor.evictAt),
             ...(sensor.evictAt !== Number.POSITIVE_INFINITY && nonZero('evictLag', sensor.evictLag)),
             ...(sensor.taken && { taken: saveTaken(sensor.taken) }),
+            ...savedNews(node, sensor.news),
             ...(sensor.origin && { origin: tables.origin(sensor.origin) }),
             ...tables.via(sensor.via),
             ...(follow && {
@@ -348,10 +349,15 @@ function saveExecution(execution: Execution, tables: Tables): SavedExecution {
     ...(execution.held && { held: saveAnswer(execution.node, execution.held) }),
     ...(execution.items && { items: [...execution.items], item: execution.item }),
     ...(execution.resumed && { resumed: true as const }),
+    ...(execution.node.kind === 'sensor' && savedNews(execution.node, execution.news)),
     ...(execution.rendered && !execution.node.call.isConstant && { rendered: [...execution.rendered] }),
     ...(execution.touches && { touches: [...execution.touches] }),
     ...(execution.placedAt !== NOT_PLACED && { placedAt: execution.placedAt }),
   }
+}
+
+function savedNews({ reads }: SensorNode, news: readonly string[]): { news?: string[] } {
+  return news.length === 0 ? {} : { news: reads.map(({ label }) => label).filter((label) => news.includes(label)) }
 }
 
 function saveAnswer(node: Execution['node'], answer: Answer): SavedAnswer {

@@ -126,6 +126,8 @@ export interface SavedSensor extends SavedObserved, SavedDestination {
   evictAt?: number
   evictLag?: number
   taken?: SavedTaken
+  /** labels of nodes with something new for it */
+  news?: string[]
   origin?: number
   via?: number
   follow?: { at: number; lag?: number; answer: SavedAnswer; invocation: number; origin: number; via?: number }
@@ -201,6 +203,7 @@ export interface SavedExecution {
   items?: unknown[]
   item?: number
   resumed?: true
+  news?: string[]
   /** properties of each item; absent: they are made by the call, or never change */
   rendered?: Record<string, unknown>[]
   touches?: string[]

@@ -54,6 +54,8 @@ export interface SensorState extends Observed, Destination {
   ownTickAt: number
   /** what it has taken last of stamped messages */
   taken: Taken | null
+  /** labels of nodes that it reads and that have run with success since it answered last */
+  news: readonly string[]
   /** ms by which the clock was ahead when the observation was made that `evictAt` ends */
   evictLag: number
 }
@@ -152,6 +154,8 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   items: readonly unknown[] | null
   item: number
   resumed: boolean
+  /** of a sensor: its news when its plug was called */
+  news: readonly string[]
   /** its plug is at work, and the engine counts it among its open calls */
   isOpen: boolean
   /** properties of each item, made when it fired; secrets stand in them by name. Null: they are made by the call */

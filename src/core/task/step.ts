@@ -30,9 +30,10 @@ import { advance } from './advance.ts'
 import { askForWake, enqueue, firstToWake } from './execution.ts'
 import { beginEdges } from './fire.ts'
 import { data, push, readingsData, rememberAll, runSensor, runTicks } from './invocation.ts'
+import { beginNews } from './news.ts'
 import { decideAnew, evict } from './observe.ts'
 import { beginEvaluation } from './evaluation.ts'
-import { admit, admitNone, timeOfData, type Admitted } from './readings/admit.ts'
+import { admit, admitNone, countReading, timeOfData, type Admitted } from './readings/admit.ts'
 import { Readings } from './readings/readings.ts'
 import { answer, cancelAll, failed, wake } from './result.ts'
 import type { TaskRun } from './run.ts'
@@ -86,6 +87,8 @@ export function goOnUnder(run: TaskRun, { kept, edges }: Pick<CarriedOver, 'kept
     gates.filter(({ label }) => !kept.gates.has(label)),
   )
   for (const trigger of triggers) if (!edges.has(trigger.order)) beginEdges(run, trigger)
+  // What was there before is new to a sensor that keeps nothing.
+  for (const node of sensors) if (!kept.runnable.has(node.label)) beginNews(run, node)
   beginClocks(
     run,
     sensors.filter(({ label }) => !kept.clocks.has(label)),
@@ -129,7 +132,7 @@ function admittedOf(run: TaskRun, input: Input): readonly Admitted[] | undefined
 /** The time of an input that is taken now, in a task whose readings have times of their own. */
 function takeTime(run: TaskRun, readings: Readings, now: number, input: Input, clock: number): void {
   const own = ownTime(run, now, input)
-  if (own !== undefined && readings.isBehind(own) && input.kind === 'data') readings.counts.skewed++
+  if (own !== undefined && readings.isBehind(own) && input.kind === 'data') countReading(run, readings, 'skewed')
   run.now = own === undefined || readings.isBehind(own) ? readings.elapsed(clock, nextTime(run, readings)) : own
   readings.took(run.now, clock)
 }

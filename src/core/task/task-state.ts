@@ -250,6 +250,7 @@ function freshSensor(): SensorState {
     follow: null,
     ownTickAt: Number.POSITIVE_INFINITY,
     taken: null,
+    news: NONE,
     evictLag: 0,
   }
 }

@@ -12,6 +12,7 @@ export class SummedGauges {
   readonly #host: Gauges
   readonly #queues = new Map<string, Sum<number>>()
   readonly #totals = new Map<string, Sum<number>>()
+  readonly #readings = new Map<string, Sum<number>>()
   readonly #work: Sum<Work>
   readonly #ways: Sum<Ways>
   readonly #tasks = new Set<() => ByStatus | Promise<ByStatus>>()
@@ -61,6 +62,11 @@ export class SummedGauges {
         watchTotal: (name, read) =>
           told(
             named(this.#totals, name, (sum) => host.watchTotal(name, sum)),
+            read,
+          ),
+        watchReadings: (reason, read) =>
+          told(
+            named(this.#readings, reason, (sum) => host.watchReadings(reason, sum)),
             read,
           ),
         watchClock: (read) => host.watchClock(read),

@@ -45,6 +45,7 @@ function taskClient(http: Http): TaskApi {
     start: command('start'),
     stop: command('stop'),
     restart: command('restart'),
+    resync: (id) => typed(http.json('POST', pathOf`/api/tasks/${id}/command/resync`)),
     get: (id, options) => typed(http.json('GET', pathOf`/api/tasks/${id}`, { query: { ...options } })),
     conf: (id, format) => typed(http.json('GET', pathOf`/api/tasks/${id}/conf`, { query: { format } })),
     list: ({ where, hits, startIndex }, { withoutGraph, ...options } = { format: 'bn' }) => {

@@ -113,6 +113,8 @@ export interface TaskApi {
   stop(id: string, options?: RevisionOptions): Promise<TaskEntity>
   /** Stops a task that runs, and starts it. */
   restart(id: string, options?: RevisionOptions): Promise<TaskEntity>
+  /** Forgets when resources were measured last, so that readings of a clock that went back are taken again. `WRONG_STATUS`. */
+  resync(id: string): Promise<TaskEntity>
   get(id: string, options?: ShowOptions): Promise<TaskEntity>
   /** What was posted, in the form asked for; the form it was posted in, when none is. */
   conf(id: string, format?: GraphFormat): Promise<TaskSpecification>

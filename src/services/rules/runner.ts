@@ -105,6 +105,8 @@ export interface NodeControl {
   ): Promise<void>
   /** `start` runs a sensor now; `resume` lets a paused node go on. `NOT_FOUND`, `WRONG_STATUS`. */
   command(task: TaskRef, node: string, operation: 'start' | 'resume'): Promise<void>
+  /** Forgets the times of the readings of a task. `NOT_FOUND`, `WRONG_STATUS`. */
+  resync(task: TaskRef): Promise<void>
   explain(task: TaskRef, node: string): Explanation
   /** Calls of a task's actuators, newest first. */
   deliveries(task: TaskRef, query: DeliveryQuery): Promise<readonly Delivery[]>

@@ -31,6 +31,7 @@ describe.each(WAYS)('the rules service, %s', (way) => {
     expect(await api.tasks.stop(ID)).toMatchObject({ status: 'stopped' })
     expect(await api.tasks.start(ID)).toMatchObject({ status: 'running' })
     expect(await api.tasks.restart(ID)).toMatchObject({ status: 'running' })
+    expect(await api.tasks.resync(ID)).toMatchObject({ status: 'running' })
     expect((await api.tasks.runs(ID)).map(({ run }) => run)).toEqual([3, 2, 1])
     expect(await api.tasks.replace(ID, ruleOf({ name: 'other' }))).toMatchObject({ ID, name: 'other' })
     const where = { name: 'oth*', status: 'running' } as const

@@ -14,8 +14,12 @@ const from = <T>(...values: T[]): fc.Arbitrary<T> => fc.constantFrom(...values)
 const USUAL_PLUGS =
   'level level level sum sum band band counter counter held follow chain raw moody silent echo echo'.split(' ')
 
-const plugChoice = ({ asynchronous = false, plugs = USUAL_PLUGS }: RuleOptions): fc.Arbitrary<string> =>
-  from(...plugs, ...(asynchronous ? ['later', 'later', 'later'] : []))
+const plugChoice = ({ asynchronous = false, reads = false, plugs = USUAL_PLUGS }: RuleOptions): fc.Arbitrary<string> =>
+  from(
+    ...plugs,
+    ...(asynchronous ? ['later', 'later', 'later'] : []),
+    ...(reads ? ['derived', 'derived', 'derived'] : []),
+  )
 
 const retrySeed = fc.record({ maxRetries: fc.nat(2), minBackoff: from('PT1S', 'PT2S', '500ms'), errorState: fc.nat(9) })
 
@@ -30,6 +34,7 @@ const sensorSeed = (options: RuleOptions) =>
       step: from(1, 1, 2),
       failIn: from(-1, 0, 1, 2),
     }),
+    source: options.reads === true ? fc.nat(9) : fc.constant(0),
     sequence: sometimes(fc.nat(2)),
     dataTrigger: sometimes(fc.boolean()),
     tickTrigger: seldom(fc.boolean()),
@@ -77,6 +82,8 @@ export interface RuleOptions {
   pauses?: boolean
   /** the plugs of sensors; default: all that answer at once, and with `asynchronous` those that do not */
   plugs?: readonly string[]
+  /** sensors that read other nodes */
+  reads?: boolean
 }
 
 export function ruleArbitrary(options: RuleOptions = {}): fc.Arbitrary<Rule> {
@@ -105,8 +112,9 @@ export function ruleArbitrary(options: RuleOptions = {}): fc.Arbitrary<Rule> {
     })
     const triggers = triggersOf(plan.triggers, sensors, relations, actuators, statesOfSensor)
     const { clock, ...flags } = plan.task
+    const labels = [...sensors, ...relations, ...actuators].map(({ label }) => label)
     return {
-      sensors,
+      sensors: sensors.map((sensor, i) => reading(sensor, labels, plan.sensors[i]?.source ?? 0)),
       actuators,
       // children may be declared before their parents
       relations: plan.reverse ? relations.toReversed() : relations,
@@ -115,6 +123,15 @@ export function ruleArbitrary(options: RuleOptions = {}): fc.Arbitrary<Rule> {
       task: { resource: 'r1', time: 'arrival', duplicates: 'take', ...clock, ...given(flags) },
     }
   })
+}
+
+/** Has a sensor that reads another node read one of those. */
+function reading(sensor: Sensor, labels: readonly string[], choice: number): Sensor {
+  const others = labels.filter((label) => label !== sensor.label)
+  if (sensor.name !== 'derived') return sensor
+  const source = at(others, choice)
+  const field = source.startsWith('g') ? 'state' : 'collectedTime'
+  return { ...sensor, properties: { ...sensor.properties, source, of: `\${?nodes.${source}.${field}}` } }
 }
 
 const statesOf = (plug: string): readonly string[] => TEST_PLUGS[plug]?.states ?? []
@@ -129,7 +146,7 @@ function loopOf(items: number): string | undefined {
 const readOf = (sensor: number): string => `\${?nodes.s${sensor}.rawData.count}`
 
 function sensorOf(seed: SensorSeed, i: number, count: number, options: RuleOptions): Sensor {
-  const { plug, retry, pause, timeoutState, loop, read, properties, ...flags } = seed
+  const { plug, retry, pause, timeoutState, loop, read, properties, source: _source, ...flags } = seed
   const later = plug === 'later'
   const retryConfig: RetryConfig | undefined = retry && {
     maxRetries: retry.maxRetries,

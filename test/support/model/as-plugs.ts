@@ -11,6 +11,8 @@ const INPUT: Readonly<Record<string, InputField>> = {
   failIn: { type: 'integer' },
   faces: { type: 'array' },
   from: { type: 'any' },
+  source: { type: 'string' },
+  of: { type: 'any' },
 }
 
 /** Calls that wait for a `settle` step. Ids of executions end in numbers that grow, also over a restart. */
@@ -54,7 +56,8 @@ function littleOf(context: PlugContext): Call {
     },
   }
   const { properties } = context
-  return { label: '', properties, stream, news: {}, internalState: undefined, now: 0, attempt: 0 }
+  const isNewOf = (): boolean => false
+  return { isNewOf, label: '', properties, stream, news: {}, internalState: undefined, now: 0, attempt: 0 }
 }
 
 /**
@@ -87,7 +90,8 @@ export function asPlugs(
         const { properties, node } = context
         const own = ['x', 'y'].filter((key) => context.isNew(key)).map((key) => [key, stream[key]])
         const news = Object.fromEntries(own) as Call['news']
-        const call: Call = { label: node.NAME, properties, stream, news, internalState, now, attempt }
+        const isNewOf = (label: string): boolean => context.isNewOf(label)
+        const call: Call = { label: node.NAME, properties, stream, news, isNewOf, internalState, now, attempt }
         onCall(call, context)
         const answer = plug.behave(call)
         return answer === LATER ? open.wait(call.label, plug.kind, context) : answer

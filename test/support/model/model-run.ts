@@ -34,6 +34,10 @@ export class ModelRun {
   readonly #history: Deed[] = []
   readonly #lastFired = new Map<string, number>()
   #ids = 0
+  /** each success of a node has a number: the last of each node, and the last that its answers saw */
+  #successes = 0
+  readonly #numbers = new Map<string, number>()
+  readonly #seen = new Map<string, number>()
   readonly #rule: Rule
   readonly #plugs: Readonly<Record<string, TestPlug>>
   readonly #events: ModelEvent[]
@@ -85,6 +89,7 @@ export class ModelRun {
   /** A state or raw data from outside. */
   push(label: string, touch: Touch, { state, rawData }: { state?: string; rawData?: Record<string, unknown> }): void {
     if (rawData !== undefined) this.nodes.sensor(label).rawData = rawData
+    this.#succeeded(label)
     const pass = { observed: new Map<string, Touch>(), succeeded: new Map([[label, touch]]) }
     if (state !== undefined) {
       pass.observed.set(label, touch)
@@ -130,6 +135,7 @@ export class ModelRun {
     const touch = pass.observed.get(last ?? '')
     if (!touch) return
     const view = this.nodes.decide(label)
+    if (view.state !== null) this.#succeeded(label)
     this.#saw(label, view, 'gate', touch)
     pass.observed.set(label, touch)
     pass.succeeded.set(label, touch)
@@ -157,7 +163,15 @@ export class ModelRun {
     const waits = isSensor ? this.#executionOf(label) : undefined
     if (waits) this.#end(waits)
     this.#ids += 1
-    const fresh = { phase: 'queued' as const, due: undefined, answer: {}, failures: 0, calls: 0, resumed: false }
+    const fresh = {
+      phase: 'queued' as const,
+      due: undefined,
+      answer: {},
+      failures: 0,
+      calls: 0,
+      sawUpTo: 0,
+      resumed: false,
+    }
     const execution: Execution = { id: this.#ids, label, touch, time: this.now, ...fresh, itemsLeft: undefined }
     this.dropFollowUp(label)
     this.executions.push(execution)
@@ -178,6 +192,7 @@ export class ModelRun {
     if (!read.isSensor(this.#rule, execution.label) && this.#executionOf(execution.label) !== execution) return
     const node = read.nodeOf(this.#rule, execution.label)
     execution.itemsLeft ??= read.itemsOf(this.#rule, execution.label) - 1
+    execution.sawUpTo = this.#successes
     const answer = this.#ask(execution)
     execution.calls += 1
     if (answer === LATER) {
@@ -194,9 +209,10 @@ export class ModelRun {
     const resource = read.resourceOf(this.#rule, label)
     const stream = this.stream.seenBy(resource, origin, now)
     const news = this.stream.newsFor(resource, origin)
+    const isNewOf = (other: string): boolean => (this.#numbers.get(other) ?? 0) > (this.#seen.get(label) ?? 0)
     try {
       const properties = { ...node?.properties, ...this.#readBy(label) }
-      const call = { label, properties, stream, news, internalState, now, attempt: calls }
+      const call = { isNewOf, label, properties, stream, news, internalState, now, attempt: calls }
       return this.#plugs[node?.name ?? '']?.behave(call)
     } catch (error) {
       return error instanceof Error ? error : new Error(String(error))
@@ -224,6 +240,7 @@ export class ModelRun {
     const { state, rawData } = answer
     const shown = { ...(state === undefined ? {} : { state }), ...(rawData === undefined ? {} : { rawData }) }
     this.emit({ type: 'result', node: label, ok: true, ...shown }, touch.invocation)
+    this.#seen.set(label, execution.sawUpTo)
     this.#arrive(label, touch, answer)
     this.#finish(execution)
   }
@@ -268,6 +285,7 @@ export class ModelRun {
   }
 
   #arrive(label: string, touch: Touch, answer: PlugResult): void {
+    this.#succeeded(label)
     const node = this.nodes.sensors.get(label)
     if (!node) return
     if (answer.internalState !== undefined) node.internalState = answer.internalState
@@ -281,6 +299,11 @@ export class ModelRun {
     if (answer.state === undefined) return
     this.pass?.observed.set(label, touch)
     this.#show(label, answer.state, touch)
+  }
+
+  #succeeded(label: string): void {
+    this.#successes += 1
+    this.#numbers.set(label, this.#successes)
   }
 
   #show(label: string, state: string, touch: Touch): void {

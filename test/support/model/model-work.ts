@@ -39,6 +39,8 @@ export interface Execution {
   failures: number
   /** how often its plug was called */
   calls: number
+  /** how many nodes had run with success when its plug was called last */
+  sawUpTo: number
   resumed: boolean
   /** items of its loop that are left after the one at hand; undefined: it was not called yet */
   itemsLeft: number | undefined

@@ -108,6 +108,14 @@ function rootsInOrder(rule: Rule): string[] {
   return nodesInOrder({ ...rule, task: { ...rule.task, parallel: true } }).filter(isRoot)
 }
 
+/** The nodes that another one reads. */
+function readsOf(rule: Rule, label: string): string[] {
+  const source = nodeOf(rule, label)?.properties?.['source']
+  const nodes = [...sensorsOf(rule), ...(rule.relations ?? [])]
+  const sources = nodes.some((node) => node.label === source) ? [String(source)] : []
+  return [readBy(rule, label) ?? [], sources].flat()
+}
+
 /**
  * The order in which an input goes through all nodes: by stage, by the longest way inside it, as declared. A node that reads
  * another of its stage stands after it, unless the other one stands behind it already.
@@ -125,9 +133,10 @@ export function nodesInOrder(rule: Rule): string[] {
     all.map((label) => [label, ahead.get(label)?.filter((one) => stages.get(one) === stages.get(label)) ?? []]),
   )
   for (const reader of all) {
-    const other = readBy(rule, reader)
-    if (other === undefined || stages.get(other) !== stages.get(reader)) continue
-    if (!isBehind(inStage, other, reader)) inStage.get(reader)?.push(other)
+    for (const other of readsOf(rule, reader)) {
+      if (stages.get(other) !== stages.get(reader)) continue
+      if (!isBehind(inStage, other, reader)) inStage.set(reader, [...(inStage.get(reader) ?? []), other])
+    }
   }
   const levels = longest(inStage, (_, nodes) => Math.max(0, ...nodes.map((level) => level + 1)))
   const rank = (label: string): number[] => [stages.get(label) ?? 0, levels.get(label) ?? 0, all.indexOf(label)]

@@ -10,6 +10,8 @@ export interface Call {
   stream: Readonly<Record<string, unknown>>
   /** what of x and y the message that led to the call has itself */
   news: Readonly<Record<string, unknown>>
+  /** whether that node has run with success since the last answer of this one */
+  isNewOf: (label: string) => boolean
   internalState: unknown
   /** epoch ms of the input that led to the call */
   now: number
@@ -96,6 +98,15 @@ export const TEST_PLUGS: Readonly<Record<string, TestPlug>> = {
     behave: (call) => {
       const from = number(call.properties['from'], 2)
       return { state: pick(COUNTER, from), rawData: { count: from + 1 } }
+    },
+  },
+  /** counts what is new of another node */
+  derived: {
+    kind: 'sensor',
+    states: COUNTER,
+    behave: (call) => {
+      const taken = count(call) + (call.isNewOf(String(call.properties['source'])) ? 1 : 0)
+      return { state: pick(COUNTER, taken), internalState: taken, rawData: { taken } }
     },
   },
   dice: {

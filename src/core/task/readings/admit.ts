@@ -7,7 +7,7 @@ import type { TaskRun } from '../run.ts'
 import { sensorState } from '../state.ts'
 import { traceLog } from '../trace.ts'
 import { stampOf, verdictOf, withReading } from './reading.ts'
-import { Readings } from './readings.ts'
+import { Readings, type ReadingCounts } from './readings.ts'
 
 /** Late readings of a resource in a row after which the log says so. */
 const MANY_LATE = 10
@@ -58,10 +58,13 @@ function runsSensor(plan: DataPlan | undefined, message: Message): boolean {
   return (plan?.partFor(message).sensors.length ?? 0) > 0
 }
 
-/** Whether a reading that waits is the same as one that comes: no later one of its time can tell it by its identity. */
-export function isHeldAlready({ state, model: { settings } }: TaskRun, messages: readonly Message[]): boolean {
-  if (settings.duplicates === 'take' || messages.some((one) => stampOf(one) === undefined)) return false
-  return state.readings?.reordering.list.some(({ input }) => sameJson(input.messages, messages)) === true
+/** Whether a reading that waits is the same as one that comes, which is counted then: what a sensor has taken does not show it. */
+export function isHeldAlready(run: TaskRun, messages: readonly Message[]): boolean {
+  const { readings } = run.state
+  if (run.model.settings.duplicates === 'take' || messages.some((one) => stampOf(one) === undefined)) return false
+  if (readings?.reordering.list.some(({ input }) => sameJson(input.messages, messages)) !== true) return false
+  countReading(run, readings, 'duplicate')
+  return true
 }
 
 /** The time of an input of data: the highest of the readings that run something. Undefined: they run nothing. */
@@ -123,13 +126,26 @@ function isTaken(run: TaskRun, readings: Readings, node: SensorNode, message: Me
   return true
 }
 
+/** Readings are compared with none that came before. */
+export function forgetTimes({ state }: Pick<TaskRun, 'state'>): void {
+  state.readings?.forgetTimes()
+  for (const sensor of state.work?.sensors ?? []) sensor.taken = null
+}
+
+/** Counts a reading that is not taken in its order, for its task and for who counts all of them. */
+export function countReading({ sink }: Pick<TaskRun, 'sink'>, { counts }: Readings, reason: keyof ReadingCounts): void {
+  counts[reason]++
+  if (sink.counts !== null) sink.counts[reason]++
+}
+
 function noteVerdict(
   run: TaskRun,
-  { counts, inRow, mixed, newest }: Readings,
+  readings: Readings,
   { sensors }: Plan,
   taking: readonly SensorNode[],
   message: Message,
 ): void {
+  const { inRow, mixed, newest } = readings
   const { resource } = message
   const stamp = stampOf(message)
   if (stamp === undefined) {
@@ -141,15 +157,14 @@ function noteVerdict(
   if (taking.length === sensors.length) return void inRow.delete(resource)
   const isRepeated = sensors.some((node) => !taking.includes(node) && !isLate(run, node, message))
   if (isRepeated) {
-    counts.duplicate++
-    return
+    return countReading(run, readings, 'duplicate')
   }
-  counts.late++
+  countReading(run, readings, 'late')
   const count = (inRow.get(resource) ?? 0) + 1
   inRow.set(resource, count)
   if (count !== MANY_LATE) return
   const behind = ((newest.get(resource)?.time ?? stamp) - stamp) / 1000
-  const text = `the clock of ${resource} may have gone back by ${behind} s: ${MANY_LATE} readings in a row were older than one that was taken; they are taken again once the task is stopped and started`
+  const text = `the clock of ${resource} may have gone back by ${behind} s: ${MANY_LATE} readings in a row were older than one that was taken; they are taken again once the task is resynced (POST /api/tasks/{id}/command/resync) or restarted`
   traceLog(run, 'WARN', text)
 }
 

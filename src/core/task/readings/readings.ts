@@ -60,6 +60,13 @@ export class Readings {
     return copy
   }
 
+  /** What was measured before counts for nothing; time and counts stay. */
+  forgetTimes(): void {
+    this.newest.clear()
+    this.inRow.clear()
+    this.mixed.clear()
+  }
+
   /** A reading has come, whatever becomes of it. */
   arrived(resource: string, time: number, arrival: number): void {
     const newest = this.newest.get(resource)

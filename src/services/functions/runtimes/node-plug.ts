@@ -69,7 +69,7 @@ function declarationOf({ name, version, kind, states, input }: Plug): PlugDeclar
 }
 
 function contextOf(plug: Plug, params: PlugCallParams, host: HostSide, call: CallSide): PlugContext {
-  const { properties, streamData, news, times, rawData, actuatorData, task, node, globalSettings, now, id, hops } =
+  const { properties, streamData, news, newNodes, times, rawData, actuatorData, task, node, globalSettings, now, id, hops } =
     params
   const fresh = new Set(news)
   let seed = params.random
@@ -99,6 +99,7 @@ function contextOf(plug: Plug, params: PlugCallParams, host: HostSide, call: Cal
     hops,
     streamTime: (key) => own(times, key ?? '') as number | undefined,
     isNew: (key) => fresh.has(key),
+    isNewOf: (label) => newNodes.includes(label),
     lookup: (path) => path.reduce<unknown>((at, key) => own(at, key), roots),
     random: () => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647,
     log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },

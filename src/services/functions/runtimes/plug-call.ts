@@ -7,6 +7,8 @@ export interface PlugCallParams {
   readonly streamData: Readonly<Record<string, unknown>>
   /** names of the values that the message itself has */
   readonly news: readonly string[]
+  /** labels of nodes whose data is new */
+  readonly newNodes: readonly string[]
   /** epoch ms of values by name; under the empty name that of the message */
   readonly times: Readonly<Record<string, number>>
   readonly rawData: PlugContext['rawData']

@@ -177,6 +177,8 @@ export class DeterministicEngine {
         return this.require(input.t).push(input.n, input.v)
       case 'command':
         return input.o === 'start' ? this.require(input.t).run(input.n) : this.require(input.t).resume(input.n)
+      case 'resync':
+        return this.require(input.t).resync()
       case 'answer':
         return this.#answer(input)
       case 'ahead':

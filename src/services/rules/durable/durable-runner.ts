@@ -6,7 +6,7 @@
  * call that was under way in a crash is made again under the same id; the rule's own retries decide how often.
  */
 import { Observable, Subject, type SchedulerLike } from 'rxjs'
-import type { Counts } from '../../../core/engine/counts.ts'
+import { noCounts, type Counts } from '../../../core/engine/counts.ts'
 import { sumOfStats, type EngineStats } from '../../../core/engine/stats.ts'
 import type { EngineEvent } from '../../../core/engine/events.ts'
 import { Preparer } from '../../../core/engine/prepare.ts'
@@ -148,15 +148,18 @@ class Runner implements DurableRunner {
   }
 
   get counts(): RunnerCounts {
-    const all = { inputs: 0, steps: 0, firings: 0, calls: 0, held: 0, dropped: 0 }
+    const all = { inputs: 0, ...noCounts() }
     for (const { inputs, deterministic } of this.#open.values()) {
-      const { steps, firings, calls, held, dropped } = deterministic.engine.counts
+      const { steps, firings, calls, held, dropped, late, duplicate, skewed } = deterministic.engine.counts
       all.inputs += inputs
       all.steps += steps
       all.firings += firings
       all.calls += calls
       all.held += held
       all.dropped += dropped
+      all.late += late
+      all.duplicate += duplicate
+      all.skewed += skewed
     }
     return all
   }
@@ -200,6 +203,7 @@ class Runner implements DurableRunner {
       (await this.#tenant(task.tenant)).send({ k: 'push', t: task.id, n: node, v: value }),
     command: async (task, node, operation) =>
       (await this.#tenant(task.tenant)).send({ k: 'command', t: task.id, n: node, o: operation }),
+    resync: async (task) => (await this.#tenant(task.tenant)).send({ k: 'resync', t: task.id }),
     explain: (task, node) => {
       const running = this.#task(task)
       // tasks leave at a stop: whether this one is gone nobody can say any more

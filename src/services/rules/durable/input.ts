@@ -27,6 +27,8 @@ export type Input =
     }
   | { readonly k: 'push'; readonly at: number; readonly t: string; readonly n: string; readonly v: PushedValue }
   | { readonly k: 'command'; readonly at: number; readonly t: string; readonly n: string; readonly o: NodeOperation }
+  /** The task forgets the times of its readings. */
+  | { readonly k: 'resync'; readonly at: number; readonly t: string }
   | {
       readonly k: 'begin'
       readonly at: number

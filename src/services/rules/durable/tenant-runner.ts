@@ -227,7 +227,7 @@ export class TenantRunner {
   }
 
   /** Rejects as the task does: `NOT_FOUND`, `INVALID_STATE`, `WRONG_STATUS`, `VALIDATION`. */
-  async send(input: Untimed<Extract<Input, { k: 'push' | 'command' }>>): Promise<void> {
+  async send(input: Untimed<Extract<Input, { k: 'push' | 'command' | 'resync' }>>): Promise<void> {
     this.#allResumed()
     if (!this.#queue.has('begin')) this.deterministic.require(input.t)
     await this.#take(input)

@@ -8,15 +8,14 @@ import { isPlainObject } from '../../../kernel/json.ts'
 import type { TenantCollections } from '../collections.ts'
 import type { InspectionApi } from '../contract.ts'
 import type { NodeCommand, RuntimeNode } from './inspection-schema.ts'
-import type { NodeControl, TaskRef } from '../runner.ts'
+import type { TaskRef } from '../runner.ts'
 import { runtimeNode } from './runtime-node.ts'
 import { logPage } from './task-log.ts'
-import { taskOf, type TaskDependencies } from '../tasks/task-service.ts'
+import { runningTask, taskOf, type TaskDependencies } from '../tasks/task-service.ts'
 import type { TaskRecord } from '../tasks/task-record.ts'
 import type { TaskEventHistory } from '../tasks/task-event-history.ts'
 
 export interface InspectionDependencies extends TaskDependencies {
-  readonly nodes: NodeControl
   readonly history: TaskEventHistory
   readonly now: () => number
 }
@@ -53,12 +52,12 @@ export function inspectionApi(dependencies: InspectionDependencies, collections:
       throw noNode(id, label, graph)
     },
     push: async (id, label, { state, rawData }) => {
-      const task = await running(collections, id, `push to ${label}`)
+      const task = await runningTask(collections, id, `push to ${label}`)
       await nodes.push(refOf(id), label, { ...(state !== undefined && { state }), ...(rawData && { rawData }) })
       return node(task, label)
     },
     command: async (id, label, command) => {
-      const task = await running(collections, id, `apply ${wordOf(command)} to ${label}`)
+      const task = await runningTask(collections, id, `apply ${wordOf(command)} to ${label}`)
       if (command.state !== undefined) await nodes.push(refOf(id), label, { state: command.state })
       else await nodes.command(refOf(id), label, command.operation)
       return node(task, label)
@@ -82,12 +81,6 @@ export function inspectionApi(dependencies: InspectionDependencies, collections:
       return nodes.deliveries(refOf(id), query)
     },
   }
-}
-
-async function running(collections: TenantCollections, id: string, action: string): Promise<TaskRecord> {
-  const task = await taskOf(collections, id)
-  if (task.status === 'running') return task
-  throw new AppError('WRONG_STATUS', `Not possible to ${action}, for the task in status ${task.status}`)
 }
 
 async function* later<T>(open: () => Promise<AsyncIterable<T>>): AsyncGenerator<T> {

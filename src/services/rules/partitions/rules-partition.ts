@@ -16,7 +16,7 @@ export interface RulesPartition extends Partition {
 
 /** Methods whose first argument is the id of a task; those that make tasks of templates pass the gates of these first. */
 const BY_TASK = {
-  tasks: ['remove', 'start', 'stop', 'restart', 'get', 'conf', 'runs'],
+  tasks: ['remove', 'start', 'stop', 'restart', 'resync', 'get', 'conf', 'runs'],
   batches: ['previewReload', 'reload'],
   inspection: ['node', 'states', 'push', 'command', 'explain', 'deliveries'],
 } as const satisfies { readonly [A in 'tasks' | 'batches' | 'inspection']: readonly (keyof RulesApi[A])[] }

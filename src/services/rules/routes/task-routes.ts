@@ -116,6 +116,11 @@ export function taskRoutes(app: FastifyInstance, service: RulesService): void {
     ),
   )
   app.post(
+    '/api/tasks/:id/command/resync',
+    described({ summary: 'Have a task that runs forget when its resources were measured last', ...entity }),
+    handle(service, ({ api, param }) => api.tasks.resync(param('id'))),
+  )
+  app.post(
     '/api/tasks/:id/command/reload',
     described({
       summary: 'Make a task anew from another version of its template, or see what that would change',

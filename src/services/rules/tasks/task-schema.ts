@@ -60,6 +60,10 @@ export interface CreatedTask {
 
 const LostSchema = Type.Object({ node: Type.String(), what: Type.Array(Type.Enum(LOST_PARTS)) }, { title: 'Lost' })
 
+function readings(description: string) {
+  return Type.Optional(Type.Integer({ minimum: 0, description: `${description}; once a message was stamped` }))
+}
+
 export const HealthSchema = Type.Object(
   {
     errorsCount: Type.Integer({ minimum: 0, description: 'failed among the last 64 invocations' }),
@@ -70,6 +74,9 @@ export const HealthSchema = Type.Object(
         description: 'inputs and calls of actuators dropped in this run, since too many waited',
       }),
     ),
+    late: readings('readings that came after a newer one of their sensor'),
+    duplicate: readings('messages that were taken before'),
+    skewed: readings('readings from before the time of the task that were not late: taken at its time'),
     waiting: Type.Optional(
       Type.Object(
         {

@@ -4,9 +4,11 @@ import type { TenantCollections } from '../collections.ts'
 import { taskNotFound } from '../error-texts.ts'
 import type { GraphForms } from './graph-forms.ts'
 import { readSpecification } from './read-specification.ts'
+import { AppError } from '../../../kernel/errors.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import type { KeyedSharedLock } from '../../../kernel/keyed-shared-lock.ts'
 import { partitionOf, taskIdIn } from '../../../partitions/partition.ts'
+import type { NodeControl } from '../runner.ts'
 import { foreignOf, shownElsewhere, type RulesPartition } from '../partitions/rules-partition.ts'
 import type { Caller } from '../../../kernel/caller.ts'
 import type { GraphFormat } from '../shared-schema.ts'
@@ -25,6 +27,7 @@ export interface TaskDependencies {
   readonly changes: TaskChanges
   readonly show: TaskShow
   readonly forms: GraphForms
+  readonly nodes: NodeControl
   readonly newId: () => string
   /** by template: exclusive while it is deleted, so that no task is made of what is no more */
   readonly templateLock: KeyedSharedLock
@@ -80,6 +83,11 @@ export function taskApi(dependencies: TaskDependencies, collections: TenantColle
     start: async (id, options) => show.whole(collections, await changes.start(collections, id, options), BN),
     stop: async (id, options) => show.whole(collections, await changes.stop(collections, id, options), BN),
     restart: async (id, options) => show.whole(collections, await changes.restart(collections, id, options), BN),
+    resync: async (id) => {
+      const task = await runningTask(collections, id, 'resync')
+      await dependencies.nodes.resync({ tenant: collections.tenant, id })
+      return show.whole(collections, task, BN)
+    },
     get: async (id, options = BN) => show.whole(collections, await taskOf(collections, id), options),
     conf: async (id, format) => confOf(await taskOf(collections, id), format, maker, forms),
     list: async ({ where, hits, startIndex }, options = BN) => {
@@ -122,6 +130,13 @@ export async function listed(
 /** The key of a template's lock. */
 export function templateLockKey({ tenant }: TenantCollections, template: string): string {
   return `${tenant}\n${template}`
+}
+
+/** One that runs. `NOT_FOUND`, `WRONG_STATUS`. */
+export async function runningTask(collections: TenantCollections, id: string, action: string): Promise<TaskRecord> {
+  const task = await taskOf(collections, id)
+  if (task.status === 'running') return task
+  throw new AppError('WRONG_STATUS', `Not possible to ${action}, for the task in status ${task.status}`)
 }
 
 /** Throws `NOT_FOUND`. */

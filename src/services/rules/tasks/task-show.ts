@@ -93,9 +93,9 @@ export class TaskShow {
 }
 
 function healthOf(info: TaskInfo | undefined): NonNullable<TaskEntity['health']> {
-  const { errorsCount, errorsRate, dropped } = info?.health ?? { errorsCount: 0, errorsRate: 0, dropped: 0 }
+  const health = info?.health ?? { errorsCount: 0, errorsRate: 0, dropped: 0 }
   const { waiting } = info ?? {}
-  return { errorsCount, errorsRate, dropped, ...(waiting && { waiting }) }
+  return { ...health, ...(waiting && { waiting }) }
 }
 
 function present<K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } {

@@ -1,6 +1,7 @@
 /** What tasks do with readings that come late, again, or from before their time. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../../plugins/index.ts'
+import type { CoreEngine } from '../../../../src/core/engine/engine.ts'
 import type { Rule, Sensor, TaskSettings, Trigger } from '../../../../src/core/rule/rule.ts'
 import { createEngine, VirtualClock, type SavedTask, type Task } from '../../../../src/index.ts'
 
@@ -56,6 +57,12 @@ async function begun(tested: Rule, from = T + 120 * MINUTE) {
       return { late, duplicate, skewed }
     },
     node: (label: string) => task.node(label),
+    resync: () => task.resync(),
+    explained: () => task.explain('note').readings,
+    engineCounts: () => {
+      const { late, duplicate, skewed } = (engine as CoreEngine).counts
+      return { late, duplicate, skewed }
+    },
     info: () => task.info(),
     restart: async () => {
       const saved = JSON.parse(JSON.stringify(task.save())) as SavedTask
@@ -182,6 +189,46 @@ describe('a reading that comes after a newer one', () => {
     for (let i = 1; i <= 12; i++) engine.receive({ resource: 'r', timestamp: T - 3_600_000 + i, t: i })
     expect(logs).toHaveLength(1)
     expect(logs[0]).toContain('the clock of r may have gone back by 3599.99 s')
+    await engine.close()
+  })
+})
+
+describe('a reading that is not taken in its order', () => {
+  it('is counted for its task, in its explanations, and for the whole engine', async () => {
+    const task = await begun(rule([hot, { ...hot, label: 'other', resource: 's' }], [fires('hot', {})]))
+    task.send(2, { t: 15 })
+    expect(task.explained()).toBeUndefined()
+    task.send(2, { t: 15 })
+    task.send(1, { t: 15 })
+    task.send(1, { t: 15 }, 's')
+    const counts = { late: 1, duplicate: 1, skewed: 1 }
+    expect([task.counts(), task.explained(), task.engineCounts()]).toEqual([counts, counts, counts])
+  })
+
+  it.each([false, true])('is taken once the task forgets what came before (restarted: %s)', async (isRestarted) => {
+    const task = await begun(rule([hot], [fires('hot', {})]))
+    task.send(60, { t: 15 })
+    task.send(1, { t: 5 })
+    task.resync()
+    if (isRestarted) await task.restart()
+    task.send(1, { t: 5 })
+    task.send(0, { t: 5 })
+    task.send(1, { t: 5 })
+    expect(task.fired).toEqual(['60 Above', '60 Below'])
+    expect(task.counts()).toEqual({ late: 2, duplicate: 1, skewed: 1 })
+  })
+
+  it('leads to one warning when some messages of its resource have no timestamp', async () => {
+    const clock = new VirtualClock(T)
+    const engine = createEngine({ plugs: builtins, scheduler: clock, seed: 1 })
+    const logs: string[] = []
+    engine.events$.subscribe((event) => event.type === 'log' && logs.push(event.message))
+    await engine.start(rule([hot], []), { resource: 'r' })
+    for (let i = 1; i <= 3; i++) {
+      engine.receive({ resource: 'r', timestamp: T - 10 + i, t: i })
+      engine.receive({ resource: 'r', t: i })
+    }
+    expect(logs).toEqual([expect.stringContaining('some messages of r have a timestamp and some have none')])
     await engine.close()
   })
 })

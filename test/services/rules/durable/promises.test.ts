@@ -61,6 +61,19 @@ const deliveries = (life: Life, limit = 100) => life.runner.nodes.deliveries(ref
 
 // Holds RUNNER-3, RUNNER-4
 describe('over a restart', () => {
+  it('a task that forgot the times of its readings takes those of a clock that went back', async () => {
+    const ground = new Ground()
+    const life = await begun(ground, EVICTS)
+    const posted = [7000, 5000].map((timestamp) => ({ level: 12, timestamp }))
+    await life.to(8000)
+    for (const values of posted) await life.send('boiler', values)
+    await life.runner.nodes.resync(ref('a'))
+    const after = await again(ground, life, 9000, EVICTS)
+    await after.send('boiler', { level: 1, timestamp: 6000 })
+    expect(info(after)?.health).toMatchObject({ late: 1, duplicate: 0, skewed: 1 })
+    expect(node(after, 'level')?.rawData).toMatchObject({ level: 1 })
+  })
+
   it('an eviction keeps its deadline', async () => {
     const ground = new Ground()
     const before = await begun(ground, EVICTS)

@@ -98,6 +98,7 @@ export class BareRunner implements TaskRunner {
     push: async (task, node, value) => this.#task(task).push(node, value),
     command: async (task, node, operation) =>
       operation === 'start' ? this.#task(task).run(node) : this.#task(task).resume(node),
+    resync: async (task) => this.#task(task).resync(),
     explain: (task, node) => this.#task(task).explain(node),
     deliveries: async () => [] satisfies Delivery[],
   }
