@@ -18,7 +18,7 @@ import type { Explanation } from '../task/explain.ts'
 import type { Lost } from '../task/lost.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import type { Changed, Engine, EngineOptions, SavedTask, StartSettings, Task } from './api.ts'
-import type { BeginOptions, ChangeOptions, KeptMessages, TaskOrigin } from './host-control.ts'
+import type { BeginOptions, ChangeOptions, KeptMessages, RestoreOptions, TaskOrigin } from './host-control.ts'
 import { Clocks } from './clocks.ts'
 import type { Counting, Counts } from './counts.ts'
 import { Delays } from './delays.ts'
@@ -315,8 +315,7 @@ export class CoreEngine implements Engine {
     this.#history?.forget(id)
   }
 
-  /** `of`: what the task was made of, shared by those made of the same; then the saved rule is not looked at. */
-  async restore(saved: SavedTask, of?: TaskOrigin): Promise<LiveTask> {
+  async restore(saved: SavedTask, { of, away }: RestoreOptions = {}): Promise<LiveTask> {
     this.#requireOpen()
     requireFormat(saved)
     if (this.#tasks.has(saved.id)) throw taskExists(saved.id, 'remove it first')
@@ -330,7 +329,7 @@ export class CoreEngine implements Engine {
     const makeModel = () =>
       buildModel(saved.id, prepared, resources, startTime, this.#limits, this.#clocks, clocksBegan)
     await this.#turn(() => {
-      task.reopen(makeModel, state)
+      task.reopen(makeModel, state, away)
       this.#tasks.set(task.id, task)
       if (task.status === 'running') this.#router.add(task, task.resources)
     })
