@@ -85,6 +85,24 @@ describe('virtual time', () => {
   })
 })
 
+describe('a downtime', () => {
+  const silence: Rule = { sensors: [{ label: 's', name: 'noDataFor', resource: '$', properties: { duration: '8s' } }] }
+
+  it.each<[string, Partial<SimulateOptions>, readonly string[]]>([
+    ['is none unless it is asked for', {}, ['0 Data', '8000 No Data']],
+    ['has silence begin again', { down: { from: 5000, until: 17_000 } }, ['0 Data', '25000 No Data']],
+    [
+      'delivers what came meanwhile at its end, at its own time',
+      { down: { from: 5000, until: 17_000 }, messages: [at(0), at(6000), at(30_000)] },
+      ['0 Data', '6000 Data', '25000 No Data', '30000 Data', '38000 No Data'],
+    ],
+  ])('%s', async (_, options, states) => {
+    const messages = [at(0)]
+    const { events } = await run(silence, { plugs: builtins, resource: 'r', messages, until: 60_000, ...options })
+    expect(events.flatMap((event) => (event.type === 'state' ? [`${event.time} ${event.to}`] : []))).toEqual(states)
+  })
+})
+
 describe('messages', () => {
   it('older than the clock are late: dropped, or taken at its time where the task wants it', async () => {
     const messages = [at(5000, { s: 'Off' }), at(2000, { s: 'On' }), at(6000)]
