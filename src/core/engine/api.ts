@@ -57,6 +57,8 @@ export interface EngineOptions {
   readonly generate?: Generate
   /** of a simulation: ms by which the answer of each call of a plug is held back */
   readonly latency?: (execution: Execution) => number
+  /** of a simulation: a run of a schedule at the very instant at which its task starts is its first; default false */
+  readonly runsAtStart?: boolean
   /** of a host that keeps tasks over restarts */
   readonly journal?: Journal
   /** ms that values of a message stay in reach of later executions; default 60,000 */

@@ -59,7 +59,7 @@ export class CoreEngine implements Engine {
   readonly #events: EventSubscriptions
   readonly #history: EventHistory | undefined
   readonly #timers: TimerQueue
-  readonly #clocks = new Clocks()
+  readonly #clocks: Clocks
   readonly #executor: Executor
   /** the present, epoch ms; in an array, where a new number makes no object */
   readonly #latest = Float64Array.of(Number.NEGATIVE_INFINITY)
@@ -106,6 +106,7 @@ export class CoreEngine implements Engine {
     this.#ports = options.ports ?? {}
     this.#preparer = preparer
     this.#limits = limitsOf(options)
+    this.#clocks = new Clocks(options.runsAtStart)
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
     this.#fullStates = new FullStates(this.#end, options.fullStates)
     const { onRare, journal, timed } = options

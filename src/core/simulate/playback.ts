@@ -306,6 +306,7 @@ class Playback {
       scheduler: this.#clock,
       ids: () => TASK_ID,
       seed: seed ?? 1,
+      runsAtStart: true,
       ports: {
         metadata: (resource) => (metadata && Object.hasOwn(metadata, resource) ? metadata[resource] : undefined),
         ...ports,

@@ -53,6 +53,16 @@ describe('virtual time', () => {
     expect(result.lines.filter((text) => text.endsWith('tick'))).toEqual(['0 tick'])
   })
 
+  it.each<[string, object]>([
+    ['cron', { type: 'scheduled', cron: '0 0 6 * * ?' }],
+    ['a rule that says when it begins', { type: 'scheduled', rrule: 'DTSTART:20260105T060000Z\nRRULE:FREQ=DAILY' }],
+  ])('begins and ends with a run of %s at its very bounds', async (_, task) => {
+    const from = Date.UTC(2026, 0, 5, 6)
+    const until = Date.UTC(2026, 0, 6, 6)
+    const { events } = await run(rule({ sensors: { s: 'switch' }, task }), { from, until })
+    expect(events.flatMap(({ type, time }) => (type === 'tick' ? [time] : []))).toEqual([from, until])
+  })
+
   it('runs timers and ticks on the way before the message of the same instant', async () => {
     const both = rule({
       sensors: { s: on('switch', { tickTrigger: false }), t: 'switch' },
