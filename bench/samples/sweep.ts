@@ -69,9 +69,10 @@ function opener(recording: readonly Message[]): Open {
   }
   const reading = { zone: zoneOf('UTC'), resource: RESOURCE }
   return async () => {
-    const { problems, reading: surveyed } = await checkRecording(source, reading)
-    if (problems.length > 0) throw new Error(`sweep: ${problems[0]?.message}`)
-    return messagesOf(source, surveyed)
+    const checked = await checkRecording(source, reading)
+    const [problem] = checked.problems
+    if (problem !== undefined) throw new Error(`sweep: ${problem.message}`)
+    return messagesOf(source, checked)
   }
 }
 

@@ -4,6 +4,7 @@ import {
   type DataPort,
   definePlug,
   durationMs,
+  endOfWait,
   type Plug,
   problemsOfCode,
   requireService,
@@ -14,11 +15,13 @@ import {
 export function hasDataSincePlug(data?: DataPort): Plug {
   return definePlug({
     name: 'hasDataSince',
-    version: '1.0.0',
+    version: '2.0.0',
+    compatible: '>=1.0.0 <2',
     kind: 'sensor',
     description:
-      'True when a metric has a stored sample since a time, that time included, else False. It fails when data cannot be asked.',
+      'True when a metric has a stored sample since a time, that time included, else False. How long ago counts anew after a downtime of the host. It fails when data cannot be asked.',
     category: 'Data',
+    downtime: 'restart',
     parameters: [],
     states: ['True', 'False'],
     input: {
@@ -42,14 +45,17 @@ export function hasDataSincePlug(data?: DataPort): Plug {
     check: ({ since }) => problemsOfCode('since', since, sinceOf),
     prepare: ({ since }) => sinceOf(since),
     async execute(context) {
-      const { properties, prepared, now } = context
+      const { properties, prepared, now, downtime } = context
       const { metric } = properties
       const newest = await requireService(data, 'data').latest(resourceOf(context))
       const times = newest.flatMap((sample) => (metric === undefined || sample.metric === metric ? [sample.time] : []))
       if (times.length === 0) return { state: 'False', rawData: {} }
       const lastTimestamp = Math.max(...times)
-      const since = prepared.age === undefined ? prepared.time : now - prepared.age
-      return { state: lastTimestamp >= since ? 'True' : 'False', rawData: { lastTimestamp } }
+      const isSince =
+        prepared.age === undefined
+          ? lastTimestamp >= prepared.time
+          : now <= endOfWait(lastTimestamp, prepared.age, downtime)
+      return { state: isSince ? 'True' : 'False', rawData: { lastTimestamp } }
     },
   })
 }

@@ -3,6 +3,8 @@ import {
   AppError,
   compileCondition,
   definePlug,
+  type Downtime,
+  endOfWait,
   hasNews,
   lacking,
   lengthOf,
@@ -11,15 +13,21 @@ import {
   readerOf,
 } from '../../src/plug.ts'
 
+/** Whether it was not known at the end of a downtime that it holds, and must be confirmed. */
+function spans(since: number, duration: number, downtime: Downtime | undefined): boolean {
+  return downtime?.policy === 'confirm' && since < downtime.until && since + duration > downtime.from
+}
+
 /** `Holds` once a condition was true for a duration, a number of runs, or both. */
 export const holdsFor = definePlug({
   name: 'holdsFor',
-  version: '2.0.0',
-  compatible: '>=1.0.0 <2',
+  version: '3.0.0',
+  compatible: '>=1.0.0 <3',
   kind: 'sensor',
   description:
-    'Holds once a condition was true for a duration without a break, even when no more messages come, or so many runs in a row. Pending until then, No when it is false. A run without a new value of the message, or without the values that decide, changes nothing and is not counted.',
+    'Holds once a condition was true for a duration without a break, even when no more messages come, or so many runs in a row. Pending until then, No when it is false. What was pending when the host went down waits for a run that finds it true. A run without a new value of the message, or without the values that decide, changes nothing and is not counted.',
   category: 'Time',
+  downtime: 'confirm',
   parameters: [],
   states: ['Holds', 'Pending', 'No'],
   input: {
@@ -72,7 +80,9 @@ export const holdsFor = definePlug({
       if (before === undefined || !(error instanceof AppError) || error.code !== 'BINDING') throw error
       return answerOf(before, context)
     }
-    return answerOf({ since: before?.since ?? context.now, count: (before?.count ?? 0) + 1 }, context)
+    const memory = { since: before?.since ?? context.now, count: (before?.count ?? 0) + 1 }
+    const isSpanning = spans(memory.since, context.prepared.duration, context.downtime)
+    return answerOf({ ...memory, ...(isSpanning && { confirmed: context.downtime?.until }) }, context)
   },
 })
 
@@ -81,18 +91,31 @@ interface Limits {
   readonly count: number
 }
 
-function answerOf(memory: Memory, { prepared, now }: { readonly prepared: Limits; readonly now: number }) {
+interface Run {
+  readonly prepared: Limits
+  readonly now: number
+  readonly downtime?: Downtime | undefined
+}
+
+function answerOf(memory: Memory, { prepared, now, downtime }: Run) {
   const { since, count } = memory
   const result = { rawData: { since, count }, internalState: memory }
-  if (count < prepared.count) return { state: 'Pending', ...result } as const
-  const left = since + prepared.duration - now
+  const isConfirmed = !spans(since, prepared.duration, downtime) || memory.confirmed === downtime?.until
+  if (count < prepared.count || !isConfirmed) return { state: 'Pending', ...result } as const
+  const left = endOfWait(since, prepared.duration, downtime) - now
   if (left <= 0) return { state: 'Holds', ...result } as const
-  return { state: 'Pending', ...result, then: { state: 'Holds', after: left, rawData: { since, count } } } as const
+  return {
+    state: 'Pending',
+    ...result,
+    then: { state: 'Holds', after: left, whole: prepared.duration, rawData: { since, count } },
+  } as const
 }
 
 interface Memory {
   since: number
   count: number
+  /** end of the downtime after which it was true again */
+  confirmed?: number | undefined
 }
 
 function isMemory(state: unknown): state is Memory {

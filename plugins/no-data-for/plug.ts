@@ -1,15 +1,17 @@
 /** A sensor that notices silence: No Data once nothing came for a duration. */
-import { definePlug, isKnown, lengthOf, ofData, type PlugContext, problemsOfCode } from '../../src/plug.ts'
+import { definePlug, endOfWait, isKnown, lengthOf, ofData, type PlugContext, problemsOfCode } from '../../src/plug.ts'
 
 /** `No Data` once no message came for a duration. */
 export const noDataFor = definePlug({
   name: 'noDataFor',
-  version: '1.0.0',
+  version: '2.0.0',
+  compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description:
-    'Data when a message arrives, No Data once none has come for a duration; the wait goes on through a restart. A run without a message, such as a tick at the start, begins the wait, so that it also tells when nothing ever comes.',
+    'Data when a message arrives, No Data once none has come for a duration. After a downtime of the host the wait begins again, for at most ten minutes. A run without a message, such as a tick at the start, begins the wait, so that it also tells when nothing ever comes.',
   category: 'Time',
   tellsSilence: true,
+  downtime: 'restart',
   // absence is its news
   parameters: () => undefined,
   states: ['Data', 'No Data'],
@@ -47,13 +49,14 @@ export const noDataFor = definePlug({
       ...(blank !== undefined && { blank }),
     }
     const silence = now - memory.last
-    const gone = { last: memory.last, silence: duration }
-    if (silence >= duration) return { state: 'No Data', rawData: { last: memory.last, silence }, internalState: memory }
+    const end = endOfWait(memory.last, duration, context.downtime)
+    const gone = { last: memory.last, silence: end - memory.last }
+    if (now >= end) return { state: 'No Data', rawData: { last: memory.last, silence }, internalState: memory }
     return {
       state: 'Data',
       rawData: { last: memory.last, silence },
       internalState: memory,
-      then: { state: 'No Data', after: duration - silence, rawData: gone },
+      then: { state: 'No Data', after: end - now, whole: duration, rawData: gone },
     }
   },
 })

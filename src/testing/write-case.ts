@@ -30,7 +30,18 @@ export async function writeCase(path: string, one: RunCase, options: CaseOptions
   await writeFile(files.file, caseText(one))
   const until = instantText(untilOf(one.messages, options.tail))
   const seed = one.seed === undefined || one.seed === 1 ? [] : ['--seed', String(one.seed)]
-  const command = ['simulate', files.rule, '--messages', files.messages, '--late', '--until', until, ...seed, '--why']
+  const command = [
+    'simulate',
+    files.rule,
+    '--messages',
+    files.messages,
+    '--order',
+    'file',
+    '--until',
+    until,
+    ...seed,
+    '--why',
+  ]
   const lacks = [
     ...(options.metadata === undefined && one.metadata === undefined ? [] : ['metadata']),
     ...(options.ports === undefined ? [] : ['ports']),

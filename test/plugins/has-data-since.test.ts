@@ -24,6 +24,18 @@ describe('hasDataSince', () => {
     expect(ran).toMatchObject({ state, rawData: { lastTimestamp } })
   })
 
+  it('counts an age anew after a downtime, unless it was over before', async () => {
+    const properties = { metric: 'a', since: '4s' }
+    const call = { properties, nodeResource: 'r', downtime: { policy: 'restart', from: 3_000, until: 9_000 } } as const
+    const over = { ...call, properties: { metric: 'a', since: '2s' } }
+    const ran = [
+      { ...call, now: 13_000 },
+      { ...call, now: 13_001 },
+      { ...over, now: 10_000 },
+    ].map((one) => runPlugLater(plug, one))
+    expect((await Promise.all(ran)).map(({ state }) => state)).toEqual(['True', 'False', 'False'])
+  })
+
   it('is False for a metric that nobody knows', async () => {
     const ran = await runPlugLater(plug, { properties: { metric: 'c', since: '1d' }, nodeResource: 'r', now: 5_000 })
     expect(ran).toMatchObject({ state: 'False', rawData: {} })

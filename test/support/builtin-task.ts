@@ -3,6 +3,7 @@ import { builtins } from '../../plugins/index.ts'
 import type { SavedTask, Task } from '../../src/core/engine/api.ts'
 import type { EngineEvent } from '../../src/core/engine/events.ts'
 import type { Rule } from '../../src/core/rule/rule.ts'
+import type { Away } from '../../src/core/task/saved.ts'
 import { createEngine, VirtualClock } from '../../src/index.ts'
 
 export interface BuiltinTask {
@@ -15,8 +16,8 @@ export interface BuiltinTask {
   send(values: Record<string, unknown>): void
   /** when no plug has a call open any more */
   settled(): Promise<void>
-  /** the same task in another engine whose clock stands at `at` */
-  restart(at?: number): Promise<BuiltinTask>
+  /** the same task in another engine whose clock stands at `at`; `away`: nobody was there for it meanwhile */
+  restart(at?: number, away?: Away): Promise<BuiltinTask>
 }
 
 export async function startBuiltins(rule: Rule): Promise<BuiltinTask> {
@@ -42,10 +43,10 @@ async function onClock(
     fired: () => events.flatMap((event) => (event.type === 'fired' ? [`${event.time} ${event.node}`] : [])),
     send: (values) => void engine.receive({ resource: 'r', ...values }),
     settled: () => engine.settled(),
-    async restart(at = clock.now()) {
+    async restart(at = clock.now(), away) {
       const saved = JSON.parse(JSON.stringify(task.save())) as SavedTask
       await engine.close()
-      return onClock(new VirtualClock(at), events, (next) => next.restore(saved))
+      return onClock(new VirtualClock(at), events, (next) => next.restore(saved, away && { away }))
     },
   }
 }

@@ -1,4 +1,5 @@
 import { messageNumber, messageText } from '../../src/core/plug/message-values.ts'
+import type { Downtime } from '../../src/core/plug/downtime.ts'
 import type { NodeData, Plug, PlugContext } from '../../src/core/plug/plug.ts'
 import { finishProperties } from '../../src/core/plug/properties.ts'
 import { readAnswer } from '../../src/core/plug/result.ts'
@@ -18,6 +19,7 @@ export interface Call {
   internalState?: unknown
   /** epoch ms */
   now?: number
+  downtime?: Downtime
   hops?: number
   /** the numbers that `random` gives, over and over */
   random?: readonly number[]
@@ -102,6 +104,7 @@ export function plugContext(
     node: { NAME: 'node-1', RESOURCE: call.nodeResource, TRIGGER: undefined },
     globalSettings: {},
     now: call.now ?? 0,
+    downtime: call.downtime,
     id: 'task-1/1/1/0',
     hops: call.hops ?? 0,
     random: () => random[drawn++ % random.length] ?? 0,

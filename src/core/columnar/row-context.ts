@@ -9,6 +9,7 @@ import { readParts } from '../placeholders/read-path.ts'
 import { messageValue } from '../task/message-value.ts'
 import { carriedValue, carriedValues } from './message-eras.ts'
 import type { Scope } from '../placeholders/scope.ts'
+import type { Downtime } from '../plug/downtime.ts'
 import { messageNumber, messageText } from '../plug/message-values.ts'
 import type { NodeData, NumberOptions, PlugContext, PlugLog } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
@@ -149,6 +150,10 @@ export class RowContext implements FiringContext, Scope {
 
   get internalState(): unknown {
     return this.isSensor ? this.#view().internalState : undefined
+  }
+
+  get downtime(): Downtime | undefined {
+    return this.isSensor ? this.#view().downtime : undefined
   }
 
   get globalSettings(): Readonly<Record<string, unknown>> {

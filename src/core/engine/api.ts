@@ -8,7 +8,7 @@ import type { Rule, TaskSettings, TaskType, Template } from '../rule/rule.ts'
 import type { Explanation } from '../task/explain.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import type { Lost } from '../task/lost.ts'
-import type { SavedState } from '../task/saved.ts'
+import type { Away, SavedState } from '../task/saved.ts'
 import type { Execution, TaskStatus } from '../task/state.ts'
 import type { EventBatch } from './event-batch.ts'
 import type { EventFilter } from './event-filter.ts'
@@ -57,6 +57,8 @@ export interface EngineOptions {
   readonly generate?: Generate
   /** of a simulation: ms by which the answer of each call of a plug is held back */
   readonly latency?: (execution: Execution) => number
+  /** of a simulation: a run of a schedule at the very instant at which its task starts is its first; default false */
+  readonly runsAtStart?: boolean
   /** of a host that keeps tasks over restarts */
   readonly journal?: Journal
   /** ms that values of a message stay in reach of later executions; default 60,000 */
@@ -95,8 +97,11 @@ export interface Engine {
   whatChanges(id: string, rule: Rule | Template, settings?: TaskSettings): Promise<readonly Lost[]>
   /** Forgets a task. `WRONG_STATUS` while it runs, unless forced. */
   remove(id: string, options?: { force?: boolean }): Promise<void>
-  /** Goes on with a saved task where it was: timers, cool-downs and work in flight included. `SAVED_STATE`. */
-  restore(saved: SavedTask): Promise<Task>
+  /**
+   * Goes on with a saved task where it was: timers, cool-downs and work in flight included. `away`: from when to when nobody
+   * was there for it; what sensors wait for goes by `downtime` then. Default: that is time that passed. `SAVED_STATE`.
+   */
+  restore(saved: SavedTask, options?: { readonly away?: Away }): Promise<Task>
   readonly tasks: ReadonlyMap<string, Task>
   /**
    * Hands messages to the tasks whose nodes have the resource; true when there is one. An array is one invocation.

@@ -4,8 +4,10 @@ import { nextSeed, randomOf, seedOf } from '../../kernel/random.ts'
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import { readParts } from '../placeholders/read-path.ts'
 import type { Scope } from '../placeholders/scope.ts'
+import type { Downtime } from '../plug/downtime.ts'
 import { messageNumber, messageText } from '../plug/message-values.ts'
 import type { NodeData, NumberOptions, PlugContext, PlugLog } from '../plug/plug.ts'
+import { downtimeOf } from '../task/downtime.ts'
 import type { Origin } from '../task/origin.ts'
 import { isNewOf } from '../task/news.ts'
 import { effectId, type TaskRun } from '../task/run.ts'
@@ -150,6 +152,11 @@ export class CallContext implements PlugContext, Scope {
   get internalState(): unknown {
     const { node } = this.#execution
     return node.kind === 'sensor' ? sensorState(this.#seen().state, node).internalState : undefined
+  }
+
+  get downtime(): Downtime | undefined {
+    const { node } = this.#execution
+    return node.kind === 'sensor' ? downtimeOf(this.#run, node) : undefined
   }
 
   get globalSettings(): Readonly<Record<string, unknown>> {

@@ -19,6 +19,11 @@ const MAX_KNOWN = 1000
 export class Clocks {
   readonly #zones = new Zones()
   readonly #known = new LruCache<string, Known>(MAX_KNOWN)
+  readonly #runsAtStart: boolean
+
+  constructor(runsAtStart = false) {
+    this.#runsAtStart = runsAtStart
+  }
 
   /** as `parseSchedule`: equal expressions, zones and policies share a schedule, where the start does not tell them apart */
   parse(settings: ScheduleSettings): Schedule {
@@ -29,7 +34,7 @@ export class Clocks {
     const textAtStart = `${text} ${Math.floor(start / 1000)}`
     const known = this.#known.get(text) ?? this.#known.get(textAtStart)
     if (known !== undefined && known.start <= start) return known.schedule
-    const schedule = new RememberedSchedule(parseSchedule(settings, this.#zones))
+    const schedule = new RememberedSchedule(parseSchedule(settings, this.#zones), this.#runsAtStart)
     this.#known.set(schedule.anyStart ? text : textAtStart, { schedule, start: Math.floor(start / 1000) * 1000 })
     return schedule
   }

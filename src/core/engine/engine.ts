@@ -18,7 +18,7 @@ import type { Explanation } from '../task/explain.ts'
 import type { Lost } from '../task/lost.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import type { Changed, Engine, EngineOptions, SavedTask, StartSettings, Task } from './api.ts'
-import type { BeginOptions, ChangeOptions, KeptMessages, TaskOrigin } from './host-control.ts'
+import type { BeginOptions, ChangeOptions, KeptMessages, RestoreOptions, TaskOrigin } from './host-control.ts'
 import { Clocks } from './clocks.ts'
 import { noCounts, type Counts } from './counts.ts'
 import { Delays } from './delays.ts'
@@ -59,7 +59,7 @@ export class CoreEngine implements Engine {
   readonly #events: EventSubscriptions
   readonly #history: EventHistory | undefined
   readonly #timers: TimerQueue
-  readonly #clocks = new Clocks()
+  readonly #clocks: Clocks
   readonly #executor: Executor
   /** the present, epoch ms; in an array, where a new number makes no object */
   readonly #latest = Float64Array.of(Number.NEGATIVE_INFINITY)
@@ -106,6 +106,7 @@ export class CoreEngine implements Engine {
     this.#ports = options.ports ?? {}
     this.#preparer = preparer
     this.#limits = limitsOf(options)
+    this.#clocks = new Clocks(options.runsAtStart)
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
     this.#fullStates = new FullStates(this.#end, options.fullStates)
     const { onRare, journal, timed } = options
@@ -315,8 +316,7 @@ export class CoreEngine implements Engine {
     this.#history?.forget(id)
   }
 
-  /** `of`: what the task was made of, shared by those made of the same; then the saved rule is not looked at. */
-  async restore(saved: SavedTask, of?: TaskOrigin): Promise<LiveTask> {
+  async restore(saved: SavedTask, { of, away }: RestoreOptions = {}): Promise<LiveTask> {
     this.#requireOpen()
     requireFormat(saved)
     if (this.#tasks.has(saved.id)) throw taskExists(saved.id, 'remove it first')
@@ -330,7 +330,7 @@ export class CoreEngine implements Engine {
     const makeModel = () =>
       buildModel(saved.id, prepared, resources, startTime, this.#limits, this.#clocks, clocksBegan)
     await this.#turn(() => {
-      task.reopen(makeModel, state)
+      task.reopen(makeModel, state, away)
       this.#tasks.set(task.id, task)
       if (task.status === 'running') this.#router.add(task, task.resources)
     })

@@ -15,11 +15,12 @@ import { withoutRepeats } from '../task/invocation.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import type { PackedState, StatePacker } from '../task/packed-state.ts'
 import type { WorkPacker } from '../task/packed-work.ts'
+import { mindsAway } from '../task/downtime.ts'
 import { restoreState } from '../task/restore.ts'
 import type { TaskModel } from '../task/run.ts'
 import { RestingState } from '../task/resting-state.ts'
 import { saveState } from '../task/save.ts'
-import type { SavedState } from '../task/saved.ts'
+import type { Away, SavedState } from '../task/saved.ts'
 import { forgetTimes } from '../task/readings/admit.ts'
 import type { Execution, TaskStatus } from '../task/state.ts'
 import { dueAt } from '../task/step.ts'
@@ -143,11 +144,12 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#restIfIdle()
   }
 
-  /** Goes on with a saved run. `makeModel`: what stays fixed of it. Throws `SAVED_STATE`, `SCHEDULE`. */
-  reopen(makeModel: () => TaskModel, saved: SavedState): void {
+  /** Goes on with a saved run. `makeModel`: what stays fixed of it; `away`: when nobody was there. Throws `SAVED_STATE`, `SCHEDULE`. */
+  reopen(makeModel: () => TaskModel, saved: SavedState, away?: Away): void {
     const { packer } = this.#host
     const { graph } = this.prepared
-    const mayRest = !hasClocks(this.prepared) && this.types === 0
+    const isMoved = away !== undefined && mindsAway(this.prepared, away)
+    const mayRest = !hasClocks(this.prepared) && this.types === 0 && !isMoved
     this.#rest = mayRest ? this.#restOf(saved) : undefined
     if (this.#rest !== undefined) return
     const packed = mayRest ? packer.pack(saved, this.resolved, this.#host.now()) : undefined
@@ -155,7 +157,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     if (this.#rest !== undefined) return
     const model = makeModel()
     const lane = this.#open(model)
-    restoreState(lane, saved)
+    restoreState(lane, saved, undefined, away)
     lane.resume(this.#host.now())
     this.#restIfIdle(packed)
     if (packed !== undefined && this.#rest === packed) packer.note(graph, packed)

@@ -162,6 +162,7 @@ function compileSensor(
     pollingFixedRate: sensor.pollingFixedRate ?? true,
     schedule: runsByItself ? sensor.schedule : undefined,
     evictionTime: sensor.evictionTime ?? Number.POSITIVE_INFINITY,
+    downtime: sensor.downtime,
     keepRawData: sensor.keepRawData ?? false,
     timeoutState: stateIndex(plug.states, sensor.timeoutState),
     gates: [],

@@ -5,6 +5,7 @@
 import type { CompiledValue } from '../placeholders/value.ts'
 import type { ResourceSpec } from '../placeholders/resource.ts'
 import type { Needs, Path } from '../placeholders/scope.ts'
+import type { DowntimePolicy } from '../plug/downtime.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { RelationType, RuleGraph } from '../rule/rule.ts'
 
@@ -85,6 +86,8 @@ export interface SensorNode extends RunnableNode {
   readonly schedule: string | undefined
   /** ms; Infinity when the observation is kept */
   readonly evictionTime: number
+  /** undefined: as the task or the plug says */
+  readonly downtime: DowntimePolicy | undefined
   /** raw data outlives the observation */
   readonly keepRawData: boolean
   readonly timeoutState: number

@@ -3,6 +3,7 @@ import { AppError, describeIssue, type Issue } from '../../kernel/errors.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
 import { calculationProblems } from './calculation-problems.ts'
 import { CHANNEL_RULE, isChannel } from './channel.ts'
+import { DOWNTIME_POLICIES } from './downtime.ts'
 import { inputProblems, outputProblems } from './field-problems.ts'
 import { frozenCopy } from './plain-json.ts'
 import type { InputField, Plug, PlugDefinition } from './plug.ts'
@@ -14,7 +15,7 @@ const MAX_STATES = 1000
 const TEXTS = ['description', 'category', 'compatible'] as const
 const FUNCTIONS = ['check', 'nodes', 'steps', 'prepare', 'touches'] as const
 const KEYS: readonly string[] =
-  'name version kind description category channel acts parameters nodes reads touches compatible tellsSilence states input output openOutput check steps calculates prepare execute'.split(
+  'name version kind description category channel acts parameters nodes reads touches compatible tellsSilence downtime states input output openOutput check steps calculates prepare execute'.split(
     ' ',
   )
 
@@ -57,7 +58,7 @@ export function definePlug(definition: PlugDefinition): Plug {
 }
 
 function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
-  const { name, version, kind, execute, openOutput, acts, parameters, reads, tellsSilence } = definition
+  const { name, version, kind, execute, openOutput, acts, parameters, reads, tellsSilence, downtime } = definition
   const issues: Issue[] = []
   if (typeof name !== 'string' || !NAME.test(name) || FORBIDDEN_KEYS.has(name)) {
     issues.push(
@@ -78,6 +79,9 @@ function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
   }
   if (tellsSilence !== undefined && typeof tellsSilence !== 'boolean') {
     issues.push(problem('/tellsSilence', `${shown(tellsSilence)} is neither true nor false`))
+  }
+  if (downtime !== undefined && !DOWNTIME_POLICIES.some((policy) => policy === downtime)) {
+    issues.push(problem('/downtime', `${shown(downtime)} is not restart, continue or confirm`))
   }
   if (acts !== undefined && typeof acts !== 'boolean' && typeof acts !== 'function') {
     issues.push(problem('/acts', `${shown(acts)} is neither true nor false`, 'or make it a function of the properties'))

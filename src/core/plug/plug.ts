@@ -5,6 +5,7 @@
  */
 
 import type { Calculation } from './calculation.ts'
+import type { Downtime, DowntimePolicy } from './downtime.ts'
 
 /** `json`: an object or an array */
 export type FieldType =
@@ -61,6 +62,8 @@ export interface PlugResult<State extends string = string> {
   message?: string
   /** ms to hold this result back; a newer execution of the node supersedes it. Survives a restart */
   after?: number
+  /** ms of the whole wait, when part of it has passed: what begins again after a downtime; default `after` */
+  whole?: number
   /** what follows later unless the node runs again before; needs an `after` of its own */
   then?: PlugResult<State>
 }
@@ -146,6 +149,11 @@ export interface PlugContext<Properties = Record<string, unknown>, Prepared = un
    * sensor that no trigger ran, which has its id before what the sensors beside it trigger
    */
   readonly unordered?: boolean
+  /**
+   * the last time in which the host was away, as far as it matters to this node; undefined without one, and where it is
+   * time that passed (`continue`). `endOfWait` reckons with it
+   */
+  readonly downtime?: Downtime | undefined
   /** in [0, 1), from the task's seed */
   random(): number
   readonly log: PlugLog
@@ -264,6 +272,12 @@ export interface PlugDefinition<
    * nothing begins the wait for the first. Default false
    */
   tellsSilence?: boolean
+  /**
+   * of a sensor: what becomes of a wait of its answers that a downtime of the host fell into, unless its rule says otherwise.
+   * `restart`: it begins again with the start; `continue`: the time has passed; `confirm`: it shows nothing until the next
+   * run. Default `continue`
+   */
+  downtime?: DowntimePolicy
   /** the states a sensor can give, in order; none for actuators */
   states?: readonly State[]
   input?: Input

@@ -19,6 +19,8 @@ export interface Answer {
   readonly message: string | undefined
   /** ms */
   readonly after: number | undefined
+  /** ms of the whole wait, when part of it has passed */
+  readonly whole: number | undefined
   /** always with an `after` of its own */
   readonly then: Answer | undefined
 }
@@ -35,7 +37,7 @@ export function stateIndex(plug: Plug, state: string): number {
 
 /**
  * Reads what `execute` returned: nothing, a state, or an object with `state` (older scripts say
- * `observedState`), `rawData`, `internalState`, `message`, `after` and `then`. Other fields are ignored.
+ * `observedState`), `rawData`, `internalState`, `message`, `after`, `whole` and `then`. Other fields are ignored.
  * What is kept of it, raw data and memory, must be plain JSON.
  * A wrong answer is a value with a text for people, never a throw.
  */
@@ -76,6 +78,10 @@ function readStep(plug: Plug, answer: unknown, path: string, depth: number): Ans
   if (after !== undefined && !isDelay(after)) {
     return bad(plug, `gave ${shown(after)} as after; it must be milliseconds, 0 or more`)
   }
+  const whole = answer['whole'] ?? undefined
+  if (whole !== undefined && !isDelay(whole)) {
+    return bad(plug, `gave ${shown(whole)} as whole; it must be milliseconds, 0 or more`)
+  }
   const next = answer['then'] ?? undefined
   let then: Answer | undefined
   if (next !== undefined) {
@@ -91,7 +97,7 @@ function readStep(plug: Plug, answer: unknown, path: string, depth: number): Ans
   // An actuator keeps no memory.
   if (internalState !== undefined && plug.kind === 'sensor' && !isPlainJson(internalState))
     return notJson(plug, internalState, `${path}internalState`)
-  return { ok: true, state, rawData, internalState, message, after, then }
+  return { ok: true, state, rawData, internalState, message, after, whole, then }
 }
 
 function notJson(plug: Plug, value: unknown, path: string): BadAnswer {
@@ -124,6 +130,7 @@ function answerWith(state: number): Answer {
     internalState: undefined,
     message: undefined,
     after: undefined,
+    whole: undefined,
     then: undefined,
   }
 }

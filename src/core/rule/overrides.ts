@@ -20,6 +20,7 @@ const SENSOR_FIELDS = {
   cost: 'sequence',
   evictionTime: 'evictionTime',
   keepRawData: 'keepRawData',
+  downtime: 'downtime',
   pollingPeriod: 'pollingPeriod',
   pollingFixedRate: 'pollingFixedRate',
   tickTrigger: 'tickTrigger',

@@ -3,6 +3,7 @@
  * walks these very schemas, and a host can publish them. Fields beyond those listed are let through; the checker warns.
  */
 import { Type } from 'typebox'
+import { DOWNTIME_POLICIES } from '../plug/downtime.ts'
 
 const Position = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: '[x, y]' })
 const Duration = Type.String({ description: 'ISO 8601 duration such as PT50S' })
@@ -44,6 +45,7 @@ export const SensorSchema = Type.Object(
     tickTrigger: Type.Optional(Type.Boolean()),
     evictionTime: Type.Optional(Type.Number({ minimum: 0, description: 'ms' })),
     keepRawData: Type.Optional(Type.Boolean()),
+    downtime: Type.Optional(Type.Enum([...DOWNTIME_POLICIES])),
     pollingPeriod: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'ms' })),
     pollingFixedRate: Type.Optional(Type.Boolean()),
     schedule: Type.Optional(Type.String({ minLength: 1, description: 'cron or rrule' })),
@@ -110,6 +112,7 @@ export const NodeOverrideSchema = Type.Object(
         resource: Type.Optional(Type.String()),
         evictionTime: Type.Optional(Type.Number({ minimum: 0, description: 'ms' })),
         keepRawData: Type.Optional(Type.Boolean()),
+        downtime: Type.Optional(Type.Enum([...DOWNTIME_POLICIES])),
         pollingPeriod: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'ms' })),
         pollingFixedRate: Type.Optional(Type.Boolean()),
         tickTrigger: Type.Optional(Type.Boolean()),
@@ -164,6 +167,7 @@ const settings = {
   ),
   time: Type.Optional(Type.Enum(['event', 'arrival'])),
   duplicates: Type.Optional(Type.Enum(['drop', 'take'])),
+  downtime: Type.Optional(Type.Enum([...DOWNTIME_POLICIES])),
   streamValidity: Type.Optional(Type.Number({ minimum: 0, maximum: MAX_STREAM_VALIDITY, description: 'ms' })),
   dst: Type.Optional(
     Type.Object(

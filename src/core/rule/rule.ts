@@ -3,6 +3,7 @@
  * docs/reference/rule.md.
  */
 import type { JsonObject } from '../../kernel/json.ts'
+import type { DowntimePolicy } from '../plug/downtime.ts'
 
 export type Position = readonly [number, number]
 
@@ -49,6 +50,11 @@ export interface Sensor extends PlugNode {
   evictionTime?: number
   /** default false; true: raw data stays when the observation is evicted */
   keepRawData?: boolean
+  /**
+   * what becomes of a wait of the sensor that a downtime of the host fell into. `restart`: it begins again with the start;
+   * `continue`: the time has passed; `confirm`: it shows nothing until the next run. Default: as the task says, else the plug
+   */
+  downtime?: DowntimePolicy
   /** ms; gives the sensor a clock of its own */
   pollingPeriod?: number
   /** default true; false: the period counts from the end of the last execution */
@@ -203,6 +209,8 @@ export interface TaskSettings {
   time?: 'event' | 'arrival'
   /** what becomes of a message with the timestamp and content of one that was taken; default `drop` */
   duplicates?: 'drop' | 'take'
+  /** what becomes of waits of all sensors that a downtime of the host fell into; default: as each plug says */
+  downtime?: DowntimePolicy
   /**
    * ms that a value of a message fills in where a later message does not repeat it; 0: not at all.
    * Default: as the engine says, 60,000
@@ -279,6 +287,7 @@ export interface NodeOverride {
     resource?: string
     evictionTime?: number
     keepRawData?: boolean
+    downtime?: DowntimePolicy
     pollingPeriod?: number
     pollingFixedRate?: boolean
     tickTrigger?: boolean

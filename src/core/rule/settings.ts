@@ -1,6 +1,7 @@
 /** Task settings with their defaults, and those of a request over those of a template. */
 import { durationMs } from '../../kernel/duration.ts'
 import type { JsonObject } from '../../kernel/json.ts'
+import type { DowntimePolicy } from '../plug/downtime.ts'
 import type { DstPolicy, TaskSettings, TaskType } from './rule.ts'
 
 /** Task settings with every default filled in. */
@@ -36,6 +37,8 @@ export interface NormalSettings {
   readonly reorderMs: number
   readonly time: 'event' | 'arrival'
   readonly duplicates: 'drop' | 'take'
+  /** undefined: as each plug says */
+  readonly downtime: DowntimePolicy | undefined
   /** what is not given is decided by the expression: one that runs every hour runs in a repeated hour too */
   readonly dst: DstPolicy
   readonly tags: JsonObject
@@ -76,6 +79,7 @@ export function normalizeSettings(settings: TaskSettings): NormalSettings {
     ...lateOf(settings.late),
     time: settings.time ?? 'event',
     duplicates: settings.duplicates ?? 'drop',
+    downtime: settings.downtime,
     dst: settings.dst ?? {},
     tags: settings.tags ?? {},
   }

@@ -7,7 +7,7 @@ import { missed } from './misfire.ts'
 import { cronWarning } from './parse-cron.ts'
 import { parseSchedule } from './parse-schedule.ts'
 import { clockChanges, placeLocal, type ClockChange } from './place-local.ts'
-import type { Schedule, WallClock } from './schedule.ts'
+import { firstFrom, type Schedule, type WallClock } from './schedule.ts'
 import { quoted } from './schedule-problem.ts'
 
 export interface NextRunsOptions {
@@ -106,8 +106,7 @@ export function nextRuns(expression: string, options: NextRunsOptions): NextRuns
   const { wallClock } = schedule
   if (wallClock === undefined) throw new AppError('SCHEDULE', `${quoted(expression)} has no wall clock`)
   const runs: NextRun[] = []
-  // One at the bound itself counts; a rule that counts from there begins with the one after it.
-  const first = schedule.anyStart === true ? schedule.next(Math.ceil(from) - 1) : schedule.first(from)
+  const first = firstFrom(schedule, from)
   for (let at = first; at !== null && runs.length < count; at = schedule.next(at)) {
     runs.push(describeRun(at, wallClock))
   }

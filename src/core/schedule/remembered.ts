@@ -1,6 +1,6 @@
 /** A schedule that many tasks ask the same, and that answers from memory. */
 import { tallyBetween } from './occurrences.ts'
-import type { Schedule, Tally, WallClock } from './schedule.ts'
+import { firstFrom, type Schedule, type Tally, type WallClock } from './schedule.ts'
 
 /**
  * A schedule that many tasks share and that remembers its last answers, because tasks of one template ask the same one
@@ -11,13 +11,16 @@ export class RememberedSchedule implements Schedule {
   readonly anyStart: boolean
   readonly wallClock: WallClock | undefined
   readonly #schedule: Schedule
+  readonly #runsAtStart: boolean
   /** from `#after` up to `#answer` the answer is the same; Infinity: there is none left */
   #after = Number.NaN
   #answer = Number.NaN
   #tally: { after: number; before: number; tally: Tally } | undefined
 
-  constructor(schedule: Schedule) {
+  /** `runsAtStart`: a run at the very start is the first. */
+  constructor(schedule: Schedule, runsAtStart = false) {
     this.#schedule = schedule
+    this.#runsAtStart = runsAtStart
     this.key = schedule.key
     this.anyStart = schedule.anyStart ?? false
     this.wallClock = schedule.wallClock
@@ -32,7 +35,7 @@ export class RememberedSchedule implements Schedule {
   }
 
   first(start: number): number | null {
-    return this.next(start)
+    return this.#runsAtStart ? firstFrom(this.#schedule, start) : this.next(start)
   }
 
   /** Goes on from where the last count ended, when it began at the same instant. */

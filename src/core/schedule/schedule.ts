@@ -43,6 +43,11 @@ export interface Schedule {
   readonly wallClock?: WallClock | undefined
 }
 
+/** The first occurrence from an instant on, one at the instant itself too, unless the schedule counts from there. */
+export function firstFrom(schedule: Schedule, start: number): number | null {
+  return schedule.anyStart === true ? schedule.next(Math.ceil(start) - 1) : schedule.first(start)
+}
+
 /** A number of occurrences; a lower bound when it is not exact. */
 export interface Tally {
   readonly count: number

@@ -16,6 +16,7 @@ import { isInstant } from '../../kernel/instant.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 import type { Message } from '../task/origin.ts'
+import type { Away } from '../task/saved.ts'
 import { instantOf } from './instant.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
@@ -25,6 +26,13 @@ export interface PlaybackOptions {
   readonly messages?: Iterable<Message> | AsyncIterable<Message>
   /** on which channel a message comes; default, and undefined: it is broker data */
   readonly channelOf?: (message: Message) => string | undefined
+  /** when a message comes, epoch ms; default, and undefined: at its timestamp */
+  readonly arrivalOf?: (message: Message) => number | undefined
+  /**
+   * the host is away, epoch ms: what comes meanwhile is delivered at its end, and what sensors wait for goes by `downtime`.
+   * `VALIDATION` when it is not within the run
+   */
+  readonly down?: { readonly from: number; readonly until: number }
   /** default: the first message's time, else 0 */
   readonly from?: number | string
   /** default: the last message's time */
@@ -116,8 +124,11 @@ export async function play(
 ): Promise<Played> {
   const iterator = iteratorOf(options.messages ?? [])
   const first = await iterator.next()
-  const firstTime = first.done === true ? undefined : instantOf(first.value, 1)
+  const timeOf = (message: Message, number: number) => options.arrivalOf?.(message) ?? instantOf(message, number)
+  const firstTime = first.done === true ? undefined : timeOf(first.value, 1)
   const from = options.from === undefined ? (firstTime ?? 0) : instant(options.from, 'from')
+  requireWithin(options.down, from, options.until === undefined ? undefined : instant(options.until, 'until'))
+  let { down } = options
   const tellEvery = Math.max(1, Math.floor(PROGRESS_EVERY / Math.max(1, lanes.length)))
   const playback = new Playback(lanes, options, hooks, from)
   try {
@@ -125,7 +136,11 @@ export async function play(
     let { next, count, late } = { next: first, count: 0, late: 0 }
     while (next.done !== true) {
       count++
-      const time = instantOf(next.value, count)
+      const time = timeOf(next.value, count)
+      if (down !== undefined && time >= down.from) {
+        await playback.goAway(down)
+        down = undefined
+      }
       if (time < playback.now) late++
       else if (playback.isDue(time)) await playback.advanceTo(time)
       else playback.jumpTo(time)
@@ -141,6 +156,7 @@ export async function play(
     }
     const until = options.until === undefined ? playback.now : instant(options.until, 'until')
     if (playback.mustWait) await playback.wait()
+    if (down !== undefined) await playback.goAway(down)
     await playback.advanceTo(until)
     await playback.finish()
     options.onProgress?.({ messages: count, time: playback.now })
@@ -260,8 +276,15 @@ class Playback {
     return Math.max(0, ...this.#lanes.map(({ engine }) => engine.takeMaxLag()))
   }
 
-  /** Every lane goes on in a new engine from what the old one saved, so many ms later. */
-  async restart(down: number): Promise<void> {
+  /** Nobody is there for a while. */
+  async goAway(away: Away): Promise<void> {
+    await this.advanceTo(away.from)
+    if (this.mustWait) await this.wait()
+    await this.restart(away.until - this.now, away)
+  }
+
+  /** Every lane goes on in a new engine from what the old one saved, so many ms later. `away`: nobody was there meanwhile. */
+  async restart(down: number, away?: Away): Promise<void> {
     const saved = this.tasks.map((task) => JSON.parse(JSON.stringify(task.save())) as SavedTask)
     for (const { engine } of this.#lanes) await engine.close()
     const tasks: Task[] = []
@@ -269,7 +292,7 @@ class Playback {
     for (const [index, running] of this.#lanes.entries()) {
       running.engine = this.#engine(running.lane)
       const kept = saved[index]
-      if (kept !== undefined) tasks.push(await running.engine.restore(kept))
+      if (kept !== undefined) tasks.push(await running.engine.restore(kept, away && { away }))
     }
     this.tasks = tasks
     if (this.mustWait) await this.wait()
@@ -283,6 +306,7 @@ class Playback {
       scheduler: this.#clock,
       ids: () => TASK_ID,
       seed: seed ?? 1,
+      runsAtStart: true,
       ports: {
         metadata: (resource) => (metadata && Object.hasOwn(metadata, resource) ? metadata[resource] : undefined),
         ...ports,
@@ -332,6 +356,11 @@ function together(failures: readonly { name: string | undefined; error: unknown 
   if (texts.size > MAX_TOLD) told.push(`and ${texts.size - MAX_TOLD} more`)
   const issues = failures.flatMap(({ error }) => (error instanceof AppError ? error.issues : []))
   return new AppError(first.error.code, told.join('\n'), { issues, cause: first.error })
+}
+
+function requireWithin(down: Away | undefined, from: number, until = Number.POSITIVE_INFINITY): void {
+  if (down === undefined || (down.from >= from && down.from < down.until && down.until <= until)) return
+  throw new AppError('VALIDATION', 'the downtime is not within the run; give one that begins and ends in it')
 }
 
 function instant(given: number | string, name: string): number {

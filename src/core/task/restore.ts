@@ -9,6 +9,7 @@ import {
   type TriggerEdge,
 } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
+import { comeBack } from './downtime.ts'
 import { askForWake, isWork } from './execution.ts'
 import { setBits } from './fire.ts'
 import { sentOf, type Origin } from './origin.ts'
@@ -19,6 +20,7 @@ import { withoutStamp } from './readings/reading.ts'
 import { Readings } from './readings/readings.ts'
 import type { TaskRun } from './run.ts'
 import type {
+  Away,
   SavedAnswer,
   SavedDestination,
   SavedEvaluation,
@@ -56,9 +58,10 @@ const WAITS: ReadonlySet<SavedExecution['phase']> = new Set(['holding', 'paused'
 
 /**
  * Fills `run.state` from a saved one, asks for every timer again, and queues what was being called, oldest first,
- * under its old id. `open`: of a task that only got another rule; their calls are still under way. Throws `SAVED_STATE` when the saved task names what the rule does not have.
+ * under its old id. `open`: of a task that only got another rule; their calls are still under way. `away`: from when to
+ * when nobody was there for the task. Throws `SAVED_STATE` when the saved task names what the rule does not have.
  */
-export function restoreState(run: TaskRun, given: SavedState, open: OpenExecutions = NONE_OPEN): void {
+export function restoreState(run: TaskRun, given: SavedState, open: OpenExecutions = NONE_OPEN, away?: Away): void {
   const saved = decodeNumbers(given) as SavedState
   const { state, model } = run
   const names = new Names(run, saved)
@@ -131,12 +134,14 @@ export function restoreState(run: TaskRun, given: SavedState, open: OpenExecutio
   state.arrived = saved.arrived ?? 0
   state.current = saved.current ?? 0
   state.dropped = saved.dropped ?? 0
+  state.downtime = saved.downtime ?? null
   if (saved.readings !== undefined) state.readings = restoreReadings(saved.readings, model.settings.reorderMs)
   const waiting = (saved.waiting ?? []).filter((one) => !isHeld(one))
   if (waiting.length > 0) state.waiting = waiting.map((one) => restoreInput(one, names))
   for (const one of (saved.waiting ?? []).filter(isHeld)) hold(run, restoreInput(one, names))
   run.now = saved.now ?? run.now
   state.time = run.now
+  if (away !== undefined) comeBack(run, away)
   askForTimers(run)
 }
 
@@ -467,6 +472,7 @@ function restoreAnswer(node: SensorNode | ActuatorNode, saved: SavedAnswer, name
     internalState: saved.internalState,
     message: saved.message,
     after: saved.after,
+    whole: saved.whole,
     then: saved.then && restoreAnswer(node, saved.then, names),
   }
 }

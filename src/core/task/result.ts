@@ -2,6 +2,7 @@
 import { UNKNOWN, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import { callAgain, cancel, end, enqueue, enqueueFirst, leavePlace, letGo, pause, wakeAt } from './execution.ts'
+import { endOfFollow } from './downtime.ts'
 import type { Origin } from './origin.ts'
 import { noteNews, tookNews } from './news.ts'
 import { observe } from './observe.ts'
@@ -78,7 +79,7 @@ function applyToSensor(
   if (given.rawData !== undefined) sensor.rawData = given.rawData
   if (given.internalState !== undefined) sensor.internalState = given.internalState
   if (given.then?.after !== undefined) {
-    const at = run.now + given.then.after
+    const at = endOfFollow(run, node, given.then)
     sensor.follow = { at, lag: lagOf(run), answer: given.then, invocation, origin, via }
     run.sink.timer('follow', at + sensor.follow.lag, node.slot)
   }

@@ -125,6 +125,7 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
     ...(!state.isFree && state.current > 0 && { current: state.current }),
     ...(state.dropped > 0 && { dropped: state.dropped }),
     ...(state.readings && { readings: saveReadings(state.readings) }),
+    ...(state.downtime && { downtime: state.downtime }),
   }
   return encodeNumbers(saved) as SavedState
 }

@@ -45,6 +45,7 @@ export interface SavedState {
   current?: number
   dropped?: number
   readings?: SavedReadings
+  downtime?: TaskDowntime
 }
 
 /** Of a task with stamped messages: times of its last input, and of the newest reading of each resource. */
@@ -61,6 +62,18 @@ export interface SavedReadings {
 export interface SavedTaken {
   time: number
   known?: string[]
+}
+
+/** From when to when the host was away, epoch ms of its clock. */
+export interface Away {
+  readonly from: number
+  readonly until: number
+}
+
+/** The last downtime of a task. */
+export interface TaskDowntime extends Away {
+  /** ms that the newest reading of each resource had taken to come; one that is not known yet is that of its first reading */
+  readonly lags: Readonly<Record<string, number>>
 }
 
 /** When clocks began that did not begin with the run, epoch ms. */

@@ -7,7 +7,7 @@ import { EffectQueues } from './effect-queues.ts'
 import { CallQueue, InFlight } from './execution-lists.ts'
 import type { WaitingInput } from './input.ts'
 import type { Readings } from './readings/readings.ts'
-import type { ClocksBegan } from './saved.ts'
+import type { ClocksBegan, TaskDowntime } from './saved.ts'
 import type {
   ActuatorState,
   Evaluation,
@@ -84,6 +84,8 @@ export class TaskState implements Work {
   clocksBegan = NO_CLOCKS
   /** null while none of its messages was stamped */
   readings: Readings | null = null
+  /** null: none since it was started */
+  downtime: TaskDowntime | null = null
   /** invocations with a failed execution, among the last 64 */
   failures: readonly number[] = NONE
   /** of the input at hand; null: it is over */
@@ -184,6 +186,7 @@ export class TaskState implements Work {
     this.current = 0
     this.dropped = 0
     this.readings = null
+    this.downtime = null
   }
 
   #made(): Work {

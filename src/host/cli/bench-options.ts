@@ -8,7 +8,7 @@ import { readOptions, type SimulateFlags, type SimulateOptions } from './simulat
 /** Options as the command line gives them. */
 export type BenchFlags = Pick<
   SimulateFlags,
-  'messages' | 'resource' | 'set' | 'zone' | 'sort' | 'json' | 'plugs' | keyof ReadingFlags
+  'messages' | 'resource' | 'set' | 'zone' | 'json' | 'plugs' | keyof ReadingFlags
 > & {
   copies: string
   listen: string

@@ -33,7 +33,6 @@ export const defineBench: DefineCommand = (program, start) => {
     .option('--fail-over <percent>', 'end with 2 when a line is surely slower by more, such as 5%')
     .option('--set <name=value>', 'a variable of the task; the value is JSON, else text (repeatable)', gather, [])
     .option('--zone <zone>', 'zone of times without an offset', 'UTC')
-    .option('--sort', 'bring the recording into order of time first')
     .option('--json', 'print everything that was measured as JSON')
     .option('--markdown', 'print the table as Markdown')
     .option('--svg <file>', 'write a plot of how late messages are')

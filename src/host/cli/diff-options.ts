@@ -5,22 +5,29 @@ import { readOptions, type SimulateFlags, type SimulateOptions } from './simulat
 
 export interface DiffFlags extends Omit<SimulateFlags, 'why'> {
   tolerance: string
+  firings?: string
   exitCode?: boolean
 }
 
 export interface DiffOptions extends SimulateOptions {
   /** ms */
   tolerance: number
+  /** file with the firings of an earlier run */
+  firings: string | undefined
   exitCode: boolean
 }
 
 /** Reads all options and reports all that is wrong with them at once. Throws `USAGE`. */
-export function readDiffOptions(old: string, fresh: string, flags: DiffFlags): DiffOptions {
+export function readDiffOptions(old: string, fresh: string | undefined, flags: DiffFlags): DiffOptions {
+  const { firings } = flags
   const problems: string[] = []
-  const inputs = [old, fresh, flags.messages].filter((path) => path === '-')
+  if ((fresh === undefined) === (firings === undefined)) {
+    problems.push('what to compare with: give another rule, or --firings FILE with those of an earlier run')
+  }
+  const inputs = [old, fresh, firings, flags.messages].filter((path) => path === '-')
   // What readOptions sees itself is not said twice.
   if (inputs.length > 1 && !(old === '-' && flags.messages === '-'))
-    problems.push('only one of the two rules and --messages can be standard input')
+    problems.push('only one of the rules, --firings and --messages can be standard input')
   let tolerance = 0
   try {
     tolerance = durationMs(flags.tolerance)
@@ -30,5 +37,5 @@ export function readDiffOptions(old: string, fresh: string, flags: DiffFlags): D
     problems.push(`--tolerance: ${error.message}`)
   }
   const options = readOptions(old, flags, problems)
-  return { ...options, tolerance, exitCode: flags.exitCode ?? false }
+  return { ...options, tolerance, firings, exitCode: flags.exitCode ?? false }
 }

@@ -10,11 +10,12 @@ import {
   checkRecording,
   describeMixed,
   describeProblems,
-  describeRepeats,
+  describeBack,
   messagesOf,
   type Recording,
   type RecordingOptions,
 } from './recording/recording.ts'
+import { Arrivals, playTime } from './recording/play-order.ts'
 import { openSource, type Source } from './recording/source.ts'
 import { Progress } from './report/progress.ts'
 import { issueLines, readRuleFile, verdict, type RuleFile } from './rule-file.ts'
@@ -31,7 +32,7 @@ interface Checked {
 /** Which options of `simulate` the other commands share. */
 export type OpenOptions = Pick<
   SimulateOptions,
-  'messages' | 'resource' | 'from' | 'until' | 'variables' | 'seed' | 'zone' | 'sort' | 'late' | 'plugs' | 'reading'
+  'messages' | 'resource' | 'from' | 'until' | 'variables' | 'seed' | 'zone' | 'order' | 'down' | 'plugs' | 'reading'
 > &
   Partial<Pick<SimulateOptions, 'models'>>
 
@@ -74,9 +75,8 @@ export async function openPlayback(
     ...options.reading,
   }
   const recording = await look(options, reading, problems)
-  const repeats =
-    recording === undefined || recording === 'bad' ? undefined : describeRepeats(recording.recording, reading)
-  if (repeats !== undefined) problems.push(`${tinted(repeats, terminal)}\n`)
+  const back = recording === undefined || recording === 'bad' ? undefined : describeBack(recording.recording, reading)
+  if (back !== undefined) problems.push(`${tinted(back, terminal)}\n`)
   if (recording !== undefined && recording !== 'bad')
     problems.push(...describeMixed(recording.recording).map((line) => `${tinted(line, terminal)}\n`))
   for (const problem of problems) terminal.err(problem)
@@ -113,7 +113,8 @@ export function playbackOf(
         progress.show(share, formatTime(time, options.zone))
       },
     }),
-    ...(recording !== undefined && { messages: messagesWithin(opened, recording, terminal) }),
+    ...(recording !== undefined && messagesWithin(opened, recording, terminal)),
+    ...(options.down && { down: options.down }),
     ...(from !== undefined && { from }),
     ...(resource !== undefined && { resource }),
     ...(options.seed !== undefined && { seed: options.seed }),
@@ -143,7 +144,7 @@ async function look(
   if (options.messages === undefined) return undefined
   try {
     const source = await openSource(options.messages)
-    const recording = await checkRecording(source, reading, options)
+    const recording = await checkRecording(source, reading, options.order)
     if (recording.problems.length === 0) return { recording, source }
     problems.push(...describeProblems(recording).map((line) => `${line}\n`))
   } catch (error) {
@@ -154,16 +155,22 @@ async function look(
 }
 
 /** The messages between `from` and `until`; they wait for a slow reader of the output and end when it has gone. */
-async function* messagesWithin(
+function messagesWithin(
   { from = Number.NEGATIVE_INFINITY, until }: Opened,
   { recording, source }: Checked,
   terminal: Terminal,
-): AsyncGenerator<RecordedMessage> {
-  for await (const message of recording.sorted ?? messagesOf(source, recording.reading)) {
-    if (terminal.full) await terminal.drained()
-    if (message.timestamp > until || terminal.closed) return
-    if (message.timestamp >= from) yield message
+): Pick<PlaybackOptions, 'messages' | 'arrivalOf'> {
+  const { order } = recording
+  const arrivals = new Arrivals()
+  async function* within(): AsyncGenerator<RecordedMessage> {
+    for await (const message of messagesOf(source, recording)) {
+      if (terminal.full) await terminal.drained()
+      const time = playTime(message, order) ?? message.timestamp
+      if (time > until || terminal.closed) return
+      if (time >= from) yield order === 'lived' ? arrivals.without(message) : message
+    }
   }
+  return { messages: within(), ...(order === 'lived' && { arrivalOf: (message) => arrivals.of(message) }) }
 }
 
 function untilOf({ until, from }: OpenOptions, checked: Checked | undefined): number {

@@ -4,7 +4,7 @@ import type { DstPolicy } from '../../core/rule/rule.ts'
 import { nextRuns, type NextRuns, type NextRunsOptions } from '../../core/schedule/next-runs.ts'
 import { nextLines } from './report/next-text.ts'
 import type { Terminal } from './terminal.ts'
-import { readOneTime } from './time-option.ts'
+import { spanOf, timeOf } from './time-option.ts'
 import { zoneOf, type Zone } from './zone.ts'
 
 /** Options as the command line gives them. */
@@ -62,7 +62,7 @@ function read(text: string, flags: NextFlags, now: number): { options: NextRunsO
   const own = flags.zone === undefined ? ownZone(text, now) : undefined
   const shown = own ?? zone
   const from = attempt('--from', () => (flags.from === undefined ? now : timeOf(flags.from, shown))) ?? now
-  const down = attempt('--down', () => (flags.down === undefined ? undefined : downtimeOf(flags.down, shown)))
+  const down = attempt('--down', () => (flags.down === undefined ? undefined : spanOf(flags.down, shown)))
   const count = attempt('--count', () => countOf(flags.count)) ?? 1
   const dst = attempt('--dst-gap, --dst-overlap', () => dstOf(flags)) ?? {}
   const options: NextRunsOptions = {
@@ -92,25 +92,6 @@ function ownZone(text: string, now: number): Zone | undefined {
   } catch {
     return undefined // what is wrong with the expression is said when it is used
   }
-}
-
-function timeOf(text: string, zone: Zone): number {
-  const [time] = readOneTime(text, zone)
-  if (time !== undefined) return time
-  throw new AppError('USAGE', `"${text}" is not a time`)
-}
-
-function downtimeOf(text: string, zone: Zone): { from: number; to: number } {
-  const [from, to, ...more] = text.split('..')
-  if (from === undefined || to === undefined || more.length > 0) {
-    throw new AppError(
-      'USAGE',
-      `"${text}" is not a span; write two times with .. between them, such as 2026-03-28..2026-03-30`,
-    )
-  }
-  const down = { from: timeOf(from, zone), to: timeOf(to, zone) }
-  if (down.to <= down.from) throw new AppError('USAGE', `"${text}" ends before it begins; write the earlier time first`)
-  return down
 }
 
 function countOf(text: string): number {

@@ -3,7 +3,8 @@ import { AppError } from '../../kernel/errors.ts'
 import { durationMs } from '../../kernel/duration.ts'
 import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
 import { readReadingFlags, type GivenReading, type ReadingFlags } from './recording/reading-flags.ts'
-import { readOneTime } from './time-option.ts'
+import { playOrderOf, type PlayOrder } from './recording/play-order.ts'
+import { readOneTime, spanOf } from './time-option.ts'
 import { zoneOf, type Zone } from './zone.ts'
 
 /** Options as the command line gives them. */
@@ -16,8 +17,8 @@ export interface SimulateFlags extends ReadingFlags {
   latency?: readonly string[]
   seed?: string
   zone: string
-  sort?: boolean
-  late?: boolean
+  order?: string
+  down?: string
   why?: boolean
   all?: boolean
   json?: boolean
@@ -37,8 +38,9 @@ export interface SimulateOptions {
   latency: Readonly<Record<string, number>>
   seed: number | undefined
   zone: Zone
-  sort: boolean
-  late: boolean
+  order: PlayOrder
+  /** when the host is away, epoch ms */
+  down: { readonly from: number; readonly until: number } | undefined
   why: boolean
   all: boolean
   json: boolean
@@ -70,12 +72,12 @@ export function readOptions(rule: string, flags: SimulateFlags, others: readonly
   const latency: Record<string, number> = {}
   for (const text of flags.latency ?? []) attempt('--latency', () => addLatency(latency, text))
   const reading = readReadingFlags(flags, problems)
+  const order = attempt('--order', () => playOrderOf(flags.order ?? 'time')) ?? 'time'
+  const down = attempt('--down', () => (flags.down === undefined ? undefined : spanOf(flags.down, zone)))
   if (flags.messages === undefined && flags.until === undefined) {
     problems.push('there is nothing to run: give --messages FILE, or --until T to let the clock alone run the rule')
   }
   if (rule === '-' && flags.messages === '-') problems.push('only one of the rule and --messages can be standard input')
-  if (flags.sort === true && flags.late === true)
-    problems.push('--sort and --late: choose one; sorted messages are never late')
   if (from !== undefined && until !== undefined && until < from) problems.push('--until: it lies before --from')
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
   return {
@@ -87,8 +89,8 @@ export function readOptions(rule: string, flags: SimulateFlags, others: readonly
     latency,
     seed,
     zone,
-    sort: flags.sort ?? false,
-    late: flags.late ?? false,
+    order,
+    down: down && { from: down.from, until: down.to },
     why: flags.why ?? false,
     all: flags.all ?? false,
     json: flags.json ?? false,

@@ -1,5 +1,6 @@
 /** The command `simulate` and its options. */
 import { gather, type DefineCommand } from './command.ts'
+import { ORDER_HELP } from './recording/play-order.ts'
 import { withReadingFlags } from './recording/reading-flags.ts'
 import type { SimulateFlags } from './simulate-options.ts'
 
@@ -29,8 +30,8 @@ export const defineSimulate: DefineCommand = (program, start) => {
       gather,
       [],
     )
-    .option('--sort', 'bring the recording into order of time first (holds it in memory)')
-    .option('--late', 'take messages older than the one before as late, in the order of the recording')
+    .option('--order <order>', ORDER_HELP, 'time')
+    .option('--down <from..to>', 'the host is away then: what comes meanwhile is delivered at its end')
     .option('--why', 'show the chain behind each firing: data, sensors, gates, trigger')
     .option('--all', 'print every firing, not only the first and last hundred')
     .option('--json', 'print one event a line, with the reasons of each firing')

@@ -1,5 +1,6 @@
 /** The command `sweep` and its options. */
 import { gather, type DefineCommand } from './command.ts'
+import { ORDER_HELP } from './recording/play-order.ts'
 import { withReadingFlags } from './recording/reading-flags.ts'
 import type { SweepFlags } from './sweep-options.ts'
 
@@ -21,8 +22,7 @@ export const defineSweep: DefineCommand = (program, start) => {
     .option('--until <time>', 'end here: later messages are left out (default: the last message)')
     .option('--zone <zone>', 'zone of times without an offset, and of the times shown', 'UTC')
     .option('--seed <number>', 'seed of the randomness of plugs (default: 1)')
-    .option('--sort', 'bring the recording into order of time first (holds it in memory)')
-    .option('--late', 'take messages older than the one before as late, in the order of the recording')
+    .option('--order <order>', ORDER_HELP, 'time')
     .option('--json', 'print one JSON object')
     .option(
       '--plugs <path>',

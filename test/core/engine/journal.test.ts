@@ -59,7 +59,7 @@ describe('a run that its host has a number for', () => {
     engine.receive({ resource: 'r', s: 'On' })
     const saved = { ...before.save(), rule: {} }
     await engine.remove('t', { force: true })
-    const after = await engine.restore(saved, OF)
+    const after = await engine.restore(saved, { of: OF })
     expect(after.node('s').states).toEqual({ Off: 0, On: 1 })
     expect([...engine.listenersOf('r')]).toEqual([after])
   })
@@ -168,5 +168,6 @@ const NOTHING: Outcome & { readonly ok: true } = {
   internalState: undefined,
   message: undefined,
   after: undefined,
+  whole: undefined,
   then: undefined,
 }

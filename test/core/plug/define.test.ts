@@ -182,6 +182,7 @@ describe('definePlug', () => {
     ['a description that is no text', { description: 5 }, '/description', '5 is not text'],
     ['a range that is none', { compatible: '^1.0.0' }, '/compatible', '"^1.0.0" is not a range of versions'],
     ['a tellsSilence that is no flag', { tellsSilence: 'yes' }, '/tellsSilence', '"yes" is neither true nor false'],
+    ['a downtime that is no policy', { downtime: 'wait' }, '/downtime', '"wait" is not restart, continue or confirm'],
     ['an openOutput that is no flag', { openOutput: 'yes' }, '/openOutput', '"yes" is neither true nor false'],
     ['an acts that is no flag', { acts: 'yes' }, '/acts', '"yes" is neither true nor false'],
     ['states that are no list', { states: 'On' }, '/states', '"On" is not a list of states'],

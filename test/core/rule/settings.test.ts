@@ -27,6 +27,7 @@ const DEFAULTS: NormalSettings = {
   reorderMs: 0,
   time: 'event',
   duplicates: 'drop',
+  downtime: undefined,
   dst: {},
   tags: {},
 }

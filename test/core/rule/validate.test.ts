@@ -673,6 +673,7 @@ describe('each problem is named with its place and with what would be right', ()
       [[['task', 'time'], 'evnt']],
       'must be one of event, arrival, not the text "evnt"; did you mean "event"?',
     ],
+    ['an unknown policy for downtimes', [[['task', 'downtime'], 'wait']], 'must be one of restart, continue, confirm'],
     ['an unknown policy for duplicates', [[['task', 'duplicates'], 'keep']], 'must be one of drop, take'],
     ['too many missed ticks', [[['task', 'maxMissed'], 1001]], 'expected a whole number from 0 up to 1000'],
     [

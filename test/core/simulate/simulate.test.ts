@@ -53,6 +53,16 @@ describe('virtual time', () => {
     expect(result.lines.filter((text) => text.endsWith('tick'))).toEqual(['0 tick'])
   })
 
+  it.each<[string, object]>([
+    ['cron', { type: 'scheduled', cron: '0 0 6 * * ?' }],
+    ['a rule that says when it begins', { type: 'scheduled', rrule: 'DTSTART:20260105T060000Z\nRRULE:FREQ=DAILY' }],
+  ])('begins and ends with a run of %s at its very bounds', async (_, task) => {
+    const from = Date.UTC(2026, 0, 5, 6)
+    const until = Date.UTC(2026, 0, 6, 6)
+    const { events } = await run(rule({ sensors: { s: 'switch' }, task }), { from, until })
+    expect(events.flatMap(({ type, time }) => (type === 'tick' ? [time] : []))).toEqual([from, until])
+  })
+
   it('runs timers and ticks on the way before the message of the same instant', async () => {
     const both = rule({
       sensors: { s: on('switch', { tickTrigger: false }), t: 'switch' },
@@ -82,6 +92,24 @@ describe('virtual time', () => {
     ['until', Number.NaN],
   ])('%s %s is refused', async (name, value) => {
     await expect(run(ticking, { [name]: value })).rejects.toThrow(`${name} `)
+  })
+})
+
+describe('a downtime', () => {
+  const silence: Rule = { sensors: [{ label: 's', name: 'noDataFor', resource: '$', properties: { duration: '8s' } }] }
+
+  it.each<[string, Partial<SimulateOptions>, readonly string[]]>([
+    ['is none unless it is asked for', {}, ['0 Data', '8000 No Data']],
+    ['has silence begin again', { down: { from: 5000, until: 17_000 } }, ['0 Data', '25000 No Data']],
+    [
+      'delivers what came meanwhile at its end, at its own time',
+      { down: { from: 5000, until: 17_000 }, messages: [at(0), at(6000), at(30_000)] },
+      ['0 Data', '6000 Data', '25000 No Data', '30000 Data', '38000 No Data'],
+    ],
+  ])('%s', async (_, options, states) => {
+    const messages = [at(0)]
+    const { events } = await run(silence, { plugs: builtins, resource: 'r', messages, until: 60_000, ...options })
+    expect(events.flatMap((event) => (event.type === 'state' ? [`${event.time} ${event.to}`] : []))).toEqual(states)
   })
 })
 

@@ -20,6 +20,7 @@ const ANSWER: Answer = {
   internalState: undefined,
   message: undefined,
   after: undefined,
+  whole: undefined,
   then: undefined,
 }
 

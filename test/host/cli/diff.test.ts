@@ -57,6 +57,31 @@ all_clear    2    2      2      -         -         -
     expect(rest).toMatchObject({ equal: false, more: 0, messages: 1440, parted: { node: 'temperature' } })
   })
 
+  it('compares the firings that an earlier run printed', async () => {
+    using space = new Workspace({ 'bad.ndjson': '{"type":"state"}\n{"type":"fired","time":1}\n' })
+    const printed = (await cli(['simulate', later, ...playing, '--json'])).stdout
+    const compared = (rule: string) =>
+      cli(['diff', rule, '--firings', '-', ...playing, '--exit-code'], { input: printed })
+    expect((await compared(later)).stdout).toMatch(/\nNo difference over 1,440 messages\n$/)
+    const { code, stdout } = await compared(old)
+    expect(code).toBe(2)
+    expect(stdout).toContain('2025-01-15T09:54:00  alarm  5 min earlier in new, at')
+    expect(stdout).toContain('alarm        4    3      -      3         1         -')
+    const { stderr } = await cli(['diff', old, '--firings', `${space.path}/bad.ndjson`, ...playing])
+    expect(stderr).toContain(
+      'bad.ndjson:2: the line is a firing without a time, a node or a source; write the whole line',
+    )
+  })
+
+  it.each([
+    ['neither another rule nor firings', [old]],
+    ['both', [old, later, '--firings', 'x']],
+  ])('refuses %s', async (_, args) => {
+    const { code, stderr } = await cli(['diff', ...args, ...playing])
+    expect(code).toBe(1)
+    expect(stderr).toContain('what to compare with: give another rule, or --firings FILE with those of an earlier run')
+  })
+
   it('prints fifty differences, and all when asked', async () => {
     const quick = JSON.parse(readText(old)) as { triggers: { invocationPolicy?: number }[] }
     for (const trigger of quick.triggers) trigger.invocationPolicy = 0
@@ -91,7 +116,7 @@ all_clear    2    2      2      -         -         -
     [
       'two inputs from one pipe',
       ['-', '-', ...playing],
-      'error: only one of the two rules and --messages can be standard input\n',
+      'error: only one of the rules, --firings and --messages can be standard input\n',
     ],
     ['nothing to run', [old, later], 'error: there is nothing to run: give --messages FILE, or --until T'],
     [

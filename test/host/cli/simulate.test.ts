@@ -196,7 +196,7 @@ export const shout = definePlug({ name: 'shout', version: '1.0.0', kind: 'actuat
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     const lines = stderr.trimEnd().split('\n')
     expect(lines[0]).toMatch(/^ERROR {3}rule\.json: \/sensors\/0\/name: .*did you mean "stream"\?$/)
-    expect(lines.slice(-4).map((line) => line.slice(0, 8))).toEqual(['m.csv:2:', 'm.csv:4:', 'm.csv:5:', 'nothing '])
+    expect(lines.slice(-3).map((line) => line.slice(0, 8))).toEqual(['m.csv:2:', 'm.csv:5:', 'nothing '])
   })
 
   it.each([
@@ -208,9 +208,9 @@ export const shout = definePlug({ name: 'shout', version: '1.0.0', kind: 'actuat
     ['a folder', ['--messages', '.', '--resource', 'r'], '.: is a folder; name a file in it\n'],
     ['no resource', ['--messages', 'm.csv'], 'm.csv:2: the message names no resource; add --resource R'],
     [
-      'lines out of order',
-      ['--messages', 'back.csv', '--resource', 'r'],
-      'back.csv:3: 1970-01-01T00:00:00 is 1 min before the line above',
+      'a downtime that is not within the run',
+      ['--messages', 'back.csv', '--resource', 'r', '--down', '1970-01-01T00:00:30..1970-01-01T00:02:00'],
+      'the downtime is not within the run; give one that begins and ends in it',
     ],
     ['a task without a resource', ['--messages', 'named.csv'], '(--resource R names the resource of the task'],
     [
@@ -248,40 +248,47 @@ export const shout = definePlug({ name: 'shout', version: '1.0.0', kind: 'actuat
     expect(stderr).toMatch(/Variable 'metric' not found[\s\S]*--set name=value/)
   })
 
-  it('takes a repeated stretch late, with a warning that names its first line', async () => {
-    using space = new Workspace({ 'twice.csv': 'timestamp,t\n0,1\n60000,2\n0,1\n60000,2\n120000,3\n' })
-    const rule = join(root, 'fixtures/rules/threshold.json')
-    const args = ['simulate', rule, '--messages', 'twice.csv', '--resource', 'r', '--set', 'metric=t']
-    const { code, stdout, stderr } = await space.cli(args)
-    expect(code).toBe(0)
-    expect(stderr).toContain(
-      'WARNING twice.csv:4: goes back 1 min to 1970-01-01T00:00:00, which was recorded before; 1 line is taken late',
-    )
-    expect(stdout).toContain('5 messages')
-  })
+  const BACK = 'timestamp,t,receivedAt\n0,1,120000\n60000,2,60000\n30000,3,90000\n'
 
-  it('brings a recording into order with --sort', async () => {
-    using space = new Workspace({ 'back.csv': 'timestamp,t\n60000,1\n0,2\n' })
-    const rule = join(root, 'fixtures/rules/threshold.json')
+  it.each([
+    [
+      'time',
+      [],
+      '0 1, 30000 3, 60000 2',
+      'WARNING back.csv:4: goes back 30 s to 1970-01-01T00:00:30; 1 line is taken in the order of times; --order file takes them',
+    ],
+    [
+      'file',
+      [],
+      '0 1, 60000 2, 60000 3',
+      'WARNING back.csv:4: goes back 30 s to 1970-01-01T00:00:30; 1 line is taken late; --order time sorts them',
+    ],
+    ['lived', [], '60000 2, 90000 3, 120000 1', ''],
+    ['time', ['--down', '1970-01-01T00:00:20..1970-01-01T00:00:50'], '0 1, 50000 3, 60000 2', ''],
+  ])('plays a recording in the order %s %j', async (order, more, expected, warning) => {
+    using space = new Workspace({
+      'back.csv': BACK,
+      'rule.json': { sensors: [{ label: 'a', name: 'stream', resource: '$' }], task: { time: 'arrival' } },
+    })
     const args = [
       'simulate',
-      rule,
+      'rule.json',
       '--messages',
       'back.csv',
-      '--sort',
       '--resource',
       'r',
-      '--set',
-      'metric=t',
+      '--order',
+      order,
       '--json',
+      ...more,
     ]
-    const { code, stdout } = await space.cli(args)
+    const { code, stdout, stderr } = await space.cli(args)
     expect(code).toBe(0)
+    const events = jsonLines(stdout) as { type: string; time: number; values?: { t: number } }[]
     expect(
-      jsonLines(stdout).flatMap((event) =>
-        (event as { type: string }).type === 'data' ? [(event as { time: number }).time] : [],
-      ),
-    ).toEqual([0, 60_000])
+      events.flatMap(({ type, time, values }) => (type === 'data' ? [`${time} ${values?.t}`] : [])).join(', '),
+    ).toBe(expected)
+    if (warning !== '') expect(stderr).toContain(warning)
   })
 
   it('ends quietly when the reader of its output goes away', async () => {

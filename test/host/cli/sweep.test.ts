@@ -57,12 +57,12 @@ error: --set alarm.lvl: alarm has no property "lvl"; did you mean alarm.level?\n
     ],
     [
       'all bad options at once',
-      ['--set', 'threshold', '--set', 'a.b=1..2', '--set', 'c=1', '--set', 'c=2', '--seed', 'x', '--sort', '--late'],
+      ['--set', 'threshold', '--set', 'a.b=1..2', '--set', 'c=1', '--set', 'c=2', '--seed', 'x', '--order', 'up'],
       `error: --set: "threshold" sets nothing; write node.property=70..90/5, or name=70,75,90 for a variable
 error: --set a.b: the range "1..2" has no step; write a range with its step such as 70..90/5, a list such as 70,75,90, or one value
 error: --set: c is given twice; write its values as one list such as c=70,75,90
 error: --seed: "x" is not a seed; write a whole number from 0 to 4294967295
-error: --sort and --late: choose one; sorted messages are never late\n`,
+error: --order: "up" is not an order; write time, file or lived\n`,
     ],
     ['nothing to sweep', [], 'error: there is nothing to sweep: give --set node.property=70..90/5\n'],
     [

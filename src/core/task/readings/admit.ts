@@ -49,9 +49,17 @@ export function noteArrival(run: TaskRun, now: number, messages: readonly Messag
     const stamp = stampOf(message)
     if (place === -1 || stamp === undefined || !runsSensor(model.dataPlans[place], message)) continue
     state.readings ??= new Readings(state.lastExecutionTime, reorderMs)
+    if (state.downtime !== null) noteLag(state, message.resource, now - Math.min(stamp, now))
     state.readings.arrived(message.resource, Math.min(stamp, now), now)
   }
   return true
+}
+
+/** Of a resource that was not known at the last start. */
+function noteLag(state: TaskRun['state'], resource: string, lag: number): void {
+  const { downtime } = state
+  if (downtime === null || Object.hasOwn(downtime.lags, resource)) return
+  state.downtime = { ...downtime, lags: { ...downtime.lags, [resource]: lag } }
 }
 
 function runsSensor(plan: DataPlan | undefined, message: Message): boolean {

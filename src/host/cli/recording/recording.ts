@@ -7,6 +7,7 @@ import type { LineProblem, MessageTaker, ReadingOptions, RecordedMessage } from 
 import { mixedText, type MixedColumn } from '../../../recording/column-types.ts'
 import { readMessages, type RecordingFormat } from '../../../recording/read-messages.ts'
 import { surveyRecording, type Survey } from '../../../recording/survey.ts'
+import { ARRIVAL, playTime, type PlayOrder } from './play-order.ts'
 import type { Source } from './source.ts'
 
 const MAX_SHOWN = 20
@@ -30,71 +31,53 @@ export interface Recording {
   problems: readonly LineProblem[]
   /** how many more there are */
   moreProblems: number
-  /** lines that repeat times that were recorded before, as loggers do when their clock is set back */
-  repeats: Repeats | undefined
-  /** the messages in order of time, when they were asked to be sorted */
-  sorted: readonly RecordedMessage[] | undefined
+  order: PlayOrder
+  /** lines that lie before what the recording had reached; undefined: it is in order */
+  back: Back | undefined
 }
 
-export interface Repeats {
+export interface Back {
   /** the first line that goes back */
   line: number
   /** epoch ms: its time, and that of the line above */
   time: number
   previous: number
-  /** whether its time was recorded before */
-  known: boolean
-  /** how many lines lie before what the recording had reached */
+  /** how many lines there are */
   count: number
 }
 
 /** How a recording is read, and in which zone its times are told. */
 export type RecordingOptions = ReadingOptions & { readonly zone: Zone }
 
-export interface OrderOptions {
-  /** bring the messages into order, which keeps them in memory */
-  sort?: boolean
-  /** take any line that goes back in time as late, also one whose time was never recorded */
-  late?: boolean
-}
-
 /**
  * Reads a recording from end to end and tells what is wrong with it: first with all of it, such as the unit of its times,
- * else line by line. With `sort` it keeps the messages and sorts them.
- * A line may go back only to a time that was recorded before: such a stretch is a repeat, whose messages come late.
+ * else line by line.
  */
 export async function checkRecording(
   source: Source,
   options: RecordingOptions,
-  { sort = false, late = false }: OrderOptions = {},
+  order: PlayOrder = 'time',
 ): Promise<Recording> {
   const survey = await surveyOf(source, options)
   const reading = { ...options, types: survey.types }
   const problems: LineProblem[] = [...survey.problems]
   const resources = new Set<string>()
-  const kept: RecordedMessage[] = []
   let moreProblems = 0
   let messages = 0
   let first = Number.POSITIVE_INFINITY
   let last = Number.NEGATIVE_INFINITY
   let previous = Number.NEGATIVE_INFINITY
-  let repeats: Repeats | undefined
-  const seen = new RecentTimes()
+  let back: Back | undefined
   const taker: MessageTaker = {
     message(message, line) {
-      const { timestamp } = message
-      if (sort) kept.push(message)
-      else if (timestamp < previous) {
-        if (late || seen.has(timestamp))
-          repeats ??= { line, time: timestamp, previous, known: seen.has(timestamp), count: 0 }
-        else taker.problem(outOfOrder(line, timestamp, previous, options))
-      }
-      if (timestamp < last && repeats) repeats.count++
-      if (!sort) seen.add(timestamp)
-      previous = timestamp
+      const time = playTime(message, order)
+      if (time === undefined) return taker.problem(withoutArrival(line, message[ARRIVAL]))
+      if (time < previous) back ??= { line, time, previous, count: 0 }
+      if (time < last && back) back.count++
+      previous = time
       messages++
-      if (timestamp < first) first = timestamp
-      if (timestamp > last) last = timestamp
+      if (time < first) first = time
+      if (time > last) last = time
       if (resources.size < MAX_RESOURCES) resources.add(message.resource)
     },
     problem(problem) {
@@ -104,8 +87,6 @@ export async function checkRecording(
   }
   const format = problems.length > 0 ? survey.format : await readAll(source, reading, taker)
   if (messages === 0 && problems.length === 0) taker.problem(nothing(format))
-  // The sort is stable, so messages of one time stay in the order of their lines.
-  const sorted = sort ? kept.sort((a, b) => a.timestamp - b.timestamp) : undefined
   return {
     name: source.name,
     reading,
@@ -117,8 +98,8 @@ export async function checkRecording(
     resources,
     problems,
     moreProblems,
-    repeats,
-    sorted,
+    order,
+    back,
   }
 }
 
@@ -140,11 +121,27 @@ async function readAll(
   return step.value
 }
 
+/** The messages of a recording that was checked, as they are played; those that are out of order are held and sorted. */
+export async function* messagesOf(
+  source: Source,
+  { reading, order, back }: Recording,
+): AsyncGenerator<RecordedMessage> {
+  const lines = linesOf(source, reading)
+  if (order === 'file' || back === undefined) {
+    yield* lines
+    return
+  }
+  const kept: RecordedMessage[] = []
+  for await (const message of lines) kept.push(message)
+  // The sort is stable, so messages of one time stay in the order of their lines.
+  yield* kept.sort((a, b) => (playTime(a, order) ?? 0) - (playTime(b, order) ?? 0))
+}
+
 /**
  * The messages of a recording that was checked, read anew as a stream. Throws `BAD_RECORDING` when the file has changed
  * in the meantime.
  */
-export async function* messagesOf(source: Source, reading: ReadingOptions): AsyncGenerator<RecordedMessage> {
+async function* linesOf(source: Source, reading: ReadingOptions): AsyncGenerator<RecordedMessage> {
   let batch: RecordedMessage[] = []
   const taker: MessageTaker = {
     message: (message) => void batch.push(message),
@@ -172,38 +169,20 @@ export function describeMixed({ name, mixed }: Recording): string[] {
   return mixed.slice(0, MAX_SHOWN).map((column) => visible(`NOTE ${name}:${column.line}: ${mixedText(column)}`))
 }
 
-/** For people: the repeated stretch, and what is done about it. */
-export function describeRepeats({ name, repeats }: Recording, { zone }: RecordingOptions): string | undefined {
-  if (repeats === undefined) return undefined
-  const before = repeats.known ? ', which was recorded before' : ''
-  const back = `goes back ${formatSpan(repeats.previous - repeats.time)} to ${formatTime(repeats.time, zone)}${before}`
-  const lines = repeats.count === 1 ? '1 line is' : `${repeats.count} lines are`
-  return visible(
-    `WARNING ${name}:${repeats.line}: ${back}; ${lines} taken late, in the order of the file; --sort sorts them`,
-  )
+/** For people: the lines that go back in time, and what is done about them. */
+export function describeBack({ name, back, order }: Recording, { zone }: RecordingOptions): string | undefined {
+  if (back === undefined || order === 'lived') return undefined
+  const goes = `goes back ${formatSpan(back.previous - back.time)} to ${formatTime(back.time, zone)}`
+  const lines = back.count === 1 ? '1 line is' : `${back.count} lines are`
+  const taken = order === 'time' ? 'taken in the order of times; --order file takes' : 'taken late; --order time sorts'
+  return visible(`WARNING ${name}:${back.line}: ${goes}; ${lines} ${taken} them`)
 }
 
-/** The last 10,000 to 20,000 times, so that memory does not grow with the recording. */
-class RecentTimes {
-  #recent = new Set<number>()
-  #older = new Set<number>()
-
-  has(time: number): boolean {
-    return this.#recent.has(time) || this.#older.has(time)
-  }
-
-  add(time: number): void {
-    this.#recent.add(time)
-    if (this.#recent.size < 10_000) return
-    this.#older = this.#recent
-    this.#recent = new Set()
-  }
-}
-
-function outOfOrder(line: number, time: number, previous: number, { zone }: RecordingOptions): LineProblem {
-  const back = formatSpan(previous - time)
-  const message = `${formatTime(time, zone)} is ${back} before the line above (${formatTime(previous, zone)})`
-  return { line, message, suggestion: 'lines go forward in time; --sort sorts them, --late takes them as they come' }
+function withoutArrival(line: number, given: unknown): LineProblem {
+  const message =
+    given === undefined ? `the message has no ${ARRIVAL}` : `${ARRIVAL} ${JSON.stringify(given)} is not a time`
+  const suggestion = `write when it came as epoch ms or ISO 8601, or take --order time, which plays timestamps`
+  return { line, message, suggestion }
 }
 
 function nothing(format: RecordingFormat | undefined): LineProblem {

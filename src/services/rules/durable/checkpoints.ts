@@ -151,8 +151,20 @@ export class Checkpoints {
   /** Stores what changed so far. Never rejects: what could not be stored is tried again, and the log has it. */
   async flush(): Promise<void> {
     this.#disarm()
+    this.#round ??= this.#told(this.#store())
+    await this.#round
+  }
+
+  /** Stores up to when the runner is there, unless a round does. Never rejects. */
+  async alive(): Promise<void> {
+    if (this.#isClosed) return
+    this.#round ??= this.#told(this.#commit(this.#slice(), this.#mark))
+    await this.#round
+  }
+
+  #told(round: Promise<void>): Promise<void> {
     const { heard } = this.#dependencies
-    this.#round ??= this.#store()
+    return round
       .then(
         () => heard(false),
         (error: unknown) => {
@@ -164,7 +176,6 @@ export class Checkpoints {
         this.#round = undefined
         if (this.#isBehind) this.#arm()
       })
-    await this.#round
   }
 
   async close(): Promise<void> {

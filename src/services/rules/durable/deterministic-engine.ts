@@ -19,9 +19,10 @@ import { VirtualClock } from '../../../core/simulate/virtual-clock.ts'
 import { limitAfter, limitWithout } from '../../../core/task/execution.ts'
 import { decodeNumbers } from '../../../core/task/json-numbers.ts'
 import type { PlugRegistry } from '../../../core/plug/plug.ts'
+import { mindsAway, mindsDowntime } from '../../../core/task/downtime.ts'
 import type { Message, Sent } from '../../../core/task/origin.ts'
 import { withoutStamp } from '../../../core/task/readings/reading.ts'
-import type { SavedState } from '../../../core/task/saved.ts'
+import type { Away, SavedState } from '../../../core/task/saved.ts'
 import type { Execution } from '../../../core/task/state.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { RunnableTask } from '../runner.ts'
@@ -98,6 +99,8 @@ export class DeterministicEngine {
   readonly #staged = new Map<string, RunnableTask>()
   /** ids of those that were told to end, or whose end was told */
   readonly #over = new Set<string>()
+  /** ids of those for which a downtime is more than time that passed */
+  readonly #minding = new Set<string>()
   /** the task that is being restored, which is no change of it */
   #restoring: string | undefined
   /** tasks that began a call at this moment, while time is left out */
@@ -137,6 +140,11 @@ export class DeterministicEngine {
   /** When the next timer is due; undefined when nothing waits. */
   get nextAt(): number | undefined {
     return this.#clock.nextAt()
+  }
+
+  /** Whether a downtime is more than time that passed for any of them. */
+  get mindsDowntime(): boolean {
+    return this.#minding.size > 0
   }
 
   epochOf(id: string): number {
@@ -209,16 +217,16 @@ export class DeterministicEngine {
     }
   }
 
-  /** A stored task is here as it was. Throws `SAVED_STATE`, `VALIDATION`. */
-  async restore({ task, record }: Pick<WaitingTask, 'task' | 'record'>, isAgain = true): Promise<void> {
+  /** A stored task is here as it was, or goes on after the host was away. Throws `SAVED_STATE`, `VALIDATION`. */
+  async restore({ task, record }: Pick<WaitingTask, 'task' | 'record'>, away?: Away): Promise<void> {
     this.#stage(task)
     this.ledger.begin(task.id, record.delivered, record.underWay)
     const { id, createTime, source, settings } = task
     const { resources, state } = record
-    if (isAgain) this.#restoring = task.id
+    if (away === undefined) this.#restoring = task.id
     try {
-      const of = { source, settings }
-      await this.engine.restore({ format: 1, id, createTime, rule: { sensors: [] }, resources, state }, of)
+      const options = { of: { source, settings }, ...(away && { away }) }
+      await this.engine.restore({ format: 1, id, createTime, rule: { sensors: [] }, resources, state }, options)
     } catch (error) {
       this.#unstage(id)
       this.ledger.leave(id)
@@ -226,6 +234,7 @@ export class DeterministicEngine {
     } finally {
       this.#restoring = undefined
     }
+    this.#noteMind(id)
     this.#noteEnd(id)
   }
 
@@ -286,8 +295,10 @@ export class DeterministicEngine {
       if (waiting === undefined) continue
       this.waiting.delete(id)
       try {
-        await this.restore({ task: waiting.task, record: withLimitsAfter(waiting, at) }, false)
-        if (waiting.record.state.executing !== undefined) this.#hooks.touched(id)
+        const away = { from: waiting.leftAt, until: at }
+        await this.restore({ task: waiting.task, record: withLimitsAfter(waiting, at) }, away)
+        const isMoved = mindsAway(this.require(id).prepared, away)
+        if (isMoved || waiting.record.state.executing !== undefined) this.#hooks.touched(id)
       } catch (error) {
         this.#failed(waiting.task, error)
       }
@@ -309,6 +320,7 @@ export class DeterministicEngine {
       this.#unstage(t)
       return this.#failed(task, error)
     }
+    this.#noteMind(t)
     this.#touched(t)
   }
 
@@ -318,6 +330,7 @@ export class DeterministicEngine {
     if (task?.epoch !== e || this.#staged.get(t)?.epoch !== e || this.engine.tasks.get(t)?.status !== 'running') return
     await this.engine.changeTo(task, { id: t, resources: r })
     this.#staged.set(t, task)
+    this.#noteMind(t)
     this.#touched(t)
   }
 
@@ -392,14 +405,22 @@ export class DeterministicEngine {
   }
 
   #unstage(id: string): void {
+    this.#minding.delete(id)
     this.#staged.delete(id)
     this.#over.delete(id)
+  }
+
+  #noteMind(id: string): void {
+    if (mindsDowntime(this.require(id).prepared)) this.#minding.add(id)
+    else this.#minding.delete(id)
   }
 
   #noteEnd(id: string): void {
     const staged = this.#staged.get(id)
     const task = this.engine.tasks.get(id)
-    if (staged === undefined || task === undefined || task.status === 'running' || this.#over.has(id)) return
+    if (staged === undefined || task === undefined || task.status === 'running') return
+    this.#minding.delete(id)
+    if (this.#over.has(id)) return
     this.#over.add(id)
     this.#hooks.ended({ task: staged, status: 'stopped', time: task.info().finishedTime ?? this.now })
   }

@@ -6,7 +6,10 @@
  * tasks hear it, and a restart reads one list. More partitions would share the same commits, so they would buy
  * nothing before a tenant is spread over several hosts.
  */
+import type { Reply } from '../../../core/engine/journal.ts'
+import { encodeNumbers } from '../../../core/task/json-numbers.ts'
 import type { Message, Sent } from '../../../core/task/origin.ts'
+import { messageOf } from '../../../kernel/errors.ts'
 import { JsonText } from '../../../kernel/json.ts'
 import type { RunnableTask } from '../runner.ts'
 
@@ -120,4 +123,13 @@ type Data = Untimed<Extract<Input, { k: 'data' }>>
 export function dataOf(m: Message | readonly Message[], { channel, hops = 0, root, unstamped }: DataSent): Data {
   const led = hops > 0 ? { h: hops, ...(root !== undefined && { r: root }) } : undefined
   return { k: 'data', m, ...(channel !== undefined && { c: channel }), ...led, ...(unstamped && { u: unstamped }) }
+}
+
+/** An outcome as the log can keep it. */
+export function plain(outcome: Reply): unknown {
+  try {
+    return JSON.parse(JSON.stringify(encodeNumbers(outcome)))
+  } catch (error) {
+    return { ok: false, error: `the answer is no plain JSON: ${messageOf(error)}` }
+  }
 }

@@ -13,18 +13,18 @@ import { requireMessages } from '../../../core/engine/refusals.ts'
 import type { Preparer } from '../../../core/engine/prepare.ts'
 import type { Lost } from '../../../core/task/lost.ts'
 import type { Message } from '../../../core/task/origin.ts'
-import { encodeNumbers } from '../../../core/task/json-numbers.ts'
 import { AppError, isAway, messageOf } from '../../../kernel/errors.ts'
 import type { JsonText } from '../../../kernel/json.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
 import type { Intake, IntakeOptions, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
 import { Checkpoints, type CheckpointSettings } from './checkpoints.ts'
 import { EndedDeliveries } from './ended-deliveries.ts'
-import { dataOf, dataText, messagesOf, type Input, type Untimed } from './input.ts'
+import { dataOf, dataText, messagesOf, plain, type Input, type Untimed } from './input.ts'
 import { InputQueue, type Applied } from './input-queue.ts'
 import { Recovery, type Recovered } from './recovery.ts'
 import { isInParts, joinedState, withoutParts } from './stored-states.ts'
 import { STATES, type StateRecord } from './records.ts'
+import { SignsOfLife } from './signs-of-life.ts'
 import { Standstill } from './standstill.ts'
 import { DeterministicEngine, type EndOfRun, type EngineSettings } from './deterministic-engine.ts'
 
@@ -65,6 +65,7 @@ export class TenantRunner {
   readonly #checkpoints: Checkpoints
   readonly #later: Set<string>
   readonly #standstill: Standstill
+  readonly #signs: SignsOfLife
   readonly #ended: EndOfRun[] = []
   #recovery: Recovery | undefined
   #resumedAll: Subscription | undefined
@@ -125,6 +126,8 @@ export class TenantRunner {
       },
       recovery.mark,
     )
+    const isWanted = () => this.deterministic.mindsDowntime
+    this.#signs = new SignsOfLife(scheduler, isWanted, () => this.#storeSign())
     this.deliveries = new EndedDeliveries(store, this.deterministic, this.#checkpoints)
   }
 
@@ -280,6 +283,7 @@ export class TenantRunner {
     await this.#queue.idle()
     this.#isClosed = true
     this.#resumedAll?.unsubscribe()
+    this.#signs.stop()
     this.#wake?.unsubscribe()
     await this.#checkpoints.close()
     await this.deterministic.engine.close()
@@ -418,7 +422,14 @@ export class TenantRunner {
     void this.#queue.add([{ k: 'still', at, since: at }]).catch(() => this.#standstill.refused(scheduler.now()))
   }
 
+  /** In time up to which all that was due has been done. */
+  async #storeSign(): Promise<void> {
+    this.catchUp()
+    await this.#checkpoints.alive()
+  }
+
   #apply(input: Input): unknown {
+    this.#signs.seen(input.at)
     if (input.k === 'jump') this.#standstill.counted(input.at)
     if (input.k === 'still' && input.since < input.at) this.#standstill.counted(input.at, input.since)
     this.#standstill.heard(input.at, this.#dependencies.scheduler.now())
@@ -555,6 +566,7 @@ export class TenantRunner {
       if (storing === undefined) this.#dependencies.ended(run)
       else void storing.then(() => this.#dependencies.ended(run))
     }
+    this.#signs.arm()
     this.#arm()
   }
 
@@ -581,13 +593,4 @@ export class TenantRunner {
 
 function closed(): AppError {
   return new AppError('CLOSED', 'the runner is closed')
-}
-
-/** An outcome as the log can keep it. */
-function plain(outcome: Reply): unknown {
-  try {
-    return JSON.parse(JSON.stringify(encodeNumbers(outcome)))
-  } catch (error) {
-    return { ok: false, error: `the answer is no plain JSON: ${messageOf(error)}` }
-  }
 }

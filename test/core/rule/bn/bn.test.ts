@@ -336,6 +336,7 @@ describe('simplified -> bn -> simplified', () => {
       tickTrigger: fc.boolean(),
       evictionTime: fc.nat(),
       keepRawData: fc.boolean(),
+      downtime: fc.constantFrom('restart', 'continue', 'confirm'),
       schedule: text,
       pollingFixedRate: fc.boolean(),
     },

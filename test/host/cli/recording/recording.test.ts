@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RecordedMessage } from '../../../../src/recording/message-taker.ts'
+import type { PlayOrder } from '../../../../src/host/cli/recording/play-order.ts'
 import { checkRecording, describeProblems, messagesOf } from '../../../../src/host/cli/recording/recording.ts'
 import type { Source } from '../../../../src/host/cli/recording/source.ts'
 import { zoneOf } from '../../../../src/host/cli/zone.ts'
@@ -7,8 +8,7 @@ import { zoneOf } from '../../../../src/host/cli/zone.ts'
 interface Settings {
   resource?: string
   zone?: string
-  sort?: boolean
-  late?: boolean
+  order?: PlayOrder
 }
 
 function sourceOf(content: string | Uint8Array): Source {
@@ -23,10 +23,10 @@ function sourceOf(content: string | Uint8Array): Source {
 async function read(content: string | Uint8Array, settings: Settings = {}) {
   const options = { zone: zoneOf(settings.zone ?? 'UTC'), resource: settings.resource }
   const source = sourceOf(content)
-  const recording = await checkRecording(source, options, settings)
+  const recording = await checkRecording(source, options, settings.order)
   const messages: RecordedMessage[] = []
   if (recording.problems.length === 0) {
-    for await (const message of recording.sorted ?? messagesOf(source, recording.reading)) messages.push(message)
+    for await (const message of messagesOf(source, recording)) messages.push(message)
   }
   return { recording, messages, problems: describeProblems(recording) }
 }
@@ -189,30 +189,26 @@ describe('any recording', () => {
     expect((await read('timestamp,t\n5,1\n5,2', { resource: 'r' })).problems).toEqual([])
   })
 
-  it('names each line that goes back in time, once, not all that follow it', async () => {
-    const { problems } = await read('timestamp,t\n60000,1\n0,2\n30000,3\n90000,4', { resource: 'r' })
-    expect(problems).toEqual([
-      'file:3: 1970-01-01T00:00:00 is 1 min before the line above (1970-01-01T00:01:00); lines go forward in time; --sort sorts them, --late takes them as they come',
+  const BACK = 'timestamp,t,receivedAt\n0,1,70000\n60000,2,60000\n30000,3,90000\n60000,4,80000'
+
+  it.each<[PlayOrder, readonly number[], object | undefined]>([
+    ['time', [1, 3, 2, 4], { line: 4, time: 30_000, previous: 60_000, count: 1 }],
+    ['file', [1, 2, 3, 4], { line: 4, time: 30_000, previous: 60_000, count: 1 }],
+    ['lived', [2, 1, 4, 3], { line: 3, time: 60_000, previous: 70_000, count: 2 }],
+  ])('in the order %s', async (order, values, back) => {
+    const { problems, recording, messages } = await read(BACK, { resource: 'r', order })
+    expect(problems).toEqual([])
+    expect(messages.map(({ t }) => t)).toEqual(values)
+    expect(recording.back).toEqual(back)
+  })
+
+  it('names each line that does not say when its message came, where that is the order', async () => {
+    const content = '{"timestamp":0,"receivedAt":5}\n{"timestamp":1}\n{"timestamp":2,"receivedAt":"soon"}'
+    const right = 'write when it came as epoch ms or ISO 8601, or take --order time, which plays timestamps'
+    expect((await read(content, { resource: 'r', order: 'lived' })).problems).toEqual([
+      `file:2: the message has no receivedAt; ${right}`,
+      `file:3: receivedAt "soon" is not a time; ${right}`,
     ])
-  })
-
-  it('may go back to times that it has recorded before, and tells how many lines come late', async () => {
-    const { problems, recording } = await read('timestamp,t\n0,1\n60000,2\n120000,3\n60000,4\n120000,5\n180000,6', {
-      resource: 'r',
-    })
-    expect(problems).toEqual([])
-    expect(recording.repeats).toEqual({ line: 5, time: 60_000, previous: 120_000, known: true, count: 1 })
-  })
-
-  it('may not go back to a time between those that it has recorded', async () => {
-    const { problems } = await read('timestamp,t\n0,1\n60,2\n120,3\n90,4', { resource: 'r' })
-    expect(problems).toHaveLength(1)
-  })
-
-  it('may go back anywhere when it is to be taken late', async () => {
-    const { problems, recording } = await read('timestamp,t\n0,1\n60000,2\n30000,3', { resource: 'r', late: true })
-    expect(problems).toEqual([])
-    expect(recording.repeats).toEqual({ line: 4, time: 30_000, previous: 60_000, known: false, count: 1 })
   })
 
   it('holds NaN and the infinities in NDJSON, which JSON has no word for', async () => {
@@ -222,9 +218,8 @@ describe('any recording', () => {
     expect(messages).toEqual([{ resource: 'r', timestamp: 0, t: Number.NaN, u: [-Infinity] }])
   })
 
-  it('is brought into order by sort, and lines of one time stay in their order', async () => {
-    const { messages, problems } = await read('timestamp,t\n3,1\n1,2\n3,3\n1,4', { resource: 'r', sort: true })
-    expect(problems).toEqual([])
+  it('is brought into order, and lines of one time stay in their order', async () => {
+    const { messages } = await read('timestamp,t\n3,1\n1,2\n3,3\n1,4', { resource: 'r' })
     expect(messages.map(({ t }) => t)).toEqual([2, 4, 1, 3])
   })
 
@@ -246,8 +241,8 @@ describe('any recording', () => {
   })
 
   it('that changes between the check and the run is refused with a code', async () => {
-    const options = { zone: zoneOf('UTC'), resource: 'r' }
-    const messages = messagesOf(sourceOf('timestamp,t\nsoon,1'), options)
+    const { recording } = await read('timestamp,t\n0,1', { resource: 'r' })
+    const messages = messagesOf(sourceOf('timestamp,t\nsoon,1'), recording)
     const error: unknown = await messages.next().catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: 'BAD_RECORDING' })
     expect(String(error)).toContain('file:2')

@@ -1,0 +1,83 @@
+/**
+ * A downtime of the host: what sensors wait for is moved, dropped, or goes on as if time had passed.
+ *
+ * DOWNTIME-1 a silence is not reported before it lasted for its duration, or ten minutes, after the start.
+ * DOWNTIME-2 what must be confirmed shows nothing before a run of its sensor after the start.
+ */
+import type { Graph, SensorNode } from '../graph/graph.ts'
+import { earliestEnd, type Downtime, type DowntimePolicy } from '../plug/downtime.ts'
+import type { Answer } from '../plug/result.ts'
+import type { SharedSettings } from '../rule/settings.ts'
+import { cancel } from './execution.ts'
+import { resourcePlaceOf, type TaskRun } from './run.ts'
+import type { Away } from './saved.ts'
+import { sensorState } from './state.ts'
+
+/** At most this long counts as no downtime, ms. */
+const SHORTEST_MS = 2_000
+/** Downtimes that are not further apart are one: waits that the earlier one moved are not over yet. */
+const APART_MS = 600_000
+
+type Ruled = { readonly graph: Pick<Graph, 'sensors'>; readonly settings: Pick<SharedSettings, 'downtime'> }
+
+/** Whether a downtime is more to any sensor than time that passed. */
+export function mindsDowntime({ graph, settings }: Ruled): boolean {
+  return graph.sensors.some((node) => policyOf(settings, node) !== 'continue')
+}
+
+/** The same of one downtime: a short one is none. */
+export function mindsAway(ruled: Ruled & { readonly settings: { readonly reorderMs: number } }, away: Away): boolean {
+  return away.until - away.from > Math.max(ruled.settings.reorderMs, SHORTEST_MS) && mindsDowntime(ruled)
+}
+
+function policyOf(settings: Ruled['settings'], { downtime, call }: SensorNode): DowntimePolicy {
+  return downtime ?? settings.downtime ?? call.plug.downtime ?? 'continue'
+}
+
+/** The last downtime in the time of a sensor's readings; undefined without one, and where it is time that passed. */
+export function downtimeOf({ state, model }: Pick<TaskRun, 'state' | 'model'>, node: SensorNode): Downtime | undefined {
+  const { downtime, readings } = state
+  if (downtime === null) return undefined
+  const policy = policyOf(model.settings, node)
+  if (policy === 'continue') return undefined
+  const resource = model.resources[resourcePlaceOf(model, node)] ?? model.resource ?? ''
+  const known = Object.hasOwn(downtime.lags, resource) ? downtime.lags[resource] : readings?.newest.get(resource)?.lag
+  const lag = model.settings.time === 'arrival' ? 0 : (known ?? 0)
+  return { policy, from: downtime.from - lag, until: downtime.until - lag + model.settings.reorderMs }
+}
+
+/** The host is there again for a restored task. */
+export function comeBack(run: TaskRun, away: Away): void {
+  const { state, model } = run
+  if (state.status !== 'running' || !mindsAway(model, away)) return
+  const before = state.downtime
+  const from = before !== null && away.from - before.until < APART_MS ? before.from : away.from
+  const lags = [...(state.readings?.newest ?? [])].map(([resource, { lag }]) => [resource, lag] as const)
+  state.downtime = { from, until: away.until, lags: Object.fromEntries(lags) }
+  const passed = away.until - away.from
+  for (const node of model.graph.sensors) {
+    const downtime = downtimeOf(run, node)
+    if (downtime === undefined || state.work === null) continue
+    const sensor = sensorState(state, node)
+    const { follow, running } = sensor
+    const held = running?.phase === 'holding' ? running : null
+    if (downtime.policy === 'confirm') {
+      sensor.follow = null
+      if (held !== null) cancel(run, held)
+      continue
+    }
+    if (follow !== null) sensor.follow = { ...follow, at: restarted(follow.at + passed, downtime, follow.answer) }
+    if (held?.held) held.wakeAt = restarted(held.wakeAt + passed, downtime, held.held)
+  }
+}
+
+/** When a wait that a run sets ends: a reading of before the start, or of the time away, may be one of many that were lost. */
+export function endOfFollow(run: TaskRun, node: SensorNode, then: Answer): number {
+  const at = run.now + (then.after ?? 0)
+  const downtime = downtimeOf(run, node)
+  return downtime?.policy === 'restart' && run.now < downtime.until ? restarted(at, downtime, then) : at
+}
+
+function restarted(at: number, downtime: Downtime, { whole, after = 0 }: Answer): number {
+  return Math.max(at, earliestEnd(downtime, whole ?? after))
+}

@@ -1,0 +1,51 @@
+/**
+ * How long a host was there, stored at most a second late while a task runs for which a downtime is more than time that
+ * passed. An entry of the log is a sign as well.
+ */
+import type { SchedulerLike, Subscription } from 'rxjs'
+
+/** At most so old, ms. */
+const SIGN_MS = 1_000
+
+export class SignsOfLife {
+  readonly #scheduler: SchedulerLike
+  readonly #isWanted: () => boolean
+  /** stores one; never rejects */
+  readonly #store: () => Promise<void>
+  #last = Number.NEGATIVE_INFINITY
+  #timer: Subscription | undefined
+  #isStopped = false
+
+  constructor(scheduler: SchedulerLike, isWanted: () => boolean, store: () => Promise<void>) {
+    this.#scheduler = scheduler
+    this.#isWanted = isWanted
+    this.#store = store
+  }
+
+  /** The log has an entry of that time, epoch ms. */
+  seen(at: number): void {
+    this.#last = at
+  }
+
+  /** Begins, when it is wanted now. */
+  arm(): void {
+    if (this.#timer !== undefined || this.#isStopped || !this.#isWanted()) return
+    const next = Math.max(0, this.#last + SIGN_MS - this.#scheduler.now())
+    this.#timer = this.#scheduler.schedule(() => void this.#due(), next)
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#timer?.unsubscribe()
+  }
+
+  async #due(): Promise<void> {
+    const now = this.#scheduler.now()
+    if (now - this.#last >= SIGN_MS && this.#isWanted()) {
+      this.#last = now
+      await this.#store()
+    }
+    this.#timer = undefined
+    this.arm()
+  }
+}
