@@ -29,6 +29,7 @@ import { SERVICES } from './service-table.ts'
 import type { ServiceTable } from './service-dependencies.ts'
 import { machineTimers, type Timers } from './timers.ts'
 import { ownVersion } from './version.ts'
+import { WorkThreads } from './work/work-threads.ts'
 import { onOrigin } from './webscript-origin.ts'
 
 export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
@@ -50,6 +51,8 @@ export interface Making {
   readonly plugs?: () => readonly Plug[]
   /** how hard secrets are hashed, scrypt's N */
   readonly hashCost?: number
+  /** where heavy work of requests is done; closed with the host */
+  readonly threads?: WorkThreads
   /** of requests and of the stop */
   readonly timers?: Timers
   /** what the other hosts of a cluster take this one for */
@@ -92,6 +95,8 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     metrics.gauges.watchQueue('storage', () => storage.stats().queued)
     metrics.gauges.watchCommits(() => storage.stats())
     metrics.gauges.watchClock(() => ({ leadMs: clock.leadMs, unconfirmedMs: clock.unconfirmedMs }))
+    const threads = making.threads ?? new WorkThreads({ allowUrl: config.allowUrl })
+    metrics.gauges.watchQueue('work', () => threads.waiting)
     const { elapsed } = making.timers ?? machineTimers
     const keyChanges = storage.presence && hearKeyChanges(storage.presence, { elapsed, isMember })
     const checkPair = checkPairs(keyPairs, now, keyChanges)
@@ -103,6 +108,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       gauges: metrics.gauges,
       logger: serviceLog,
       config,
+      threads,
       now,
       atLeast: clock.atLeast,
       plugs: making.plugs ?? (() => NO_PLUGS),
@@ -147,6 +153,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
           () => metrics.stop(),
           stopFollowing,
           ...stopping(made),
+          () => threads.close(),
           () => storage.close(),
         ]),
       ),
