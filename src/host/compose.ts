@@ -134,6 +134,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       limits: config.limits,
       ...(config.webscriptUrl !== undefined && { isOnWebscriptOrigin: onOrigin(config.webscriptUrl) }),
       ...(making.timers && { timers: making.timers }),
+      ...(cluster && { isReady: () => cluster.host.isMember }),
       async probe() {
         await records.get('-')
         await tryWriting()

@@ -3,7 +3,7 @@ import { converterErrorBody } from '../services/converter/error-body.ts'
 import { converterRoutes } from '../services/converter/routes.ts'
 import { createConverterService } from '../services/converter/service.ts'
 import { machineTimers } from '../machine/timers.ts'
-import { parseMessages } from '../web/parse-body.ts'
+import { parseRendered } from '../web/parse-body.ts'
 import type { Converted } from '../services/converter/contract.ts'
 import type { ConversionsElsewhere } from '../services/converter/conversion.ts'
 import type { WorkThreads } from './work/work-threads.ts'
@@ -41,7 +41,7 @@ function threadedConversions(threads: WorkThreads): ConversionsElsewhere {
   return {
     convert: async (tenant, input) => {
       const text = await threads.do({ tenant, name: 'convert', input, limitMs: LONGEST_MS })
-      return parseMessages(text as string) as Converted
+      return parseRendered(text as string) as Converted
     },
     prepare: async (tenant, input) => void (await threads.do({ tenant, name: 'prepare', input, limitMs: LONGEST_MS })),
   }

@@ -59,6 +59,8 @@ export interface Mounting {
   readonly serviceLog?: HostLog
   /** what is not as well as it should be; rejects when the store does not answer */
   probe(): Promise<readonly string[]>
+  /** false: it has not joined its cluster. Default: true */
+  isReady?(): boolean
   /** what somebody should mend though all is well */
   warnings(): readonly string[]
   /** what this host has of a cluster; absent: it is alone, and has everything */

@@ -6,7 +6,7 @@ import { LruCache } from '../../kernel/lru-cache.ts'
 import { Fault } from '../../velocity/fault.ts'
 import { VelocityTemplate } from '../../velocity/template.ts'
 import type { VelocityLimits } from '../../velocity/budget.ts'
-import { MAX_LEVELS, parseMessages } from '../../web/parse-body.ts'
+import { MAX_LEVELS, parseRendered } from '../../web/parse-body.ts'
 import type { Converted, ConvertedEntry, Converter } from './contract.ts'
 import { UTIL } from './template-functions.ts'
 
@@ -84,7 +84,7 @@ export class Conversions {
   ): Converted {
     const template = this.prepare(converter)
     const variables = variablesOf(input)
-    const value = template.renderJson(variables, MAX_LEVELS, parseMessages, limits)
+    const value = template.renderJson(variables, MAX_LEVELS, parseRendered, limits)
     const converted = value === undefined ? undefined : convertedOf(value)
     // what is wrong is told with the text
     return converted === undefined || typeof converted === 'string'
@@ -117,7 +117,7 @@ function variablesOf({ payload, topic }: Input): Readonly<Record<string, unknown
 export function readConverted(text: string): Converted {
   let value: unknown
   try {
-    value = parseMessages(text)
+    value = parseRendered(text)
   } catch (error) {
     throw unusable(text, `the template gives no JSON: ${messageOf(error).replace('The body is not JSON: ', '')}`)
   }

@@ -144,6 +144,9 @@ const NPM = [
   '--no-fund',
   '--loglevel=warn',
   '--install-links=false',
+  // what comes with another digest comes again, and npm would wait for minutes in between
+  '--fetch-retry-mintimeout=500',
+  '--fetch-retry-maxtimeout=2000',
 ]
 
 /** Undefined when there is nothing to install. */
@@ -216,7 +219,14 @@ function pipCommand(assets: Assets): InstallCommand | undefined {
   }
   if (lines.length === 0) return undefined
   const hashed = lines.every((line) => line.includes('--hash=')) ? ['--require-hashes'] : []
-  const how = ['--only-binary=:all:', '--no-compile', '--no-input', '--disable-pip-version-check', '--no-cache-dir']
+  const how = [
+    '--only-binary=:all:',
+    '--no-compile',
+    '--no-input',
+    '--no-warn-conflicts',
+    '--disable-pip-version-check',
+    '--no-cache-dir',
+  ]
   return {
     tool: 'pip',
     args: ['install', ...how, ...hashed, '--target', 'python_modules', '-r', REQUIREMENTS],

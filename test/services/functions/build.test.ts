@@ -116,6 +116,18 @@ describe('a build', () => {
     expect(readFileSync(join(made, 'asked'), 'utf8')).toMatch(/^-I -m pip install .* -r \.requirements\.txt$/m)
   })
 
+  it('does not list packages that the operator has for other programs', async () => {
+    const bin = join(folder, 'listing')
+    mkdirSync(bin)
+    // in place of pip: what it says of all that is installed beside
+    const script = `#!/bin/sh\nmkdir python_modules\ncase "$*" in *--no-warn-conflicts*) ;; *) echo "secret-tool 1.0 requires six";; esac\n`
+    writeFileSync(join(bin, 'python3'), script, { mode: 0o755 })
+    const builder = new Builder({ folder: join(folder, 'listed'), environment: { PATH: `${bin}:/usr/bin:/bin` } })
+    const assets = assetsOf({ 'main.py': '', 'requirements.txt': 'six==1.16.0' })
+    const { log } = await built(builder, 'acme', PYTHON, assets)
+    expect([log.length, log[0]]).toEqual([1, expect.stringContaining('pip install') as unknown])
+  })
+
   // Holds FUNCBUILD-2
   it.each<[string, Runtime, object, RegExp]>([
     ['without its main file', NODE, { 'main.js': '' }, /has a file index\.js/],
