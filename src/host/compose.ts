@@ -37,6 +37,8 @@ export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
   readonly keyPairs: ApiKeys
   /** whether nothing was in the store when it was opened */
   readonly isNew: boolean
+  /** What a stop waits for: a sentence. */
+  left(): string
   /** Stops the services and lets the store go, whatever fails on the way. Safe to call twice. */
   close(): Promise<void>
 }
@@ -123,6 +125,12 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       ? await makeCluster(services, parts, { secret, timers: making.timers, program, compared: clock.compared })
       : undefined
     const made = cluster?.services ?? (await makeServices(services, { ...parts, serviceRegistry: {}, reached: itself }))
+    let left = 'requests are still under way'
+    const ending =
+      (what: string, end: () => void | Promise<void> | undefined) => (): void | Promise<void> | undefined => {
+        left = `${what} has not ended`
+        return end()
+      }
     return {
       services: made,
       keyPairs,
@@ -148,14 +156,15 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
         ...(cluster?.warnings() ?? []),
       ],
       ...(cluster && { cluster: cluster.host }),
+      left: () => left,
       close: once(() =>
         closeAll([
-          () => cluster?.host.leave(),
+          ending('the part in the cluster', () => cluster?.host.leave()),
           () => metrics.stop(),
           stopFollowing,
-          ...stopping(made),
-          () => threads.close(),
-          () => storage.close(),
+          ...stopping(made).map((stop, i) => ending(`the service ${made.at(-1 - i)?.name ?? ''}`, stop)),
+          ending('the work of requests in threads', () => threads.close()),
+          ending('the store', () => storage.close()),
         ]),
       ),
     }

@@ -8,7 +8,10 @@ export function countKeys(value: unknown): number {
     for (const part of value) count += countKeys(part)
     return count
   }
-  for (const key of Object.keys(value)) count += 1 + countKeys((value as Readonly<Record<string, unknown>>)[key])
+  for (const key in value) {
+    const part = (value as Readonly<Record<string, unknown>>)[key]
+    count += typeof part === 'object' ? 1 + countKeys(part) : 1
+  }
   return count
 }
 
