@@ -30,7 +30,7 @@ const ENTRIES = {
   'state-writer': 'src/storage/sqlite/state-writer.ts',
   'series-writer': 'src/storage/sqlite/series-writer.ts',
   reader: 'src/storage/sqlite/reader.ts',
-  'script-thread': 'src/host/script-thread.ts',
+  'work-thread': 'src/host/work/work-thread.ts',
   'bench-process': 'src/bench/bench-process.ts',
 }
 

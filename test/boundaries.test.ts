@@ -34,7 +34,7 @@ const ASK_THE_MACHINE: Readonly<Record<string, string>> = {
   'src/host/make-webscripts.ts': 'calls of processes that keep their own time',
   'src/host/host-clock.ts': 'the clock that a host goes by is made of those of the machine',
   'src/host/timers.ts': 'the default of a port that whoever makes a host can give',
-  'src/host/script-thread.ts': 'a thread of its own, which no simulated clock governs',
+  'src/host/work/work-thread.ts': 'a thread of its own, which no simulated clock governs',
   'src/host/transport/node-transport.ts': 'requests over a socket, which nothing simulates',
   'src/host/transport/remote-models.ts': 'the same, for servers of models',
   'src/services/rules/client.ts': 'runs where no host is',

@@ -359,19 +359,24 @@ await app.close()`,
     expect(built).toEqual([])
   })
 
-  it('serves from a folder, with the threads of its store and of scripts, and is asked by the client', async () => {
+  it('serves from a folder, with the threads of its store, of scripts and of heavy work, and is asked by the client', async () => {
     const serve: [string, ...string[]] = [reflexarc(), 'serve']
     const options = ['--data', 'kept', '--empty', '--mqtt', '0', '--key', 'k', '--secret', 's']
     await using served = new Served(library.project, options, { PATH: withNode }, serve)
     const asking = `
 import { createClient } from 'reflexarc/client'
-const { broker, rules } = createClient({ url: '${await served.listening()}', credentials: { key: 'k', secret: 's' } })
+const { broker, converter, rules } = createClient({ url: '${await served.listening()}', credentials: { key: 'k', secret: 's' } })
 await broker.posting.events('boiler-1', { temperature: 93 })
 console.log('posted')
 const { rawData } = await rules.tools.call('sensors', 'script', undefined, { properties: { script: 'return { fine: 1 }' } })
 console.log(JSON.stringify(rawData))
+const template = '#foreach($i in [1..30000])#end{"metrics":[]}'
+console.log(JSON.stringify((await converter.test({ type: 'velocity', template }, {})).metrics))
+const long = { properties: { message: 'a'.repeat(3000) }, streamData: { a: 1 } }
+console.log((await rules.tools.call('actions', 'log', undefined, long)).result)
 `
-    expect(mustRun(process.execPath, [inProject('posting.mjs', asking)], library.project)).toBe('posted\n{"fine":1}\n')
+    const printed = mustRun(process.execPath, [inProject('posting.mjs', asking)], library.project)
+    expect(printed).toBe('posted\n{"fine":1}\n[]\ntrue\n')
     expect(await served.end('SIGTERM')).toBe(0)
   })
 

@@ -26,6 +26,8 @@ interface Entry<T> {
   opened?: T
 }
 
+/** tenants that one line names */
+const MAX_NAMED = 10
 /** tenants that are opened at once */
 const AT_ONCE = 8
 
@@ -35,6 +37,8 @@ export class OpenTenants<T> {
   readonly #closing = new Set<Promise<void>>()
   #isComplete = true
   #isFinding = false
+  /** names of what was dropped and is not in the log yet */
+  readonly #dropped: string[] = []
   #completing: Promise<void> = Promise.resolve()
 
   constructor(options: OpenTenantsOptions<T>) {
@@ -91,6 +95,7 @@ export class OpenTenants<T> {
 
   /** Opens what is here and not open yet, if there may be such. Never rejects. */
   complete(): Promise<void> {
+    this.#logDropped()
     this.#completing = this.#completing.then(() => (this.#isComplete ? undefined : this.#complete()))
     return this.#completing
   }
@@ -131,6 +136,7 @@ export class OpenTenants<T> {
     const slots = new Set([...this.#entries.keys()].map(slotOf))
     await Promise.all([...slots].map((slot) => this.release(slot)))
     await Promise.all(this.#closing)
+    this.#logDropped()
   }
 
   #open(tenant: string, term: number): Promise<T> {
@@ -160,12 +166,23 @@ export class OpenTenants<T> {
   #drop(tenant: string, entry: Entry<T>): void {
     if (this.#entries.get(tenant) !== entry) return
     this.#entries.delete(tenant)
-    this.#options.logger.warn(`tenant ${tenant} is another host's: what this one had open of it is dropped`)
+    this.#dropped.push(tenant)
     if (entry.opened !== undefined) void this.#close(tenant, entry.opened)
+  }
+
+  /** One line for all that another host took over since the last one. */
+  #logDropped(): void {
+    const names = [...new Set(this.#dropped.splice(0))]
+    if (names.length === 0) return
+    const [whose, left] = [names.slice(0, MAX_NAMED).join(', '), names.length - MAX_NAMED]
+    const more = left > 0 ? ` and ${left} more` : ''
+    this.#options.logger.warn(`another host has ${whose}${more}: what this one had open of these tenants is dropped`)
   }
 
   #close(tenant: string, opened: T): Promise<void> {
     const closing = this.#options.close(opened, tenant).catch((error: unknown) => {
+      // another host took the tenant over: what was under way is done there
+      if (error instanceof AppError && error.code === 'FENCED') return
       this.#options.logger.warn(`tenant ${tenant} was not closed cleanly: ${messageOf(error)}`)
     })
     this.#closing.add(closing)

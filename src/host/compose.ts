@@ -30,6 +30,7 @@ import { SERVICES } from './service-table.ts'
 import type { ServiceTable } from './service-dependencies.ts'
 import { machineTimers, type Timers } from './timers.ts'
 import { ownVersion } from './version.ts'
+import { WorkThreads } from './work/work-threads.ts'
 import { onOrigin } from './webscript-origin.ts'
 
 export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
@@ -37,6 +38,8 @@ export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
   readonly keyPairs: ApiKeys
   /** whether nothing was in the store when it was opened */
   readonly isNew: boolean
+  /** What a stop waits for: a sentence. */
+  left(): string
   /** Stops the services and lets the store go, whatever fails on the way. Safe to call twice. */
   close(): Promise<void>
 }
@@ -51,6 +54,8 @@ export interface Making {
   readonly plugs?: () => readonly Plug[]
   /** how hard secrets are hashed, scrypt's N */
   readonly hashCost?: number
+  /** where heavy work of requests is done; closed with the host */
+  readonly threads?: WorkThreads
   /** of requests and of the stop */
   readonly timers?: Timers
   /** what the other hosts of a cluster take this one for */
@@ -95,6 +100,8 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     metrics.gauges.watchTotal('damaged-reads', () => damage.count)
     metrics.gauges.watchCommits(() => storage.stats())
     metrics.gauges.watchClock(() => ({ leadMs: clock.leadMs, unconfirmedMs: clock.unconfirmedMs }))
+    const threads = making.threads ?? new WorkThreads({ allowUrl: config.allowUrl })
+    metrics.gauges.watchQueue('work', () => threads.waiting)
     const { elapsed } = making.timers ?? machineTimers
     const keyChanges = storage.presence && hearKeyChanges(storage.presence, { elapsed, isMember })
     const checkPair = checkPairs(keyPairs, now, keyChanges)
@@ -106,6 +113,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       gauges: metrics.gauges,
       logger: serviceLog,
       config,
+      threads,
       now,
       atLeast: clock.atLeast,
       plugs: making.plugs ?? (() => NO_PLUGS),
@@ -120,6 +128,12 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       ? await makeCluster(services, parts, { secret, timers: making.timers, program, compared: clock.compared })
       : undefined
     const made = cluster?.services ?? (await makeServices(services, { ...parts, serviceRegistry: {}, reached: itself }))
+    let left = 'requests are still under way'
+    const ending =
+      (what: string, end: () => void | Promise<void> | undefined) => (): void | Promise<void> | undefined => {
+        left = `${what} has not ended`
+        return end()
+      }
     return {
       services: made,
       keyPairs,
@@ -131,6 +145,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       limits: config.limits,
       ...(config.webscriptUrl !== undefined && { isOnWebscriptOrigin: onOrigin(config.webscriptUrl) }),
       ...(making.timers && { timers: making.timers }),
+      ...(cluster && { isReady: () => cluster.host.isMember }),
       async probe() {
         await records.get('-')
         await tryWriting()
@@ -144,13 +159,15 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
         ...(cluster?.warnings() ?? []),
       ],
       ...(cluster && { cluster: cluster.host }),
+      left: () => left,
       close: once(() =>
         closeAll([
-          () => cluster?.host.leave(),
+          ending('the part in the cluster', () => cluster?.host.leave()),
           () => metrics.stop(),
           stopFollowing,
-          ...stopping(made),
-          () => storage.close(),
+          ...stopping(made).map((stop, i) => ending(`the service ${made.at(-1 - i)?.name ?? ''}`, stop)),
+          ending('the work of requests in threads', () => threads.close()),
+          ending('the store', () => storage.close()),
         ]),
       ),
     }

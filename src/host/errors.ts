@@ -1,6 +1,6 @@
 /** Turns whatever a request failed with into the error body of its service. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, ERRORS, type ErrorCode, type Issue } from '../kernel/errors.ts'
+import { AppError, ERRORS, secondsToWait, type ErrorCode, type Issue } from '../kernel/errors.ts'
 import { isStoreConflict, writtenMeanwhile } from '../kernel/until-written.ts'
 import type { Refusal } from '../web/refusal.ts'
 import type { ErrorBody } from './failure.ts'
@@ -57,6 +57,7 @@ export function errorHandler(errorBody: ErrorBody) {
     const failure = inOurWords(failureOf(thrown, request.id), thrown, request)
     if (failure.code === 'UNAVAILABLE') reply.header('retry-after', AWAY_S)
     if (failure.code === 'FENCED') reply.header('retry-after', MOVED_S)
+    if (failure.code === 'RATE_LIMITED') reply.header('retry-after', secondsToWait(thrown))
     // who asked is gone: nobody reads the answer
     if (isBrokenOff(request)) request.log.debug({ id: request.id }, 'the body of a request broke off')
     else if (failure.statusCode === 500 && failure.code !== 'MODEL_FAILED')

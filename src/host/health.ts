@@ -5,16 +5,18 @@ import { isFromHere } from './auth/authenticate.ts'
 /** What is asked. */
 export interface Health {
   probe(): Promise<readonly string[]>
+  /** false: it has not joined its cluster, and may never */
+  isReady?(): boolean
   /** what somebody should mend though the host is well */
   warnings(): readonly string[]
 }
 
 /**
- * `GET /health`, for anybody: 200 `{ status: 'ok' }`, or 503 `{ status: 'failing' }` when `probe` rejects or names
- * troubles; these are told to this machine alone, and to the log. So are warnings, which leave the host well: no restart
+ * `GET /health`, for anybody: 200 `{ status: 'ok' }`, 503 `{ status: 'starting' }` before the host is ready, or 503
+ * `{ status: 'failing' }` when `probe` rejects or names troubles; these are told to this machine alone, and to the log. So are warnings, which leave the host well: no restart
  * would mend them.
  */
-export function healthRoute(app: FastifyInstance, { probe, warnings }: Health): void {
+export function healthRoute(app: FastifyInstance, { probe, warnings, isReady = () => true }: Health): void {
   const schema = {
     summary: 'Whether the host works',
     tags: ['host'],
@@ -22,6 +24,7 @@ export function healthRoute(app: FastifyInstance, { probe, warnings }: Health): 
     response: { '2xx': STATUS, 503: STATUS },
   }
   app.get('/health', { config: { access: 'public' }, schema }, async (request, reply) => {
+    if (!isReady()) return reply.code(503).send({ status: 'starting' })
     try {
       const troubles = await probe()
       const warned = isFromHere(request) ? warnings() : []
@@ -38,10 +41,10 @@ export function healthRoute(app: FastifyInstance, { probe, warnings }: Health): 
 }
 
 const STATUS = {
-  description: 'ok, or failing',
+  description: 'ok, starting or failing',
   type: 'object',
   properties: {
-    status: { type: 'string', enum: ['ok', 'failing'] },
+    status: { type: 'string', enum: ['ok', 'starting', 'failing'] },
     warnings: { type: 'array', items: { type: 'string' }, description: 'told to the machine of the host alone' },
     troubles: { type: 'array', items: { type: 'string' }, description: 'told to the machine of the host alone' },
   },

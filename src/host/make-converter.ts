@@ -3,14 +3,19 @@ import { converterErrorBody } from '../services/converter/error-body.ts'
 import { converterRoutes } from '../services/converter/routes.ts'
 import { createConverterService } from '../services/converter/service.ts'
 import { machineTimers } from '../machine/timers.ts'
+import { parseRendered } from '../web/parse-body.ts'
+import type { Converted } from '../services/converter/contract.ts'
+import type { ConversionsElsewhere } from '../services/converter/conversion.ts'
+import type { WorkThreads } from './work/work-threads.ts'
 import type { MakeService } from './service-dependencies.ts'
 
 /** Converters over storage; what they make goes to the broker and the resources as far as they are served too. */
-export const makeConverter: MakeService = ({ storage, gauges, now, serviceRegistry, reached }) => {
+export const makeConverter: MakeService = ({ storage, gauges, now, serviceRegistry, reached, threads }) => {
   const own = createConverterService({
     storage,
     now,
     newId: machineTimers.newId,
+    elsewhere: threadedConversions(threads),
     broker: () => serviceRegistry.broker,
     resources: () => serviceRegistry.resources,
   })
@@ -26,5 +31,18 @@ export const makeConverter: MakeService = ({ storage, gauges, now, serviceRegist
     routes: (app) => converterRoutes(app, { service }),
     start: () => Promise.resolve(),
     stop: () => Promise.resolve(),
+  }
+}
+
+/** ms; a rendering ends by itself long before */
+const LONGEST_MS = 10_000
+
+function threadedConversions(threads: WorkThreads): ConversionsElsewhere {
+  return {
+    convert: async (tenant, input) => {
+      const text = await threads.do({ tenant, name: 'convert', input, limitMs: LONGEST_MS })
+      return parseRendered(text as string) as Converted
+    },
+    prepare: async (tenant, input) => void (await threads.do({ tenant, name: 'prepare', input, limitMs: LONGEST_MS })),
   }
 }

@@ -20,7 +20,8 @@ import { functionPlug } from './function-plugs.ts'
 import { hostedRules } from './rules.ts'
 import type { HostedService } from './hosted-service.ts'
 import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
-import { ScriptThreads } from './script-threads.ts'
+import { scriptInterpreter } from './work/script-interpreter.ts'
+import { threadedRuns } from './work/threaded-runs.ts'
 import { timeOrderedId } from './time-ordered-id.ts'
 import { nodeTransport } from './transport/node-transport.ts'
 
@@ -36,7 +37,7 @@ export function makeRulesWith(
   parts: ServiceDependencies,
   checkpoints: DurableOptions['checkpoints'] = {},
 ): HostedService {
-  const { storage, gauges, now, atLeast, serviceRegistry, logger, config, reached, partition } = parts
+  const { storage, gauges, now, atLeast, serviceRegistry, logger, config, reached, partition, threads } = parts
   const budgets: DescendantBudget[] = []
   const servicesOf = perTenant((tenant) => {
     const warn = (text: string): void => logger.warn(text)
@@ -59,8 +60,7 @@ export function makeRulesWith(
     })
   // tasks want their answers at once; who asks for a run can wait for it, and others need not
   const plugs = plugsWith({ clock: machineTimers.elapsed })
-  const scriptThreads = new ScriptThreads({ later: machineTimers.later })
-  const directPlugs = plugsWith({ interpreter: scriptThreads })
+  const directPlugs = plugsWith({ interpreter: scriptInterpreter(threads) })
   const uncheckedOf = perTenant((tenant) => derived(plugs(tenant), (all) => all.map(unchecked)))
   const ports = perTenant((tenant) => enginePorts(tenant, serviceRegistry))
   const generate = generatorHere()
@@ -95,6 +95,17 @@ export function makeRulesWith(
     runner,
     plugs: (tenant) => plugs(tenant)(),
     directPlugs: (tenant) => directPlugs(tenant)(),
+    elsewhere: (tenant) =>
+      threadedRuns({
+        tenant,
+        threads,
+        now,
+        services: servicesOf(tenant),
+        ports: ports(tenant),
+        deployed: deployed(tenant),
+        functions: () => serviceRegistry.functions,
+        onlyHere: () => [...more, ...parts.plugs()].map(({ name }) => name),
+      }),
     ports,
     now,
     newId: () => timeOrderedId(now()),
@@ -113,11 +124,10 @@ export function makeRulesWith(
   serviceRegistry.rules = service
   serviceRegistry.runner = runner
   if (relay !== undefined) serviceRegistry.relay = relay
-  const hosted = hostedRules(service, durable, gauges, {
+  return hostedRules(service, durable, gauges, {
     warnings: () => [...budgets.flatMap((budget) => budget.loops()), ...leadWarnings(durable.leads)],
     otherBatches: () => serviceRegistry.resources && resourceBatches(serviceRegistry.resources),
   })
-  return endingThreads(hosted, scriptThreads)
 }
 
 /** ms by which tasks may be ahead of the host's time before it is told */
@@ -166,20 +176,6 @@ function withIntake(runner: TaskRunner, intake: TaskRunner['intake']): TaskRunne
 
 function outboundOf({ allowUrl }: ServiceDependencies['config']): Pick<BuiltinOptions, 'outbound'> {
   return { outbound: { transport: nodeTransport({ allow: allowUrl }) } }
-}
-
-/** The same, whose stop ends the threads too. */
-function endingThreads(hosted: HostedService, threads: ScriptThreads): HostedService {
-  return {
-    ...hosted,
-    async stop() {
-      try {
-        await hosted.stop()
-      } finally {
-        await threads.close()
-      }
-    },
-  }
 }
 
 /** by plug: those that all tenants have are there once */

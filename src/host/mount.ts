@@ -59,6 +59,8 @@ export interface Mounting {
   readonly serviceLog?: HostLog
   /** what is not as well as it should be; rejects when the store does not answer */
   probe(): Promise<readonly string[]>
+  /** false: it has not joined its cluster. Default: true */
+  isReady?(): boolean
   /** what somebody should mend though all is well */
   warnings(): readonly string[]
   /** what this host has of a cluster; absent: it is alone, and has everything */
@@ -146,11 +148,11 @@ function keepOff(app: FastifyInstance, isOnWebscriptOrigin: IsOnOrigin): void {
 
 function limitRate(perSecond: number, now: () => number) {
   const buckets = new TokenBuckets({ perSecond, burst: perSecond * 2, mostKeys: 10_000, now })
-  return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+  return (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     const wait = request.user === '' ? 0 : buckets.take(request.user)
     if (wait === 0) return done()
-    reply.header('retry-after', wait)
-    done(new AppError('RATE_LIMITED', `More than ${perSecond} requests a second of one key; go on in ${wait} s`))
+    const text = `More than ${perSecond} requests a second of one key; go on in ${wait} s`
+    done(new AppError('RATE_LIMITED', text, { cause: wait }))
   }
 }
 

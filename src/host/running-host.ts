@@ -23,6 +23,8 @@ export interface RunningHost {
   /** what was put into a store that had nothing */
   readonly demos: readonly Demo[]
   readonly app: FastifyInstance
+  /** What a stop waits for: a sentence. */
+  left(): string
   /** Stops taking, finishes what it has, flushes. Rejects when something could not be flushed. */
   stop(): Promise<void>
 }
@@ -67,7 +69,8 @@ async function start(config: Config, logStream: LogStream, making: Making): Prom
         : []
     const first = given ?? (await firstPair(composed.keyPairs, config))
     const example = composed.services.find((one) => one.example !== undefined)?.example ?? '/'
-    return { url, first, also, example, demos, app, stop: () => stop(app, timers, composed.cluster) }
+    const { left } = composed
+    return { url, first, also, example, demos, app, left, stop: () => stop(app, timers, composed.cluster) }
   } catch (error) {
     await stop(app, timers)
     throw error

@@ -10,6 +10,7 @@ import type { Gauges } from './gauges.ts'
 import type { OwnApi } from './own-api.ts'
 import type { HostedPartition } from './cluster/partition-questions.ts'
 import type { ServiceRegistry } from './service-registry.ts'
+import type { WorkThreads } from './work/work-threads.ts'
 import type { HostedService } from './hosted-service.ts'
 
 /** What a service is made of. */
@@ -17,6 +18,8 @@ export interface ServiceDependencies {
   readonly storage: Storage
   readonly gauges: Gauges
   readonly config: Config
+  /** where heavy work of requests is done, so that others do not wait for it; closed by their maker */
+  readonly threads: WorkThreads
   /** Who that key pair is, for listeners without HTTP; undefined when it is wrong. `RATE_LIMITED` after too many tries. */
   readonly checkPair: CheckPair
   /** Whether this host or its issuer made the bearer token; true also when that cannot be found out. */

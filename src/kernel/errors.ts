@@ -160,6 +160,12 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
+/** Seconds after which a `RATE_LIMITED` may be another answer: its `cause`, when that is a number. */
+export function secondsToWait(error: unknown): number {
+  const cause = error instanceof AppError ? error.cause : undefined
+  return typeof cause === 'number' ? cause : 1
+}
+
 /** The store could not be asked, or has no room: the same may be done when it is back. */
 export function isAway(error: unknown): boolean {
   return error instanceof AppError && error.code === 'UNAVAILABLE'

@@ -50,11 +50,12 @@ export class VelocityTemplate {
   }
 
   /**
-   * The text with these variables, which are JSON and are not changed, or objects of the host. Throws `CONVERSION` with
+   * The text with these variables, which are JSON and are not changed, or objects of the host. `limits`: of this rendering,
+   * beside those of the template. Throws `CONVERSION` with
    * the place when Apache's engine would fail or a limit is passed, `TEMPLATE` when `#evaluate` is given no template.
    */
-  render(variables: Readonly<Record<string, unknown>>): string {
-    const run = this.#run(variables, this.#ready)
+  render(variables: Readonly<Record<string, unknown>>, limits?: Partial<VelocityLimits>): string {
+    const run = this.#run(variables, this.#ready, limits)
     try {
       return run.whole(this.#ready.exec)
     } catch (error) {
@@ -67,12 +68,17 @@ export class VelocityTemplate {
    * that it is no JSON. Throws as `render` does. `levels`: how deep it may nest; `read`: reads a part of it that a
    * variable brings.
    */
-  renderJson(variables: Readonly<Record<string, unknown>>, levels: number, read: ReadJson): unknown {
+  renderJson(
+    variables: Readonly<Record<string, unknown>>,
+    levels: number,
+    read: ReadJson,
+    limits?: Partial<VelocityLimits>,
+  ): unknown {
     const direct = this.#direct
     if (direct === null) return undefined
     const { characters } = this.#limits
     const json = new JsonBuilder({ characters, levels }, read)
-    const run = this.#run(variables, direct, json)
+    const run = this.#run(variables, direct, limits, json)
     try {
       direct.exec(run)
       const value = json.end()
@@ -85,9 +91,15 @@ export class VelocityTemplate {
     }
   }
 
-  #run(variables: Readonly<Record<string, unknown>>, { macros }: Ready, json?: JsonBuilder): Run {
+  #run(
+    variables: Readonly<Record<string, unknown>>,
+    { macros }: Ready,
+    limits: Partial<VelocityLimits> | undefined,
+    json?: JsonBuilder,
+  ): Run {
     const { compat = '1.7', now } = this.#options
-    return new Run(compat, new Budget(this.#limits, now), new RootContext(variables), macros, json)
+    const all = limits === undefined ? this.#limits : { ...this.#limits, ...limits }
+    return new Run(compat, new Budget(all, now), new RootContext(variables), macros, json)
   }
 
   /** What the caller gets for an error at this offset. */

@@ -4,6 +4,7 @@ import { AppError, messageOf } from '../kernel/errors.ts'
 import { FORBIDDEN_KEYS } from '../kernel/json.ts'
 import { hasDigits } from '../kernel/digit-runs.ts'
 import { Issues } from '../kernel/issues.ts'
+import { countKeys, repeatedKeysOf } from '../kernel/repeated-keys.ts'
 import { longIntegersOf, shownDigits, type LongInteger } from '../kernel/long-integers.ts'
 import { at } from '../kernel/pointer.ts'
 import { KEEPS_WRITTEN_INTEGERS, withWritten } from '../kernel/written-integers.ts'
@@ -19,6 +20,7 @@ const MAX_TOLD = 100
 const SUSPECT = [...FORBIDDEN_KEYS, String.raw`\u`]
 const QUOTE = 34
 const BACKSLASH = 92
+const COLON = 58
 const OPEN_LIST = 91
 const CLOSE_LIST = 93
 const OPEN_OBJECT = 123
@@ -31,24 +33,32 @@ export function bodyText(bytes: Buffer): string {
 }
 
 /**
- * The value of a body. `levels`: the most that it may nest. Throws `NOT_JSON`, `TOO_LARGE` for one that nests too deep, and `VALIDATION` that lists all
- * whole numbers that it cannot keep, or all keys which reach a prototype, and all numbers that are too large for one.
+ * The value of a body. `levels`: the most that it may nest. Throws `NOT_JSON`, `TOO_LARGE` for one that nests too deep, and
+ * `VALIDATION` that lists all whole numbers that it cannot keep, all keys that stand twice in one object, or all keys which
+ * reach a prototype, and all numbers that are too large for one.
  */
 export function parseBody(text: string, levels = MAX_LEVELS): unknown {
-  return parse(text, levels, refuseLong)
+  return parse(text, levels, refuseLong, refuseTwice)
 }
 
 /** The same of messages, in which whole numbers that no number keeps stay as they are written. */
 export function parseMessages(text: string, levels = MAX_LEVELS): unknown {
-  return parse(text, levels, KEEPS_WRITTEN_INTEGERS ? withWritten : refuseLong)
+  return parse(text, levels, KEEPS_WRITTEN_INTEGERS ? withWritten : refuseLong, refuseTwice)
+}
+
+/** The same of what a template rendered, in which the last of several values of a key counts, as ever. */
+export function parseRendered(text: string, levels = MAX_LEVELS): unknown {
+  return parse(text, levels, KEEPS_WRITTEN_INTEGERS ? withWritten : refuseLong, () => undefined)
 }
 
 function parse(
   text: string,
   levels: number,
   withLong: (value: unknown, long: readonly LongInteger[]) => unknown,
+  checkKeys: (text: string) => void,
 ): unknown {
-  const value = parsePlain(text, levels)
+  const { value, keys } = readPlain(text, levels)
+  if (keys !== countKeys(value)) checkKeys(text)
   // An escape can hide a key from a search; it is rare enough to look closely.
   const mayBeEndless = LARGE_EXPONENT.test(text) || hasDigits(text, MAX_DIGITS + 1)
   if (mayBeEndless || SUSPECT.some((word) => text.includes(word))) refuseWhatIsNotKept(value)
@@ -58,11 +68,17 @@ function parse(
 
 /** As JSON.parse. Throws `NOT_JSON`, or `TOO_LARGE` for one that nests too deep. */
 export function parsePlain(text: string, levels = MAX_LEVELS): unknown {
-  if (isTooDeep(text, levels)) {
+  return readPlain(text, levels).value
+}
+
+/** `keys`: how many are written in it. */
+function readPlain(text: string, levels: number): { readonly value: unknown; readonly keys: number } {
+  const keys = keysIn(text, levels)
+  if (keys < 0) {
     throw new AppError('TOO_LARGE', `The body nests deeper than ${levels} levels; send a flatter one`)
   }
   try {
-    return JSON.parse(text)
+    return { value: JSON.parse(text), keys }
   } catch (error) {
     throw new AppError('NOT_JSON', `The body is not JSON: ${messageOf(error)}`)
   }
@@ -78,20 +94,20 @@ function refuseLong(_value: unknown, long: readonly LongInteger[]): never {
   throw new AppError('VALIDATION', lines.join('\n'), { issues: issues.list })
 }
 
-/** Looks at the text, so that nothing deep is ever made. */
-function isTooDeep(text: string, levels: number): boolean {
-  // As many levels as that need as many characters to open and to close.
-  if (text.length < 2 * levels) return false
+/** How many keys are written in the text; -1 when it nests too deep. Looks at the text, so that nothing deep is ever made. */
+function keysIn(text: string, levels: number): number {
   let level = 0
+  let colons = 0
   for (let at = 0; at < text.length; at++) {
     const char = text.charCodeAt(at)
     if (char === QUOTE) {
       at = endOfText(text, at)
     } else if (char === OPEN_LIST || char === OPEN_OBJECT) {
-      if (++level > levels) return true
+      if (++level > levels) return -1
     } else if (char === CLOSE_LIST || char === CLOSE_OBJECT) level--
+    else if (char === COLON) colons++
   }
-  return false
+  return colons
 }
 
 function endOfText(text: string, start: number): number {
@@ -107,6 +123,15 @@ function isEscaped(text: string, at: number): boolean {
   let slashes = 0
   while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++
   return slashes % 2 === 1
+}
+
+function refuseTwice(text: string): void {
+  const issues = new Issues('KEY', MAX_TOLD)
+  for (const steps of repeatedKeysOf(text)) {
+    issues.wrong(at('', ...steps), 'the key stands there twice', 'keep one of its values')
+  }
+  const lines = issues.list.map(({ path, message, suggestion }) => `${path} <- ${message} (${suggestion ?? ''})`)
+  throw new AppError('VALIDATION', lines.join('\n'), { issues: issues.list })
 }
 
 function refuseWhatIsNotKept(root: unknown): void {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { OpenTenants } from '../../src/cluster/open-tenants.ts'
 import type { Place } from '../../src/cluster/placement.ts'
 import { slotOf } from '../../src/cluster/slots.ts'
+import { AppError } from '../../src/kernel/errors.ts'
 
 const silent = { warn: () => undefined, error: () => undefined }
 
@@ -20,6 +21,26 @@ function tenantsAt(place: { now: Place }) {
 
 // Holds OPENTENANTS-1
 describe('what is open of tenants', () => {
+  it('and is taken over is one line of the log, whatever fails meanwhile because of it', async () => {
+    const names = Array.from({ length: 12 }, (_, n) => `t${n}`)
+    const place: { now: Place } = { now: { kind: 'here', term: 1 } }
+    const lines: string[] = []
+    const tenants = new OpenTenants<object>({
+      tenants: async () => names,
+      place: () => place.now,
+      open: async () => ({}),
+      close: () => Promise.reject(new AppError('FENCED', 'another host has it')),
+      logger: { warn: (line) => void lines.push(line), error: (line) => void lines.push(line) },
+    })
+    await Promise.all(names.map((name) => tenants.opened(name)))
+    place.now = { kind: 'elsewhere', term: 2, url: 'http://other' }
+    tenants.lost(names.map(slotOf))
+    await tenants.complete()
+    await tenants.close()
+    const whose = 't0, t1, t2, t3, t4, t5, t6, t7, t8, t9 and 2 more'
+    expect(lines).toEqual([`another host has ${whose}: what this one had open of these tenants is dropped`])
+  })
+
   it('is opened once for all who ask at once, and for a new term anew', async () => {
     const place: { now: Place } = { now: { kind: 'here', term: 1 } }
     const { tenants, opened, closed } = tenantsAt(place)

@@ -2,7 +2,7 @@
 import { packTar } from 'modern-tar'
 import type { InjectOptions } from 'fastify'
 import { createApp } from '../../src/host/app.ts'
-import { compose } from '../../src/host/compose.ts'
+import { compose, type Making } from '../../src/host/compose.ts'
 import { readConfig, type Given } from '../../src/host/config.ts'
 import { SERVICES } from '../../src/host/service-table.ts'
 import { basic } from './sample-host.ts'
@@ -10,9 +10,9 @@ import { basic } from './sample-host.ts'
 export type Body = Record<string, unknown>
 
 /** Keys: acme and umbrella of tenants of these names, and bob of acme. */
-export async function functionHost(given: Given = {}) {
+export async function functionHost(given: Given = {}, making: Making = {}) {
   const config = readConfig({ store: 'memory:', ...given }, {}, [...SERVICES.keys()])
-  const composed = await compose(config, { hashCost: 2 })
+  const composed = await compose(config, { hashCost: 2, ...making })
   for (const tenant of ['acme', 'umbrella']) await composed.keyPairs.add({ key: tenant, secret: 's', tenant })
   await composed.keyPairs.add({ key: 'bob', secret: 's', tenant: 'acme' })
   const app = await createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })

@@ -85,7 +85,7 @@ beforeAll(async () => {
   const away = 'triples-2.0.1-py3-none-any.whl'
   files.set('/simple/triples/', `<a href="http://localhost:${port}/elsewhere/${away}">${away}</a>`)
   // as the operator of a host names its own registries
-  writeFileSync(join(folder, '.npmrc'), `registry=${url}/npm/\nfetch-retries=0\n`)
+  writeFileSync(join(folder, '.npmrc'), `registry=${url}/npm/\n`)
   mkdirSync(join(folder, '.config', 'pip'), { recursive: true })
   writeFileSync(join(folder, '.config', 'pip', 'pip.conf'), `[global]\nindex-url = ${url}/simple/\nretries = 0\n`)
   for (const name of ['HTTPS_PROXY', 'https_proxy']) vi.stubEnv(name, undefined)
@@ -226,6 +226,13 @@ def execute(properties, console, logger, client):
       `it asked for localhost:${port}, which is no registry of this host`,
     )
     expect(asked).not.toContain('/elsewhere/triples-2.0.1-py3-none-any.whl')
+  })
+
+  it('that is not what its lock vouches for fails long before a request may take no longer', async () => {
+    const other = `sha512-${createHash('sha512').update('other').digest('base64')}`
+    const { version } = await deployed(nodePlug('forging', 'halves', other))
+    expect(version.status).toBe('failed')
+    expect(JSON.stringify(version.record['failureReason'])).toContain('EINTEGRITY')
   })
 
   it('that the registry does not have fails with what the registry said, in its own record and in its job', async () => {

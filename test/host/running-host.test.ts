@@ -49,6 +49,25 @@ async function raw(url: string, text: string): Promise<string> {
   return answer
 }
 
+describe('a host that stops', () => {
+  it('names what it waits for: first requests, then each service and the store', async () => {
+    const { start, service } = starting()
+    const host = await start()
+    const answer = once(get(`${host.url}/sample/slow`, { headers }), 'response')
+    await until(() => service.waiting() === 1)
+    let end: () => void = () => undefined
+    service.stop = () => new Promise<void>((resolve) => (end = resolve))
+    const stopped = host.stop()
+    expect(host.left()).toBe('requests are still under way')
+    service.release()
+    await answer
+    await until(() => host.left() === 'the service sample has not ended')
+    end()
+    await stopped
+    expect(host.left()).toBe('the store has not ended')
+  })
+})
+
 describe('a host that listens', () => {
   it('answers at its address, on a connection that is kept', async () => {
     const { start } = starting()

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MAX_LEVELS, parseBody } from '../../src/web/parse-body.ts'
+import { MAX_LEVELS, parseBody, parseMessages, parseRendered } from '../../src/web/parse-body.ts'
 import { FORBIDDEN_KEYS } from '../../src/kernel/json.ts'
 
 const nested = (levels: number, inner = '') => '['.repeat(levels) + inner + ']'.repeat(levels)
@@ -52,7 +52,52 @@ describe('a body', () => {
   })
 })
 
+describe('the keys of a body', () => {
+  const twice = (path: string): string => `${path} <- the key stands there twice (keep one of its values)`
+
+  it.each([
+    ['{"a":1,"a":1}', [twice('/a')]],
+    ['[{"b":{}},{"b":{"c":1,"d":2,"c":3,"c":4}}]', [twice('/1/b/c'), twice('/1/b/c')]],
+    [String.raw`{"a" :1,"\u0061":{"x":1,"x":2}}`, [twice('/a'), twice('/a/x')]],
+  ])('stand there once: %s is rejected', (text, lines) => {
+    for (const parse of [parseBody, parseMessages]) {
+      expect(() => parse(text)).toThrow(expect.objectContaining({ code: 'VALIDATION', message: lines.join('\n') }))
+    }
+    expect(parseRendered(text)).toEqual(JSON.parse(text))
+  })
+
+  it.each([
+    '{"a":{"a":1},"b":[{"a":1},{"a":2}]}',
+    String.raw`{"a":"\"a\":1,\"a\":2","\\":":\\"}`,
+    '{"":{"":0},"a:b":":"}',
+  ])('may come again elsewhere, and in texts: %s', (text) => {
+    expect(parseBody(text)).toEqual(JSON.parse(text))
+  })
+
+  it('are found in any text in which some stand twice', () => {
+    const key = fc.constantFrom('a', 'b', '"', '\\', ':', '{', 'é')
+    const { json } = fc.letrec<{ json: string }>((tie) => ({
+      json: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom('1', '"x"', '":"', 'null'),
+        fc.array(tie('json'), { maxLength: 3 }).map((parts) => `[${parts.join(' , ')}]`),
+        fc
+          .array(fc.tuple(key, tie('json')), { maxLength: 3 })
+          .map((parts) => `{${parts.map(([name, value]) => `${JSON.stringify(name)} : ${value}`).join(',')}}`),
+      ),
+    }))
+    const law = fc.property(json, (text) => {
+      const written = (text.match(/"(?:[^"\\]|\\.)*" : /g) ?? []).length
+      const isTwice = written !== keysOf(JSON.parse(text)).length
+      if (isTwice) expect(() => parseBody(text)).toThrow('stands there twice')
+      else expect(parseBody(text)).toEqual(JSON.parse(text))
+    })
+    fc.assert(law)
+  })
+})
+
 function keysOf(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
+  if (Array.isArray(value)) return value.flatMap(keysOf)
   return Object.entries(value).flatMap(([key, part]) => [key, ...keysOf(part)])
 }

@@ -87,7 +87,6 @@ function refused(reply: FastifyReply, error: Error): Error {
   if (code === 'UNAUTHORIZED') {
     reply.header('www-authenticate', ['Basic realm="reflexarc", charset="UTF-8"', 'Bearer realm="reflexarc"'])
   }
-  if (code === 'RATE_LIMITED') reply.header('retry-after', 1)
   return error
 }
 

@@ -35,7 +35,8 @@ export function checkPairs(keyPairs: ApiKeys, now: () => number, changes?: KeyCh
 
   const findOnTrial = async (key: string, secret: string, network: string): Promise<CheckedCaller> => {
     const wait = wrong.begin(network, key)
-    if (wait > 0) throw new AppError('RATE_LIMITED', `Too many wrong credentials; try again in ${wait} s`)
+    if (wait > 0)
+      throw new AppError('RATE_LIMITED', `Too many wrong credentials; try again in ${wait} s`, { cause: wait })
     try {
       const caller = await find(key, secret, network, false)
       wrong.takeBack(network, key)

@@ -15,10 +15,12 @@ const LAST_CALL = STOP_PATIENCE + 3_500
 export async function runServe(given: Given, terminal: Terminal): Promise<0 | 1> {
   keepHeapSteady()
   const config = readConfig(given, process.env, [...SERVICES.keys()])
-  const told = stopSignal().then(() => lastCall(terminal))
+  let left = (): string => 'it was still starting'
+  const told = stopSignal().then(() => lastCall(terminal, () => left()))
   let plugs = await readPlugs(config.plugs)
   const making = { plugs: () => plugs, started: compactHeap }
   const host = await startHost(config, { write: (line) => terminal.err(line) }, making)
+  left = host.left
   if (config.plugs.length > 0) {
     onHangUp(async () => {
       try {
@@ -54,9 +56,9 @@ function onHangUp(work: () => Promise<void>): void {
 }
 
 /** Whatever hangs, also on the way up, the process ends. */
-function lastCall(terminal: Terminal): NodeJS.Timeout {
+function lastCall(terminal: Terminal, left: () => string): NodeJS.Timeout {
   const late = setTimeout(() => {
-    terminal.err('error: not everything could be finished in time\n')
+    terminal.err(`error: not everything could be finished in time: ${left()}\n`)
     process.exit(1)
   }, LAST_CALL)
   return late.unref()

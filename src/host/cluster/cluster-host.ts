@@ -78,6 +78,7 @@ export class ClusterHost {
   #cancelLook: () => void = () => undefined
   /** of the host that is watched */
   #watched: { readonly id: string; readonly end: AbortController } | undefined
+  #isMember = false
   #isStopped = false
   /** `elapsed` of the last look at the clock of the store */
   #clockReadAt = Number.NEGATIVE_INFINITY
@@ -124,6 +125,11 @@ export class ClusterHost {
   /** Where others reach this host; undefined: it has not joined. */
   get url(): string | undefined {
     return this.#url
+  }
+
+  /** Whether it has joined, and what it has is open. */
+  get isMember(): boolean {
+    return this.#isMember
   }
 
   /** Whether a tenant would be here, and is not: there is nothing of it. */
@@ -179,6 +185,7 @@ export class ClusterHost {
     await placement.look()
     this.#lookLater(placement)
     await this.tenants.complete()
+    this.#isMember = true
   }
 
   /** Gives everything away as far as others take it, closes the rest, and leaves. Safe to call twice. */

@@ -3,9 +3,10 @@ import { AppError, messageOf } from '../../kernel/errors.ts'
 import { makeIssue } from '../../kernel/issues.ts'
 import { isPlainObject } from '../../kernel/json.ts'
 import { LruCache } from '../../kernel/lru-cache.ts'
+import { Fault } from '../../velocity/fault.ts'
 import { VelocityTemplate } from '../../velocity/template.ts'
 import type { VelocityLimits } from '../../velocity/budget.ts'
-import { MAX_LEVELS, parseMessages } from '../../web/parse-body.ts'
+import { MAX_LEVELS, parseRendered } from '../../web/parse-body.ts'
 import type { Converted, ConvertedEntry, Converter } from './contract.ts'
 import { UTIL } from './template-functions.ts'
 
@@ -16,13 +17,31 @@ const MAX_READY_CHARACTERS = 16 * 1024 * 1024
 /** characters of rendered text in an error */
 const MAX_RAW = 4_000
 
-/** One rendering holds up everybody: it has to be short. */
+/** One rendering holds up whatever its thread has to do besides: it has to be short. */
 const RENDER_LIMITS: Partial<VelocityLimits> = { ms: 250, characters: 8 * 1024 * 1024 }
+/** What takes less than 5 ms, by counts: what takes more is begun again in another thread. */
+const SMALL: Partial<VelocityLimits> = { steps: 20_000, characters: 256 * 1024 }
+/** characters of a template that is made ready in less than that */
+const SMALL_TEMPLATE = 20_000
 
 export interface Input {
   readonly payload: unknown
   /** what the wildcards of the topic stood for */
   readonly topic?: readonly string[]
+}
+
+/** What decides about a conversion. */
+export interface ConversionWork {
+  readonly converter: Pick<Converter, 'template' | 'compat'>
+  readonly input: Input
+}
+
+/** Conversions in other threads, counted for a tenant. */
+export interface ConversionsElsewhere {
+  /** as `Conversions.convert`; besides `RATE_LIMITED`, `TIMED_OUT` and `TOO_LARGE` of the thread */
+  convert(tenant: string, work: ConversionWork): Promise<Converted>
+  /** as `Conversions.prepare` */
+  prepare(tenant: string, converter: ConversionWork['converter']): Promise<void>
 }
 
 /** Makes templates ready, and keeps those that were used last. */
@@ -58,15 +77,35 @@ export class Conversions {
   }
 
   /** The same as `readConverted` of what is rendered; the text is made where its value cannot be had without it. */
-  convert(converter: Pick<Converter, 'template' | 'compat'>, input: Input): Converted {
+  convert(
+    converter: Pick<Converter, 'template' | 'compat'>,
+    input: Input,
+    limits?: Partial<VelocityLimits>,
+  ): Converted {
     const template = this.prepare(converter)
     const variables = variablesOf(input)
-    const value = template.renderJson(variables, MAX_LEVELS, parseMessages)
+    const value = template.renderJson(variables, MAX_LEVELS, parseRendered, limits)
     const converted = value === undefined ? undefined : convertedOf(value)
     // what is wrong is told with the text
     return converted === undefined || typeof converted === 'string'
-      ? readConverted(template.render(variables))
+      ? readConverted(template.render(variables, limits))
       : converted
+  }
+
+  /** Whether it is made ready in no time, or is ready. */
+  isSmall({ template, compat = '1.7' }: Pick<Converter, 'template' | 'compat'>): boolean {
+    return template.length <= SMALL_TEMPLATE || this.#ready.get(`${compat} ${template}`) !== undefined
+  }
+
+  /** The same as `convert`; undefined when it takes more than little, which is to be done elsewhere. */
+  convertSmall(converter: Pick<Converter, 'template' | 'compat'>, input: Input): Converted | undefined {
+    if (!this.isSmall(converter)) return undefined
+    try {
+      return this.convert(converter, input, SMALL)
+    } catch (error) {
+      if (error instanceof AppError && error.cause instanceof Fault && error.cause.kind === 'limit') return undefined
+      throw error
+    }
   }
 }
 
@@ -78,7 +117,7 @@ function variablesOf({ payload, topic }: Input): Readonly<Record<string, unknown
 export function readConverted(text: string): Converted {
   let value: unknown
   try {
-    value = parseMessages(text)
+    value = parseRendered(text)
   } catch (error) {
     throw unusable(text, `the template gives no JSON: ${messageOf(error).replace('The body is not JSON: ', '')}`)
   }

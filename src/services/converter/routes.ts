@@ -34,25 +34,13 @@ export async function converterRoutes(app: FastifyInstance, { service }: { servi
     own.setValidatorCompiler(() => () => true)
     own.setSerializerCompiler(() => (data) => JSON.stringify(data))
     readForms(own)
-    const handle = (handler: Handler<ConverterApi, QueryReader>) => ask(service, patient(handler))
+    const handle = (handler: Handler<ConverterApi, QueryReader>) => ask(service, handler)
     for (const add of [configurationRoutes, conversionRoutes, rejectedRoutes]) add(own, handle)
     done()
   })
 }
 
 type Handle = (handler: Handler<ConverterApi, QueryReader>) => ReturnType<typeof ask>
-
-/** Who sends too much is told when to come again. */
-function patient(handler: Handler<ConverterApi, QueryReader>): Handler<ConverterApi, QueryReader> {
-  return async (context) => {
-    try {
-      return await handler(context)
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'RATE_LIMITED') context.reply.header('retry-after', 1)
-      throw error
-    }
-  }
-}
 
 function configurationRoutes(app: FastifyInstance, handle: Handle): void {
   const one = { params: ['name'], answers: { 200: ConverterSchema } }

@@ -7,7 +7,7 @@ import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 import type { Storage } from '../../storage/contract.ts'
 import { parsePayload, Payload, payloadValue } from '../../web/payload.ts'
 import { issueLine } from '../../web/refusal.ts'
-import { Conversions } from './conversion.ts'
+import { Conversions, type ConversionsElsewhere, type Input } from './conversion.ts'
 import { Converters } from './converters.ts'
 import type {
   Converted,
@@ -30,6 +30,8 @@ export interface ConverterDependencies extends Neighbours {
   readonly now: () => number
   /** never the same twice */
   readonly newId: () => string
+  /** where long conversions are done; default: here */
+  readonly elsewhere?: ConversionsElsewhere
 }
 
 /** What is for the payload alone: it comes again as it is, and is refused again. */
@@ -49,6 +51,8 @@ class Service implements ConverterService {
   readonly #conversions: Conversions
   readonly #tenant: (tenant: string) => Tenant
   readonly #turns = new KeyedMutex()
+  /** by tenant and converter: the end of the last conversion that is done elsewhere */
+  readonly #elsewhere = new Map<string, Promise<void>>()
   #converted = 0
   #rejected = 0
 
@@ -67,7 +71,7 @@ class Service implements ConverterService {
     return {
       put: async (name, body) => {
         const converter = readConverter(name, body)
-        this.#conversions.prepare(converter)
+        await this.#prepare(caller.tenant, converter)
         const created = await this.#turns.run(`${caller.tenant}\n${name}`, () => converters.put(converter))
         return { converter, created }
       },
@@ -77,11 +81,12 @@ class Service implements ConverterService {
       },
       remove: (name) => this.#turns.run(`${caller.tenant}\n${name}`, () => converters.remove(name)),
       convert: async (name, payload, { forward: forwards = false } = {}) => {
-        const converted = this.#conversions.convert(await converters.get(name), { payload: payloadValue(payload) })
+        const stored = await converters.get(name)
+        const converted = await this.#convert(caller.tenant, stored, { payload: payloadValue(payload) })
         if (forwards) await this.#forward(caller, converted, undefined)
         return converted
       },
-      test: async (config, payload, topic) => this.#test(config, payload, topic),
+      test: (config, payload, topic) => this.#test(caller.tenant, config, payload, topic),
       ingest: async (name, payload, { idempotencyKey: given } = {}) => {
         if (given === '' || (given !== undefined && given.length > 500)) {
           throw new AppError('VALIDATION', 'Idempotency-Key: send 1 to 500 characters')
@@ -138,9 +143,7 @@ class Service implements ConverterService {
   async #ingest(caller: Caller, converter: Converter, taken: Taken, rejection: () => Rejection): Promise<Ingested> {
     const { rejected } = this.#tenant(caller.tenant)
     try {
-      const { messages, forwarded } = this.#pass(caller, converter, taken)
-      await forwarded
-      return { messages }
+      return { messages: await this.#pass(caller, converter, taken) }
     } catch (error) {
       if (!(error instanceof AppError) || !REFUSALS.has(error.code)) throw error
       const { now } = this.#dependencies
@@ -152,34 +155,78 @@ class Service implements ConverterService {
     }
   }
 
-  /** Throws what the payload is refused for. Not async: what was converted is not held while it is forwarded. */
-  #pass(caller: Caller, converter: Converter, { payload, wildcards, key }: Taken): Passed {
-    const input = {
-      payload: payload(),
-      ...(wildcards && { topic: wildcards }),
+  /**
+   * Resolves to the number of messages when they are forwarded. Rejects with what the payload is refused for. Not async: what
+   * was converted is not held while it is forwarded.
+   */
+  #pass(caller: Caller, converter: Converter, { payload, wildcards, key }: Taken): Promise<number> {
+    const input = { payload: payload(), ...(wildcards && { topic: wildcards }) }
+    const converted = this.#inTurn(caller.tenant, converter, input)
+    const forward = (own: Converted): Promise<number> => {
+      const { length } = own.metrics
+      return this.#forward(caller, own, key).then(() => length)
     }
-    const converted = this.#conversions.convert(converter, input)
-    return { messages: converted.metrics.length, forwarded: this.#forward(caller, converted, key) }
+    return converted instanceof Promise ? converted.then(forward) : forward(converted)
+  }
+
+  /** As `#convert`, but that none overtakes one of its converter that takes longer. */
+  #inTurn(tenant: string, converter: Converter, input: Input): Converted | Promise<Converted> {
+    const key = `${tenant}\n${converter.name}`
+    const before = this.#elsewhere.get(key)
+    const convert = (): Converted | Promise<Converted> => this.#convert(tenant, converter, input)
+    const converted = before === undefined ? convert() : before.then(convert)
+    if (!(converted instanceof Promise)) return converted
+    const over = (): void => {
+      if (this.#elsewhere.get(key) === settled) this.#elsewhere.delete(key)
+    }
+    const settled = converted.then(over, over)
+    this.#elsewhere.set(key, settled)
+    return converted
+  }
+
+  /** Here and at once when it is little work, else elsewhere. */
+  #convert(
+    tenant: string,
+    converter: Pick<Converter, 'template' | 'compat'>,
+    input: Input,
+  ): Converted | Promise<Converted> {
+    const { elsewhere } = this.#dependencies
+    if (elsewhere === undefined) return this.#conversions.convert(converter, input)
+    const { template, compat } = converter
+    const asked = { template, ...(compat && { compat }) }
+    return this.#conversions.convertSmall(converter, input) ?? elsewhere.convert(tenant, { converter: asked, input })
+  }
+
+  async #prepare(tenant: string, { template, compat }: Converter): Promise<void> {
+    const { elsewhere } = this.#dependencies
+    const asked = { template, ...(compat && { compat }) }
+    if (elsewhere === undefined || this.#conversions.isSmall(asked)) this.#conversions.prepare(asked)
+    else await elsewhere.prepare(tenant, asked)
   }
 
   #forward(caller: Caller, converted: Converted, key: string | undefined): Promise<void> {
     return forward(this.#dependencies, caller, converted, key).then(() => void this.#converted++)
   }
 
-  #test(config: unknown, payload: unknown, topic: string | undefined): ReturnType<ConverterApi['test']> {
+  async #test(
+    tenant: string,
+    config: unknown,
+    payload: unknown,
+    topic: string | undefined,
+  ): ReturnType<ConverterApi['test']> {
     const converter = readConverter('test', config)
     const wildcards = topic === undefined ? undefined : wildcardsOf(converter.mqtt?.topic ?? '', topic)
     if (topic !== undefined && wildcards === undefined) {
       throw new AppError('VALIDATION', `the topic "${topic.slice(0, 200)}" does not fit the one of the converter`)
     }
     const input = { payload: payloadValue(payload), ...(wildcards && { topic: wildcards }) }
-    const converted = this.#conversions.convert(converter, input)
+    const converted = await this.#convert(tenant, converter, input)
     const issues =
       converted.metrics.length === 0 ? [] : (this.#dependencies.broker()?.check('events', converted.metrics) ?? [])
     const refusals = issues
       .filter(({ severity }) => severity === 'ERROR')
       .map((issue) => `would be refused: ${issueLine(issue)}`)
-    return Promise.resolve(previewOf(converted, refusals))
+    return previewOf(converted, refusals)
   }
 
   /** One after the other: what waits for a converter that was mended comes in its own time. */
@@ -191,7 +238,7 @@ class Service implements ConverterService {
     for (const { id, value } of await rejected.some(name, ids)) {
       try {
         const { wildcards, key } = value
-        await this.#pass(caller, converter, { payload: () => parsed(value), wildcards, key }).forwarded
+        await this.#pass(caller, converter, { payload: () => parsed(value), wildcards, key })
         await rejected.remove(name, id)
         forwarded.push(id)
       } catch (error) {
@@ -209,11 +256,6 @@ interface Taken {
   readonly payload: () => unknown
   readonly wildcards?: readonly string[] | undefined
   readonly key: string | undefined
-}
-
-interface Passed {
-  readonly messages: number
-  readonly forwarded: Promise<void>
 }
 
 /** Throws `NOT_JSON` for what is none. */

@@ -187,6 +187,9 @@ const NPM = [
   '--no-fund',
   '--loglevel=warn',
   '--install-links=false',
+  // what comes with another digest comes again, and npm would wait for minutes in between
+  '--fetch-retry-mintimeout=500',
+  '--fetch-retry-maxtimeout=2000',
 ]
 
 /** Undefined when there is nothing to install. */

@@ -27,8 +27,9 @@ const ACCEPT = {
 export function queriesClient(http: Http): QueriesApi {
   return {
     execute: (source, options = {}) => typed(http.json(...requestOf(source, options))),
-    open: async (source, { format, ...options }: OpenOptions = {}) => {
-      const [method, path, ask] = requestOf(source, options)
+    open: async (source, { format, csv, ...options }: OpenOptions = {}) => {
+      const overrides = { ...options.overrides, ...(csv && { csv }) }
+      const [method, path, ask] = requestOf(source, { ...options, overrides })
       const headers = format === undefined ? {} : { accept: ACCEPT[format] }
       const answer = await http.open(method, path, { ...ask, headers })
       return {

@@ -47,6 +47,8 @@ export type ResultFormat = 'json' | 'csv' | 'ndjson' | 'arrow'
 export interface OpenOptions extends ExecuteOptions {
   /** default: CSV where the query's render mode says so, else JSON. All others pass over the render options */
   readonly format?: ResultFormat
+  /** of CSV: texts that begin as formulas (`=`, `+`, `-`, `@`) stand behind an apostrophe. Default: texts as they are */
+  readonly csv?: 'safe'
 }
 
 export interface OpenedResult {

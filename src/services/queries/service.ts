@@ -51,9 +51,7 @@ class Service implements QueriesService {
       execute: (source, options) =>
         this.#counted(async () => resultOf(await run(source, options), options?.explain === true)),
       open: async (source, options) => {
-        const { parts, ...rest } = await this.#counted(async () =>
-          openRun(await run(source, options), options?.format, options?.explain === true),
-        )
+        const { parts, ...rest } = await this.#counted(async () => openRun(await run(source, options), options ?? {}))
         return { ...rest, parts: this.#whileOpen(parts) }
       },
       stored: storedQueryApi(collection, caller, now),

@@ -32,7 +32,8 @@ import { listed, taskApi, taskOf } from './tasks/task-service.ts'
 import { RunEnds } from './run-ends.ts'
 import { TaskEventHistory } from './tasks/task-event-history.ts'
 import { templateApi } from './templates/template-service.ts'
-import { templateRunner, toolApi } from './tools/tool-service.ts'
+import type { RunsElsewhere } from './tools/direct-runs.ts'
+import { toolApi } from './tools/tool-service.ts'
 import { TenantRules } from './tenant-rules.ts'
 
 export interface RulesOptions {
@@ -42,6 +43,8 @@ export interface RulesOptions {
   readonly plugs: (tenant: string) => readonly Plug[]
   /** the same plugs for runs that store nothing, which can wait where tasks must not. Default: those of `plugs` */
   readonly directPlugs?: (tenant: string) => readonly Plug[]
+  /** where long runs that store nothing are done; default: here */
+  readonly elsewhere?: (tenant: string) => RunsElsewhere
   /** what runs that store nothing may ask; the runner has its own */
   readonly ports?: (tenant: string) => Ports
   /** epoch ms */
@@ -130,7 +133,7 @@ class Rules implements RulesService {
   #own(caller: Caller): RulesApi {
     const { runner, now, newId, resources = nobody, partition } = this.#options
     const collections = this.#collectionsByTenant.of(caller.tenant)
-    const { maker, changes, show, forms, context } = this.#tenantRules(caller.tenant)
+    const { maker, changes, show, forms, context, direct } = this.#tenantRules(caller.tenant)
     const parts = {
       maker,
       changes,
@@ -146,9 +149,9 @@ class Rules implements RulesService {
       jobs: (tenant: string) => this.#jobs.queue(tenant),
       runner,
       context,
+      direct,
       lanes: this.#templateLanes,
       templateLock: this.#templateLock,
-      run: templateRunner(context),
       templateWritten: this.#options.templateWritten,
       reloadTasks: (of: TenantCollections, template: string) => this.#reloadTasks(of, caller, template),
     }
@@ -276,10 +279,11 @@ class Rules implements RulesService {
   #tenantRules(tenant: string): TenantRules {
     const known = this.#tenantRulesByName.get(tenant)
     if (known) return known
-    const { plugs, directPlugs = plugs, ports, runner, now } = this.#options
+    const { plugs, directPlugs = plugs, elsewhere, ports, runner, now } = this.#options
     const tenantRules = new TenantRules({
       plugs: () => plugs(tenant),
       directPlugs: () => directPlugs(tenant),
+      elsewhere: elsewhere?.(tenant),
       ports: ports?.(tenant) ?? {},
       runner,
       now,

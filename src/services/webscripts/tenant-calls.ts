@@ -68,8 +68,3 @@ export class TenantCalls {
 function refused(why: string, seconds: number): AppError {
   return new AppError('RATE_LIMITED', `${why}; go on in ${seconds} s`, { cause: seconds })
 }
-
-/** Seconds after which a refusal may be another answer. */
-export function secondsToWait({ cause }: AppError): number {
-  return typeof cause === 'number' ? cause : 1
-}

@@ -1,5 +1,5 @@
 /** Hosts that do not fit the cluster that they come to: each is told all that is wrong with it. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { AppError } from '../../../src/kernel/errors.ts'
 import { basic } from '../sample-host.ts'
 import { memoryHosts, type MemoryHosts } from './memory-hosts.ts'
@@ -23,6 +23,21 @@ it('a host that keeps objects elsewhere, has another time and an address where n
   )
   expect(message).toContain('give all hosts the same --objects')
   expect(message).toContain('nobody answers at http://127.0.0.1:1')
+})
+
+it('a host is not ready while it is no member, whoever asks, and is when it is', async () => {
+  const seen: unknown[] = []
+  const real = globalThis.fetch
+  // the host asks its own address before it joins
+  const spy = vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+    const answer = await real(input, init)
+    if (String(input).endsWith('/health')) seen.push([answer.status, await answer.clone().json()])
+    return answer
+  })
+  const host = await cluster.start()
+  spy.mockRestore()
+  expect(seen).toEqual([[503, { status: 'starting' }]])
+  expect((await fetch(`${host.url}/health`)).status).toBe(200)
 })
 
 it('a host whose clock is set while it runs goes on, and says it at /health', async () => {

@@ -170,6 +170,20 @@ describe('a build', () => {
     await expect(wants('six==1.16.0')).rejects.toThrow('is not there on this host')
   })
 
+  it('does not list packages that the operator has for other programs', async () => {
+    const bin = join(folder, 'listing')
+    mkdirSync(bin)
+    // in place of pip: what it says of all that is installed beside
+    const report = JSON.stringify({ install: [{ metadata: { name: 'six', version: '1.16.0' } }] })
+    const script = `#!/bin/sh\nmkdir python_modules\ncase "$*" in *--no-warn-conflicts*) ;; *) echo "secret-tool 1.0 requires six";; esac\necho '${report}' > .pip-report.json\n`
+    writeFileSync(join(bin, 'python3'), script, { mode: 0o755 })
+    const builder = new Builder({ folder: join(folder, 'listed'), environment: { PATH: `${bin}:/usr/bin:/bin` } })
+    const assets = assetsOf({ 'main.py': '', 'requirements.txt': 'six==1.16.0' })
+    const { log } = await built(builder, 'acme', PYTHON, assets)
+    expect(log.join('\n')).toContain('pip install')
+    expect(log.join('\n')).not.toContain('secret-tool')
+  })
+
   // Holds FUNCBUILD-2
   it.each<[string, Runtime, object, RegExp]>([
     ['without its main file', NODE, { 'main.js': '' }, /has a file index\.js/],

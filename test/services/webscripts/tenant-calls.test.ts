@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { secondsToWait, TenantCalls, type CallLimits } from '../../../src/services/webscripts/tenant-calls.ts'
-import type { AppError } from '../../../src/kernel/errors.ts'
+import { TenantCalls, type CallLimits } from '../../../src/services/webscripts/tenant-calls.ts'
+import { secondsToWait } from '../../../src/kernel/errors.ts'
 
 const LIMITS: CallLimits = {
   takeCall: () => 0,
@@ -17,7 +17,7 @@ function waitOf(calls: TenantCalls, tenant = 'acme'): number {
     return 0
   } catch (error) {
     expect(error).toMatchObject({ code: 'RATE_LIMITED' })
-    return secondsToWait(error as AppError)
+    return secondsToWait(error)
   }
 }
 

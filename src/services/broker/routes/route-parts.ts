@@ -1,6 +1,5 @@
 /** What all routes of the broker share: what a request says, and how a route is described. */
 import { Type } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
 import { QueryReader } from '../../../web/query-reader.ts'
 import { asking, describing, type RequestContext as AskedOf, type Handler } from '../../../web/route-parts.ts'
 import type { BrokerApi, BrokerService } from '../contract.ts'
@@ -9,16 +8,8 @@ export type RequestContext = AskedOf<BrokerApi, QueryReader>
 
 const ask = asking<BrokerApi, QueryReader>((query) => new QueryReader(query))
 
-/** Who posts too much is told when to come again. */
 export function handle(service: BrokerService, handler: Handler<BrokerApi, QueryReader>) {
-  return ask(service, async (context) => {
-    try {
-      return await handler(context)
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'RATE_LIMITED') context.reply.header('retry-after', 1)
-      throw error
-    }
-  })
+  return ask(service, handler)
 }
 
 /** `details` are lines such as `/resource <- must be a text`. */

@@ -97,7 +97,7 @@ async function writeFile(
 async function historyOf(
   { broker }: ExportJobsOptions,
   { tenant, store, signal }: JobContext,
-  { resource, metrics, from = -LAST_TIME, until = LAST_TIME }: Extract<ExportRequest, { kind: 'history' }>,
+  { resource, metrics, from = -LAST_TIME, until = LAST_TIME, csv }: Extract<ExportRequest, { kind: 'history' }>,
 ): Promise<AsyncIterable<Uint8Array>> {
   // what was posted before is exported
   await broker()?.readable(tenant)
@@ -106,7 +106,7 @@ async function historyOf(
   if (known.length > MAX_METRICS) {
     throw new AppError('TOO_LARGE', `${resource} has ${known.length} metrics; name at most ${MAX_METRICS} of them`)
   }
-  return historyCsv(store.series, { resource, metrics: known, from, until }, signal)
+  return historyCsv(store.series, { resource, metrics: known, from, until, isSafe: csv === 'safe' }, signal)
 }
 
 async function answerOf(
@@ -119,7 +119,9 @@ async function answerOf(
   const service = queries()
   if (service === undefined) throw new AppError('CLOSED', 'this host serves no queries')
   const source = request.kind === 'query' ? { query: request.query } : { stored: request.name }
-  const opened = await service.as({ tenant, user }).open(source, { format: 'csv', signal, action: 'POST /export' })
+  const { csv } = request
+  const options = { format: 'csv', signal, action: 'POST /export', ...(csv && { csv }) } as const
+  const opened = await service.as({ tenant, user }).open(source, options)
   return opened.parts
 }
 

@@ -3,6 +3,7 @@
  * metric. Where the cells alone would be read as something else, the name of the column has its type.
  */
 import { AppError } from '../../../kernel/errors.ts'
+import { withoutFormula } from '../../../kernel/csv-text.ts'
 import { ColumnLook, lookAt } from '../../../recording/column-types.ts'
 import { typedName, type ValueType } from '../../../recording/value-types.ts'
 import { SampleReader } from '../../../series/sample-reader.ts'
@@ -15,6 +16,8 @@ export interface History {
   /** epoch ms, both included */
   readonly from: number
   readonly until: number
+  /** texts that begin as formulas are no formulas, and are not read back as they were */
+  readonly isSafe?: boolean
 }
 
 /** samples of all metrics that are held at once */
@@ -28,7 +31,7 @@ const PIECE = 65_536
  * came in between.
  */
 export async function* historyCsv(series: Series, history: History, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  const { resource, metrics, from, until } = history
+  const { resource, metrics, from, until, isSafe = false } = history
   const page = Math.max(100, Math.min(MAX_OF_ONE, Math.floor(HELD / Math.max(1, metrics.length))))
   const slicesOf = (metric: string): AsyncIterable<readonly Sample[]> => {
     const reader = new SampleReader(series, { most: Number.POSITIVE_INFINITY, page, signal })
@@ -36,13 +39,17 @@ export async function* historyCsv(series: Series, history: History, signal: Abor
   }
   const columns: Column[] = []
   for (const metric of metrics) columns.push(new Column(slicesOf(metric), await formOf(metric, slicesOf(metric))))
-  yield* csvOf(resource, columns)
+  yield* csvOf(resource, columns, isSafe ? (text) => cellOf(withoutFormula(text)) : cellOf)
 }
 
-async function* csvOf(resource: string, columns: readonly Column[]): AsyncGenerator<Uint8Array> {
+async function* csvOf(
+  resource: string,
+  columns: readonly Column[],
+  cellOfText: (text: string) => string,
+): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
-  const id = cellOf(resource)
-  let text = `${['resource', 'timestamp', ...columns.map(({ name }) => name)].map(cellOf).join(',')}\n`
+  const id = cellOfText(resource)
+  let text = `${['resource', 'timestamp', ...columns.map(({ name }) => name)].map(cellOfText).join(',')}\n`
   for (const column of columns) await column.next()
   for (;;) {
     let time = Number.POSITIVE_INFINITY
@@ -53,7 +60,7 @@ async function* csvOf(resource: string, columns: readonly Column[]): AsyncGenera
       const { current } = column
       text += ','
       if (current?.time !== time) continue
-      text += cellOf(column.textOf(current.value))
+      text += (typeof current.value === 'string' ? cellOfText : cellOf)(column.textOf(current.value))
       if (column.advance()) await column.next()
     }
     text += '\n'

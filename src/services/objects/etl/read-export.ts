@@ -7,8 +7,14 @@ import { Issues, shown } from '../../../kernel/issues.ts'
 import { at } from '../../../kernel/pointer.ts'
 import { isHidden } from '../contract.ts'
 
-/** As it is stored with the export. Times are epoch ms. */
-export type ExportRequest =
+/** As it is stored with the export. */
+export type ExportRequest = ExportSource & {
+  /** texts that begin as formulas stand behind an apostrophe; default: texts as they are, so that they can be imported */
+  readonly csv?: 'safe'
+}
+
+/** Times are epoch ms. */
+type ExportSource =
   | { readonly kind: 'query'; readonly query: Json }
   | { readonly kind: 'stored'; readonly name: string }
   | {
@@ -25,7 +31,7 @@ export interface ReadExport {
   readonly object: string | undefined
 }
 
-const KNOWN = ['query', 'stored', 'resource', 'metrics', 'from', 'until', 'object']
+const KNOWN = ['query', 'stored', 'resource', 'metrics', 'from', 'until', 'object', 'csv']
 const WHOLE = 'send query (a time series query), stored (the name of one) or resource (its history)'
 /** columns of a file */
 export const MAX_METRICS = 500
@@ -42,25 +48,27 @@ export function readExport(body: unknown, check: (query: unknown) => readonly Is
   for (const key of Object.keys(given)) {
     if (!KNOWN.includes(key)) issues.wrong(at('', key.slice(0, 100)), 'is no field', `write one of ${KNOWN.join(', ')}`)
   }
-  const { query, stored, resource, object } = given
+  const { query, stored, resource, object, csv } = given
   const sources = [query, stored, resource].filter((one) => one !== undefined)
   if (sources.length !== 1) issues.wrong('', `names ${sources.length} things to export`, WHOLE)
   const request = query !== undefined ? readQuery() : stored !== undefined ? readStored() : readHistory()
+  if (csv !== undefined && csv !== 'safe')
+    issues.wrong('/csv', `${shown(csv)} is unknown`, 'write "safe", or leave it out')
   checkObject()
   issues.throwIfAny('the export')
-  return { request, object: object as string | undefined }
+  return { request: { ...request, ...(csv === 'safe' && { csv }) }, object: object as string | undefined }
 
-  function readQuery(): ExportRequest {
+  function readQuery(): ExportSource {
     for (const { path, message, suggestion } of check(query)) issues.wrong(`/query${path}`, message, suggestion)
     return { kind: 'query', query: query as Json }
   }
 
-  function readStored(): ExportRequest {
+  function readStored(): ExportSource {
     if (typeof stored !== 'string' || stored === '') issues.wrong('/stored', 'must be the name of a stored query')
     return { kind: 'stored', name: String(stored) }
   }
 
-  function readHistory(): ExportRequest {
+  function readHistory(): ExportSource {
     const name = readName(resource, '/resource', 'the id of a resource')
     const { metrics } = given
     if (metrics !== undefined && (!Array.isArray(metrics) || metrics.length === 0 || metrics.length > MAX_METRICS)) {

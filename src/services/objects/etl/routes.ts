@@ -82,6 +82,7 @@ const ExportRequestSchema = Type.Object(
     from: Type.Optional(Type.Union([Type.String(), Type.Integer()], { description: 'ISO 8601 or epoch ms' })),
     until: Type.Optional(Type.Union([Type.String(), Type.Integer()], { description: 'included' })),
     object: text('path of the file in etl-export; made of what is exported, and the time, without'),
+    csv: Type.Optional(Type.Enum(['safe'], { description: 'texts that begin as formulas stand behind an apostrophe' })),
   },
   { title: 'SeriesExportRequest' },
 )

@@ -11,8 +11,8 @@ import type {
   QueryMessage,
   QueryResult,
   Readiness,
+  OpenOptions,
   ResourceSelector,
-  ResultFormat,
 } from '../contract.ts'
 import { expand } from '../query/expand.ts'
 import { ownerOf, type ColumnPlan, type QueryPlan } from '../query/plan.ts'
@@ -107,7 +107,10 @@ function paddedTo(table: RowTable, columns: number): RowTable {
   return table.cells.length === columns ? table : { ...table, cells: Array.from({ length: columns }, () => []) }
 }
 
-export async function openRun(run: Run, format: ResultFormat | undefined, isExplained: boolean): Promise<OpenedResult> {
+export async function openRun(
+  run: Run,
+  { format, csv, explain: isExplained = false }: OpenOptions,
+): Promise<OpenedResult> {
   const { plan, columns, pauses, batches, messages } = run
   const headers = headersOf(columns)
   // what there is to say is known with the first rows
@@ -117,7 +120,10 @@ export async function openRun(run: Run, format: ResultFormat | undefined, isExpl
   })
   switch (format ?? (plan.render.csv ? 'csv' : 'json')) {
     case 'csv':
-      return { type: 'text/csv; charset=utf-8', ...(await streamed(csvParts(headers, batches, pauses))) }
+      return {
+        type: 'text/csv; charset=utf-8',
+        ...(await streamed(csvParts(headers, batches, pauses, csv === 'safe'))),
+      }
     case 'ndjson':
       return { type: 'application/x-ndjson', ...(await streamed(lineParts(headers, batches, pauses))) }
     case 'arrow':

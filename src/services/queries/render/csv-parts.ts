@@ -1,4 +1,5 @@
 /** Rows as CSV, some at a time, as bytes: texts that are put together and encoded after cost three times as much. */
+import { withoutFormula } from '../../../kernel/csv-text.ts'
 import type { Pauses } from '../execution/pauses.ts'
 import type { CellColumn, RowBatch } from '../execution/row-batch.ts'
 import type { Cell } from '../interpolation/fill.ts'
@@ -11,9 +12,11 @@ export async function* csvParts(
   headers: readonly string[],
   batches: AsyncIterable<RowBatch>,
   pauses: Pauses,
+  isSafe = false,
 ): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(`${['timestamp', ...headers].map(csvText).join(',')}\r\n`)
-  const rows = new Rows()
+  const textOf = isSafe ? (text: string): string => csvText(withoutFormula(text)) : csvText
+  yield Buffer.from(`${['timestamp', ...headers].map(textOf).join(',')}\r\n`)
+  const rows = new Rows(textOf)
   for await (const { times, cells, from, until } of rowSlices(batches, pauses)) {
     const [only] = cells
     if (cells.length === 1 && only instanceof Float64Array) rows.addNumbers(times, only, from, until)
@@ -22,7 +25,6 @@ export async function* csvParts(
   }
 }
 
-/** What begins as a formula stays text in a spreadsheet only in quotes, which is as much as CSV can say. */
 function csvText(text: string): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
@@ -33,8 +35,13 @@ const ROOM = 65_536
 /** Rows while they are written. */
 class Rows {
   readonly #time = new TimeText()
+  readonly #textOf: (text: string) => string
   #bytes = Buffer.allocUnsafe(ROOM)
   #at = 0
+
+  constructor(textOf: (text: string) => string) {
+    this.#textOf = textOf
+  }
 
   /** Of one column of numbers: nearly all that is very long. */
   addNumbers(times: Float64Array, numbers: Float64Array, from: number, until: number): void {
@@ -79,7 +86,7 @@ class Rows {
       this.#at = writeNumber(cell, into, this.#at + 1)
       return
     }
-    const text = cell === null ? '' : typeof cell === 'string' ? csvText(cell) : String(cell)
+    const text = cell === null ? '' : typeof cell === 'string' ? this.#textOf(cell) : String(cell)
     // at most three bytes for each unit of UTF-16
     const into = this.#room(text.length * 3 + 1)
     into[this.#at] = COMMA

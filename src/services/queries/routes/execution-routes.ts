@@ -35,6 +35,9 @@ const PARAMETERS: Record<string, TSchema> = {
       Type.Optional(Type.String({ description: `takes the place of ${name} in the query` })),
     ]),
   ),
+  csv: Type.Optional(
+    Type.Enum(['safe'], { description: 'of CSV: texts that begin as formulas stand behind an apostrophe' }),
+  ),
   explain: Type.Optional(Type.Boolean({ description: 'true: tells what was read, and where the time went' })),
 }
 const shared = {
@@ -70,6 +73,7 @@ export function executionRoutes(app: FastifyInstance, service: QueriesService): 
 
 async function execute({ api, query, request, reply }: RequestContext, source: QuerySource): Promise<FastifyReply> {
   const explain = query.flag('explain') === true
+  const csv = query.oneOf('csv', ['safe'])
   const overrides = overridesOf(request.query)
   query.done()
   const { accept } = request.headers
@@ -80,6 +84,7 @@ async function execute({ api, query, request, reply }: RequestContext, source: Q
     signal: untilClosed(reply),
     action: `${request.method} ${request.url.split('?', 1)[0] ?? ''}`,
     ...(format && { format }),
+    ...(csv && { csv }),
   })
   void reply.header('vary', 'accept').type(opened.type)
   const messages = headerOfList(opened.messages)
@@ -88,7 +93,7 @@ async function execute({ api, query, request, reply }: RequestContext, source: Q
 }
 
 function overridesOf(query: unknown): Overrides {
-  const { explain: _explain, ...others } = query as Overrides
+  const { explain: _explain, csv: _csv, ...others } = query as Overrides
   return others
 }
 

@@ -1,5 +1,6 @@
 /** Resources as CSV. */
 import type { ResourceEntity } from '../contract.ts'
+import { withoutFormula } from '../../../kernel/csv-text.ts'
 import { valueAt } from './project.ts'
 
 /** One line of names, then a line for each resource; lists and objects as JSON (RFC 4180). */
@@ -8,12 +9,9 @@ export function csvOf(fields: readonly string[], entities: readonly ResourceEnti
   return [fields.map(cellOf).join(','), ...lines].map((line) => `${line}\r\n`).join('')
 }
 
-/** What spreadsheets would take for a formula is kept from being one. */
-const FORMULA = /^[=+\-@\t\r]/
-
 function cellOf(value: unknown): string {
   if (value === undefined || value === null) return ''
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text
+  const safe = typeof value === 'string' ? withoutFormula(text) : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

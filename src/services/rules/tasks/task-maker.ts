@@ -10,6 +10,7 @@ import type { TenantCollections } from '../collections.ts'
 import { plugsOf, withExactVersions } from './plug-versions.ts'
 import { readSpecification, settingsOf } from './read-specification.ts'
 import type { RunnableTask, TaskRef } from '../runner.ts'
+import type { CountedByDocument } from '../tools/direct-runs.ts'
 import { inRequest, type SentRequest } from './request-issues.ts'
 import type { Source, SourceRepository, VersionedSource } from './source-repository.ts'
 import type { TaskRecord } from './task-record.ts'
@@ -45,34 +46,34 @@ export class TaskMaker {
   readonly plugs: PlugRegistry
   readonly #sources: SourceRepository
   readonly #preparer: Preparer
+  readonly #counted: CountedByDocument
 
-  constructor(plugs: PlugRegistry, sources: SourceRepository) {
+  constructor(plugs: PlugRegistry, sources: SourceRepository, counted: CountedByDocument) {
     this.plugs = plugs
+    this.#counted = counted
     this.#sources = sources
     this.#preparer = new Preparer(plugs)
   }
 
   /** Throws `VALIDATION` with every problem. */
   async make(collections: TenantCollections, specification: unknown, options: CheckOptions = {}): Promise<Draft> {
-    const read = readSpecification(specification, this.plugs, options)
+    const read = this.#counted(specification, () => readSpecification(specification, this.plugs, options))
     const conf = specification as TaskRecord['conf']
     if (read.form !== 'template') {
       const { task = {}, ...graph } = read.rule
       const { start, ...settings } = task
       const rule = withExactVersions(graph, this.plugs)
-      return this.#draft(
-        { source: undefined, rule, settings },
-        { form: read.form, conf },
-        start,
-        read.warnings,
-        options,
+      return this.#counted(specification, () =>
+        this.#draft({ source: undefined, rule, settings }, { form: read.form, conf }, start, read.warnings, options),
       )
     }
     const { template, templateVersion } = read.request
     const { start, ...settings } = settingsOf(read.request)
     const { source, version } = await this.#sources.ofTemplate(collections, template, templateVersion)
     const posted = { form: 'template', conf, template, templateVersion: version } as const
-    return this.#draft({ source, rule: undefined, settings }, posted, start, read.warnings, options)
+    return this.#counted([source.document, specification], () =>
+      this.#draft({ source, rule: undefined, settings }, posted, start, read.warnings, options),
+    )
   }
 
   /** The same task of another version of its template; what was posted stays. */

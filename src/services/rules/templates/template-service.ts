@@ -2,7 +2,6 @@
 import { isAddressable, NOT_ADDRESSABLE } from '../../../web/addressable.ts'
 import type { Template } from '../../../core/rule/rule.ts'
 import { isBnDocument } from '../../../core/rule/bn/read-bn.ts'
-import { validateTemplate } from '../../../core/rule/validate.ts'
 import { AppError, validationError } from '../../../kernel/errors.ts'
 import { requireVersion } from '../../../kernel/expected-version.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
@@ -29,7 +28,7 @@ import type { GraphFormat } from '../shared-schema.ts'
 import { nameCondition, tagConditions, wordConditions } from '../tasks/task-conditions.ts'
 import { templateLockKey } from '../tasks/task-service.ts'
 import type { TaskMaker } from '../tasks/task-maker.ts'
-import type { templateRunner } from '../tools/tool-service.ts'
+import type { DirectRuns } from '../tools/direct-runs.ts'
 import type { TemplateRecord } from './template-record.ts'
 import { forgettingOld, inVersion, keepingOld, listVersions, nextVersion, versionOf } from './template-versions.ts'
 import {
@@ -48,7 +47,7 @@ export interface TemplateDependencies {
   readonly lanes: KeyedMutex
   /** by template: who makes tasks of it passes */
   readonly templateLock: KeyedSharedLock
-  readonly run: ReturnType<typeof templateRunner>
+  readonly direct: DirectRuns
   /** reloads every task of a template */
   readonly reloadTasks: (collections: TenantCollections, template: string) => Promise<void>
   /** told after every change of a template */
@@ -72,7 +71,7 @@ export function templateApi(
   collections: TenantCollections,
   caller: Caller,
 ): TemplateApi {
-  const { maker, forms, now, lanes, templateLock } = dependencies
+  const { maker, direct, forms, now, lanes, templateLock } = dependencies
   /** `revision`: absent for an older version. */
   const show = (record: TemplateRecord, revision: number | undefined, format?: GraphFormat): TemplateEntity => ({
     ...metadata(record, revision),
@@ -83,8 +82,8 @@ export function templateApi(
     dependencies.templateWritten?.(collections.tenant, name)
     return result
   }
-  const read = (specification: unknown, options: PostOptions = {}): ReadTemplate => {
-    const { template, issues } = validateTemplate(specification, maker.plugs, options)
+  const read = async (specification: unknown, options: PostOptions = {}): Promise<ReadTemplate> => {
+    const { template, issues } = await direct.check(specification, options)
     if (template === undefined) throw validationError('the template', issues)
     checkName(template.name)
     const { protected: isProtected, ...document } = template as Template & { protected?: unknown }
@@ -107,7 +106,7 @@ export function templateApi(
 
   return {
     create: async (specification, options) => {
-      const { document, plugs, isProtected, told } = read(specification, options)
+      const { document, plugs, isProtected, told } = await read(specification, options)
       const { name } = document
       const record: TemplateRecord = {
         document,
@@ -124,7 +123,7 @@ export function templateApi(
       change(name, async () => {
         const stored = await templateOf(collections, name)
         requireVersion(`Template ${name}`, stored.version, options?.ifRevision)
-        const { document, plugs, isProtected, told } = read(specification, options)
+        const { document, plugs, isProtected, told } = await read(specification, options)
         if (document.name !== name) throw nameMismatch()
         const next: TemplateRecord = {
           ...changed(stored.value, document, caller, now()),
@@ -184,7 +183,7 @@ export function templateApi(
             const stored = await templateOf(collections, name)
             const updated = withUpdatedPlugs(stored.value.document, updates)
             if (updated === stored.value.document) return
-            const { document, plugs } = read(updated)
+            const { document, plugs } = await read(updated)
             await put(stored, { ...changed(stored.value, document, caller, now()), plugs })
           }),
       )
@@ -238,12 +237,12 @@ async function* runLater(
 ): ReturnType<TemplateApi['run']> {
   const { version, ...others } = options ?? {}
   if (name === undefined) {
-    yield* dependencies.run(undefined, run, others)
+    yield* dependencies.direct.run(undefined, run, others)
     return
   }
   const record = await inVersion(collections, (await templateOf(collections, name)).value, version)
   const owner = `template ${JSON.stringify(name)} (version ${versionOf(record).number})`
-  yield* dependencies.run({ document: record.document, owner }, run, others)
+  yield* dependencies.direct.run({ document: record.document, owner }, run, others)
 }
 
 /** Its name is its id in storage. */

@@ -1,20 +1,21 @@
 /** Scripts of requests in threads: as in the process, but that the loop is left to others. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { type BuiltinOptions, createBuiltins } from '../../plugins/index.ts'
-import { createRegistry } from '../../src/core/plug/registry.ts'
-import { Sandbox } from '../../src/core/script/sandbox.ts'
-import { compileScript } from '../../src/core/script/script-source.ts'
-import { ScriptThreads } from '../../src/host/script-threads.ts'
-import { AppError } from '../../src/kernel/errors.ts'
-import { machineTimers } from '../../src/machine/timers.ts'
-import { simulateRequest } from '../../src/services/rules/tools/simulation.ts'
-import { root } from '../support/repository.ts'
-import { mustRun } from '../support/run-command.ts'
-import { ENDLESS_SCRIPTS, FAILING_SCRIPTS } from '../support/script-attacks.ts'
+import { type BuiltinOptions, createBuiltins } from '../../../plugins/index.ts'
+import { createRegistry } from '../../../src/core/plug/registry.ts'
+import { Sandbox } from '../../../src/core/script/sandbox.ts'
+import { compileScript } from '../../../src/core/script/script-source.ts'
+import { scriptInterpreter } from '../../../src/host/work/script-interpreter.ts'
+import { WorkThreads } from '../../../src/host/work/work-threads.ts'
+import { AppError } from '../../../src/kernel/errors.ts'
+import { machineTimers } from '../../../src/machine/timers.ts'
+import { simulateRequest } from '../../../src/services/rules/tools/simulation.ts'
+import { root } from '../../support/repository.ts'
+import { mustRun } from '../../support/run-command.ts'
+import { ENDLESS_SCRIPTS, FAILING_SCRIPTS } from '../../support/script-attacks.ts'
 
 // none ends by time, which depends on how much else there is to do
-const threads = new ScriptThreads({ later: () => () => undefined, onlyCounted: true })
-const inThread = new Sandbox(undefined, threads)
+const threads = new WorkThreads({ later: () => () => undefined, onlyCounted: true })
+const inThread = new Sandbox(undefined, scriptInterpreter(threads))
 const inProcess = new Sandbox()
 afterAll(() => threads.close())
 
@@ -44,8 +45,8 @@ async function seen(source: string, sandbox: Sandbox): Promise<unknown> {
 }
 
 /** Fires at once what it is told to fire, and the rest never. */
-function timersThatFire(which: (ms: number) => boolean): ScriptThreads {
-  return new ScriptThreads({
+function timersThatFire(which: (ms: number) => boolean): WorkThreads {
+  return new WorkThreads({
     later: (ms, work) => {
       let isOff = false
       if (which(ms)) queueMicrotask(() => void (isOff || work()))
@@ -83,7 +84,7 @@ function simulated(options: BuiltinOptions): Promise<unknown> {
 
 describe('a script in a thread', () => {
   it('makes a simulation no other one', async () => {
-    const threaded = await simulated({ interpreter: threads })
+    const threaded = await simulated({ interpreter: scriptInterpreter(threads) })
     expect(threaded).toMatchObject({ messages: 4, left: 0 })
     expect(threaded).toEqual(await simulated({}))
   })
@@ -108,18 +109,20 @@ describe('a script in a thread', () => {
     expect(order).toEqual(['turn', 'turn', 'turn', 'turn', 'turn', 'run'])
   })
 
-  it('has one of two threads, or waits for one', async () => {
+  it('has one of four threads, or waits for one', async () => {
     await using mine = disposable(timersThatFire(() => false))
-    const runs = Array.from({ length: 5 }, (_, i) => seen(`return { i: ${i} }`, new Sandbox(undefined, mine.threads)))
-    expect(mine.threads.running).toBe(2)
+    const runs = Array.from({ length: 5 }, (_, i) =>
+      seen(`return { i: ${i} }`, new Sandbox(undefined, scriptInterpreter(mine.threads))),
+    )
+    expect(mine.threads.running).toBe(4)
     expect(await Promise.all(runs)).toEqual([0, 1, 2, 3, 4].map((i) => ({ value: { i }, lines: [] })))
-    expect(mine.threads.running).toBe(2)
+    expect(mine.threads.running).toBe(4)
   })
 
   it('is ended with its thread when it takes too long, and another thread takes what comes', async () => {
     let fires = true
     await using mine = disposable(timersThatFire((ms) => ms === 10_000 && fires))
-    const sandbox = new Sandbox(undefined, mine.threads)
+    const sandbox = new Sandbox(undefined, scriptInterpreter(mine.threads))
     const text = 'the script was stopped: it takes too many steps'
     expect(await seen('for (;;);', sandbox)).toEqual({ code: 'TOO_LARGE', message: text, lines: [] })
     expect(mine.threads.running).toBe(0)
@@ -129,21 +132,24 @@ describe('a script in a thread', () => {
 
   it('leaves no thread behind that has nothing to do', async () => {
     await using mine = disposable(timersThatFire((ms) => ms === 30_000))
-    expect(await seen('return { a: 1 }', new Sandbox(undefined, mine.threads))).toMatchObject({ value: { a: 1 } })
+    expect(await seen('return { a: 1 }', new Sandbox(undefined, scriptInterpreter(mine.threads)))).toMatchObject({
+      value: { a: 1 },
+    })
     expect(mine.threads.running).toBe(0)
   })
 
   it('keeps no process alive when it is over', () => {
     const program = `
-import { ScriptThreads } from './src/host/script-threads.ts'
-const threads = new ScriptThreads({ later: () => () => undefined })
-console.log(await threads.answer('not code', '{}').catch(({ code }) => code), threads.running)`
+import { WorkThreads } from './src/host/work/work-threads.ts'
+const threads = new WorkThreads({ later: () => () => undefined })
+const work = { name: 'script', input: { code: 'not code', input: '{}' }, limitMs: 1000 }
+console.log(await threads.do(work).catch(({ code }) => code), threads.running)`
     expect(mustRun(process.execPath, ['--input-type=module-typescript', '-e', program], root)).toBe('TOO_LARGE 1\n')
   })
 
   it('is refused when its host stops, before and after', async () => {
     const mine = timersThatFire(() => false)
-    const sandbox = new Sandbox(undefined, mine)
+    const sandbox = new Sandbox(undefined, scriptInterpreter(mine))
     const runs = [1, 2, 3].map(() => seen('for (;;);', sandbox))
     await mine.close()
     for (const run of [...runs, seen('return 1', sandbox)]) expect(await run).toMatchObject({ code: 'CLOSED' })
@@ -151,6 +157,6 @@ console.log(await threads.answer('not code', '{}').catch(({ code }) => code), th
   })
 })
 
-function disposable(threads: ScriptThreads) {
+function disposable(threads: WorkThreads) {
   return { threads, [Symbol.asyncDispose]: () => threads.close() }
 }

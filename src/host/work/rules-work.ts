@@ -1,0 +1,76 @@
+/** What a thread does for rules: runs, calls and checks, over what is sent to it and what it asks back. */
+import { createBuiltins } from '../../../plugins/index.ts'
+import { createRegistry } from '../../core/plug/registry.ts'
+import type { PlugServices } from '../../core/plug/services.ts'
+import type { Ports } from '../../core/ports.ts'
+import type { Interpreter } from '../../core/script/sandbox.ts'
+import type { FunctionsService } from '../../services/functions/contract.ts'
+import { runsHere, type DirectRuns } from '../../services/rules/tools/direct-runs.ts'
+import { functionPlug } from '../function-plugs.ts'
+import { nodeTransport } from '../transport/node-transport.ts'
+import type { AskBack, RulesContext, RulesWork } from './work-inputs.ts'
+import type { WorkThreadData } from './work-messages.ts'
+
+/** By name; `interpreter`: of the scripts of this thread. */
+export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter): RulesWork {
+  const outbound = { transport: nodeTransport({ allow: allowUrl }) }
+  const runs = (context: RulesContext, ask: AskBack): DirectRuns => {
+    const { tenant, now, functions } = context
+    const builtins = createBuiltins({ interpreter, outbound, services: servicesBehind(context, ask) })
+    const deployed = functions.map((one) => functionPlug(tenant, one, () => functionsBehind(ask)))
+    return runsHere({
+      registry: createRegistry([...builtins, ...deployed]),
+      ports: portsBehind(context, ask),
+      now: () => now,
+    })
+  }
+  return {
+    simulate: ({ rule, input, ...context }, ask) => runs(context, ask).simulate(rule, input),
+    run: async ({ stored, input, options, ...context }, ask, signal) => {
+      for await (const report of runs(context, ask).run(stored, input, { ...options, signal })) {
+        await ask.later('reports', 'put', [report])
+      }
+    },
+    call: ({ family, name, version, input, cause, ...context }, ask) =>
+      runs(context, ask).call(family, name, version, input, cause),
+    check: ({ specification, options, ...context }, ask) => runs(context, ask).check(specification, options),
+    variables: ({ graph }, ask) => runs(NOTHING, ask).variables(graph),
+    schedule: ({ expression, options }, ask) => runs(NOTHING, ask).nextRuns(expression, options),
+  }
+}
+
+const NOTHING: RulesContext = { tenant: '', now: 0, services: {}, ports: [], functions: [] }
+
+/** Ports of plugs whose methods are asked of the other thread; what checks answers at once. */
+function servicesBehind({ services }: RulesContext, ask: AskBack): PlugServices {
+  const ports = Object.entries(services).map(([port, methods]) => {
+    const own = methods.map((method): readonly [string, unknown] => [
+      method,
+      (...given: readonly unknown[]) => {
+        if (method.startsWith('check')) return ask.atOnce(port, method, given)
+        const signal = given.find((one) => one instanceof AbortSignal)
+        return ask.later(
+          port,
+          method,
+          given.filter((one) => one !== signal),
+          signal,
+        )
+      },
+    ])
+    return [port, Object.fromEntries(own)] as const
+  })
+  return Object.fromEntries(ports) as PlugServices
+}
+
+function portsBehind({ ports }: RulesContext, ask: AskBack): Ports {
+  return Object.fromEntries(
+    ports.map((method) => [method, (...given: readonly unknown[]) => ask.later('engine', method, given)]),
+  ) as Ports
+}
+
+function functionsBehind(ask: AskBack): Pick<FunctionsService, 'call'> {
+  return {
+    call: (_tenant, name, version, params, { signal }) =>
+      ask.later('functions', 'call', [name, version, params], signal),
+  }
+}

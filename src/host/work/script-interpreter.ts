@@ -1,0 +1,28 @@
+/** An interpreter of scripts in threads, for runs that are done here. */
+import type { Interpreter } from '../../core/script/sandbox.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { scriptBegins } from '../../services/rules/tools/script-work.ts'
+import type { WorkThreads } from './work-threads.ts'
+
+/** ms; an interpreter stops by itself after a second, unless a single step of it takes longer */
+const LONGEST_MS = 10_000
+
+/** Rejects with `TOO_LARGE` also for what did not end by itself, `CLOSED` when the threads are closed. */
+export function scriptInterpreter(threads: WorkThreads): Interpreter {
+  return {
+    async answer(code, input) {
+      const over = scriptBegins()
+      let ms = 0
+      const took = (of: number): void => void (ms = of)
+      try {
+        const work = { tenant: undefined, name: 'script', input: { code, input }, limitMs: LONGEST_MS, took } as const
+        return (await threads.do(work)) as string
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'TIMED_OUT') throw error
+        throw new AppError('TOO_LARGE', 'the script was stopped: it takes too many steps', { cause: error })
+      } finally {
+        over(ms)
+      }
+    },
+  }
+}

@@ -1,0 +1,109 @@
+/** Runs of rules that store nothing, in threads: what their plugs ask of services is answered here. */
+import type { Ports } from '../../core/ports.ts'
+import type { PlugServices } from '../../core/plug/services.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { machineTimers } from '../../machine/timers.ts'
+import type { DeployedPlug, FunctionsService } from '../../services/functions/contract.ts'
+import type { RunsElsewhere } from '../../services/rules/tools/direct-runs.ts'
+import type { InvocationReport } from '../../services/rules/tools/tools-schema.ts'
+import { Handover } from './handover.ts'
+import type { RulesContext, WorkInputs, WorkName } from './work-inputs.ts'
+import type { Asked } from './work-messages.ts'
+import type { WorkThreads } from './work-threads.ts'
+
+export interface ThreadedRunsDependencies {
+  readonly tenant: string
+  readonly threads: WorkThreads
+  readonly services: PlugServices
+  readonly ports: Ports
+  readonly deployed: () => readonly DeployedPlug[]
+  readonly functions: () => Pick<FunctionsService, 'call'> | undefined
+  readonly onlyHere: RunsElsewhere['onlyHere']
+  /** epoch ms */
+  readonly now: () => number
+}
+
+/** ms; a run ends by itself when it worked for 20 s, and may wait for plugs besides */
+const RUN_MS = 60_000
+const CHECK_MS = 20_000
+/** reports that wait for their reader */
+const MAX_REPORTS = 1_000
+const SECOND_MS = 1_000
+
+type Method = (...args: readonly unknown[]) => unknown
+
+export function threadedRuns(dependencies: ThreadedRunsDependencies): RunsElsewhere {
+  const { tenant, threads, services, ports, deployed, functions, onlyHere, now } = dependencies
+  const context = (): RulesContext => ({
+    tenant,
+    now: now(),
+    services: methodsOf(services),
+    ports: Object.keys(ports).filter((name) => name !== 'secret'),
+    functions: deployed(),
+  })
+  const answers = ({ port, method, args }: Asked, signal: AbortSignal): unknown => {
+    if (port === 'functions') {
+      const [name, version, params] = args as readonly [string, string, unknown]
+      const served = functions()
+      if (served === undefined) throw new AppError('PLUG_FAILED', 'functions are not served by this host')
+      return served.call(tenant, name, version, params, { signal })
+    }
+    const of: unknown = port === 'engine' ? ports : services[port as keyof PlugServices]
+    const asked = of as Readonly<Record<string, Method>>
+    return asked[method]?.(...args, signal)
+  }
+  const work = async <Name extends WorkName, Answer>(
+    name: Name,
+    input: WorkInputs[Name],
+    limitMs: number,
+    more: { readonly answers?: typeof answers; readonly signal?: AbortSignal } = {},
+  ): Promise<Answer> => (await threads.do({ tenant, name, input, limitMs, answers, ...more })) as Answer
+  return {
+    onlyHere,
+    counted: (does) => threads.counted(tenant, does),
+    simulate: (rule, input) => work('simulate', { ...context(), rule, input }, RUN_MS),
+    async *run(stored, input, { signal, maxTps, ...options }) {
+      // a run that is slowed down for its reader is not slowed down in its thread
+      const reports = new Handover<InvocationReport>(maxTps === undefined ? MAX_REPORTS : Number.MAX_SAFE_INTEGER)
+      const left = new AbortController()
+      const isLeft = signal === undefined ? left.signal : AbortSignal.any([signal, left.signal])
+      const taking = (asked: Asked, called: AbortSignal): unknown =>
+        asked.port === 'reports' ? reports.put(asked.args[0] as InvocationReport) : answers(asked, called)
+      const given = { ...context(), stored, input, options }
+      work('run', given, RUN_MS, { answers: taking, signal: isLeft }).then(
+        () => reports.end(),
+        (error: Error) => reports.end(error),
+      )
+      let isFirst = true
+      try {
+        for await (const report of reports) {
+          if (!isFirst && maxTps !== undefined) await pause(SECOND_MS / maxTps, isLeft)
+          if (isLeft.aborted) return
+          isFirst = false
+          yield report
+        }
+      } finally {
+        left.abort()
+      }
+    },
+    call: (family, name, version, input, cause) =>
+      work('call', { ...context(), family, name, version, input, cause }, RUN_MS),
+    check: (specification, options) => work('check', { ...context(), specification, options }, CHECK_MS),
+    variables: (graph) => work('variables', { graph }, CHECK_MS),
+    nextRuns: (expression, options) => work('schedule', { expression, options }, CHECK_MS),
+  }
+}
+
+function methodsOf(services: PlugServices): RulesContext['services'] {
+  return Object.fromEntries(
+    Object.entries(services as Readonly<Record<string, object>>).map(([port, methods]) => [port, Object.keys(methods)]),
+  )
+}
+
+/** Shorter when the reader has gone. */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise<void>((resolve) => {
+    const cancel = machineTimers.later(ms, resolve)
+    signal.addEventListener('abort', () => (cancel(), resolve()), { once: true })
+  })
+}

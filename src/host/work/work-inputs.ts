@@ -1,0 +1,59 @@
+/** The kinds of work of a thread: what each is sent, and what does it. */
+import type { CheckOptions } from '../../core/rule/check/report.ts'
+import type { Rule, Template } from '../../core/rule/rule.ts'
+import type { NextRunsOptions } from '../../core/schedule/next-runs.ts'
+import type { CancelSignal } from '../../kernel/cancel-signal.ts'
+import type { ConversionWork } from '../../services/converter/conversion.ts'
+import type { DeployedPlug } from '../../services/functions/contract.ts'
+import type { RunSource } from '../../services/rules/tools/template-run.ts'
+import type { PlugCause, PlugFamily, TemplateRunOptions } from '../../services/rules/tools/tools-schema.ts'
+
+/** Asks the thread that gave the work. */
+export interface AskBack {
+  later(port: string, method: string, args: readonly unknown[], signal?: CancelSignal): Promise<unknown>
+  /** Sleeps until the reply. */
+  atOnce(port: string, method: string, args: readonly unknown[]): unknown
+}
+
+/** What rules of a tenant may use: the names of what the other thread answers, and its functions. */
+export interface RulesContext {
+  readonly tenant: string
+  /** epoch ms */
+  readonly now: number
+  /** methods of each port that plugs ask */
+  readonly services: Readonly<Record<string, readonly string[]>>
+  /** those that the engine asks */
+  readonly ports: readonly string[]
+  readonly functions: readonly DeployedPlug[]
+}
+
+/** By the name of the work; plain data. */
+export interface WorkInputs {
+  readonly script: { readonly code: string; readonly input: string }
+  readonly convert: ConversionWork
+  readonly prepare: ConversionWork['converter']
+  readonly simulate: RulesContext & { readonly rule: Rule | Template | undefined; readonly input: unknown }
+  readonly run: RulesContext & {
+    readonly stored: RunSource | undefined
+    readonly input: unknown
+    readonly options: TemplateRunOptions
+  }
+  readonly call: RulesContext & {
+    readonly family: PlugFamily
+    readonly name: string
+    readonly version: string | undefined
+    readonly input: unknown
+    readonly cause: PlugCause | undefined
+  }
+  readonly check: RulesContext & { readonly specification: unknown; readonly options: CheckOptions }
+  readonly variables: { readonly graph: unknown }
+  readonly schedule: { readonly expression: string; readonly options: NextRunsOptions }
+}
+
+/** Does what it is sent; returns plain data. */
+export type Does<Input> = (input: Input, ask: AskBack, signal: AbortSignal) => unknown
+
+export type WorkName = keyof WorkInputs
+
+export type Kinds<Names extends WorkName> = { readonly [Name in Names]: Does<WorkInputs[Name]> }
+export type RulesWork = Kinds<'simulate' | 'run' | 'call' | 'check' | 'variables' | 'schedule'>

@@ -1,0 +1,45 @@
+/** What does each kind of work of a thread, loaded when it is first wanted. */
+import type { Interpreter } from '../../core/script/sandbox.ts'
+import { machineTimers } from '../../machine/timers.ts'
+import type { Does, Kinds, RulesWork, WorkName } from './work-inputs.ts'
+import type { WorkThreadData } from './work-messages.ts'
+
+/** Finds what does a work; it keeps interpreters and templates that are ready from one work to the next. */
+export function workKinds(data: WorkThreadData): (name: WorkName) => Promise<Does<unknown>> {
+  const clock = machineTimers.elapsed
+  const interpreter = once(async (): Promise<Interpreter> => {
+    const { LocalInterpreter } = await import('../../core/script/sandbox.ts')
+    return new LocalInterpreter(data.onlyCounted ? undefined : clock)
+  })
+  const scripts = async (): Promise<Kinds<'script'>> => {
+    const own = await interpreter()
+    return { script: ({ code, input }) => own.answer(code, input) }
+  }
+  const conversions = once(async (): Promise<Kinds<'convert' | 'prepare'>> => {
+    const { Conversions } = await import('../../services/converter/conversion.ts')
+    const own = new Conversions(clock)
+    return {
+      // as text, in which whole numbers that no number keeps stay as they are written
+      convert: ({ converter, input }) => JSON.stringify(own.convert(converter, input)),
+      prepare: (converter) => void own.prepare(converter),
+    }
+  })
+  const rules = once(async (): Promise<RulesWork> => {
+    const { rulesWork } = await import('./rules-work.ts')
+    return rulesWork(data, await interpreter())
+  })
+  return async (name) => {
+    const kinds: Partial<Kinds<WorkName>> =
+      name === 'script'
+        ? await scripts()
+        : name === 'convert' || name === 'prepare'
+          ? await conversions()
+          : await rules()
+    return kinds[name] as Does<unknown>
+  }
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  return () => (made ??= make())
+}

@@ -1,0 +1,337 @@
+/**
+ * Threads that do the heavy work of requests, so that the event loop is left to others. Each does one thing at a time;
+ * what comes meanwhile waits. A thread starts when it is first needed, ends when it was idle for a while, and keeps the
+ * process alive only while an answer is due.
+ *
+ * WORK-1 of one tenant at most half of the threads work at a time, and a bounded number of things waits
+ * WORK-2 what a tenant's work takes is counted in CPU time; beyond its rate more is rejected: `RATE_LIMITED`
+ * WORK-3 work ends within its time; a thread that does not end by itself is terminated, and another takes its place
+ */
+import { Worker } from 'node:worker_threads'
+import { CpuAllowance, type CpuRate } from '../../kernel/cpu-allowance.ts'
+import { AppError } from '../../kernel/errors.ts'
+import { LruCache } from '../../kernel/lru-cache.ts'
+import type { StartTimer } from '../../kernel/start-timer.ts'
+import { machineTimers } from '../../machine/timers.ts'
+import { errorOf, failureOf } from './work-messages.ts'
+import type { WorkName } from './work-inputs.ts'
+import type { Asked, FromThread, ToThread, WorkThreadData } from './work-messages.ts'
+
+/** The sources when this runs from sources, else what was built from them. */
+const ENTRY = import.meta.url.endsWith('.ts')
+  ? new URL('./work-thread.ts', import.meta.url)
+  : new URL('./work-thread.js', import.meta.url)
+
+/** Threads at once, of one host and of one tenant. */
+const MAX_THREADS = 4
+const MAX_THREADS_OF_TENANT = 2
+/** things of a tenant that wait */
+const MAX_WAITING = 64
+const IDLE_MS = 30_000
+const MAX_HEAP_MB = 512
+const MAX_TENANTS = 10_000
+/** of a tenant: half of a core, and half a minute at once */
+const CPU: CpuRate = { perSecond: 0.5, most: 30 }
+
+/** Work for a thread. */
+export interface Work {
+  /** whose CPU time it takes; undefined: it is a part of something that counts by itself */
+  readonly tenant: string | undefined
+  readonly name: WorkName
+  readonly input: unknown
+  /** ms from its begin */
+  readonly limitMs: number
+  /** answers what it asks of this thread, at once or later */
+  readonly answers?: (asked: Asked, signal: AbortSignal) => unknown
+  /** aborted when the answer is not wanted any more */
+  readonly signal?: AbortSignal
+  /** called at its end with the ms of a thread that it took */
+  readonly took?: (ms: number) => void
+}
+
+export interface WorkThreadsOptions {
+  /** does the work after so many ms; returns what calls it off, and keeps no process alive. Default: the machine's */
+  readonly later?: StartTimer
+  /** ms; never goes back */
+  readonly elapsed?: () => number
+  readonly cpu?: CpuRate
+  /** The work of scripts is only counted. Default: they also end after a second */
+  readonly onlyCounted?: boolean
+  readonly allowUrl?: readonly string[]
+}
+
+interface Run extends Work {
+  readonly number: number
+  resolve(answer: unknown): void
+  reject(error: Error): void
+}
+
+interface Thread {
+  readonly worker: Worker
+  readonly exited: Promise<void>
+  readonly replies: Int32Array
+  isReady: boolean
+  run: Run | undefined
+  /** elapsed ms when the run was handed to it */
+  began: number
+  /** calls off what waits: for the end of the run, or of the thread's idle time */
+  callOff: () => void
+  /** what its run asked, by id */
+  readonly asked: Map<number, AbortController>
+}
+
+interface Taken {
+  readonly allowance: CpuAllowance
+  /** ms */
+  cpu: number
+}
+
+export class WorkThreads {
+  readonly #later: StartTimer
+  readonly #elapsed: () => number
+  readonly #cpu: CpuRate
+  readonly #data: Pick<WorkThreadData, 'onlyCounted' | 'allowUrl'>
+  readonly #threads = new Set<Thread>()
+  readonly #waiting: Run[] = []
+  readonly #taken = new LruCache<string, Taken>(MAX_TENANTS)
+  #number = 0
+  #closed = false
+
+  constructor({
+    later = machineTimers.later,
+    elapsed = machineTimers.elapsed,
+    cpu = CPU,
+    ...data
+  }: WorkThreadsOptions = {}) {
+    const { onlyCounted = false, allowUrl = [] } = data
+    this.#later = later
+    this.#elapsed = elapsed
+    this.#cpu = cpu
+    this.#data = { onlyCounted, allowUrl }
+  }
+
+  /** how many threads there are */
+  get running(): number {
+    return this.#threads.size
+  }
+
+  get waiting(): number {
+    return this.#waiting.length
+  }
+
+  /**
+   * The answer, which is plain data. Rejects with what the work itself throws, `RATE_LIMITED` when the tenant took too much
+   * CPU time or too much of it waits (`cause`: the seconds to wait), `TIMED_OUT` beyond its time, `TOO_LARGE` when it breaks
+   * its thread, `CLOSED` after `close`.
+   */
+  async do(work: Work): Promise<unknown> {
+    if (this.#closed) throw closed()
+    const { tenant, signal } = work
+    if (tenant !== undefined) {
+      this.#requireTime(tenant)
+      if (this.#waiting.filter((one) => one.tenant === tenant).length >= MAX_WAITING) {
+        throw new AppError('RATE_LIMITED', `${MAX_WAITING} requests of the tenant wait for a thread; go on in 1 s`, {
+          cause: 1,
+        })
+      }
+    }
+    return new Promise((resolve, reject) => {
+      const run: Run = { ...work, number: ++this.#number, resolve, reject }
+      signal?.addEventListener('abort', () => this.#abort(run), { once: true })
+      this.#waiting.push(run)
+      this.#takeNext()
+    })
+  }
+
+  /** Does what cannot be done in a thread: it counts as work of the tenant. Throws `RATE_LIMITED`, or what it throws. */
+  counted<T>(tenant: string, does: () => T): T {
+    this.#requireTime(tenant)
+    const began = this.#elapsed()
+    try {
+      return does()
+    } finally {
+      this.#takenBy(tenant).cpu += this.#elapsed() - began
+    }
+  }
+
+  /** Ends all threads; what they were asked is rejected. */
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const run of this.#waiting.splice(0)) run.reject(closed())
+    await Promise.all([...this.#threads].map((thread) => this.#end(thread, closed())))
+  }
+
+  /** Throws `RATE_LIMITED` when the tenant took too much. */
+  #requireTime(tenant: string): void {
+    const { allowance, cpu } = this.#takenBy(tenant)
+    const wait = allowance.waitAfter(cpu, this.#elapsed())
+    if (wait === 0) return
+    const text = `The tenant took too much CPU time for conversions, runs and checks; go on in ${wait} s`
+    throw new AppError('RATE_LIMITED', text, { cause: wait })
+  }
+
+  #takenBy(tenant: string): Taken {
+    const known = this.#taken.get(tenant)
+    if (known !== undefined) return known
+    const fresh: Taken = { allowance: new CpuAllowance(this.#cpu), cpu: 0 }
+    fresh.allowance.waitAfter(0, this.#elapsed())
+    this.#taken.set(tenant, fresh)
+    return fresh
+  }
+
+  #takeNext(): void {
+    for (let run = this.#next(); run !== undefined; run = this.#next()) {
+      const idle = [...this.#threads].find((thread) => thread.run === undefined)
+      if (idle === undefined && this.#threads.size >= MAX_THREADS) return
+      this.#waiting.splice(this.#waiting.indexOf(run), 1)
+      try {
+        // what began meanwhile may have taken it all
+        if (run.tenant !== undefined) this.#requireTime(run.tenant)
+      } catch (error) {
+        run.reject(error as AppError)
+        continue
+      }
+      const thread = idle ?? this.#start()
+      thread.callOff()
+      thread.run = run
+      thread.worker.ref()
+      if (thread.isReady) this.#hand(thread, run)
+    }
+  }
+
+  /** The first that waits of a tenant that has not its part of the threads. */
+  #next(): Run | undefined {
+    const working = (tenant: string): number =>
+      [...this.#threads].filter(({ run }) => run !== undefined && run.tenant === tenant).length
+    return this.#waiting.find(({ tenant }) => tenant === undefined || working(tenant) < MAX_THREADS_OF_TENANT)
+  }
+
+  #start(): Thread {
+    const replies = new SharedArrayBuffer(4)
+    // flags of this process, such as a test runner's hooks, are none of the thread's business
+    const worker = new Worker(ENTRY, {
+      workerData: { ...this.#data, replies } satisfies WorkThreadData,
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
+    })
+    const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
+    const thread: Thread = {
+      worker,
+      exited,
+      replies: new Int32Array(replies),
+      isReady: false,
+      run: undefined,
+      began: this.#elapsed(),
+      callOff: () => undefined,
+      asked: new Map(),
+    }
+    worker.on('message', (said: FromThread) => this.#take(thread, said))
+    worker.on('error', (error: Error) => void this.#end(thread, lost(error.message)))
+    worker.on('exit', () => void this.#end(thread, lost('it ended')))
+    this.#threads.add(thread)
+    return thread
+  }
+
+  #hand(thread: Thread, { number, name, input, limitMs }: Run): void {
+    thread.began = this.#elapsed()
+    thread.callOff = this.#later(limitMs, () => void this.#end(thread, tooLong(limitMs)))
+    post(thread, { kind: 'begin', run: number, name, input })
+  }
+
+  #take(thread: Thread, said: FromThread): void {
+    const { run } = thread
+    switch (said.kind) {
+      case 'ready':
+        thread.isReady = true
+        if (run !== undefined) this.#hand(thread, run)
+        return
+      case 'ask':
+        return ask(thread, said.run === run?.number ? run : undefined, said.id, said.asked)
+      case 'abandon':
+        return thread.asked.get(said.id)?.abort()
+      case 'answer':
+      case 'failure':
+        if (run === undefined) return
+        this.#settle(thread, run, said.cpuMs)
+        if (said.kind === 'answer') run.resolve(said.value)
+        else run.reject(errorOf(said.failure))
+        this.#takeNext()
+    }
+  }
+
+  /** The thread is free, and what its run took is counted. */
+  #settle(thread: Thread, { tenant, took }: Run, cpuMs: number): void {
+    took?.(this.#elapsed() - thread.began)
+    if (tenant !== undefined) this.#takenBy(tenant).cpu += cpuMs
+    for (const asked of thread.asked.values()) asked.abort()
+    thread.asked.clear()
+    thread.callOff()
+    thread.run = undefined
+    thread.worker.unref()
+    thread.callOff = this.#later(IDLE_MS, () => void this.#end(thread, closed()))
+  }
+
+  #abort(run: Run): void {
+    const at = this.#waiting.indexOf(run)
+    if (at >= 0) {
+      this.#waiting.splice(at, 1)
+      run.reject(new AppError('CLOSED', 'the answer is not wanted any more'))
+    }
+    for (const thread of this.#threads) {
+      if (thread.run === run && thread.isReady) post(thread, { kind: 'abort', run: run.number })
+    }
+  }
+
+  /** Its run fails; another thread takes what waits. */
+  async #end(thread: Thread, error: AppError): Promise<void> {
+    if (!this.#threads.delete(thread)) return
+    const { run } = thread
+    if (run !== undefined) {
+      this.#settle(thread, run, this.#elapsed() - thread.began)
+      run.reject(error)
+    }
+    thread.callOff()
+    this.#takeNext()
+    await thread.worker.terminate()
+    await thread.exited
+  }
+}
+
+/** Replies when the run's answer is there; a question of a run that is over is refused. */
+function ask(thread: Thread, run: Run | undefined, id: number, asked: Asked): void {
+  const abort = new AbortController()
+  const reply = (message: ToThread): void => {
+    thread.asked.delete(id)
+    post(thread, message)
+    Atomics.add(thread.replies, 0, 1)
+    Atomics.notify(thread.replies, 0)
+  }
+  const refuse = (error: unknown): void => reply({ kind: 'refused', id, failure: failureOf(error) })
+  if (run?.answers === undefined) return refuse(new AppError('CLOSED', 'the work that asked is over'))
+  thread.asked.set(id, abort)
+  try {
+    const value = run.answers(asked, abort.signal)
+    if (asked.atOnce) return reply({ kind: 'reply', id, value })
+    Promise.resolve(value)
+      .then((found) => reply({ kind: 'reply', id, value: found }))
+      .catch(refuse)
+  } catch (error) {
+    refuse(error)
+  }
+}
+
+function post({ worker }: Thread, message: ToThread): void {
+  worker.postMessage(message, [])
+}
+
+function closed(): AppError {
+  return new AppError('CLOSED', 'the host shuts down: no work is begun any more')
+}
+
+function tooLong(ms: number): AppError {
+  return new AppError('TIMED_OUT', `the work was ended after ${ms / 1000} s; ask for less at once`)
+}
+
+function lost(why: string): AppError {
+  return new AppError('TOO_LARGE', `the work broke its thread: ${why}; ask for less at once`)
+}

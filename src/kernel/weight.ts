@@ -1,0 +1,20 @@
+/** How much there is of a value, as far as somebody wants to know. */
+
+/** Whether plain data has more characters of text, keys and values together than `most`. Looks at no more of it. */
+export function weighsMore(value: unknown, most: number): boolean {
+  let left = most
+  const open: unknown[] = [value]
+  while (open.length > 0) {
+    const next = open.pop()
+    left -= typeof next === 'string' ? next.length : 1
+    if (left < 0) return true
+    if (typeof next !== 'object' || next === null) continue
+    // a list of many is known without a look at each
+    if (Array.isArray(next) && next.length > left) return true
+    for (const [key, part] of Object.entries(next)) {
+      left -= Array.isArray(next) ? 0 : key.length
+      open.push(part)
+    }
+  }
+  return false
+}

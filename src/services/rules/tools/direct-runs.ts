@@ -1,0 +1,156 @@
+/**
+ * What stores nothing and may work for long: runs, simulations, calls of plugs, checks. It is done here, where other
+ * requests wait meanwhile, when it is small; else in another thread, as far as there is one.
+ */
+import { findVariables, type FoundVariable } from '../../../core/rule/find-variables.ts'
+import type { CheckOptions } from '../../../core/rule/check/report.ts'
+import type { Rule, Template } from '../../../core/rule/rule.ts'
+import { validateTemplate, type ValidatedTemplate } from '../../../core/rule/validate.ts'
+import { nextRuns, type NextRuns, type NextRunsOptions } from '../../../core/schedule/next-runs.ts'
+import { AppError } from '../../../kernel/errors.ts'
+import { isPlainObject } from '../../../kernel/json.ts'
+import { makeIssue, refuse } from '../../../kernel/issues.ts'
+import { weighsMore } from '../../../kernel/weight.ts'
+import { readShape } from '../read-shape.ts'
+import { callOnce } from './plug-call.ts'
+import { onePlug } from './plug-entity.ts'
+import { simulateRequest } from './simulation.ts'
+import { graphOf, runTemplate, type RunDependencies, type RunSource } from './template-run.ts'
+import {
+  PlugCallSchema,
+  SimulationSchema,
+  TemplateRunSchema,
+  type InvocationReport,
+  type PlugCause,
+  type PlugFamily,
+  type PlugOutcome,
+  type Simulation,
+  type SimulationResult,
+  type TemplateRun,
+  type TemplateRunOptions,
+} from './tools-schema.ts'
+
+/** What is checked here before it is found to be wrong: bodies are as they came. */
+export interface DirectRuns {
+  /** `rule`: of the body, or the stored one that it names; undefined: neither is there */
+  simulate(rule: Rule | Template | undefined, input: unknown): Promise<SimulationResult>
+  /** A stored template is looked up by the caller. */
+  run(stored: RunSource | undefined, input: unknown, options: TemplateRunOptions): AsyncIterable<InvocationReport>
+  call(
+    family: PlugFamily,
+    name: string,
+    version: string | undefined,
+    input: unknown,
+    cause?: PlugCause,
+  ): Promise<PlugOutcome>
+  check(specification: unknown, options: CheckOptions): Promise<ValidatedTemplate>
+  variables(graph: unknown): Promise<readonly FoundVariable[]>
+  nextRuns(expression: string, options: NextRunsOptions): Promise<NextRuns>
+}
+
+/** The same in other threads. */
+export interface RunsElsewhere extends DirectRuns {
+  /** names of plugs that only this thread has */
+  readonly onlyHere: () => readonly string[]
+  /** What has to be done here all the same, as part of the same budget. Throws `RATE_LIMITED` beyond it. */
+  readonly counted: <T>(work: () => T) => T
+}
+
+/** Does what follows from a document of a request, and counts it when that is long. */
+export type CountedByDocument = <T>(document: unknown, work: () => T) => T
+
+export function countedByDocument(elsewhere: RunsElsewhere | undefined): CountedByDocument {
+  return (document, work) =>
+    elsewhere === undefined || !weighsMore(document, SMALL_CHECK) ? work() : elsewhere.counted(work)
+}
+
+/** All of it in this thread. */
+export function runsHere(context: RunDependencies): DirectRuns {
+  const { registry, ports, now } = context
+  return {
+    simulate: async (rule, input) => {
+      const request = readShape(SimulationSchema, input, 'the simulation') as Simulation
+      if (rule !== undefined) return simulateRequest(context, rule, request)
+      throw new AppError(
+        'VALIDATION',
+        '/rule <- a rule is missing; send it as "rule", or name a stored one as "template"',
+      )
+    },
+    run: (stored, input, options) => {
+      const run = readShape(TemplateRunSchema, input ?? {}, 'the run') as TemplateRun
+      if (stored !== undefined && run.graph !== undefined) throw twoGraphs(stored)
+      return runTemplate(context, stored ?? { document: graphOf(run, registry) }, run, options)
+    },
+    call: async (family, name, version, input, cause) => {
+      const plug = onePlug(registry.list(), family, name, version)
+      return callOnce(plug, readShape(PlugCallSchema, input ?? {}, 'the call'), ports, now(), cause)
+    },
+    check: async (specification, options) => validateTemplate(specification, registry, options),
+    variables: async (graph) => findVariables(graph),
+    nextRuns: async (expression, options) => nextRuns(expression, options),
+  }
+}
+
+function twoGraphs({ owner }: RunSource): AppError {
+  const message = `there is a graph, and ${owner ?? 'a stored template'} is to be run`
+  const suggestion = 'leave graph out, or leave the name of the template out of the address'
+  return refuse('the run', [makeIssue('FIELD', '/graph', message, suggestion)])
+}
+
+/** Characters and values that take less than 5 ms: of what runs, and of what is only read. */
+const SMALL_RUN = 2_000
+const SMALL_CHECK = 10_000
+/** ms of virtual time in which clocks make little work */
+const SHORT_MS = 60_000
+const FEW_RUNS = 1_000
+
+/** Each by its size: here when it is small, else elsewhere. */
+export function runsBySize(here: DirectRuns, elsewhere: RunsElsewhere): DirectRuns {
+  const at = (isSmall: boolean, ...documents: readonly unknown[]): DirectRuns =>
+    isSmall || mentions(documents, elsewhere.onlyHere()) ? here : elsewhere
+  return {
+    simulate: (rule, input) => at(isSmallRun([rule, input]) && isShort(input), rule).simulate(rule, input),
+    run: (stored, input, options) => {
+      const graph = isPlainObject(input) ? input['graph'] : undefined
+      return at(isSmallRun([stored, input]), stored?.document, graph).run(stored, input, options)
+    },
+    call: (family, name, version, input, cause) =>
+      at(isSmallRun(input), name).call(family, name, version, input, cause),
+    check: (specification, options) =>
+      at(!weighsMore(specification, SMALL_CHECK), specification).check(specification, options),
+    variables: (graph) => at(!weighsMore(graph, SMALL_CHECK)).variables(graph),
+    nextRuns: (expression, options) =>
+      at((options.count ?? 0) <= FEW_RUNS && expression.length <= SMALL_RUN).nextRuns(expression, options),
+  }
+}
+
+/** A template with blocks may loop over little for long. */
+function isSmallRun(input: unknown): boolean {
+  return !weighsMore(input, SMALL_RUN) && !someText(input, (text) => text.includes('{{#'))
+}
+
+function isShort(input: unknown): boolean {
+  if (!isPlainObject(input)) return true
+  const { from, until, messages } = input
+  const times = Array.isArray(messages)
+    ? messages.map((one) => (isPlainObject(one) ? one['timestamp'] : undefined))
+    : []
+  const known = [from, until, ...times].filter((time) => time !== undefined)
+  const span = known.map((time) => (typeof time === 'string' ? Date.parse(time) : Number(time)))
+  return known.length === 0 || Math.max(...span) - Math.min(...span) <= SHORT_MS
+}
+
+/** Whether some text names one of the plugs. */
+function mentions(documents: readonly unknown[], names: readonly string[]): boolean {
+  return names.length > 0 && someText(documents, (text) => names.some((name) => text.includes(name)))
+}
+
+function someText(value: unknown, fits: (text: string) => boolean): boolean {
+  const open: unknown[] = [value]
+  while (open.length > 0) {
+    const next = open.pop()
+    if (typeof next === 'string' ? fits(next) : false) return true
+    if (typeof next === 'object' && next !== null) for (const part of Object.values(next)) open.push(part)
+  }
+  return false
+}

@@ -1,0 +1,139 @@
+/** Runs, calls and checks in threads come to what they come to in this one, whatever they ask of services. */
+import { afterAll, describe, expect, it } from 'vitest'
+import { createBuiltins } from '../../../plugins/index.ts'
+import { createRegistry } from '../../../src/core/plug/registry.ts'
+import type { PlugServices, Ports } from '../../../src/core/ports.ts'
+import type { Actuator, Rule, Sensor } from '../../../src/core/rule/rule.ts'
+import { functionPlug } from '../../../src/host/function-plugs.ts'
+import { threadedRuns } from '../../../src/host/work/threaded-runs.ts'
+import { WorkThreads } from '../../../src/host/work/work-threads.ts'
+import { AppError } from '../../../src/kernel/errors.ts'
+import { runsHere, runsBySize, type DirectRuns } from '../../../src/services/rules/tools/direct-runs.ts'
+
+const services = {
+  alarms: {
+    raise: (alarm: object) => Promise.resolve({ id: 'a1', ...alarm }),
+    check: ({ severity }: { severity?: string }) =>
+      severity === 'LOUD' ? [{ path: '/severity', message: '"LOUD" is not a severity' }] : [],
+  },
+  resources: {
+    get: (id: string) =>
+      id === 'gone'
+        ? Promise.reject(new AppError('NOT_FOUND', 'no resource gone'))
+        : Promise.resolve({ id, room: 'K1' }),
+  },
+} as unknown as PlugServices
+const ports: Ports = { metadata: (resource) => ({ floor: `of ${resource}` }), secret: () => 'secret' }
+const deployed = [
+  { name: 'twice', version: '1.0.0', kind: 'sensor', states: ['Success'], input: [], output: [] },
+] as const
+const functions = {
+  call: (_tenant: string, _name: string, _version: string, params: unknown) =>
+    Promise.resolve({ state: 'Success', rawData: { asked: Object.keys(params as object).length } }),
+}
+
+const threads = new WorkThreads({ later: () => () => undefined, onlyCounted: true })
+afterAll(() => threads.close())
+const dependencies = { tenant: 'acme', services, ports, now: () => 1_000, onlyHere: () => ['ofOperator'] }
+const there = threadedRuns({ ...dependencies, threads, deployed: () => deployed, functions: () => functions })
+const here = runsHere({
+  registry: createRegistry([
+    ...createBuiltins({ services }),
+    ...deployed.map((one) => functionPlug('acme', one, () => functions)),
+  ]),
+  ports,
+  now: () => 1_000,
+})
+
+const SENSOR = { label: 'any', name: 'stream', resource: '$' }
+const ruleOf = (actuator: Omit<Actuator, 'label'>, ...sensors: readonly Sensor[]): Rule => ({
+  sensors: [SENSOR, ...sensors],
+  actuators: [{ label: 'acts', ...actuator }],
+  triggers: [{ sourceLabel: 'any', destinationLabel: 'acts', invocationPolicy: 0 }],
+})
+const LOGS = ruleOf({ name: 'log', properties: { message: '{{streamdata.t}} ${META.$.floor}' } })
+const messages = [1, 2, 3].map((t) => ({ resource: 'boiler', timestamp: t * 1_000, t }))
+const data = messages.map((message) => [message])
+const SCRIPT = { label: 'draws', name: 'script', resource: '$', properties: { script: 'return { c: Math.random() }' } }
+
+const OPERATIONS: Readonly<Record<string, (runs: DirectRuns) => unknown>> = {
+  'a simulation': (runs) => runs.simulate(LOGS, { rule: LOGS, messages, resource: 'boiler', explain: 'acts' }),
+  'a simulation with a script': (runs) =>
+    runs.simulate(ruleOf({ name: 'log', properties: {} }, SCRIPT), { messages, resource: 'boiler', seed: 4 }),
+  'a simulation without a rule': (runs) => runs.simulate(undefined, { messages }),
+  'a simulation of a wrong shape': (runs) => runs.simulate(LOGS, { messages: 7, from: {} }),
+  'a rule that a service rejects': (runs) =>
+    runs.simulate(ruleOf({ name: 'createAlarm', properties: { type: 'HOT', severity: 'LOUD' } }), { messages }),
+  'a function of the tenant': (runs) =>
+    runs.simulate({ sensors: [{ label: 'f', name: 'twice', resource: '$' }] }, { messages, resource: 'boiler' }),
+  'a run over data': (runs) => all(runs.run(undefined, { graph: LOGS, data, conf: { resource: 'boiler' } }, {})),
+  'a run of a stored template': (runs) =>
+    all(runs.run({ document: { name: 't', ...LOGS }, owner: 'template "t"' }, { data, conf: { resource: 'b' } }, {})),
+  'a run of two graphs': (runs) => all(runs.run({ document: { name: 't', ...LOGS } }, { graph: LOGS }, {})),
+  'a call of a plug': (runs) =>
+    runs.call('actions', 'log', undefined, { properties: { message: '{{streamdata.a}}' }, streamData: { a: 7 } }),
+  'a call that asks a service': (runs) => runs.call('sensors', 'getMetadata', undefined, { resource: 'boiler' }),
+  'a call that a service rejects': (runs) => runs.call('sensors', 'getMetadata', undefined, { resource: 'gone' }),
+  'a call of a plug that is not there': (runs) => runs.call('actions', 'none', undefined, {}),
+  'a check': (runs) => runs.check({ name: 't', ...LOGS }, {}),
+  'a check of a wrong template': (runs) => runs.check({ name: 't', sensors: [{ label: 'a', name: 'nope' }] }, {}),
+  'the variables of a graph': (runs) =>
+    runs.variables({ ...LOGS, sensors: [{ ...SENSOR, resource: '${variables.r}' }] }),
+  'the next runs of a schedule': (runs) => runs.nextRuns('0 0 12 * * ?', { from: 0, count: 3 }),
+  'a schedule that cannot be read': (runs) => runs.nextRuns('never', { from: 0 }),
+}
+
+async function all<T>(reports: AsyncIterable<T>): Promise<readonly T[]> {
+  const found: T[] = []
+  for await (const report of reports) found.push(report)
+  return found
+}
+
+/** What it comes to, or what it is rejected with. */
+async function outcome(operation: (runs: DirectRuns) => unknown, runs: DirectRuns): Promise<unknown> {
+  try {
+    return await operation(runs)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const { code, message, issues } = error
+    return { code, message, issues }
+  }
+}
+
+describe('work in a thread', () => {
+  it.each(Object.entries(OPERATIONS))('comes to what it comes to here: %s', async (_name, operation) => {
+    const wanted = await outcome(operation, here)
+    expect(wanted).toBeDefined()
+    expect(await outcome(operation, there)).toEqual(wanted)
+  })
+})
+
+describe('a run', () => {
+  const small = { properties: { message: 'a' } }
+  const long = { properties: { message: '{{streamdata.a}}'.repeat(200) } }
+  const blocks = { properties: { message: '{{#each streamdata.a}}{{this}}{{/each}}' } }
+  const PLACES: readonly (readonly [string, 'here' | 'there', (runs: DirectRuns) => unknown])[] = [
+    ['a short call', 'here', (runs) => runs.call('actions', 'log', undefined, small)],
+    ['a long call', 'there', (runs) => runs.call('actions', 'log', undefined, long)],
+    ['a call whose template has blocks', 'there', (runs) => runs.call('actions', 'log', undefined, blocks)],
+    ['a long call of a plug of the operator', 'here', (runs) => runs.call('actions', 'ofOperator', undefined, long)],
+    ['a short simulation', 'here', (runs) => runs.simulate(LOGS, { messages })],
+    [
+      'a simulation of many messages',
+      'there',
+      (runs) => runs.simulate(LOGS, { messages: Array.from({ length: 900 }, () => ({ t: 1 })) }),
+    ],
+    ['a simulation of much time', 'there', (runs) => runs.simulate(LOGS, { from: 0, until: '1971-01-01T00:00:00Z' })],
+    ['a long template', 'there', (runs) => runs.check({ description: 'x'.repeat(20_000) }, {})],
+    ['many runs of a schedule', 'there', (runs) => runs.nextRuns('* * * * * ?', { from: 0, count: 5_000 })],
+  ]
+
+  it.each(PLACES)('is done by its size: %s %s', async (_name, place, operation) => {
+    const asked: string[] = []
+    const marked = (name: string): DirectRuns =>
+      Object.fromEntries(Object.keys(here).map((one) => [one, () => void asked.push(name)])) as unknown as DirectRuns
+    const elsewhere = { ...marked('there'), onlyHere: () => ['ofOperator'], counted: <T>(work: () => T) => work() }
+    await operation(runsBySize(marked('here'), elsewhere))
+    expect(asked).toEqual([place])
+  })
+})
