@@ -3,6 +3,7 @@ import { asyncScheduler } from 'rxjs'
 import type { Message } from '../core/task/origin.ts'
 import { tryWithoutChunks } from './chunks.ts'
 import { clockTimes, type CrashPoint, type RunCase } from './checked-run.ts'
+import { isNoValue } from './properties/implicit.ts'
 
 /** Cases that are tried at most. */
 const MAX_TRIES = 600
@@ -74,7 +75,7 @@ async function withoutCrashes(best: () => RunCase, attempt: Attempt): Promise<vo
   }
 }
 
-/** The message with one thing about it as in the message before of the same resource: a hole filled, a number for NaN, a value that stays. */
+/** The message with one thing about it as in the message before of the same resource: a hole filled, a number for NaN or a text, a value that stays. */
 function tamerMessages(messages: readonly Message[], i: number): readonly Message[] {
   const message = messages[i]
   if (message === undefined) return []
@@ -83,7 +84,7 @@ function tamerMessages(messages: readonly Message[], i: number): readonly Messag
   const names = new Set(near.flatMap((other) => Object.keys(other)))
   return [...names].flatMap((name) => {
     if (name === 'resource' || name === 'timestamp') return []
-    const value = near.find((other) => Object.hasOwn(other, name) && !Number.isNaN(other[name]))?.[name]
+    const value = near.find((other) => Object.hasOwn(other, name) && !isNoValue(other[name]))?.[name]
     return value === undefined || Object.is(value, message[name]) ? [] : [{ ...message, [name]: value }]
   })
 }

@@ -22,7 +22,7 @@ import { restoreState } from '../task/restore.ts'
 import { dropEffect } from '../task/result.ts'
 import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
-import { isHeldAlready, noteArrival, readingTime, timeOfData } from '../task/readings/admit.ts'
+import { isHeldAlready, isIdleBefore, noteArrival, placeOfData } from '../task/readings/admit.ts'
 import type { DataInput, WaitingReading } from '../task/readings/reorder.ts'
 import { afterEvaluation, goOnUnder, isClockTimer, isOver, ownTime, step } from '../task/step.ts'
 import { TaskState } from '../task/task-state.ts'
@@ -139,8 +139,7 @@ export class TaskLane implements TaskRun {
     const { readings } = this.state
     if (readings === null || this.model.settings.reorderMs === 0) return false
     // What runs nothing is remembered in its turn, too.
-    const time =
-      timeOfData(this, input.messages, now) ?? Math.max(...input.messages.map((one) => readingTime(one, now)))
+    const time = placeOfData(this, input.messages, now)
     if (readings.isBehind(time)) return false
     if (!isHeldAlready(this, input.messages)) {
       this.#host.waiting.count++
@@ -384,7 +383,7 @@ export class TaskLane implements TaskRun {
       if (own !== undefined && !readings.isBehind(own)) {
         if (due > own && acts === until) return false
         if (due <= own) acts = Math.min(acts, until)
-      }
+      } else if (head !== undefined && acts === until && isIdleBefore(this, head.input, due)) return false
     }
     if (acts > until) return false
     const earlier = readings?.reordering.before(due) ?? []

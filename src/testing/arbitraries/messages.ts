@@ -10,11 +10,18 @@ import { lengthOf } from '../length-of.ts'
 import { isSignal, type Signal } from './signals.ts'
 
 /**
- * What can be wrong with a stream. `late`: a message comes after newer ones. `duplicate`: it comes again.
- * `missing`: a value is not there. `nan`: it is not a number. `skew`: the clock of a resource is off. `gap`: silence for
- * up to a day. `dst`: a change of the clocks, a leap day or the turn of a year lies in it
+ * What can be wrong with a stream. `late`: a message comes after newer ones. `duplicate`: it comes again. `correction`: one
+ * comes with the time of the one before and other values. `missing`: a value is not there. `nan`: it is not a number.
+ * `null`: it is null. `blank`: it is an empty text. `text`: a number comes as a text. `skew`: the clock of a resource is
+ * off. `back`: it is set back. `gap`: silence for up to a day. `dst`: a change of the clocks, a leap day or the turn of a
+ * year lies in it
  */
-export type Disturbance = 'late' | 'duplicate' | 'missing' | 'nan' | 'skew' | 'gap' | 'dst'
+export type Disturbance = (typeof DISTURBANCES)[number]
+
+/** What becomes of single messages, and of values. */
+const TROUBLES = ['late', 'duplicate', 'correction', 'back', 'nan', 'null', 'blank', 'text'] as const
+const DISTURBANCES = [...TROUBLES, 'missing', 'skew', 'gap', 'dst'] as const
+const USUAL = DISTURBANCES.filter((one) => one !== 'text')
 
 /** Generators of values by name of the metric. */
 export type Metrics = Readonly<Record<string, fc.Arbitrary<unknown> | Signal>>
@@ -32,7 +39,7 @@ export interface StreamOptions {
   readonly maxLength?: number
   /** epoch ms or ISO 8601; default some day, with `dst` also a special one */
   readonly start?: number | string
-  /** those that some of the streams have; default all of them */
+  /** those that some of the streams have; default all but `text`, which conditions of one's own seldom read as a number */
   readonly disturbances?: readonly Disturbance[]
   /** ms that matter to the rule: some gaps are of about these */
   readonly durations?: readonly number[]
@@ -42,7 +49,6 @@ export interface StreamOptions {
   readonly constants?: Readonly<Record<string, readonly unknown[]>>
 }
 
-const ALL: readonly Disturbance[] = ['late', 'duplicate', 'missing', 'nan', 'skew', 'gap', 'dst']
 const HOUR = 3_600_000
 const USUAL_DAY = isoInstant('2025-03-03T06:00:00Z')
 /** Clocks forward and back in Europe and in the United States, a leap day, the turn of a year. */
@@ -57,7 +63,7 @@ const SPECIAL_TIMES = [
 
 /** Streams for `simulate`, `checkRule` or a property of one's own; they shrink to few messages, then to tame ones. */
 export function messageStreams(options: StreamOptions): fc.Arbitrary<readonly Message[]> {
-  const { resources = ['r1'], disturbances = ALL, maxLength = 60 } = options
+  const { resources = ['r1'], disturbances = USUAL, maxLength = 60 } = options
   const every = lengthOf(options.every ?? 60_000, 'every')
   const fixedStart = startOf(options.start)
   const durations = options.durations ?? []
@@ -146,19 +152,26 @@ function streamOf(
   const taken = new Set<string>()
   let now = Math.round(start.at - span * start.inside)
   let before: Step | undefined
+  const lastTimes = new Map<string, number>()
+  const setBack = new Map<string, number>()
   const draw = ({ body, trouble, lateness, broken }: Step): Message => {
-    const skew = skews[options.resources.indexOf(body.resource)] ?? 0
+    const { resource } = body
+    if (trouble === 'back') setBack.set(resource, (setBack.get(resource) ?? 0) + lateness)
+    const skew = (skews[options.resources.indexOf(resource)] ?? 0) - (setBack.get(resource) ?? 0)
+    let corrected = trouble === 'correction' ? lastTimes.get(resource) : undefined
     // Two equal messages of one time would be a duplicate: the second comes a millisecond later
     for (; ; now++) {
-      const timestamp = Math.round(now + skew - (trouble === 'late' ? lateness : 0))
+      const timestamp = corrected ?? Math.round(now + skew - (trouble === 'late' ? lateness : 0))
       const after = new Map(memory)
       const drawn = valuesOf(body, options, now, after)
-      const values = trouble === 'nan' ? withNaN(drawn, broken) : drawn
-      const message: Message = { resource: body.resource, timestamp, ...values }
+      const values = spoilt(drawn, trouble, broken)
+      const message: Message = { resource, timestamp, ...values }
       const identity = JSON.stringify(message)
+      corrected = undefined
       if (taken.has(identity)) continue
       taken.add(identity)
       memory = after
+      lastTimes.set(resource, timestamp)
       return message
     }
   }
@@ -247,11 +260,11 @@ function repeats({ holds }: Mode, counts: readonly number[]): fc.Arbitrary<numbe
   return fc.constantFrom(0, 0, 1, 2, 3, 6, 12, 40, ...near, ...near)
 }
 
-type Trouble = 'late' | 'duplicate' | 'nan'
+type Trouble = (typeof TROUBLES)[number]
 
 /** Most messages are as they should be, and shrinking leads to those. */
 function troubles(wild: ReadonlySet<Disturbance>): fc.Arbitrary<Trouble | undefined> {
-  const possible = (['late', 'duplicate', 'nan'] as const).filter((trouble) => wild.has(trouble))
+  const possible = TROUBLES.filter((trouble) => wild.has(trouble))
   if (possible.length === 0) return fc.constant(undefined)
   return fc.oneof(
     { weight: 12, arbitrary: fc.constant(undefined) },
@@ -282,8 +295,21 @@ function startOf(start: number | string | undefined): number | undefined {
   throw new AppError('VALIDATION', `start is ${String(start)}; give epoch ms or an ISO 8601 time`)
 }
 
-function withNaN(values: Record<string, unknown>, n: number): Record<string, unknown> {
+/** The values with one of the numbers as what it is no good for. */
+function spoilt(values: Record<string, unknown>, trouble: Trouble | undefined, n: number): Record<string, unknown> {
   const numbers = Object.keys(values).filter((key) => typeof values[key] === 'number')
   const broken = numbers[n % Math.max(1, numbers.length)]
-  return broken === undefined ? values : { ...values, [broken]: Number.NaN }
+  if (broken === undefined) return values
+  switch (trouble) {
+    case 'nan':
+      return { ...values, [broken]: Number.NaN }
+    case 'null':
+      return { ...values, [broken]: null }
+    case 'blank':
+      return { ...values, [broken]: n % 2 === 0 ? '' : ' ' }
+    case 'text':
+      return { ...values, [broken]: String(values[broken]) }
+    default:
+      return values
+  }
 }

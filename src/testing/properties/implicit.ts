@@ -3,6 +3,7 @@ import type { CheckedRun, Moment } from '../checked-run.ts'
 import type { Metrics } from '../arbitraries/messages.ts'
 import { instantText } from '../moment-text.ts'
 import type { RuleProperty } from '../property.ts'
+import { isSignal } from '../arbitraries/signals.ts'
 
 /** A run that went on without an answer says nothing about what follows. */
 export function everyPlugAnswers(): RuleProperty {
@@ -19,7 +20,7 @@ export function everyPlugAnswers(): RuleProperty {
   }
 }
 
-/** Calls fail only at messages that are spoilt: with NaN or null, or without a value that its resource has. */
+/** Calls fail only at messages that are spoilt: with NaN, null, a blank or a number as text, or without a value of its resource. */
 export function expectedErrors(
   allowed: readonly string[],
   {
@@ -30,11 +31,14 @@ export function expectedErrors(
   const isSpoilt = (moment: Moment): boolean => {
     const { message } = moment
     if (message === undefined) return false
-    const names = Object.keys(byResource[message.resource] ?? metrics)
-    return names.some((name) => message[name] === undefined) || Object.values(message).some(isNoValue)
+    const own = byResource[message.resource] ?? metrics
+    if (Object.values(message).some(isNoValue)) return true
+    return Object.entries(own).some(
+      ([name, generator]) => message[name] === undefined || isAsText(message[name], generator),
+    )
   }
   return {
-    name: 'no call of a plug fails, but where values are NaN or missing',
+    name: 'no call of a plug fails, but where values are spoilt or missing',
     check({ moments }: CheckedRun) {
       let spoilt = false
       for (const moment of moments) {
@@ -52,6 +56,12 @@ export function expectedErrors(
   }
 }
 
-function isNoValue(value: unknown): boolean {
-  return value === null || Number.isNaN(value)
+export function isNoValue(value: unknown): boolean {
+  return value === null || Number.isNaN(value) || (typeof value === 'string' && value.trim() === '')
+}
+
+/** Whether a value is a number as text, where its generator gives none. */
+function isAsText(value: unknown, generator: Metrics[string]): boolean {
+  if (typeof value !== 'string' || !Number.isFinite(Number(value))) return false
+  return isSignal(generator) || !generator.canShrinkWithoutContext(value)
 }

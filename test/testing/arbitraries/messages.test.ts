@@ -9,6 +9,15 @@ function sample(options: Partial<StreamOptions>, count = 300): readonly (readonl
   return fc.sample(messageStreams({ metrics, ...options }), { numRuns: count, seed: 1 })
 }
 const time = ({ timestamp }: Message): number => Number(timestamp)
+/** Whether a message has the time of the one before of its resource, and other values, after a newer one. */
+const corrects = (message: Message, before: readonly Message[]): boolean =>
+  time(before.at(-1) ?? message) > time(message) &&
+  before.some((other) => other.resource === message.resource && other.timestamp === message.timestamp)
+/** Whether no message of a resource comes to the time of the first any more, though some follow. */
+const isSetBack = ([first, ...rest]: readonly Message[], resource: string): boolean => {
+  const own = rest.filter((message) => message.resource === resource)
+  return own.length > 1 && first !== undefined && own.every((message) => time(message) < time(first))
+}
 const goesBack = (stream: readonly Message[]): boolean =>
   stream.some((message, i) => i > 0 && time(message) < time(stream[i - 1] ?? message))
 
@@ -39,7 +48,12 @@ describe('a disturbance', () => {
     ['duplicate', (stream) => stream.some((message, i) => message === stream[i + 1])],
     ['missing', (stream) => stream.some((message) => !('t' in message) || !('on' in message))],
     ['nan', (stream) => stream.some((message) => Number.isNaN(message['t']))],
+    ['null', (stream) => stream.some((message) => message['t'] === null)],
+    ['blank', (stream) => stream.some(({ t }) => typeof t === 'string' && t.trim() === '')],
+    ['text', (stream) => stream.some(({ t }) => typeof t === 'string' && t.trim() !== '')],
+    ['correction', (stream) => stream.some((message, i) => corrects(message, stream.slice(0, i)))],
     ['skew', goesBack],
+    ['back', (stream) => stream.some((message, i) => i > 0 && isSetBack(stream.slice(i - 1), message.resource))],
     [
       'gap',
       (stream) => stream.some((message, i) => i > 0 && time(message) - time(stream[i - 1] ?? message) >= 600_000),
@@ -51,20 +65,20 @@ describe('a disturbance', () => {
     const resources = ['a', 'b']
     expect(sample({ resources, disturbances: [disturbance] }).some(seen)).toBe(true)
     // Timestamps that lie also look like silence
-    const calm = has.map(([name]) => name).filter((name) => ![disturbance, 'late', 'skew'].includes(name))
+    const lying = [disturbance, 'late', 'skew', 'back', 'correction']
+    const calm = has.map(([name]) => name).filter((name) => !lying.includes(name))
     expect(sample({ resources, disturbances: calm }).some(seen)).toBe(false)
   })
 })
 
 describe('messageStreams', () => {
-  it.each([[[]], [['late']], [['skew', 'missing']], [['nan', 'late']]] satisfies [Disturbance[]][])(
-    'holds no reading twice by chance, with %j',
-    (disturbances) => {
-      for (const stream of sample({ metrics: { on: fc.boolean() }, disturbances })) {
-        expect(new Set(stream.map((message) => JSON.stringify(message))).size).toBe(stream.length)
-      }
-    },
-  )
+  it.each([[[]], [['late']], [['skew', 'missing']], [['nan', 'late']], [['correction', 'back']]] satisfies [
+    Disturbance[],
+  ][])('holds no reading twice by chance, with %j', (disturbances) => {
+    for (const stream of sample({ metrics: { on: fc.boolean() }, disturbances })) {
+      expect(new Set(stream.map((message) => JSON.stringify(message))).size).toBe(stream.length)
+    }
+  })
 
   it('gives each resource its own metrics', () => {
     const streams = sample({ resources: ['a', 'b'], byResource: { b: { level: fc.nat(3) } }, disturbances: [] }, 50)

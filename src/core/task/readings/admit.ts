@@ -2,6 +2,7 @@
 import type { DataPlan, Plan, SensorNode } from '../../graph/graph.ts'
 import { makePlan } from '../../graph/plan.ts'
 import { sameJson } from '../../../kernel/json.ts'
+import type { Input } from '../input.ts'
 import type { Message, Sent } from '../origin.ts'
 import type { TaskRun } from '../run.ts'
 import { sensorState } from '../state.ts'
@@ -28,7 +29,7 @@ export function tellsReadings({ model: { settings } }: TaskRun): boolean {
 }
 
 /** When a reading was measured, but never later than it came, epoch ms. */
-export function readingTime(message: Message, arrived: number): number {
+function readingTime(message: Message, arrived: number): number {
   const stamp = stampOf(message)
   return stamp === undefined ? arrived : Math.min(stamp, arrived)
 }
@@ -83,6 +84,19 @@ export function timeOfData({ model }: TaskRun, messages: readonly Message[], arr
     time = Math.max(time ?? Number.NEGATIVE_INFINITY, timeIn(model.settings, message, arrived))
   }
   return time
+}
+
+/** Whether an input is readings that run nothing and were measured before a time: what waits behind them may be so, too. */
+export function isIdleBefore(run: TaskRun, input: Input, time: number): boolean {
+  if (input.kind !== 'data' || input.arrived === undefined) return false
+  const { messages, arrived } = input
+  return timeOfData(run, messages, arrived) === undefined && placeOfData(run, messages, arrived) < time
+}
+
+/** The same, also of readings that run nothing: where they stand in the order of times. */
+export function placeOfData(run: TaskRun, messages: readonly Message[], arrived: number): number {
+  const times = messages.map((message) => timeIn(run.model.settings, message, arrived))
+  return timeOfData(run, messages, arrived) ?? Math.max(...times)
 }
 
 function timeIn({ time }: TaskRun['model']['settings'], message: Message, arrived: number): number {

@@ -291,3 +291,24 @@ describe('the time of a task is that of its readings', () => {
     expect(Object.values(task.node('hot').states)).not.toContain(1)
   })
 })
+
+describe('readings that are put in order', () => {
+  it('come before a timer of a later time, also those that wait behind one that runs nothing', async () => {
+    const task: TaskSettings = { type: 'periodic', frequency: 2.3 * MINUTE, late: { reorder: '2m' } }
+    const kept = { ...hot, evictionTime: MINUTE }
+    const begins = await begun(rule([kept], [fires('hot', { statesTrigger: ['Below'] })], task), T)
+    for (const [minute, wait, values] of [
+      [2, 2, { t: 1 }],
+      [3, 1, { other: 1 }],
+      [3.05, 0.05, { t: 1 }],
+      [3.1, 0.35, { t: 1 }],
+    ] as const) {
+      begins.after(wait * MINUTE)
+      begins.send(minute, values)
+    }
+    // The eviction of what the tick at 2.3 showed acts with the reading of 3.
+    begins.after(1.9 * MINUTE)
+    expect(begins.fired).toEqual(['2 Below', '2.3 Below', '3.05 Below', '3.1 Below'])
+    expect(begins.counts()).toMatchObject({ late: 0, skewed: 0 })
+  })
+})
