@@ -30,7 +30,8 @@ const data = join(folder, 'data')
 const recording = join(folder, 'recording')
 const headers = { authorization: `Basic ${btoa('k:s')}` }
 
-let seed = Number(process.env['FC_SEED'] ?? Date.now())
+const FIRST_SEED = Number(process.env['FC_SEED'] ?? Date.now())
+let seed = FIRST_SEED
 const random = (): number => randomOf((seed = nextSeed(seed)))
 
 /** What a client knows, by the length of the recording at that moment. */
@@ -144,7 +145,7 @@ describe.skipIf(recorder === undefined)('a host whose machine loses power', () =
 async function check(disk: Disk, cut: number, leaving: Leaving): Promise<void> {
   const left = join(folder, `${cut} ${leaving}`)
   disk.leave(left, leaving, random)
-  const where = `cut at ${cut}, ${leaving}`
+  const where = `FC_SEED ${FIRST_SEED}, cut at ${cut}, ${leaving}`
   for (const key of ['token.key', 'seal.key']) {
     expect(readFileSync(join(left, key), 'utf8'), where).toBe(readFileSync(join(data, key), 'utf8'))
   }
