@@ -69,19 +69,22 @@ describe('a webscript that', () => {
     ['has a header with a wrong name', 'header?name=x%20a&value=1', 502, /cannot be sent/, /the header name "x a"/],
     ['has too many headers', 'many', 502, /cannot be sent/, /more than 100 headers/],
     ['ends its process', 'exit', 502, /ended without an answer/, /it ended with code 3/],
-  ])('%s is answered for, and the reason is in its log and in answers to its tenant', async (_, step, status, told, logged) => {
-    const answer = await fetch(`${url}/${step}`)
-    expect([answer.status, await answer.text()]).toEqual([status, expect.stringMatching(told)])
-    const { lines } = await client.webscripts.log('wrong', { level: 'error', kind: 'response' })
-    expect(lines.at(-1)?.message).toMatch(logged)
-    await expect.poll(isFine).toBe(true)
-    const { key, secret } = host.credentials
-    const authorization = basic(key, secret)
-    const own = (await (await fetch(`${url}/${step}`, { headers: { authorization } })).json()) as { error: string }
-    expect(own.error).toMatch(told.source.startsWith('"') ? /^The webscript failed: / : told)
-    expect(own.error).toMatch(logged)
-    await expect.poll(isFine).toBe(true)
-  })
+  ])(
+    '%s is answered for, and the reason is in its log and in answers to its tenant',
+    async (_, step, status, told, logged) => {
+      const answer = await fetch(`${url}/${step}`)
+      expect([answer.status, await answer.text()]).toEqual([status, expect.stringMatching(told)])
+      const { lines } = await client.webscripts.log('wrong', { level: 'error', kind: 'response' })
+      expect(lines.at(-1)?.message).toMatch(logged)
+      await expect.poll(isFine).toBe(true)
+      const { key, secret } = host.credentials
+      const authorization = basic(key, secret)
+      const own = (await (await fetch(`${url}/${step}`, { headers: { authorization } })).json()) as { error: string }
+      expect(own.error).toMatch(told.source.startsWith('"') ? /^The webscript failed: / : told)
+      expect(own.error).toMatch(logged)
+      await expect.poll(isFine).toBe(true)
+    },
+  )
 
   it('answers twice has said so in its log, and the first answer counts', async () => {
     for (const step of ['twice', 'late']) expect(await (await fetch(`${url}/${step}`)).text()).toBe('first')

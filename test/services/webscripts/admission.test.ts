@@ -96,13 +96,16 @@ describe('a public webscript', () => {
     ['a token of another system', 'Bearer foreign', false],
     ['a secret of a webscript', `hmac-sha256 ${SECRET}`, false],
     ['another scheme', 'Digest username="acme"', false],
-  ])('that is shown %s, %s: it is kept from the webscript: %s', async (_, authorization, isHeaderOurs, isOwner = false) => {
-    const shown = { authorization, address: '::1' }
-    const checkPair = async (key: string) => {
-      if (key === 'busy') throw new AppError('RATE_LIMITED', 'too many')
-      return key === 'wrong' ? undefined : { tenant: key }
-    }
-    const isToken = async (token: string) => token === 'of-the-host'
-    expect(await admit(open, [SECRET], shown, { checkPair, isToken })).toEqual({ isHeaderOurs, isOwner })
-  })
+  ])(
+    'that is shown %s, %s: it is kept from the webscript: %s',
+    async (_, authorization, isHeaderOurs, isOwner = false) => {
+      const shown = { authorization, address: '::1' }
+      const checkPair = async (key: string) => {
+        if (key === 'busy') throw new AppError('RATE_LIMITED', 'too many')
+        return key === 'wrong' ? undefined : { tenant: key }
+      }
+      const isToken = async (token: string) => token === 'of-the-host'
+      expect(await admit(open, [SECRET], shown, { checkPair, isToken })).toEqual({ isHeaderOurs, isOwner })
+    },
+  )
 })

@@ -45,7 +45,7 @@ export function callSendPlug(plug: SendPlug, params: PlugCallParams): Promise<Pl
   return new Promise((resolve, reject) => {
     const send: Send = (error, value) => {
       if (error === undefined || error === null) resolve(resultOf(value))
-      else reject(error instanceof Error ? error : new Error(String(error)))
+      else reject(error instanceof Error ? error : new Error(messageOf(error)))
     }
     Promise.resolve()
       .then(() => plug(options, send))

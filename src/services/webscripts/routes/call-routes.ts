@@ -80,7 +80,8 @@ export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUr
         return withHeaders(reply, error as Error)
       }
     }
-    if (script?.isPrivate === false && authorization === undefined) return done(enter({ isHeaderOurs: false, isOwner: false }))
+    if (script?.isPrivate === false && authorization === undefined)
+      return done(enter({ isHeaderOurs: false, isOwner: false }))
     void (async () => done(await authenticated()))()
   }
 
