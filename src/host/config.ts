@@ -49,6 +49,8 @@ export interface Config {
   readonly limits: Limits
   /** messages, commands and alarms that rules may make of one arrival */
   readonly maxDescendants: number
+  /** keys of messages that do not count when a message is compared with one that was taken */
+  readonly identityIgnores: readonly string[]
   /** which timestamps of live messages are taken */
   readonly times: TimeBounds
   readonly issuer: ForeignIssuer | undefined
@@ -264,6 +266,12 @@ export const OPTIONS = {
     default: 'receipt',
     help: 'what becomes of a message whose timestamp is further away: receipt takes it as if it had none, refuse refuses it over HTTP and WebSocket',
   },
+  identityIgnores: {
+    flag: 'identity-ignores',
+    env: 'REFLEXARC_IDENTITY_IGNORES',
+    value: 'keys',
+    help: 'keys of messages that do not count when a message is compared with one that was taken, such as receivedAt,seq; the same on all hosts of a cluster',
+  },
   jwks: {
     flag: 'jwks',
     env: 'REFLEXARC_JWKS',
@@ -401,6 +409,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     functions: functions ?? 'fenced',
     modelRuntimes: resolve(text('modelRuntimes') ?? join(data, 'model-runtimes')),
     maxDescendants: descendants ?? 1,
+    identityIgnores: list('identityIgnores'),
     times: { ahead: ahead ?? Infinity, behind: behind ?? Infinity, refuses: badTime === 'refuse' },
     objects: objects ?? { kind: 'files' },
     url,

@@ -73,6 +73,7 @@ export function makeRulesWith(
     bind: async (_tenant, resources) => relay?.bind(resources),
     restMs: REST_MS,
     checkpoints,
+    identityIgnores: config.identityIgnores,
     timed: () => {
       const began = machineTimers.elapsed()
       return () => gauges.plugTook(machineTimers.elapsed() - began)

@@ -35,6 +35,7 @@ describe('the options', () => {
       functions: 'fenced',
       modelRuntimes: resolve('./data/model-runtimes'),
       maxDescendants: 1000,
+      identityIgnores: [],
       times: { ahead: 3_600_000, behind: 2_592_000_000, refuses: false },
       objects: { kind: 'files' },
       url: undefined,

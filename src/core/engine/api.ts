@@ -68,6 +68,8 @@ export interface EngineOptions {
    * ones; default 1,000 each. When more come, the oldest message or call that waits is dropped, counted, and said in the log
    */
   readonly maxWaiting?: number
+  /** keys of messages, such as `receivedAt`, that do not count when a message is compared with one that was taken */
+  readonly identityIgnores?: readonly string[]
   /** tasks whose full state is at hand, default 10,000: of others that have heard messages it is packed until it is needed */
   readonly fullStates?: number
 }

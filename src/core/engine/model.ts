@@ -18,10 +18,12 @@ const NO_SCHEDULES: ReadonlyMap<number, Schedule> = new Map()
 export interface ModelLimits {
   readonly streamValidity: number
   readonly maxWaiting: number
+  readonly identityIgnores: readonly string[]
 }
 
-export function limitsOf({ streamValidity = 60_000, maxWaiting = 1000 }: Partial<ModelLimits>): ModelLimits {
-  return { streamValidity, maxWaiting }
+export function limitsOf(given: Partial<ModelLimits>): ModelLimits {
+  const { streamValidity = 60_000, maxWaiting = 1000, identityIgnores = [] } = given
+  return { streamValidity, maxWaiting, identityIgnores }
 }
 
 /** The resolved resource of every resource text in the graph. Throws `RESOLUTION`. */
@@ -70,6 +72,7 @@ export function buildModel(
     ownSchedules: ownSchedules(graph, settings, clocks, (label) => startOf(began, label) ?? start),
     streamValidity: settings.streamValidity ?? limits.streamValidity,
     maxWaiting: limits.maxWaiting,
+    identityIgnores: limits.identityIgnores,
   }
 }
 

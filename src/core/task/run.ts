@@ -34,6 +34,8 @@ export interface TaskModel {
   readonly streamValidity: number
   /** inputs that may wait for the one at hand, and effects for earlier ones */
   readonly maxWaiting: number
+  /** keys of messages that do not count when two of them are compared */
+  readonly identityIgnores: readonly string[]
 }
 
 export interface FiringCounts {

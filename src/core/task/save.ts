@@ -78,7 +78,7 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
             ...(sensor.internalState !== undefined && { internalState: sensor.internalState }),
             ...finite('evictAt', sensor.evictAt),
             ...(sensor.evictAt !== Number.POSITIVE_INFINITY && nonZero('evictLag', sensor.evictLag)),
-            ...(sensor.taken && { taken: saveTaken(sensor.taken) }),
+            ...(sensor.taken && { taken: saveTaken(sensor.taken, model) }),
             ...savedNews(node, sensor.news),
             ...(sensor.origin && { origin: tables.origin(sensor.origin) }),
             ...tables.via(sensor.via),
@@ -244,8 +244,8 @@ function nonZero<K extends string>(key: K, value: number): { [P in K]?: number }
   return value === 0 ? {} : ({ [key]: value } as { [P in K]?: number })
 }
 
-function saveTaken({ time, known }: Taken): SavedTaken {
-  return { time, ...(known.length > 0 && { known: known.map(identityOf) }) }
+function saveTaken({ time, known }: Taken, { identityIgnores }: TaskModel): SavedTaken {
+  return { time, ...(known.length > 0 && { known: known.map((one) => identityOf(one, identityIgnores)) }) }
 }
 
 function saveReadings({ time, clock, newest, inRow, mixed, counts }: Readings): SavedReadings {

@@ -1,13 +1,12 @@
 /** Which sensors the readings of an input run: those for which they are neither late nor repeated. */
 import type { DataPlan, Plan, SensorNode } from '../../graph/graph.ts'
 import { makePlan } from '../../graph/plan.ts'
-import { sameJson } from '../../../kernel/json.ts'
 import type { Input } from '../input.ts'
 import type { Message, Sent } from '../origin.ts'
 import type { TaskRun } from '../run.ts'
 import { sensorState } from '../state.ts'
 import { traceLog } from '../trace.ts'
-import { stampOf, verdictOf, withReading } from './reading.ts'
+import { isSameMessage, stampOf, verdictOf, withReading } from './reading.ts'
 import { Readings, type ReadingCounts } from './readings.ts'
 
 /** Late readings of a resource in a row after which the log says so. */
@@ -71,7 +70,11 @@ function runsSensor(plan: DataPlan | undefined, message: Message): boolean {
 export function isHeldAlready(run: TaskRun, messages: readonly Message[]): boolean {
   const { readings } = run.state
   if (run.model.settings.duplicates === 'take' || messages.some((one) => stampOf(one) === undefined)) return false
-  if (readings?.reordering.list.some(({ input }) => sameJson(input.messages, messages)) !== true) return false
+  const { identityIgnores } = run.model
+  const isSame = (held: readonly Message[]): boolean =>
+    held.length === messages.length &&
+    messages.every((message, i) => isSameMessage(held[i] as Message, message, identityIgnores))
+  if (readings?.reordering.list.some(({ input }) => isSame(input.messages)) !== true) return false
   countReading(run, readings, 'duplicate')
   return true
 }
@@ -141,7 +144,8 @@ function isTaken(run: TaskRun, readings: Readings, node: SensorNode, message: Me
   // Nothing is kept of a resource whose messages are never stamped.
   if (stamp === undefined && !readings.newest.has(message.resource)) return true
   const time = stamp === undefined ? arrived : Math.min(stamp, arrived)
-  const verdict = stamp === undefined ? 'taken' : verdictOf(sensor.taken, time, message)
+  const { identityIgnores } = run.model
+  const verdict = stamp === undefined ? 'taken' : verdictOf(sensor.taken, time, message, identityIgnores)
   if (verdict === 'late' && late === 'drop' && byTime === 'event') return false
   if (verdict === 'duplicate' && duplicates === 'drop') return false
   sensor.taken = withReading(sensor.taken, time, stamp === undefined ? undefined : message)

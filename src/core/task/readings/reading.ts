@@ -52,11 +52,11 @@ export interface Taken {
 
 export type Verdict = 'taken' | 'late' | 'duplicate'
 
-/** What a reading is to a sensor. `time`: of the reading. */
-export function verdictOf(taken: Taken | null, time: number, message: Message): Verdict {
+/** What a reading is to a sensor. `time`: of the reading; `ignores`: keys that do not count. */
+export function verdictOf(taken: Taken | null, time: number, message: Message, ignores: readonly string[]): Verdict {
   if (taken === null || time > taken.time) return 'taken'
   if (time < taken.time) return 'late'
-  return taken.known.some((one) => isSame(one, message)) ? 'duplicate' : 'taken'
+  return taken.known.some((one) => isSame(one, message, ignores)) ? 'duplicate' : 'taken'
 }
 
 /** What a sensor has taken after a reading; an unstamped one has no identity. */
@@ -69,14 +69,24 @@ export function withReading(taken: Taken | null, time: number, message: Message 
 
 const NONE: readonly KnownReading[] = []
 
-function isSame(known: KnownReading, message: Message): boolean {
-  return typeof known === 'string' ? known === identityOf(message) : canonical(known) === canonical(message)
+function isSame(known: KnownReading, message: Message, ignores: readonly string[]): boolean {
+  return typeof known === 'string' ? known === identityOf(message, ignores) : isSameMessage(known, message, ignores)
+}
+
+/** Whether two messages say the same, keys aside that do not count. */
+export function isSameMessage(one: Message, other: Message, ignores: readonly string[]): boolean {
+  return canonical(without(one, ignores)) === canonical(without(other, ignores))
+}
+
+function without(message: Message, ignores: readonly string[]): object {
+  if (ignores.length === 0) return message
+  return Object.fromEntries(Object.entries(message).filter(([key]) => !ignores.includes(key)))
 }
 
 /** 64 bits of all that a message says, as text. */
-export function identityOf(known: KnownReading): string {
+export function identityOf(known: KnownReading, ignores: readonly string[]): string {
   if (typeof known === 'string') return known
-  const text = canonical(known)
+  const text = canonical(without(known, ignores))
   return hex(hashText(text)) + hex(hashText(`${text.length}/${text}`))
 }
 

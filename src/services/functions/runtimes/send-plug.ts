@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { messageOf } from '../../../kernel/errors.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import type { PlugResult } from '../../../core/plug/plug.ts'
 import type { PlugCallParams } from './plug-call.ts'

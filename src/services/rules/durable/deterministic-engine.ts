@@ -36,7 +36,15 @@ import { TimeSlicer } from './time-slicer.ts'
 export interface EngineSettings extends Partial<
   Pick<
     EngineOptions,
-    'ports' | 'logger' | 'globalSettings' | 'generate' | 'history' | 'timed' | 'maxWaiting' | 'streamValidity'
+    | 'ports'
+    | 'logger'
+    | 'globalSettings'
+    | 'generate'
+    | 'history'
+    | 'timed'
+    | 'maxWaiting'
+    | 'streamValidity'
+    | 'identityIgnores'
   >
 > {
   readonly plugs: PlugRegistry

@@ -29,9 +29,9 @@ const rule = (sensors: readonly Sensor[], triggers: readonly Trigger[], task: Ta
 })
 
 /** An engine at 12:00, two hours after the readings were measured. */
-async function begun(tested: Rule, from = T + 120 * MINUTE) {
+async function begun(tested: Rule, from = T + 120 * MINUTE, identityIgnores: readonly string[] = []) {
   const clock = new VirtualClock(from)
-  const make = () => createEngine({ plugs: builtins, scheduler: clock, seed: 1, ids: () => 't' })
+  const make = () => createEngine({ plugs: builtins, scheduler: clock, seed: 1, ids: () => 't', identityIgnores })
   let engine = make()
   let task: Task = await engine.start(tested, { resource: 'r' })
   const fired: string[] = []
@@ -190,6 +190,24 @@ describe('a reading that comes after a newer one', () => {
     expect(logs).toHaveLength(1)
     expect(logs[0]).toContain('the clock of r may have gone back by 3599.99 s')
     await engine.close()
+  })
+})
+
+describe('keys that do not count', () => {
+  const tasks: TaskSettings[] = [{}, { late: { reorder: '30s' } }]
+  const cases = tasks.flatMap((settings) => [false, true].map((isRestarted) => [settings, isRestarted] as const))
+  it.each(cases)('leave a message a duplicate (%j, restarted: %s)', async (settings, isRestarted) => {
+    const tested = rule([hot], [fires('hot', {})], settings)
+    for (const [ignores, duplicate] of [
+      [['receivedAt'], 1],
+      [[], 0],
+    ] as const) {
+      const task = await begun(tested, undefined, ignores)
+      task.send(0, { t: 15, receivedAt: 1 })
+      if (isRestarted) await task.restart()
+      task.send(0, { t: 15, receivedAt: 2 })
+      expect(task.counts()).toMatchObject({ duplicate })
+    }
   })
 })
 
