@@ -6,7 +6,7 @@
  * MOUNT-2 a failed request is answered in the shape of its service, and tells nothing of the inside
  * MOUNT-3 no body is larger, deeper or of another type than its route reads
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError } from '../kernel/errors.ts'
 import { authenticate, type AuthenticationDependencies } from './auth/authenticate.ts'
 import { errorHandler } from './errors.ts'
@@ -87,7 +87,12 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
     })
   }
   readJsonBodies(app)
-  app.setErrorHandler(errorHandler(plainErrorBody))
+  const failed = errorHandler(plainErrorBody)
+  app.setErrorHandler((thrown, request, reply) => {
+    // said of a method without a route, before it is looked whether there is one
+    const isNoRoute = request.is404 && (thrown as FastifyError).code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE'
+    return isNoRoute ? known.handler(request, reply) : failed(thrown, request, reply)
+  })
   app.addHook('onRoute', (route) => {
     route.bodyLimit ??= limits.bodyBytes
   })

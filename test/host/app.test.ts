@@ -30,7 +30,10 @@ describe('a request that fails', () => {
 
   it('with a wrong method names those that the path has', async () => {
     await using host = await sampleHost()
-    expect((await host.ask({ method: 'PATCH', url: '/sample/small' })).headers.allow).toBe('PUT')
+    for (const method of ['PATCH', 'PROPFIND', 'QUERY'] as const) {
+      const { statusCode, headers } = await host.ask({ method, url: '/sample/small' })
+      expect([method, statusCode, headers.allow]).toEqual([method, 405, 'PUT'])
+    }
   })
 
   it.each(['/sample/inside', '/sample/broken'])(

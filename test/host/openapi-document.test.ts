@@ -29,6 +29,8 @@ beforeAll(async () => {
 })
 afterAll(() => app.close())
 
+const asked = (url: string) => app.inject({ url, headers: { authorization: basic('k', 's') } })
+
 /** Operations that are not as they should be, by id. */
 const odd = (isOdd: (operation: Operation) => boolean): readonly string[] =>
   operations.filter(isOdd).map(({ operationId, method, path }) => `${operationId} ${method} ${path}`)
@@ -54,6 +56,25 @@ describe('every operation of the API', () => {
     expect(odd((operation) => good(operation).length === 0)).toEqual([])
     const isNamed = (media: Media | undefined) => media === undefined || media.schema?.$ref !== undefined
     expect(odd((one) => !good(one).every(([, { content }]) => isNamed(content?.[JSON_TYPE])))).toEqual([])
+  })
+
+  it('says that what stands behind it may fail', () => {
+    const asking = operations.filter(
+      ({ path, method }) => method === 'post' && /(?:predict|^\/data\/query)$/.test(path),
+    )
+    expect(asking.length).toBeGreaterThan(1)
+    expect(asking.filter(({ responses }) => responses['502'] === undefined)).toEqual([])
+  })
+
+  it('takes times of lists in both forms that its host takes', async () => {
+    const listing = document.paths['/api/tasks']?.['get']?.parameters ?? []
+    const times = listing.filter(({ name }) => /^(?:created|finished)(?:Before|After)$/.test(name))
+    expect(times).toHaveLength(3)
+    for (const parameter of times) {
+      expect(parameter).toMatchObject({ schema: { anyOf: [{ type: 'integer' }, { type: 'string' }] } })
+      for (const time of ['-1', '1700000000000', '2026-01-31T12:00:00Z'])
+        expect((await asked(`/api/tasks?${parameter.name}=${time}`)).statusCode).toBe(200)
+    }
   })
 
   it('refuses in JSON alone', () => {

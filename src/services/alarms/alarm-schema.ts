@@ -5,7 +5,7 @@ import { SEVERITIES, STATUSES } from './words.ts'
 
 const Text = Type.String()
 const IsoTime = Type.String({ format: 'date-time', description: 'ISO 8601, UTC' })
-const Time = Type.Union([IsoTime, Type.Integer({ description: 'epoch ms' })])
+const Time = Type.Union([IsoTime, Type.Number({ description: 'epoch ms' })])
 const AnyObject = Type.Record(Text, Type.Unknown())
 const SeveritySchema = Type.Enum(SEVERITIES, { description: 'in any letter case' })
 const StatusSchema = Type.Enum(STATUSES, { description: 'in any letter case' })

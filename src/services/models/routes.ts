@@ -162,7 +162,7 @@ function callRoutes(app: FastifyInstance, handle: Handle): void {
   for (const [operation, summary, body, answer] of calls) {
     app.post(
       `/models/:name/${operation}`,
-      { ...described({ summary, ...ONE, body, answers: { 200: answer } }), bodyLimit: MAX_CALL },
+      { ...described({ summary, ...ONE, body, answers: { 200: answer, 502: ErrorSchema } }), bodyLimit: MAX_CALL },
       handle((context) => context.api[operation](context.param('name'), context.body)),
     )
   }

@@ -106,7 +106,7 @@ export const LogSchema = Type.Object(
 export const Anything = Type.Object({}, open)
 export const Bytes = Type.Any({ description: 'a gzipped tar, or the bytes of one asset' })
 
-const AGE = 'an instant in ISO 8601, or an age such as 30d or P1M'
+const AGE = 'an instant in ISO 8601 or epoch ms, or an age such as 30d or P1M'
 const Time = Type.Optional(Type.String({ description: AGE }))
 
 const ShowTags = Type.Optional(

@@ -9,7 +9,7 @@ import type { OpenedResult, Overrides, QueriesService, QuerySource, ResultFormat
 import { ARROW_MEDIA_TYPE } from '../execution/run.ts'
 import { OVERRIDE_NAMES } from '../query/overrides.ts'
 import { QUERY_SCHEMA_DOCUMENT, QuerySchema } from '../query/query-schema.ts'
-import { described, handle, MessageSchema, type RequestContext } from './route-parts.ts'
+import { ErrorSchema, described, handle, MessageSchema, type RequestContext } from './route-parts.ts'
 
 const CSV_MEDIA_TYPE = 'text/csv'
 const FORMATS: readonly (readonly [type: string, format: ResultFormat])[] = [
@@ -43,7 +43,7 @@ const PARAMETERS: Record<string, TSchema> = {
 const shared = {
   query: PARAMETERS,
   produces: ['application/json', CSV_MEDIA_TYPE, NDJSON_MEDIA_TYPE, ARROW_MEDIA_TYPE],
-  answers: { 200: ResultSchema },
+  answers: { 200: ResultSchema, 502: ErrorSchema },
 } as const
 
 export function executionRoutes(app: FastifyInstance, service: QueriesService): void {

@@ -20,7 +20,7 @@ export const MessageSchema = Type.Object(
   { additionalProperties: true, title: 'Message of a query' },
 )
 
-const ErrorSchema = Type.Object(
+export const ErrorSchema = Type.Object(
   {
     error: Type.String(),
     messages: Type.Array(MessageSchema),

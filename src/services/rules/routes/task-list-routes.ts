@@ -6,7 +6,7 @@ import { isPlainObject } from '../../../kernel/json.ts'
 import type { BatchRequest, BatchStatus, RulesService } from '../contract.ts'
 import { makeIssue, refuse } from '../../../kernel/issues.ts'
 import { removeRefused } from '../error-texts.ts'
-import { EpochMs, GraphFormatSchema, TaskStatusSchema, TaskTypeSchema } from '../shared-schema.ts'
+import { GraphFormatSchema, TaskStatusSchema, TaskTypeSchema } from '../shared-schema.ts'
 import { PagedTasksSchema, TaskEntitySchema, type TaskFilter } from '../tasks/task-schema.ts'
 import { BATCH_ACTIONS } from '../words.ts'
 import type { QueryReader } from '../../../web/query-reader.ts'
@@ -15,6 +15,9 @@ import { Flag, Text, Texts, Whole } from '../../../web/route-parts.ts'
 import { described, handle, Version } from './route-parts.ts'
 import { sendList } from './send-list.ts'
 
+const Time = Type.Optional(
+  Type.Union([Type.Integer(), Type.String({ format: 'date-time' })], { description: 'epoch ms or ISO 8601' }),
+)
 const filters = {
   filter: Type.Optional(Type.String({ description: 'words anywhere in name, id, resource, template, user, tags' })),
   name: Type.Optional(Type.String({ description: '* is any text' })),
@@ -35,9 +38,9 @@ const filters = {
     }),
   ),
   user: Type.Optional(Text),
-  createdAfter: Type.Optional(EpochMs),
-  createdBefore: Type.Optional(EpochMs),
-  finishedBefore: Type.Optional(EpochMs),
+  createdAfter: Time,
+  createdBefore: Time,
+  finishedBefore: Time,
 }
 const paging = {
   startIndex: Type.Optional(Whole),
