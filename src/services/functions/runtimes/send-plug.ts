@@ -4,6 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { messageOf } from '../../../kernel/errors.ts'
 import { isPlainObject } from '../../../kernel/json.ts'
 import type { PlugResult } from '../../../core/plug/plug.ts'
 import type { PlugCallParams } from './plug-call.ts'
@@ -45,7 +46,7 @@ export function callSendPlug(plug: SendPlug, params: PlugCallParams): Promise<Pl
   return new Promise((resolve, reject) => {
     const send: Send = (error, value) => {
       if (error === undefined || error === null) resolve(resultOf(value))
-      else reject(error instanceof Error ? error : new Error(String(error)))
+      else reject(error instanceof Error ? error : new Error(messageOf(error)))
     }
     Promise.resolve()
       .then(() => plug(options, send))
