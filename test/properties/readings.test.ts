@@ -100,7 +100,7 @@ function scriptOf(deliveries: readonly Delivery[]): Script {
     ...deliveries
       .toSorted((a, b) => a.at - b.at)
       .map(({ at, message }) => ({ at, input: { kind: 'data' as const, messages: [message] } })),
-    { at: Math.max(...deliveries.map(({ at }) => at)) + 10 * END, input: { kind: 'wait' } },
+    { at: Math.max(...deliveries.map(({ at }) => at)) + 2 * END, input: { kind: 'wait' } },
   ]
 }
 

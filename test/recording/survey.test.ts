@@ -159,7 +159,30 @@ describe('a column of a CSV', () => {
   })
 })
 
+/** A whole number of which a number does not keep all digits: it is refused. */
+function isInexact(value: number): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value)
+}
+
 describe('a message of NDJSON', () => {
+  it('is read as the message that was written, whatever its values and their order', async () => {
+    const number = fc.double({ noNaN: true, noDefaultInfinity: true }).filter((one) => !isInexact(one))
+    const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('0123', '1e3', 'NaN', ' ', '', 'true', '{'))
+    const value = fc.letrec((tie) => ({
+      any: fc.oneof({ depthSize: 'small' }, number, text, fc.boolean(), fc.constant(null), tie('list'), tie('record')),
+      list: fc.array(tie('any'), { maxLength: 3 }),
+      record: fc.dictionary(fc.constantFrom('a', 'B c', 'é'), tie('any'), { maxKeys: 3 }),
+    })).any
+    const name = fc.constantFrom('level', 'a,b', 'q"', '1-0:1.8.0', 'flow:number', 'value')
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.dictionary(name, value), { minLength: 1, maxLength: 6 }), async (all) => {
+        const lines = all.map((values, i) => JSON.stringify({ resource: 'r', timestamp: i, ...values }))
+        const written = lines.map((line) => valuesOf(JSON.parse(line) as RecordedMessage))
+        expect(await read(lines.join('\n'))).toEqual({ values: written, wrong: [] })
+      }),
+    )
+  })
+
   const SERIAL = '{"timestamp":0,"serial":9007199254740993,"a":{"b":[1,9007199254740993]}}'
 
   it('with more digits than a number keeps is refused with the place', async () => {
@@ -179,7 +202,7 @@ describe('a message of NDJSON', () => {
       wrong: [],
     })
     expect((await read('{"timestamp":0,"a":{}}', { types: typed('a=number') })).wrong).toEqual([
-      '1: a is {}, which is not a number; leave it out of --types',
+      '1: a is {}, which is not of type number; leave it out of --types',
     ])
   })
 })
