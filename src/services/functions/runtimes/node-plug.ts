@@ -60,8 +60,21 @@ function declarationOf({ name, version, kind, states, input }: Plug): PlugDeclar
 }
 
 function contextOf(plug: Plug, params: PlugCallParams, host: HostSide, call: CallSide): PlugContext {
-  const { properties, streamData, news, newNodes, times, rawData, actuatorData, task, node, globalSettings, now, id, hops } =
-    params
+  const {
+    properties,
+    streamData,
+    news,
+    newNodes,
+    times,
+    rawData,
+    actuatorData,
+    task,
+    node,
+    globalSettings,
+    now,
+    id,
+    hops,
+  } = params
   const fresh = new Set(news)
   let seed = params.random
   const roots: Readonly<Record<string, unknown>> = {
