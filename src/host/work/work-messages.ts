@@ -22,12 +22,12 @@ export type FromThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'answer'; readonly value: unknown; readonly cpuMs: number }
   | { readonly kind: 'failure'; readonly failure: Failure; readonly cpuMs: number }
-  | { readonly kind: 'ask'; readonly run: number; readonly id: number; readonly asked: Asked }
+  | { readonly kind: 'ask'; readonly run: number; readonly id: number; readonly asked: Question }
   /** the thread does not want that reply any more */
   | { readonly kind: 'abandon'; readonly id: number }
 
 /** What work asks of the thread that gave it. */
-export interface Asked {
+export interface Question {
   readonly port: string
   readonly method: string
   readonly args: readonly unknown[]

@@ -31,7 +31,7 @@ it('a host is not ready while it is no member, whoever asks, and is when it is',
   // the host asks its own address before it joins
   const spy = vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
     const answer = await real(input, init)
-    if (new Request(input).url.endsWith("/health")) seen.push([answer.status, await answer.clone().json()])
+    if (typeof input === 'string' && input.endsWith('/health')) seen.push([answer.status, await answer.clone().json()])
     return answer
   })
   const host = await cluster.start()

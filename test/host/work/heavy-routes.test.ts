@@ -154,6 +154,7 @@ describe('heavy work of requests', () => {
     expect(found).toEqual(HEAVY.map(([route, , , done, status]) => [route, done, status]))
   })
 
+  // Holds WORK-1, WORK-3
   it('keeps no other tenant from posting, ends within its time, and leaves threads for what comes', async () => {
     const order: string[] = []
     const years = { rule: { ...GRAPH, sensors: [{ label: 'any', name: 'dice', resource: '$', pollingPeriod: 1_000 }] } }
@@ -178,6 +179,7 @@ describe('heavy work of requests', () => {
     expect([next.status, next.body['result']]).toEqual([200, true])
   })
 
+  // Holds WORK-2
   it('beyond the CPU time of its tenant is rejected with the time to wait, and only its own', async () => {
     const row = HEAVY.find(([route]) => route === 'POST /converter/test')
     const task = HEAVY.find(([route]) => route === 'POST /api/tasks')

@@ -147,6 +147,20 @@ console.log(await threads.do(work).catch(({ code }) => code), threads.running)`
     expect(mustRun(process.execPath, ['--input-type=module-typescript', '-e', program], root)).toBe('TOO_LARGE 1\n')
   })
 
+  // Holds WORK-1
+  it('of a tenant has two threads, a bounded number waits, and others have theirs', async () => {
+    await using mine = disposable(timersThatFire(() => false))
+    const input = { code: 'not code', input: '{}' }
+    const asked = (tenant: string) =>
+      mine.threads.do({ tenant, name: 'script', input, limitMs: 1_000 }).catch((error: unknown) => error)
+    const begun = Array.from({ length: 2 + 64 }, () => asked('acme'))
+    expect([mine.threads.running, mine.threads.waiting]).toEqual([2, 64])
+    expect(await asked('acme')).toMatchObject({ code: 'RATE_LIMITED', cause: 1 })
+    begun.push(asked('umbrella'))
+    expect([mine.threads.running, mine.threads.waiting]).toEqual([3, 64])
+    for (const one of await Promise.all(begun)) expect(one).toMatchObject({ code: 'TOO_LARGE' })
+  })
+
   it('is refused when its host stops, before and after', async () => {
     const mine = timersThatFire(() => false)
     const sandbox = new Sandbox(undefined, scriptInterpreter(mine))
