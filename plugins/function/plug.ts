@@ -70,7 +70,7 @@ export function createFunction(sandbox: Sandbox): Plug {
         const rawData = { ...(formulaValue !== undefined && { formulaValue }), ...(late > 0 && { late }) }
         if (formulaValue === undefined) return { rawData, internalState: memory }
         if (!Number.isFinite(formulaValue))
-          throw new AppError('PLUG_FAILED', `the formula gives ${formulaValue}, which is not a number`)
+          throw new AppError('PLUG_FAILED', `the formula returned ${formulaValue}, which is not a number`)
         const slack = reading?.slack ?? 0
         const state: 'Above' | 'Below' | 'Equal' =
           formulaValue - threshold > slack ? 'Above' : threshold - formulaValue > slack ? 'Below' : 'Equal'

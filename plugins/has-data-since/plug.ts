@@ -19,7 +19,7 @@ export function hasDataSincePlug(data?: DataPort): Plug {
     compatible: '>=1.0.0 <2',
     kind: 'sensor',
     description:
-      'True when a metric has a stored sample since a time, that time included, else False. How long ago counts anew after a downtime of the host. It fails when data cannot be asked.',
+      'True when a metric has a stored sample since a time, that time included, else False. After a downtime of the host the age counts from its start. It fails when data cannot be asked.',
     category: 'Data',
     downtime: 'restart',
     parameters: [],

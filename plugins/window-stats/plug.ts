@@ -4,12 +4,16 @@ import {
   compileNumber,
   definePlug,
   hasNews,
+  isKnown,
   lacking,
   latenessOf,
   lengthOf,
+  ownValue,
   problemsOfCode,
   sampleTime,
   slackOf,
+  type CompiledNumber,
+  type PlugContext,
 } from '../../src/plug.ts'
 import type { WindowReach } from '../window/timed-window.ts'
 import {
@@ -19,6 +23,7 @@ import {
   statisticOf,
   statisticsOf,
   take,
+  takeLate,
   type Statistic,
   type Statistics,
 } from './statistics.ts'
@@ -30,10 +35,11 @@ export const windowStats = definePlug({
   compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description:
-    'Count, mean, min, max, sum, standard deviation and percentile over the last samples or a duration. The chosen one is Above, In Range or Below the limits, and Collecting while there are fewer than minimum samples. Each value of a message is taken once, at the timestamp of its message, a future one as now; a run without a new one takes nothing in and says how things are. A run costs the same for 10 samples as for 1,000.',
+    'Count, mean, min, max, sum, standard deviation and percentile over the last samples or a duration. The chosen one is Above, In Range or Below the limits, and Collecting while there are fewer than minimum samples. Each value of a message is taken once, at the timestamp of its message, a future one as now; a reading that came behind a newer one counts from the next run on. A run without a new one takes nothing in and says how things are. A run costs the same for 10 samples as for 1,000.',
   category: 'Logic',
   parameters: [],
   states: ['Above', 'In Range', 'Below', 'Collecting'],
+  absorbs: 'late',
   input: {
     value: {
       type: 'any',
@@ -97,6 +103,7 @@ export const windowStats = definePlug({
     const { number, reach } = context.prepared
     const read = hasNews(context, number) ? number.read(context).number : undefined
     const memory = memoryOf(context.internalState, statistic === 'percentile')
+    for (const { at, value } of lateSamples(context, number)) takeLate(memory, at, context.now, value, reach)
     if (read === undefined) goOn(memory, context.now, reach)
     else take(memory, sampleTime(context), context.now, read, reach)
     const { late } = memory
@@ -110,6 +117,23 @@ export const windowStats = definePlug({
     return { state: lowerLimit !== undefined && lowerLimit - value > slack ? 'Below' : 'In Range', ...result }
   },
 })
+
+/** The numbers of readings that came behind a newer one; a number that needs more than its message is left out. */
+function lateSamples(context: PlugContext, { names, nodes, read }: CompiledNumber): { at: number; value: number }[] {
+  if (names.length === 0 || nodes.length > 0) return []
+  return context.late.flatMap((message) => {
+    if (!names.every((name) => isKnown(ownValue(message, name)))) return []
+    const reading = { isNew: () => true, streamValue: (key: string) => ownValue(message, key), now: context.now }
+    const at = sampleTime(reading)
+    try {
+      return [{ at, value: read({ ...reading, now: at, lookup: (path) => context.lookup(path) }).number }]
+    } catch (error) {
+      // What is not a number would fail each run from now on.
+      if (error instanceof AppError) return []
+      throw error
+    }
+  })
+}
 
 /** What a sum, or a mean of one, may be off from a limit: that of the largest number that went into it. */
 function slackIn(statistic: Statistic, { sum, min, max }: Statistics): number {

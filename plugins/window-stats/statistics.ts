@@ -1,6 +1,6 @@
 /** The figures of a window: count, mean, extremes, sum, deviation and percentiles. */
 import { keptPlain } from '../../src/plug.ts'
-import { summaryOf } from '../window/sliding-window.ts'
+import { hasAt, summaryOf } from '../window/sliding-window.ts'
 import { deviation } from '../window/summary.ts'
 import {
   endOf,
@@ -47,6 +47,11 @@ export function take(memory: Memory, at: number, now: number, value: number, rea
   if (!takeAt(memory, at, now, value, reach)) return
   if (memory.tree) insert(memory.tree, value)
   letGo(memory, memory.newest ?? at, reach)
+}
+
+/** The same of a number that came behind a newer one, unless one of its time and value is in the window. */
+export function takeLate(memory: Memory, at: number, now: number, value: number, reach: WindowReach): void {
+  if (!hasAt(memory.window, at, value)) take(memory, at, now, value, reach)
 }
 
 /** A run that brings no number: time goes on. */

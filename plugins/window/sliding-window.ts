@@ -47,6 +47,14 @@ export function insertTo(window: SlidingWindow, at: number, value: number): void
   else insertInFront(window.front, back - place, value)
 }
 
+/** Whether a number of that time is in the window. */
+export function hasAt({ at, values, head }: SlidingWindow, time: number, value: number): boolean {
+  for (let place = at.length - 1; place >= head && (at[place] as number) >= time; place--) {
+    if (at[place] === time && values[place] === value) return true
+  }
+  return false
+}
+
 /** `newer`: how many numbers of the front are newer. */
 function insertInFront(front: Summary[], newer: number, value: number): void {
   const own: Summary = [...(front[newer - 1] ?? emptySummary())]

@@ -58,7 +58,7 @@ export function errorHandler(errorBody: ErrorBody) {
     if (failure.code === 'UNAVAILABLE') reply.header('retry-after', AWAY_S)
     if (failure.code === 'FENCED') reply.header('retry-after', MOVED_S)
     if (failure.code === 'RATE_LIMITED') reply.header('retry-after', secondsToWait(thrown))
-    // who asked is gone: nobody reads the answer
+    // the client is gone: no answer is read
     if (isBrokenOff(request)) request.log.debug({ id: request.id }, 'the body of a request broke off')
     else if (failure.statusCode === 500 && failure.code !== 'MODEL_FAILED')
       request.log.error({ err: thrown, id: request.id }, 'request failed')

@@ -1,4 +1,4 @@
-/** How much there is of a value, as far as somebody wants to know. */
+/** The size of a value, counted up to a bound. */
 
 /** Whether plain data has more characters of text, keys and values together than `most`. Looks at no more of it. */
 export function weighsMore(value: unknown, most: number): boolean {

@@ -69,7 +69,7 @@ async function post(url: string, n: number): Promise<void> {
 
 const assets = (url: string, path: string): string => `${url}/storage/v1/bucket/assets/${path}`
 
-/** An address that opens an object for one method; undefined where there is none. */
+/** An address that opens an object for one method; undefined where none was signed. */
 async function signed(url: string, path: string, method: 'GET' | 'PUT'): Promise<string | undefined> {
   const answer = await fetch(`${assets(url, path)}?sign=${method}`, { headers })
   return /"href":"([^"]*)"/.exec(await answer.text())?.[1]

@@ -24,7 +24,7 @@ describe('hasDataSince', () => {
     expect(ran).toMatchObject({ state, rawData: { lastTimestamp } })
   })
 
-  it('counts an age anew after a downtime, unless it was over before', async () => {
+  it('counts an age from the end of a downtime, unless it was over before', async () => {
     const properties = { metric: 'a', since: '4s' }
     const call = { properties, nodeResource: 'r', downtime: { policy: 'restart', from: 3_000, until: 9_000 } } as const
     const over = { ...call, properties: { metric: 'a', since: '2s' } }

@@ -15,6 +15,8 @@ export interface Call {
   nodes?: Record<string, NodeData>
   /** those of them that gave nothing since the last run */
   staleNodes?: readonly string[]
+  /** readings that came behind a newer one */
+  late?: readonly Record<string, unknown>[]
   variables?: Record<string, unknown>
   internalState?: unknown
   /** epoch ms */
@@ -97,6 +99,7 @@ export function plugContext(
       (call.messageTime === undefined || call.messageTime === (call.now ?? 0)) && ownValue(message, key) !== undefined,
     isNewOf: (label) => ownValue(nodes, label) !== undefined && call.staleNodes?.includes(label) !== true,
     rawData: { ...nodes, GLOBAL: message },
+    late: call.late ?? [],
     lookup: (path) => lookup({ streamdata: message, nodes: withRawData(nodes), variables: call.variables ?? {} }, path),
     actuatorData: {},
     internalState: call.internalState,

@@ -15,6 +15,7 @@ import type { Message } from '../task/origin.ts'
 import { isStamped, measuredAt } from '../task/readings/reading.ts'
 import type { Readings } from '../task/readings/readings.ts'
 import type { TaskModel } from '../task/run.ts'
+import type { SensorState } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { DETAIL_TYPES } from '../engine/event-filter.ts'
 import { UNKNOWN } from '../graph/graph.ts'
@@ -208,7 +209,11 @@ function hasNothingOpen(task: BatchTask, message: Message): boolean {
   const { state } = task
   if (state.readings !== null && !isNewest(task, state.readings, message)) return false
   if (state.status !== 'running' || !state.isFree || state.inFlight.size > 0 || state.evaluation !== null) return false
-  return state.streams[0]?.values === message && state.sensors.every(({ follow }) => follow === null)
+  return state.streams[0]?.values === message && state.sensors.every(isQuiet)
+}
+
+function isQuiet({ follow, late }: SensorState): boolean {
+  return follow === null && late.length === 0
 }
 
 /** Whether the last message was stamped and is the newest of all: rows know its time and when it came, and no more. */

@@ -19,7 +19,7 @@ export const ALL: Progress = { sensors: Number.POSITIVE_INFINITY, firings: Numbe
 
 /**
  * Takes a message into `run.state` and answers its calls as they were answered, up to a progress. Gives the call that
- * is open then, undefined when all is done. `sink`: who hears of it. `at`: epoch ms of the clock when the message came.
+ * is open then, undefined when all is done. `sink`: receives what happens. `at`: epoch ms of the clock when the message came.
  */
 export function replay(
   run: Pick<TaskRun, 'model' | 'state'>,

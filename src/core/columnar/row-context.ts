@@ -24,6 +24,9 @@ export interface ContextOwner {
   open(context: RowContext): Opened
 }
 
+/** A sensor with late readings is not in a row. */
+const NO_LATE: readonly Message[] = []
+
 const NO_LOG: PlugLog = {
   debug: () => undefined,
   info: () => undefined,
@@ -213,6 +216,10 @@ export class RowContext implements FiringContext, Scope {
 
   isNew(key: string): boolean {
     return this.opened === null ? messageValue(this.#message(), key) !== undefined : this.opened.view.isNew(key)
+  }
+
+  get late(): readonly Message[] {
+    return NO_LATE
   }
 
   isNewOf(label: string): boolean {

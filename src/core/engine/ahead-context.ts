@@ -105,6 +105,10 @@ export class AheadContext implements PlugContext, Scope {
     return this.streamValue(key) !== undefined
   }
 
+  get late(): never {
+    return this.#refuse('late readings')
+  }
+
   isNewOf(): boolean {
     return this.#refuse('other nodes')
   }

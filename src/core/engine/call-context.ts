@@ -8,8 +8,9 @@ import type { Downtime } from '../plug/downtime.ts'
 import { messageNumber, messageText } from '../plug/message-values.ts'
 import type { NodeData, NumberOptions, PlugContext, PlugLog } from '../plug/plug.ts'
 import { downtimeOf } from '../task/downtime.ts'
-import type { Origin } from '../task/origin.ts'
+import type { Message, Origin } from '../task/origin.ts'
 import { isNewOf } from '../task/news.ts'
+import { lateOf } from '../task/readings/absorbed.ts'
 import { effectId, type TaskRun } from '../task/run.ts'
 import { actuatorState, sensorState, stateName, type Execution } from '../task/state.ts'
 import { isNewValue, streamTime, streamValue, streamValues } from '../task/stream.ts'
@@ -206,6 +207,10 @@ export class CallContext implements PlugContext, Scope {
 
   isNewOf(label: string): boolean {
     return isNewOf(this.#execution, label)
+  }
+
+  get late(): readonly Message[] {
+    return lateOf(this.#run, this.#execution)
   }
 
   get streamData(): Readonly<Record<string, unknown>> {

@@ -144,7 +144,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
     this.#restIfIdle()
   }
 
-  /** Goes on with a saved run. `makeModel`: what stays fixed of it; `away`: when nobody was there. Throws `SAVED_STATE`, `SCHEDULE`. */
+  /** Goes on with a saved run. `makeModel`: what stays fixed of it; `away`: when the host was down. Throws `SAVED_STATE`, `SCHEDULE`. */
   reopen(makeModel: () => TaskModel, saved: SavedState, away?: Away): void {
     const { packer } = this.#host
     const { graph } = this.prepared

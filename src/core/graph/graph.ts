@@ -97,7 +97,7 @@ export interface SensorNode extends RunnableNode {
   readonly triggers: readonly TriggerEdge[]
   /** gates over it and destinations of its triggers */
   readonly followers: readonly GraphNode[]
-  /** other nodes whose data it reads, as far as that can be told */
+  /** other nodes whose data it reads, as far as that is known */
   readonly reads: readonly GraphNode[]
 }
 

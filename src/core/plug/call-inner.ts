@@ -54,6 +54,9 @@ function innerContext(
     streamTime: (key) => outer.streamTime(key),
     isNew: (key) => outer.isNew(key),
     isNewOf: (label) => outer.isNewOf(label),
+    get late() {
+      return outer.late
+    },
     lookup: (path) => outer.lookup(path),
     random: () => outer.random(),
     get streamData() {

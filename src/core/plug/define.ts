@@ -15,7 +15,7 @@ const MAX_STATES = 1000
 const TEXTS = ['description', 'category', 'compatible'] as const
 const FUNCTIONS = ['check', 'nodes', 'steps', 'prepare', 'touches'] as const
 const KEYS: readonly string[] =
-  'name version kind description category channel acts parameters nodes reads touches compatible tellsSilence downtime states input output openOutput check steps calculates prepare execute'.split(
+  'name version kind description category channel acts parameters nodes reads touches compatible tellsSilence downtime absorbs states input output openOutput check steps calculates prepare execute'.split(
     ' ',
   )
 
@@ -58,7 +58,8 @@ export function definePlug(definition: PlugDefinition): Plug {
 }
 
 function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
-  const { name, version, kind, execute, openOutput, acts, parameters, reads, tellsSilence, downtime } = definition
+  const { name, version, kind, execute, openOutput, acts, parameters, reads, tellsSilence, downtime, absorbs } =
+    definition
   const issues: Issue[] = []
   if (typeof name !== 'string' || !NAME.test(name) || FORBIDDEN_KEYS.has(name)) {
     issues.push(
@@ -82,6 +83,9 @@ function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
   }
   if (downtime !== undefined && !DOWNTIME_POLICIES.some((policy) => policy === downtime)) {
     issues.push(problem('/downtime', `${shown(downtime)} is not restart, continue or confirm`))
+  }
+  if (absorbs !== undefined && absorbs !== 'late') {
+    issues.push(problem('/absorbs', `${shown(absorbs)} is not "late"`))
   }
   if (acts !== undefined && typeof acts !== 'boolean' && typeof acts !== 'function') {
     issues.push(problem('/acts', `${shown(acts)} is neither true nor false`, 'or make it a function of the properties'))

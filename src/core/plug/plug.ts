@@ -117,6 +117,11 @@ export interface PlugContext<Properties = Record<string, unknown>, Prepared = un
    * node has seen before. True for a node of which the rule does not show that this node reads it
    */
   isNewOf(label: string): boolean
+  /**
+   * of a plug that absorbs late readings: messages of this node's resource that came behind a newer one since it last
+   * answered with success, in the order in which they came; at most 100. Their values are for the memory alone
+   */
+  readonly late: readonly Readonly<Record<string, unknown>>[]
   /** the message in reach as a copy, empty on a tick without recent data */
   readonly streamData: Readonly<Record<string, unknown>>
   /** last raw data per node label, plus `GLOBAL` with the stream data */
@@ -278,6 +283,10 @@ export interface PlugDefinition<
    * run. Default `continue`
    */
   downtime?: DowntimePolicy
+  /**
+   * of a sensor: a reading that came behind a newer one, and is dropped by the rule, is handed to its next call in `late`
+   */
+  absorbs?: 'late'
   /** the states a sensor can give, in order; none for actuators */
   states?: readonly State[]
   input?: Input

@@ -283,7 +283,7 @@ class Playback {
     await this.restart(away.until - this.now, away)
   }
 
-  /** Every lane goes on in a new engine from what the old one saved, so many ms later. `away`: nobody was there meanwhile. */
+  /** Every lane goes on in a new engine from what the old one saved, so many ms later. `away`: the host was down meanwhile. */
   async restart(down: number, away?: Away): Promise<void> {
     const saved = this.tasks.map((task) => JSON.parse(JSON.stringify(task.save())) as SavedTask)
     for (const { engine } of this.#lanes) await engine.close()

@@ -31,7 +31,9 @@ export function nextCall(run: TaskRun): Execution | undefined {
     execution.calls++
     if (execution.node.kind === 'sensor') {
       state.holder = execution
-      execution.news = sensorState(state, execution.node).news
+      const sensor = sensorState(state, execution.node)
+      execution.news = sensor.news
+      execution.late = sensor.late.length
     }
     return execution
   }

@@ -34,6 +34,7 @@ export function newExecution(
     item: 0,
     resumed: false,
     news: NO_NEWS,
+    late: 0,
     isOpen: false,
     rendered: null,
     touches: null,

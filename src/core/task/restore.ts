@@ -94,6 +94,7 @@ export function restoreState(run: TaskRun, given: SavedState, open: OpenExecutio
     sensor.evictLag = one.evictLag ?? 0
     sensor.taken = one.taken === undefined ? null : { time: one.taken.time, known: one.taken.known ?? [] }
     sensor.news = newsIn(node, one)
+    sensor.late = one.late ?? []
     sensor.origin = names.originOrNull(one.origin)
     sensor.via = names.via(one.via)
     sensor.ownTickAt = one.ownTickAt ?? Number.POSITIVE_INFINITY
@@ -418,6 +419,7 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, names: Names, ope
     item: saved.item ?? 0,
     resumed: saved.resumed ?? false,
     news: node.kind === 'sensor' ? newsIn(node, saved) : NO_NEWS,
+    late: saved.late ?? 0,
     isOpen: known?.isOpen ?? false,
     rendered: saved.rendered ?? null,
     touches: null,

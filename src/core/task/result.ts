@@ -5,6 +5,7 @@ import { callAgain, cancel, end, enqueue, enqueueFirst, leavePlace, letGo, pause
 import { endOfFollow } from './downtime.ts'
 import type { Origin } from './origin.ts'
 import { noteNews, tookNews } from './news.ts'
+import { tookLate } from './readings/absorbed.ts'
 import { observe } from './observe.ts'
 import { leaveOut, touchNode } from './evaluation.ts'
 import { lagOf, timeOf, type TaskRun } from './run.ts'
@@ -54,6 +55,7 @@ export function apply(run: TaskRun, execution: Execution, given: Answer): void {
     return
   }
   tookNews(run, execution)
+  tookLate(run, execution)
   applyToSensor(run, execution.node, given, execution.invocation, execution.origin, execution.via)
   finish(run, execution)
 }

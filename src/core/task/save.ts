@@ -80,6 +80,7 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
             ...(sensor.evictAt !== Number.POSITIVE_INFINITY && nonZero('evictLag', sensor.evictLag)),
             ...(sensor.taken && { taken: saveTaken(sensor.taken, model) }),
             ...savedNews(node, sensor.news),
+            ...(sensor.late.length > 0 && { late: [...sensor.late] }),
             ...(sensor.origin && { origin: tables.origin(sensor.origin) }),
             ...tables.via(sensor.via),
             ...(follow && {
@@ -351,6 +352,7 @@ function saveExecution(execution: Execution, tables: Tables): SavedExecution {
     ...(execution.items && { items: [...execution.items], item: execution.item }),
     ...(execution.resumed && { resumed: true as const }),
     ...(execution.node.kind === 'sensor' && savedNews(execution.node, execution.news)),
+    ...nonZero('late', execution.late),
     ...(execution.rendered && !execution.node.call.isConstant && { rendered: [...execution.rendered] }),
     ...(execution.touches && { touches: [...execution.touches] }),
     ...(execution.placedAt !== NOT_PLACED && { placedAt: execution.placedAt }),

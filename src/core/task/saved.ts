@@ -141,6 +141,7 @@ export interface SavedSensor extends SavedObserved, SavedDestination {
   taken?: SavedTaken
   /** labels of nodes with something new for it */
   news?: string[]
+  late?: Message[]
   origin?: number
   via?: number
   follow?: { at: number; lag?: number; answer: SavedAnswer; invocation: number; origin: number; via?: number }
@@ -217,6 +218,7 @@ export interface SavedExecution {
   item?: number
   resumed?: true
   news?: string[]
+  late?: number
   /** properties of each item; absent: they are made by the call, or never change */
   rendered?: Record<string, unknown>[]
   touches?: string[]

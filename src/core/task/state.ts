@@ -6,7 +6,7 @@
 import type { ActuatorNode, GateNode, ObservableNode, SensorNode, TriggerEdge } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import type { Linked, Queued } from './execution-lists.ts'
-import type { Origin } from './origin.ts'
+import type { Message, Origin } from './origin.ts'
 import type { Taken } from './readings/reading.ts'
 
 export type TaskStatus = 'running' | 'stopped' | 'failed'
@@ -56,6 +56,8 @@ export interface SensorState extends Observed, Destination {
   taken: Taken | null
   /** labels of nodes that it reads and that have run with success since it answered last */
   news: readonly string[]
+  /** readings that came behind a newer one, for a plug that absorbs them; those that a call at work has seen stand first */
+  late: readonly Message[]
   /** ms by which the clock was ahead when the observation was made that `evictAt` ends */
   evictLag: number
 }
@@ -154,8 +156,9 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   items: readonly unknown[] | null
   item: number
   resumed: boolean
-  /** of a sensor: its news when its plug was called */
+  /** of a sensor: its news when its plug was called, and how many late readings it could see */
   news: readonly string[]
+  late: number
   /** its plug is at work, and the engine counts it among its open calls */
   isOpen: boolean
   /** properties of each item, made when it fired; secrets stand in them by name. Null: they are made by the call */

@@ -254,6 +254,7 @@ function freshSensor(): SensorState {
     ownTickAt: Number.POSITIVE_INFINITY,
     taken: null,
     news: NONE,
+    late: NONE,
     evictLag: 0,
   }
 }

@@ -29,7 +29,7 @@ export interface PipOptions {
   readonly requirePinned?: boolean | undefined
 }
 
-/** Undefined when there is nothing to install. Throws a BuildRefusal for a requirement that is not taken. */
+/** Undefined when nothing is to be installed. Throws a BuildRefusal for a requirement that is not accepted. */
 export function pipCommand(text: string, { lock, requirePinned = false }: PipOptions): InstallCommand | undefined {
   const lines = text
     .replaceAll(/\\\r?\n/g, ' ')

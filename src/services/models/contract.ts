@@ -20,7 +20,7 @@ import type { Caller } from '../../kernel/caller.ts'
 import type { Json, JsonObject } from '../../kernel/json.ts'
 import type { Write } from '../../storage/contract.ts'
 
-/** `custom`: an object in Python with classes of its own; of a model on another server: nobody but that server knows. */
+/** `custom`: an object in Python with classes of its own; of a model on another server: known to that server alone. */
 export const FRAMEWORKS = ['sklearn', 'xgboost', 'pytorch', 'tensorflow', 'custom'] as const
 export type Framework = (typeof FRAMEWORKS)[number]
 

@@ -99,7 +99,7 @@ export class PartUploads {
       })
       const part = { number, size, etag, modified: now() }
       await untilWritten(async () => {
-        // completed or aborted meanwhile: the part would be nobody's
+        // completed or aborted meanwhile: the part would belong to no upload
         const { id, version } = await this.#upload(place)
         const partId = partIdOf(place.upload, number)
         const before = await table.parts.get(partId)
@@ -141,7 +141,7 @@ export class PartUploads {
       length: { min: size, max: size },
     })
     await this.abort(place).catch((error: unknown) => {
-      // somebody else completed it as well, or it goes when its time is over
+      // another request completed it as well, or it expires
       if (!(error instanceof AppError)) throw error
     })
     return record

@@ -25,7 +25,7 @@ export interface Served<Request, Answer> {
   close(): void
 }
 
-/** Reports what went wrong in work that nobody asked for. */
+/** Reports failures of background work. */
 export type Trouble = (what: string, thrown: unknown) => void
 
 /** `open` gets what its thread was started with, and a way to tell of trouble that is no answer's. */

@@ -39,7 +39,7 @@ export interface StreamOptions {
   readonly maxLength?: number
   /** epoch ms or ISO 8601; default some day, with `dst` also a special one */
   readonly start?: number | string
-  /** those that some of the streams have; default all but `text`, which conditions of one's own seldom read as a number */
+  /** disturbances that some of the streams have; default: all but `text`, which custom conditions rarely read as a number */
   readonly disturbances?: readonly Disturbance[]
   /** ms that matter to the rule: some gaps are of about these */
   readonly durations?: readonly number[]
@@ -295,7 +295,7 @@ function startOf(start: number | string | undefined): number | undefined {
   throw new AppError('VALIDATION', `start is ${String(start)}; give epoch ms or an ISO 8601 time`)
 }
 
-/** The values with one of the numbers as what it is no good for. */
+/** The values with one of the numbers broken. */
 function spoilt(values: Record<string, unknown>, trouble: Trouble | undefined, n: number): Record<string, unknown> {
   const numbers = Object.keys(values).filter((key) => typeof values[key] === 'number')
   const broken = numbers[n % Math.max(1, numbers.length)]

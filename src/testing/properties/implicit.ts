@@ -60,7 +60,7 @@ export function isNoValue(value: unknown): boolean {
   return value === null || Number.isNaN(value) || (typeof value === 'string' && value.trim() === '')
 }
 
-/** Whether a value is a number as text, where its generator gives none. */
+/** Whether a value is a number as text, where its generator makes none. */
 function isAsText(value: unknown, generator: Metrics[string]): boolean {
   if (typeof value !== 'string' || !Number.isFinite(Number(value))) return false
   return isSignal(generator) || !generator.canShrinkWithoutContext(value)

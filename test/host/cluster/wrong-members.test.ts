@@ -25,7 +25,7 @@ it('a host that keeps objects elsewhere, has another time and an address where n
   expect(message).toContain('nobody answers at http://127.0.0.1:1')
 })
 
-it('a host is not ready while it is no member, whoever asks, and is when it is', async () => {
+it('a host is ready for any caller once it is a member, not before', async () => {
   const seen: unknown[] = []
   const real = globalThis.fetch
   // the host asks its own address before it joins

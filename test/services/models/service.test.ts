@@ -237,7 +237,7 @@ describe('a model that nothing runs here', () => {
     }
     const functions = { as: () => version, whileThere: () => Promise.resolve([]) }
     const driver = new TestDriver()
-    driver.refusal = 'there is no Python with sklearn; make one'
+    driver.refusal = 'no Python with sklearn was found; make one'
     const parts = { now: () => 1_000, newId: () => `id${ids++}`, seal }
     const registry = () => functions as unknown as FunctionsService
     const service = createModelsService({ storage: openMemory(), drivers: [driver], ...parts, registry })

@@ -274,7 +274,7 @@ describe('an upload in parts', () => {
 describe('a signed removal', () => {
   const removal = (Key: string) => ask('DELETE', getSignedUrl(aws, new DeleteObjectCommand({ Bucket: BUCKET, Key })))
 
-  it('removes an object, and is content when there is none', async () => {
+  it('removes an object, and answers the same when it does not exist', async () => {
     await content.api.put('assets', 'gone/a', new TextEncoder().encode('x'))
     expect((await removal('gone/a')).status).toBe(204)
     expect((await removal('gone/a')).status).toBe(204)

@@ -6,6 +6,7 @@ import type { Message, Sent } from '../origin.ts'
 import type { TaskRun } from '../run.ts'
 import { sensorState } from '../state.ts'
 import { traceLog } from '../trace.ts'
+import { keepLate } from './absorbed.ts'
 import { isSameMessage, stampOf, verdictOf, withReading } from './reading.ts'
 import { Readings, type ReadingCounts } from './readings.ts'
 
@@ -146,7 +147,10 @@ function isTaken(run: TaskRun, readings: Readings, node: SensorNode, message: Me
   const time = stamp === undefined ? arrived : Math.min(stamp, arrived)
   const { identityIgnores } = run.model
   const verdict = stamp === undefined ? 'taken' : verdictOf(sensor.taken, time, message, identityIgnores)
-  if (verdict === 'late' && late === 'drop' && byTime === 'event') return false
+  if (verdict === 'late' && late === 'drop' && byTime === 'event') {
+    keepLate(node, sensor, message)
+    return false
+  }
   if (verdict === 'duplicate' && duplicates === 'drop') return false
   sensor.taken = withReading(sensor.taken, time, stamp === undefined ? undefined : message)
   return true

@@ -101,6 +101,7 @@ function contextOf(plug: Plug, params: PlugCallParams, host: HostSide, call: Cal
     text: (name) => messageText(reading, name),
     properties,
     prepared: plug.prepare?.(properties),
+    late: [],
     rawData,
     actuatorData,
     internalState: params.internalState,

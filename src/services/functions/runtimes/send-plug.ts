@@ -26,7 +26,7 @@ export function isSendPlug(value: unknown): value is SendPlug {
   return typeof value === 'function' && value.length <= 2
 }
 
-/** The plug of a file that is no module: its text is what the function does. Undefined for a module. */
+/** The plug of a file that is not a module: its text is what the function does. Undefined for a module. */
 export function scriptOf(path: string): SendPlug | undefined {
   const text = readFileSync(path, 'utf8')
   if (MODULE.test(text) || !/\bsend\b/.test(text)) return undefined

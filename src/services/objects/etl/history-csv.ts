@@ -16,7 +16,7 @@ export interface History {
   /** epoch ms, both included */
   readonly from: number
   readonly until: number
-  /** texts that begin as formulas are no formulas, and are not read back as they were */
+  /** texts that begin like a formula are escaped, and are not read back as they were */
   readonly isSafe?: boolean
 }
 

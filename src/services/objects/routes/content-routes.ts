@@ -99,7 +99,7 @@ function allow({ headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
 function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { id, raw, method } = request
   const known = s3ErrorOf(thrown)
-  // who sent it is gone: nobody reads the answer
+  // the client is gone: no answer is read
   const brokeOff = known === undefined && raw.destroyed && !raw.complete
   if (brokeOff) request.log.debug({ id }, 'an upload broke off')
   else if (known === undefined) request.log.error({ err: thrown, id }, 'request failed')

@@ -1,4 +1,4 @@
-/** Uploads in parts by signed addresses: the five operations that clients of S3 ask, told apart by their parameters. */
+/** Uploads in parts by signed addresses: the five operations of S3 clients, distinguished by their parameters. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { MAX_PARTS } from '../part-uploads.ts'
 import { S3Error } from '../signing/s3-error.ts'
@@ -19,7 +19,7 @@ export type PartRequest =
   | { readonly kind: 'part'; readonly upload: string; readonly number: number }
   | { readonly kind: 'complete' | 'abort' | 'list'; readonly upload: string }
 
-/** Undefined for a request about the object itself. Throws an S3Error for what nobody asks. */
+/** Undefined for a request about the object itself. Throws an S3Error for an unknown operation. */
 export function partRequest({ sent: { method, query } }: ContentAddress): PartRequest | undefined {
   const parameters = new URLSearchParams(query)
   const [begins, upload, number] = ['uploads', 'uploadId', 'partNumber'].map((name) => parameters.get(name))

@@ -68,7 +68,7 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, S3Code>>> = {
 export function s3ErrorOf(thrown: unknown): S3Error | undefined {
   if (thrown instanceof S3Error) return thrown
   if (isWrongType(thrown)) {
-    return new S3Error('InvalidArgument', 'The Content-Type is no media type; write one such as text/plain')
+    return new S3Error('InvalidArgument', 'The Content-Type is not a media type; write one such as text/plain')
   }
   if (!(thrown instanceof AppError)) return undefined
   if (isFullDisk(thrown)) return new S3Error('StorageFull', 'There is no space left for contents')

@@ -130,6 +130,6 @@ export function plain(outcome: Reply): unknown {
   try {
     return JSON.parse(JSON.stringify(encodeNumbers(outcome)))
   } catch (error) {
-    return { ok: false, error: `the answer is no plain JSON: ${messageOf(error)}` }
+    return { ok: false, error: `the answer is not plain JSON: ${messageOf(error)}` }
   }
 }
