@@ -20,7 +20,14 @@ const REQUIREMENTS = '.requirements.txt'
 /** Where pip reports what it installed. */
 export const PIP_REPORT = '.pip-report.json'
 // compiled at once: a process cannot write the bytecode that spares it the work at its start
-const ARGS = ['install', '--only-binary=:all:', '--no-input', '--disable-pip-version-check', '--no-cache-dir'] as const
+const ARGS = [
+  'install',
+  '--only-binary=:all:',
+  '--no-input',
+  '--no-warn-conflicts',
+  '--disable-pip-version-check',
+  '--no-cache-dir',
+] as const
 
 export interface PipOptions {
   /** of an earlier build of the same assets */
