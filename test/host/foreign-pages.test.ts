@@ -13,6 +13,7 @@ const CHECKED_THERE = [
   'POST /reflexarc-ws-one',
   'POST /reflexarc-ws-one/one',
   'PUT /reflexarc-ws-one/one',
+  'DELETE /reflexarc-ws-one/one',
 ]
 
 let host: Awaited<ReturnType<typeof functionHost>>

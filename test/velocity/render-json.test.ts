@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/kernel/errors.ts'
 import { VelocityTemplate } from '../../src/velocity/template.ts'
-import { MAX_LEVELS, parseBody } from '../../src/web/parse-body.ts'
+import { MAX_LEVELS, parseRendered } from '../../src/web/parse-body.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 
 const DATA = {
@@ -34,8 +34,8 @@ const ROWS =
 
 const template = (source: string): VelocityTemplate => new VelocityTemplate(source, { now: () => 0 })
 const direct = (source: string, data: object = DATA): unknown =>
-  template(source).renderJson({ ...data }, MAX_LEVELS, parseBody)
-const byText = (source: string): unknown => parseBody(template(source).render({ ...DATA }))
+  template(source).renderJson({ ...data }, MAX_LEVELS, parseRendered)
+const byText = (source: string): unknown => parseRendered(template(source).render({ ...DATA }))
 
 describe('the value of JSON without its text', () => {
   it.each([
@@ -106,19 +106,19 @@ describe('the value of JSON without its text', () => {
         return error instanceof AppError ? [error.code, error.message] : error
       }
     }
-    const told = refusal(() => failing.renderJson({ ...DATA }, MAX_LEVELS, parseBody))
+    const told = refusal(() => failing.renderJson({ ...DATA }, MAX_LEVELS, parseRendered))
     expect(told).toEqual(refusal(() => failing.render({ ...DATA })))
     expect(told).toEqual(['CONVERSION', expect.stringContaining('line 2')])
   })
 
   it('is left to the text when that might be too long', () => {
     const limited = new VelocityTemplate(ROWS, { now: () => 0, limits: { characters: 60 } })
-    expect(limited.renderJson({ ...DATA }, MAX_LEVELS, parseBody)).toBeUndefined()
+    expect(limited.renderJson({ ...DATA }, MAX_LEVELS, parseRendered)).toBeUndefined()
   })
 
   it('is not asked for again where it is hardly ever had, and is where it mostly is', () => {
     const tried = template('["$x"]')
-    const ask = (x: string): unknown => tried.renderJson({ x }, MAX_LEVELS, parseBody)
+    const ask = (x: string): unknown => tried.renderJson({ x }, MAX_LEVELS, parseRendered)
     for (let i = 0; i < 20; i++) {
       expect(ask('"')).toBeUndefined()
       expect(ask('a')).toEqual(['a'])
@@ -187,14 +187,14 @@ describe('random templates of JSON', () => {
         }
         let value: unknown
         try {
-          value = made.renderJson({ ...DATA }, MAX_LEVELS, parseBody)
+          value = made.renderJson({ ...DATA }, MAX_LEVELS, parseRendered)
         } catch {
           expect(() => made.render({ ...DATA })).toThrow(AppError)
           return
         }
         if (value === undefined) return
         had += 1
-        expect(JSON.stringify(value)).toBe(JSON.stringify(parseBody(made.render({ ...DATA }))))
+        expect(JSON.stringify(value)).toBe(JSON.stringify(parseRendered(made.render({ ...DATA }))))
       }),
       runs(1_000),
     )

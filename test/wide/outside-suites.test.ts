@@ -34,8 +34,11 @@ describe.skipIf(JSON_SUITE === undefined)('JSONTestSuite', () => {
     const wrong = cases.flatMap(({ name, input }) => {
       const answers = [parseBody, parseMessages, parsePayload].map((read) => isRead(read, input))
       const all = [...answers, findJsonProblem(input) === undefined]
-      // those that begin with i may be read or not
-      const isRight = name.startsWith('i_') || all.every((is) => is === name.startsWith('y_'))
+      // Bodies and messages refuse a repeated key, which the standard leaves to the reader.
+      const expected = name.startsWith('y_object_duplicated_key') ? [false, false, true, true] : undefined
+      // Names that begin with i leave it open.
+      const isRight =
+        name.startsWith('i_') || all.every((is, reader) => is === (expected?.[reader] ?? name.startsWith('y_')))
       return isRight ? [] : [{ name, input: input.slice(0, 80), all }]
     })
     expect(wrong).toEqual([])

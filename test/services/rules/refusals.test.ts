@@ -85,7 +85,7 @@ const CASES: readonly Case[] = [
     'GET',
     '/api/schedules/next?expression=soon',
     undefined,
-    '/cron <- "soon" is not a cron expression (write 6 or 7 fields (second minute hour day-of-month month day-of-week [year]) or 5 unix fields)',
+    '/cron <- "soon" is not a cron expression (write 6 or 7 fields (second minute hour day-of-month month day-of-week [year]), 5 unix fields, or @hourly, @daily, @weekly, @monthly or @yearly)',
   ],
   [
     'a page of the log that nobody gave out',

@@ -277,7 +277,7 @@ describe('a simulation', () => {
   })
 
   it.each([
-    [{}, 'no rule'],
+    [{}, 'a rule is missing'],
     [{ template: 'nope' }, 'No template with name nope'],
     [{ rule: GRAPH, resource: 'b', from: NOON + 1, until: NOON }, 'before from'],
     [{ rule: GRAPH, resource: 'b', messages: [{ resource: 'b' }] }, 'timestamp'],

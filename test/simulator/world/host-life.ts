@@ -166,7 +166,9 @@ function upgrade(app: FastifyInstance, { method, url, tenant }: Question, stream
     'sec-websocket-version': '13',
     'sec-websocket-key': SOCKET_KEY,
   }
-  app.server.emit('upgrade', { method, url, headers, httpVersion: '1.1', socket: stream }, stream, Buffer.alloc(0))
+  const rawHeaders = Object.entries(headers).flat()
+  const request = { method, url, headers, rawHeaders, httpVersion: '1.1', socket: stream }
+  app.server.emit('upgrade', request, stream, Buffer.alloc(0))
 }
 
 function credentialsOf(tenant: string): string {

@@ -41,10 +41,13 @@ export class ModelTask {
   #inputs: ModelInput[] = []
   #ownTicks = new Map<string, number>()
   #nextTick: number | undefined
+  readonly #runsAtStart: boolean
   readonly #rule: Rule
   readonly #plugs: Readonly<Record<string, TestPlug>>
 
-  constructor(rule: Rule, plugs: Readonly<Record<string, TestPlug>>, now: number) {
+  /** `runsAtStart`: a run of the schedule at the very start counts, as in a simulation. */
+  constructor(rule: Rule, plugs: Readonly<Record<string, TestPlug>>, now: number, runsAtStart = false) {
+    this.#runsAtStart = runsAtStart
     this.#rule = rule
     this.#plugs = plugs
     this.#work = this.#fresh(now, 0)
@@ -61,7 +64,8 @@ export class ModelTask {
     const clocked = read.sensorsOf(this.#rule).filter((sensor) => read.hasOwnClock(this.#rule, sensor))
     this.#ownTicks = new Map(clocked.map(({ label }) => [label, clock]))
     const type = this.#rule.task?.type ?? 'reactive'
-    this.#nextTick = type === 'periodic' || type === 'onetime' ? clock : this.#tickAfter(clock)
+    this.#nextTick =
+      type === 'periodic' || type === 'onetime' ? clock : this.#tickAfter(this.#runsAtStart ? clock - 1 : clock)
     this.advanceTo(clock)
   }
 

@@ -22,6 +22,8 @@ export interface EngineRunOptions {
   types?: readonly EventType[]
   /** the rule of another task, started first, that gets the same messages; its events are left out */
   beside?: Rule
+  /** a run of the schedule at the very start counts, as in a simulation */
+  runsAtStart?: boolean
 }
 
 const OTHER_ID = 'task-0'
@@ -74,6 +76,7 @@ function open(now: number, events: EngineEvent[], options: EngineRunOptions, mad
     },
     seed: 1,
     ...(options.why === undefined ? {} : { why: options.why }),
+    ...(options.runsAtStart === true && { runsAtStart: true }),
   })
   const subscription = engine.events(options.types && { types: options.types }).subscribe((event) => {
     if (event.task === TASK_ID) events.push(event)

@@ -10,8 +10,9 @@ export function runModel(
   settings: TaskSettings,
   plugs: Readonly<Record<string, TestPlug>>,
   script: Script,
+  runsAtStart = false,
 ): ModelEvent[] {
-  const task = new ModelTask({ ...rule, task: { ...rule.task, ...settings } }, plugs, SCRIPT_START)
+  const task = new ModelTask({ ...rule, task: { ...rule.task, ...settings } }, plugs, SCRIPT_START, runsAtStart)
   task.start()
   for (const { at, input } of script) {
     task.advanceTo(SCRIPT_START + at)
