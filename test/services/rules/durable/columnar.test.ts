@@ -96,10 +96,8 @@ describe('a task of a host', () => {
       'twelve',
     ])
     // a start, and messages
-    expect(runner.counts).toEqual({
-      ...{ inputs: 8, steps: 9, firings: 3, calls: 3, held: 0, dropped: 0 },
-      ...{ late: 0, duplicate: 0, skewed: 0 },
-    })
+    const odd = { held: 0, dropped: 0, late: 0, duplicate: 0, skewed: 0 }
+    expect(runner.counts).toEqual({ inputs: 8, steps: 9, firings: 3, calls: 3, ...odd })
     await close()
   })
 
