@@ -8,7 +8,7 @@ export const noDataFor = definePlug({
   compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description:
-    'Data when a message arrives, No Data once none has come for a duration. After a downtime of the host the wait begins again, for at most ten minutes. A run without a message, such as a tick at the start, begins the wait, so that it also tells when nothing ever comes.',
+    'Data when a message arrives, No Data once none has come for a duration. After a downtime of the host the wait begins again, for at most ten minutes. A run without a message, such as a tick at the start, begins the wait, so that a device that never sends is reported too.',
   category: 'Time',
   tellsSilence: true,
   downtime: 'restart',

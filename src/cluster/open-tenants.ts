@@ -181,7 +181,7 @@ export class OpenTenants<T> {
 
   #close(tenant: string, opened: T): Promise<void> {
     const closing = this.#options.close(opened, tenant).catch((error: unknown) => {
-      // another host took the tenant over: what was under way is done there
+      // another host took the tenant over and finishes the work in flight
       if (error instanceof AppError && error.code === 'FENCED') return
       this.#options.logger.warn(`tenant ${tenant} was not closed cleanly: ${messageOf(error)}`)
     })

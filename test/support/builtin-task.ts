@@ -3,7 +3,7 @@ import { builtins } from '../../plugins/index.ts'
 import type { SavedTask, Task } from '../../src/core/engine/api.ts'
 import type { EngineEvent } from '../../src/core/engine/events.ts'
 import type { Rule } from '../../src/core/rule/rule.ts'
-import type { Away } from '../../src/core/task/saved.ts'
+import type { DowntimeInterval } from '../../src/core/task/saved.ts'
 import { createEngine, VirtualClock } from '../../src/index.ts'
 
 export interface BuiltinTask {
@@ -17,7 +17,7 @@ export interface BuiltinTask {
   /** when no plug has a call open any more */
   settled(): Promise<void>
   /** the same task in another engine whose clock stands at `at`; `away`: nobody was there for it meanwhile */
-  restart(at?: number, away?: Away): Promise<BuiltinTask>
+  restart(at?: number, away?: DowntimeInterval): Promise<BuiltinTask>
 }
 
 export async function startBuiltins(rule: Rule): Promise<BuiltinTask> {

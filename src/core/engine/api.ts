@@ -8,7 +8,7 @@ import type { Rule, TaskSettings, TaskType, Template } from '../rule/rule.ts'
 import type { Explanation } from '../task/explain.ts'
 import type { Message, Sent } from '../task/origin.ts'
 import type { Lost } from '../task/lost.ts'
-import type { Away, SavedState } from '../task/saved.ts'
+import type { DowntimeInterval, SavedState } from '../task/saved.ts'
 import type { Execution, TaskStatus } from '../task/state.ts'
 import type { EventBatch } from './event-batch.ts'
 import type { EventFilter } from './event-filter.ts'
@@ -100,10 +100,10 @@ export interface Engine {
   /** Forgets a task. `WRONG_STATUS` while it runs, unless forced. */
   remove(id: string, options?: { force?: boolean }): Promise<void>
   /**
-   * Goes on with a saved task where it was: timers, cool-downs and work in flight included. `away`: from when to when nobody
-   * was there for it; what sensors wait for goes by `downtime` then. Default: that is time that passed. `SAVED_STATE`.
+   * Resumes a saved task: timers, cool-downs and work in flight included. `away`: when the host was down, to which waits of
+   * sensors apply their `downtime`; default: the time passed as usual. `SAVED_STATE`.
    */
-  restore(saved: SavedTask, options?: { readonly away?: Away }): Promise<Task>
+  restore(saved: SavedTask, options?: { readonly away?: DowntimeInterval }): Promise<Task>
   readonly tasks: ReadonlyMap<string, Task>
   /**
    * Hands messages to the tasks whose nodes have the resource; true when there is one. An array is one invocation.

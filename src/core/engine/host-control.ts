@@ -1,6 +1,6 @@
 /** What a host hands in that stores tasks itself: what a task is made of, and which run of it begins. */
 import type { Message } from '../task/origin.ts'
-import type { Away } from '../task/saved.ts'
+import type { DowntimeInterval } from '../task/saved.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 
 export interface TaskOrigin {
@@ -11,7 +11,7 @@ export interface TaskOrigin {
 export interface RestoreOptions {
   /** what the task was made of, shared by those made of the same; then the saved rule is not looked at */
   readonly of?: TaskOrigin
-  readonly away?: Away
+  readonly away?: DowntimeInterval
 }
 
 export interface BeginOptions {

@@ -20,7 +20,7 @@ import { restoreState } from '../task/restore.ts'
 import type { TaskModel } from '../task/run.ts'
 import { RestingState } from '../task/resting-state.ts'
 import { saveState } from '../task/save.ts'
-import type { Away, SavedState } from '../task/saved.ts'
+import type { DowntimeInterval, SavedState } from '../task/saved.ts'
 import { forgetTimes } from '../task/readings/admit.ts'
 import type { Execution, TaskStatus } from '../task/state.ts'
 import { dueAt } from '../task/step.ts'
@@ -145,7 +145,7 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   }
 
   /** Goes on with a saved run. `makeModel`: what stays fixed of it; `away`: when the host was down. Throws `SAVED_STATE`, `SCHEDULE`. */
-  reopen(makeModel: () => TaskModel, saved: SavedState, away?: Away): void {
+  reopen(makeModel: () => TaskModel, saved: SavedState, away?: DowntimeInterval): void {
     const { packer } = this.#host
     const { graph } = this.prepared
     const isMoved = away !== undefined && mindsAway(this.prepared, away)

@@ -253,7 +253,7 @@ export interface PlugDefinition<
     | ((properties: Partial<PropertiesOf<Input>>, later: ReadonlySet<string>) => readonly string[] | undefined)
   /**
    * labels of the nodes whose data a call asks for by itself, beside its placeholders, logic and code. Pure; it gets the
-   * constant properties. A node stands after those of its stage that it reads, and `isNewOf` knows them
+   * constant properties. The node is evaluated after the nodes of its stage that it reads, and `isNewOf` knows them
    */
   nodes?(properties: Partial<PropertiesOf<Input>>): readonly string[]
   /**

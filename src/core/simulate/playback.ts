@@ -16,7 +16,7 @@ import { isInstant } from '../../kernel/instant.ts'
 import type { Logger } from '../../kernel/logger.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 import type { Message } from '../task/origin.ts'
-import type { Away } from '../task/saved.ts'
+import type { DowntimeInterval } from '../task/saved.ts'
 import { instantOf } from './instant.ts'
 import { VirtualClock } from './virtual-clock.ts'
 
@@ -277,14 +277,14 @@ class Playback {
   }
 
   /** Nobody is there for a while. */
-  async goAway(away: Away): Promise<void> {
+  async goAway(away: DowntimeInterval): Promise<void> {
     await this.advanceTo(away.from)
     if (this.mustWait) await this.wait()
     await this.restart(away.until - this.now, away)
   }
 
-  /** Every lane goes on in a new engine from what the old one saved, so many ms later. `away`: the host was down meanwhile. */
-  async restart(down: number, away?: Away): Promise<void> {
+  /** Moves every lane to a new engine by its saved state, so many ms later. `away`: the host was down meanwhile. */
+  async restart(down: number, away?: DowntimeInterval): Promise<void> {
     const saved = this.tasks.map((task) => JSON.parse(JSON.stringify(task.save())) as SavedTask)
     for (const { engine } of this.#lanes) await engine.close()
     const tasks: Task[] = []
@@ -358,7 +358,7 @@ function together(failures: readonly { name: string | undefined; error: unknown 
   return new AppError(first.error.code, told.join('\n'), { issues, cause: first.error })
 }
 
-function requireWithin(down: Away | undefined, from: number, until = Number.POSITIVE_INFINITY): void {
+function requireWithin(down: DowntimeInterval | undefined, from: number, until = Number.POSITIVE_INFINITY): void {
   if (down === undefined || (down.from >= from && down.from < down.until && down.until <= until)) return
   throw new AppError('VALIDATION', 'the downtime is not within the run; give one that begins and ends in it')
 }

@@ -1,5 +1,5 @@
 /**
- * A downtime of the host: what sensors wait for is moved, dropped, or goes on as if time had passed.
+ * A downtime of the host: waits of sensors are moved, dropped, or continue as if the time had passed.
  *
  * DOWNTIME-1 a silence is not reported before it lasted for its duration, or ten minutes, after the start.
  * DOWNTIME-2 what must be confirmed shows nothing before a run of its sensor after the start.
@@ -10,7 +10,7 @@ import type { Answer } from '../plug/result.ts'
 import type { SharedSettings } from '../rule/settings.ts'
 import { cancel } from './execution.ts'
 import { resourcePlaceOf, type TaskRun } from './run.ts'
-import type { Away } from './saved.ts'
+import type { DowntimeInterval } from './saved.ts'
 import { sensorState } from './state.ts'
 
 /** At most this long counts as no downtime, ms. */
@@ -26,7 +26,10 @@ export function mindsDowntime({ graph, settings }: Ruled): boolean {
 }
 
 /** The same of one downtime: a short one is none. */
-export function mindsAway(ruled: Ruled & { readonly settings: { readonly reorderMs: number } }, away: Away): boolean {
+export function mindsAway(
+  ruled: Ruled & { readonly settings: { readonly reorderMs: number } },
+  away: DowntimeInterval,
+): boolean {
   return away.until - away.from > Math.max(ruled.settings.reorderMs, SHORTEST_MS) && mindsDowntime(ruled)
 }
 
@@ -47,7 +50,7 @@ export function downtimeOf({ state, model }: Pick<TaskRun, 'state' | 'model'>, n
 }
 
 /** The host is there again for a restored task. */
-export function comeBack(run: TaskRun, away: Away): void {
+export function comeBack(run: TaskRun, away: DowntimeInterval): void {
   const { state, model } = run
   if (state.status !== 'running' || !mindsAway(model, away)) return
   const before = state.downtime

@@ -20,7 +20,7 @@ import { withoutStamp } from './readings/reading.ts'
 import { Readings } from './readings/readings.ts'
 import type { TaskRun } from './run.ts'
 import type {
-  Away,
+  DowntimeInterval,
   SavedAnswer,
   SavedDestination,
   SavedEvaluation,
@@ -58,10 +58,15 @@ const WAITS: ReadonlySet<SavedExecution['phase']> = new Set(['holding', 'paused'
 
 /**
  * Fills `run.state` from a saved one, asks for every timer again, and queues what was being called, oldest first,
- * under its old id. `open`: of a task that only got another rule; their calls are still under way. `away`: from when to
- * when nobody was there for the task. Throws `SAVED_STATE` when the saved task names what the rule does not have.
+ * under its old id. `open`: of a task that only got another rule; their calls are still under way. `away`: when the
+ * host was down. Throws `SAVED_STATE` when the saved task names what the rule does not have.
  */
-export function restoreState(run: TaskRun, given: SavedState, open: OpenExecutions = NONE_OPEN, away?: Away): void {
+export function restoreState(
+  run: TaskRun,
+  given: SavedState,
+  open: OpenExecutions = NONE_OPEN,
+  away?: DowntimeInterval,
+): void {
   const saved = decodeNumbers(given) as SavedState
   const { state, model } = run
   const names = new Names(run, saved)

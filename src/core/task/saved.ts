@@ -65,13 +65,13 @@ export interface SavedTaken {
 }
 
 /** From when to when the host was away, epoch ms of its clock. */
-export interface Away {
+export interface DowntimeInterval {
   readonly from: number
   readonly until: number
 }
 
 /** The last downtime of a task. */
-export interface TaskDowntime extends Away {
+export interface TaskDowntime extends DowntimeInterval {
   /** ms that the newest reading of each resource had taken to come; one that is not known yet is that of its first reading */
   readonly lags: Readonly<Record<string, number>>
 }

@@ -56,7 +56,7 @@ export interface SensorState extends Observed, Destination {
   taken: Taken | null
   /** labels of nodes that it reads and that have run with success since it answered last */
   news: readonly string[]
-  /** readings that came behind a newer one, for a plug that absorbs them; those that a call at work has seen stand first */
+  /** late readings for a plug that absorbs them, in the order of arrival: a call in flight has seen the first `late` of them */
   late: readonly Message[]
   /** ms by which the clock was ahead when the observation was made that `evictAt` ends */
   evictLag: number
@@ -172,7 +172,7 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   placedAt: number
 }
 
-/** The evaluation of one input: the nodes that are still to be visited, and those that it touched. */
+/** The evaluation of one input: the nodes still to visit, and the nodes that it touched. */
 export interface Evaluation {
   readonly invocation: number
   /** root sensors that the input runs, with what began each */

@@ -48,7 +48,7 @@ export function buildWhy(firing: Firing): Why {
   return firing.via === null ? why : withVia(why, firing.via)
 }
 
-/** A chain of triggers has as many steps as it is long, at each of its firings: they are made for who reads them. */
+/** The steps of a chain of triggers, built when first read: each firing has as many as the chain is long. */
 function withVia(why: Why, link: Link): Why {
   return Object.defineProperty(why, 'via', { enumerable: true, get: () => stepsTo(link) })
 }

@@ -8,13 +8,13 @@ import type { FunctionsService } from '../../services/functions/contract.ts'
 import { runsHere, type DirectRuns } from '../../services/rules/tools/direct-runs.ts'
 import { functionPlug } from '../function-plugs.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
-import type { AskBack, RulesContext, RulesWork } from './work-inputs.ts'
+import type { CallingThread, RulesContext, RulesWork } from './work-inputs.ts'
 import type { WorkThreadData } from './work-messages.ts'
 
 /** By name; `interpreter`: of the scripts of this thread. */
 export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter): RulesWork {
   const outbound = { transport: nodeTransport({ allow: allowUrl }) }
-  const runs = (context: RulesContext, ask: AskBack): DirectRuns => {
+  const runs = (context: RulesContext, ask: CallingThread): DirectRuns => {
     const { tenant, now, functions } = context
     const builtins = createBuiltins({ interpreter, outbound, services: servicesBehind(context, ask) })
     const deployed = functions.map((one) => functionPlug(tenant, one, () => functionsBehind(ask)))
@@ -42,7 +42,7 @@ export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter
 const NOTHING: RulesContext = { tenant: '', now: 0, services: {}, ports: [], functions: [] }
 
 /** Ports of plugs whose methods are asked of the other thread; what checks answers at once. */
-function servicesBehind({ services }: RulesContext, ask: AskBack): PlugServices {
+function servicesBehind({ services }: RulesContext, ask: CallingThread): PlugServices {
   const ports = Object.entries(services).map(([port, methods]) => {
     const own = methods.map((method): readonly [string, unknown] => [
       method,
@@ -62,13 +62,13 @@ function servicesBehind({ services }: RulesContext, ask: AskBack): PlugServices 
   return Object.fromEntries(ports) as PlugServices
 }
 
-function portsBehind({ ports }: RulesContext, ask: AskBack): Ports {
+function portsBehind({ ports }: RulesContext, ask: CallingThread): Ports {
   return Object.fromEntries(
     ports.map((method) => [method, (...given: readonly unknown[]) => ask.later('engine', method, given)]),
   ) as Ports
 }
 
-function functionsBehind(ask: AskBack): Pick<FunctionsService, 'call'> {
+function functionsBehind(ask: CallingThread): Pick<FunctionsService, 'call'> {
   return {
     call: (_tenant, name, version, params, { signal }) =>
       ask.later('functions', 'call', [name, version, params], signal),

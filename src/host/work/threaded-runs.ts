@@ -6,9 +6,9 @@ import { machineTimers } from '../../machine/timers.ts'
 import type { DeployedPlug, FunctionsService } from '../../services/functions/contract.ts'
 import type { RunsElsewhere } from '../../services/rules/tools/direct-runs.ts'
 import type { InvocationReport } from '../../services/rules/tools/tools-schema.ts'
-import { Handover } from './handover.ts'
+import { BoundedChannel } from './bounded-channel.ts'
 import type { RulesContext, WorkInputs, WorkName } from './work-inputs.ts'
-import type { Question } from './work-messages.ts'
+import type { ServiceRequest } from './work-messages.ts'
 import type { WorkThreads } from './work-threads.ts'
 
 export interface ThreadedRunsDependencies {
@@ -41,7 +41,7 @@ export function threadedRuns(dependencies: ThreadedRunsDependencies): RunsElsewh
     ports: Object.keys(ports).filter((name) => name !== 'secret'),
     functions: deployed(),
   })
-  const answers = ({ port, method, args }: Question, signal: AbortSignal): unknown => {
+  const answers = ({ port, method, args }: ServiceRequest, signal: AbortSignal): unknown => {
     if (port === 'functions') {
       const [name, version, params] = args as readonly [string, string, unknown]
       const served = functions()
@@ -64,10 +64,10 @@ export function threadedRuns(dependencies: ThreadedRunsDependencies): RunsElsewh
     simulate: (rule, input) => work('simulate', { ...context(), rule, input }, RUN_MS),
     async *run(stored, input, { signal, maxTps, ...options }) {
       // a run that is slowed down for its reader is not slowed down in its thread
-      const reports = new Handover<InvocationReport>(maxTps === undefined ? MAX_REPORTS : Number.MAX_SAFE_INTEGER)
+      const reports = new BoundedChannel<InvocationReport>(maxTps === undefined ? MAX_REPORTS : Number.MAX_SAFE_INTEGER)
       const left = new AbortController()
       const isLeft = signal === undefined ? left.signal : AbortSignal.any([signal, left.signal])
-      const taking = (asked: Question, called: AbortSignal): unknown =>
+      const taking = (asked: ServiceRequest, called: AbortSignal): unknown =>
         asked.port === 'reports' ? reports.put(asked.args[0] as InvocationReport) : answers(asked, called)
       const given = { ...context(), stored, input, options }
       work('run', given, RUN_MS, { answers: taking, signal: isLeft }).then(

@@ -8,8 +8,8 @@ import type { DeployedPlug } from '../../services/functions/contract.ts'
 import type { RunSource } from '../../services/rules/tools/template-run.ts'
 import type { PlugCause, PlugFamily, TemplateRunOptions } from '../../services/rules/tools/tools-schema.ts'
 
-/** Asks the thread that gave the work. */
-export interface AskBack {
+/** Calls services of the thread that sent the work. */
+export interface CallingThread {
   later(port: string, method: string, args: readonly unknown[], signal?: CancelSignal): Promise<unknown>
   /** Sleeps until the reply. */
   atOnce(port: string, method: string, args: readonly unknown[]): unknown
@@ -50,10 +50,10 @@ export interface WorkInputs {
   readonly schedule: { readonly expression: string; readonly options: NextRunsOptions }
 }
 
-/** Does what it is sent; returns plain data. */
-export type Does<Input> = (input: Input, ask: AskBack, signal: AbortSignal) => unknown
+/** Does one kind of work; returns plain data. */
+export type WorkHandler<Input> = (input: Input, ask: CallingThread, signal: AbortSignal) => unknown
 
 export type WorkName = keyof WorkInputs
 
-export type Kinds<Names extends WorkName> = { readonly [Name in Names]: Does<WorkInputs[Name]> }
-export type RulesWork = Kinds<'simulate' | 'run' | 'call' | 'check' | 'variables' | 'schedule'>
+export type WorkHandlers<Names extends WorkName> = { readonly [Name in Names]: WorkHandler<WorkInputs[Name]> }
+export type RulesWork = WorkHandlers<'simulate' | 'run' | 'call' | 'check' | 'variables' | 'schedule'>

@@ -1,21 +1,21 @@
 /** What does each kind of work of a thread, loaded when it is first wanted. */
 import type { Interpreter } from '../../core/script/sandbox.ts'
 import { machineTimers } from '../../machine/timers.ts'
-import type { Does, Kinds, RulesWork, WorkName } from './work-inputs.ts'
+import type { WorkHandler, WorkHandlers, RulesWork, WorkName } from './work-inputs.ts'
 import type { WorkThreadData } from './work-messages.ts'
 
 /** Finds what does a work; it keeps interpreters and templates that are ready from one work to the next. */
-export function workKinds(data: WorkThreadData): (name: WorkName) => Promise<Does<unknown>> {
+export function workKinds(data: WorkThreadData): (name: WorkName) => Promise<WorkHandler<unknown>> {
   const clock = machineTimers.elapsed
   const interpreter = once(async (): Promise<Interpreter> => {
     const { LocalInterpreter } = await import('../../core/script/sandbox.ts')
     return new LocalInterpreter(data.onlyCounted ? undefined : clock)
   })
-  const scripts = async (): Promise<Kinds<'script'>> => {
+  const scripts = async (): Promise<WorkHandlers<'script'>> => {
     const own = await interpreter()
     return { script: ({ code, input }) => own.answer(code, input) }
   }
-  const conversions = once(async (): Promise<Kinds<'convert' | 'prepare'>> => {
+  const conversions = once(async (): Promise<WorkHandlers<'convert' | 'prepare'>> => {
     const { Conversions } = await import('../../services/converter/conversion.ts')
     const own = new Conversions(clock)
     return {
@@ -29,13 +29,13 @@ export function workKinds(data: WorkThreadData): (name: WorkName) => Promise<Doe
     return rulesWork(data, await interpreter())
   })
   return async (name) => {
-    const kinds: Partial<Kinds<WorkName>> =
+    const kinds: Partial<WorkHandlers<WorkName>> =
       name === 'script'
         ? await scripts()
         : name === 'convert' || name === 'prepare'
           ? await conversions()
           : await rules()
-    return kinds[name] as Does<unknown>
+    return kinds[name] as WorkHandler<unknown>
   }
 }
 

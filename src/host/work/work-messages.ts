@@ -1,5 +1,5 @@
 /** What threads of heavy work are sent, and what they send. */
-import { AppError, messageOf, type ErrorCode, type Issue } from '../../kernel/errors.ts'
+import type { Failure } from '../../kernel/failure.ts'
 
 /** What a thread is started with. */
 export interface WorkThreadData {
@@ -22,31 +22,15 @@ export type FromThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'answer'; readonly value: unknown; readonly cpuMs: number }
   | { readonly kind: 'failure'; readonly failure: Failure; readonly cpuMs: number }
-  | { readonly kind: 'ask'; readonly run: number; readonly id: number; readonly asked: Question }
+  | { readonly kind: 'ask'; readonly run: number; readonly id: number; readonly asked: ServiceRequest }
   /** the thread does not want that reply any more */
   | { readonly kind: 'abandon'; readonly id: number }
 
-/** What work asks of the thread that gave it. */
-export interface Question {
+/** A call of a service of the thread that sent the work. */
+export interface ServiceRequest {
   readonly port: string
   readonly method: string
   readonly args: readonly unknown[]
   /** the thread sleeps until the reply, which therefore must not wait */
   readonly atOnce: boolean
-}
-
-/** An error without its class; `code` is absent for what was not an AppError. */
-export interface Failure {
-  readonly code?: ErrorCode
-  readonly message: string
-  readonly issues: readonly Issue[]
-}
-
-export function failureOf(thrown: unknown): Failure {
-  if (thrown instanceof AppError) return { code: thrown.code, message: thrown.message, issues: thrown.issues }
-  return { message: messageOf(thrown), issues: [] }
-}
-
-export function errorOf({ code, message, issues }: Failure): Error {
-  return code === undefined ? new Error(message) : new AppError(code, message, { issues })
 }

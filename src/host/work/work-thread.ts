@@ -1,8 +1,9 @@
 /** The entry of a thread that does heavy work: one thing after the other, and nothing of its own accord. */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
 import { AppError } from '../../kernel/errors.ts'
-import { errorOf, failureOf, type FromThread, type ToThread, type WorkThreadData } from './work-messages.ts'
-import type { AskBack, WorkName } from './work-inputs.ts'
+import { errorOf, failureOf } from '../../kernel/failure.ts'
+import type { FromThread, ToThread, WorkThreadData } from './work-messages.ts'
+import type { CallingThread, WorkName } from './work-inputs.ts'
 import { workKinds } from './work-kinds.ts'
 
 interface Due {
@@ -22,7 +23,7 @@ let abort = new AbortController()
 const say = (said: FromThread): void => port.postMessage(said)
 
 /** Questions of one run: those of a run that is over are refused. */
-function asking(of: number): AskBack {
+function asking(of: number): CallingThread {
   const send = (target: string, method: string, args: readonly unknown[], atOnce: boolean): number => {
     const id = ++lastId
     say({ kind: 'ask', run: of, id, asked: { port: target, method, args, atOnce } })

@@ -13,9 +13,9 @@ import { AppError } from '../../kernel/errors.ts'
 import { LruCache } from '../../kernel/lru-cache.ts'
 import type { StartTimer } from '../../kernel/start-timer.ts'
 import { machineTimers } from '../../machine/timers.ts'
-import { errorOf, failureOf } from './work-messages.ts'
+import { errorOf, failureOf } from '../../kernel/failure.ts'
 import type { WorkName } from './work-inputs.ts'
-import type { Question, FromThread, ToThread, WorkThreadData } from './work-messages.ts'
+import type { ServiceRequest, FromThread, ToThread, WorkThreadData } from './work-messages.ts'
 
 /** The sources when this runs from sources, else what was built from them. */
 const ENTRY = import.meta.url.endsWith('.ts')
@@ -42,7 +42,7 @@ export interface Work {
   /** ms from its begin */
   readonly limitMs: number
   /** answers what it asks of this thread, at once or later */
-  readonly answers?: (asked: Question, signal: AbortSignal) => unknown
+  readonly answers?: (asked: ServiceRequest, signal: AbortSignal) => unknown
   /** aborted when the answer is not wanted any more */
   readonly signal?: AbortSignal
   /** called at its end with the ms of a thread that it took */
@@ -298,7 +298,7 @@ export class WorkThreads {
 }
 
 /** Replies when the run's answer is there; a question of a run that is over is refused. */
-function ask(thread: Thread, run: Run | undefined, id: number, asked: Question): void {
+function ask(thread: Thread, run: Run | undefined, id: number, asked: ServiceRequest): void {
   const abort = new AbortController()
   const reply = (message: ToThread): void => {
     thread.asked.delete(id)

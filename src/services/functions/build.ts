@@ -3,7 +3,7 @@
  * for an equal runtime give the same folder, which is made once and never changed.
  *
  * FUNCBUILD-1 a folder that has its name is whole: it is made beside, and renamed when it is done
- * FUNCBUILD-2 no script of a package runs, only packages of the registry are installed, and tools read what was
+ * FUNCBUILD-2 no script of a package runs, packages come from the registry alone, and tools read what was
  *   checked: none runs a module of the assets, or reads a lock that nobody looked at
  * FUNCBUILD-3 tenants share no folder
  * FUNCBUILD-5 every build of a version installs the packages that its first build installed

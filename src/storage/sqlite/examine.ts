@@ -31,7 +31,7 @@ export interface Damage {
   readonly problem: string
 }
 
-export interface Examined {
+export interface Examination {
   readonly rows: number
   readonly damaged: readonly Damage[]
 }
@@ -49,7 +49,7 @@ const CHANGED = 'other bytes than were written'
 const MAX_LISTED = 100
 
 /** `STORE` when the file is of another version or program. */
-export function examineFile(path: string, file: FileName): Examined {
+export function examineFile(path: string, file: FileName): Examination {
   let db: Database | undefined
   try {
     db = openReader(path, 16)
@@ -73,7 +73,7 @@ export function tablesOf(db: Database, file: FileName): readonly ScannedTable[] 
   return [...tables, ...collections.map(([name]) => documentsOf(name.slice(2)))]
 }
 
-function examine(db: Database, file: FileName): Examined {
+function examine(db: Database, file: FileName): Examination {
   const damaged: Damage[] = structureOf(db, file)
   let rows = 0
   for (const table of tablesOf(db, file)) {

@@ -1,17 +1,15 @@
-/** How what went wrong crosses from a worker to the thread that asked: by code and text, since classes do not. */
-import { AppError, messageOf, type ErrorCode, type Issue } from '../../kernel/errors.ts'
+/** Errors of SQLite as errors of the store. */
+import { AppError, messageOf } from '../../kernel/errors.ts'
+import { failureOf, type Failure } from '../../kernel/failure.ts'
 import { damaged } from '../damage.ts'
 
-export interface Failure {
-  readonly code: ErrorCode
-  readonly message: string
-  readonly issues: readonly Issue[]
-}
+export type StoreFailure = Required<Failure>
 
-export function failureOf(thrown: unknown): Failure {
-  const error = sqliteError(thrown)
-  if (error instanceof AppError) return { code: error.code, message: error.message, issues: error.issues }
-  return { code: 'STORE', message: `the store could not do it: ${messageOf(thrown)}`, issues: [] }
+export function storeFailureOf(thrown: unknown): StoreFailure {
+  const { code, message, issues } = failureOf(sqliteError(thrown))
+  return code === undefined
+    ? { code: 'STORE', message: `the store could not do it: ${message}`, issues }
+    : { code, message, issues }
 }
 
 /** SQLite's codes for a disk without room, a file whose pages do not fit together, and one that is not a database. */
@@ -47,8 +45,4 @@ export function notWritten(thrown: unknown): NotWritten {
 /** `UNAVAILABLE` while there is no room, which ends as an outage does; `DAMAGED`; else `STORE`. */
 export function writeError({ failure, code }: NotWritten): AppError {
   return new AppError(code, `The store could not write it: ${failure}${code === 'UNAVAILABLE' ? '; make room' : ''}`)
-}
-
-export function errorOf({ code, message, issues }: Failure): AppError {
-  return new AppError(code, message, { issues })
 }

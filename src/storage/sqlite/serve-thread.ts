@@ -1,17 +1,17 @@
 /** The worker's half of a thread: opens what it works on, then answers requests in the order they came. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { failureOf, type Failure } from './failure.ts'
+import { storeFailureOf, type StoreFailure } from './failure.ts'
 
 /** What a worker says: once `ready` or `refused`, then an answer or a failure for each request. */
 export type ThreadAnswer<Answer> =
   | { readonly kind: 'ready' }
-  | { readonly kind: 'refused'; readonly failure: Failure }
+  | { readonly kind: 'refused'; readonly failure: StoreFailure }
   | { readonly kind: 'answer'; readonly answer: Answer }
   /** to requests that waited together */
   | { readonly kind: 'answers'; readonly answers: readonly Answer[] }
-  | { readonly kind: 'failure'; readonly failure: Failure }
+  | { readonly kind: 'failure'; readonly failure: StoreFailure }
   /** of work that nobody asked for */
-  | { readonly kind: 'trouble'; readonly failure: Failure }
+  | { readonly kind: 'trouble'; readonly failure: StoreFailure }
 
 export type ThreadRequest<Request> =
   { readonly kind: 'request'; readonly request: Request } | { readonly kind: 'close' }
@@ -37,11 +37,11 @@ export function serveThread<Request, Answer>(open: (data: unknown, trouble: Trou
   let served: Served<Request, Answer>
   try {
     served = open(workerData, (what, thrown) => {
-      const { message, ...failure } = failureOf(thrown)
+      const { message, ...failure } = storeFailureOf(thrown)
       say({ kind: 'trouble', failure: { ...failure, message: `${what}: ${message}` } })
     })
   } catch (error) {
-    say({ kind: 'refused', failure: failureOf(error) })
+    say({ kind: 'refused', failure: storeFailureOf(error) })
     port.close()
     return
   }
@@ -54,7 +54,7 @@ export function serveThread<Request, Answer>(open: (data: unknown, trouble: Trou
       const given = served.handle(request)
       say({ kind: 'answer', answer: given }, served.transfer?.(given))
     } catch (error) {
-      say({ kind: 'failure', failure: failureOf(error) })
+      say({ kind: 'failure', failure: storeFailureOf(error) })
     }
   }
   const answerAll = (requests: readonly Request[]): void => {
@@ -66,7 +66,7 @@ export function serveThread<Request, Answer>(open: (data: unknown, trouble: Trou
     try {
       say({ kind: 'answers', answers: served.handleAll(requests) })
     } catch (error) {
-      for (const _request of requests) say({ kind: 'failure', failure: failureOf(error) })
+      for (const _request of requests) say({ kind: 'failure', failure: storeFailureOf(error) })
     }
   }
   /** Undefined when nothing waits, or each is to be answered by itself. */

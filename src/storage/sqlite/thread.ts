@@ -4,7 +4,7 @@
  */
 import { Worker } from 'node:worker_threads'
 import { AppError } from '../../kernel/errors.ts'
-import { errorOf } from './failure.ts'
+import { errorOf } from '../../kernel/failure.ts'
 import type { ThreadRequest, ThreadAnswer } from './serve-thread.ts'
 
 interface Due<Answer> {

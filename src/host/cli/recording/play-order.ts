@@ -16,7 +16,7 @@ export const ORDER_HELP =
   'messages as of their times (time), in the order of the recording (file), or as they came, by receivedAt (lived)'
 
 /** Under which name a recording has when a message came. */
-export const ARRIVAL = 'receivedAt'
+export const ARRIVAL_FIELD = 'receivedAt'
 
 /** Throws `USAGE`. */
 export function playOrderOf(text: string): PlayOrder {
@@ -28,7 +28,7 @@ export function playOrderOf(text: string): PlayOrder {
 /** When a message of a recording counts, epoch ms; undefined for one of an order that it says nothing for. */
 export function playTime(message: RecordedMessage, order: PlayOrder): number | undefined {
   if (order !== 'lived') return message.timestamp
-  const given = message[ARRIVAL]
+  const given = message[ARRIVAL_FIELD]
   const time = typeof given === 'string' ? isoInstant(given) : given
   return typeof time === 'number' && isInstant(time) ? time : undefined
 }
@@ -39,7 +39,7 @@ export class Arrivals {
 
   /** A message as it came. */
   without(message: RecordedMessage): RecordedMessage {
-    const { [ARRIVAL]: _, ...rest } = message
+    const { [ARRIVAL_FIELD]: _, ...rest } = message
     const came: RecordedMessage = { ...rest, resource: message.resource, timestamp: message.timestamp }
     this.#times.set(came, playTime(message, 'lived') ?? message.timestamp)
     return came

@@ -7,7 +7,7 @@ import type { LineProblem, MessageTaker, ReadingOptions, RecordedMessage } from 
 import { mixedText, type MixedColumn } from '../../../recording/column-types.ts'
 import { readMessages, type RecordingFormat } from '../../../recording/read-messages.ts'
 import { surveyRecording, type Survey } from '../../../recording/survey.ts'
-import { ARRIVAL, playTime, type PlayOrder } from './play-order.ts'
+import { ARRIVAL_FIELD, playTime, type PlayOrder } from './play-order.ts'
 import type { Source } from './source.ts'
 
 const MAX_SHOWN = 20
@@ -33,10 +33,10 @@ export interface Recording {
   moreProblems: number
   order: PlayOrder
   /** lines that lie before what the recording had reached; undefined: it is in order */
-  back: Back | undefined
+  back: BackwardStep | undefined
 }
 
-export interface Back {
+export interface BackwardStep {
   /** the first line that goes back */
   line: number
   /** epoch ms: its time, and that of the line above */
@@ -67,11 +67,11 @@ export async function checkRecording(
   let first = Number.POSITIVE_INFINITY
   let last = Number.NEGATIVE_INFINITY
   let previous = Number.NEGATIVE_INFINITY
-  let back: Back | undefined
+  let back: BackwardStep | undefined
   const taker: MessageTaker = {
     message(message, line) {
       const time = playTime(message, order)
-      if (time === undefined) return taker.problem(withoutArrival(line, message[ARRIVAL]))
+      if (time === undefined) return taker.problem(withoutArrival(line, message[ARRIVAL_FIELD]))
       if (time < previous) back ??= { line, time, previous, count: 0 }
       if (time < last && back) back.count++
       previous = time
@@ -180,7 +180,9 @@ export function describeBack({ name, back, order }: Recording, { zone }: Recordi
 
 function withoutArrival(line: number, given: unknown): LineProblem {
   const message =
-    given === undefined ? `the message has no ${ARRIVAL}` : `${ARRIVAL} ${JSON.stringify(given)} is not a time`
+    given === undefined
+      ? `the message has no ${ARRIVAL_FIELD}`
+      : `${ARRIVAL_FIELD} ${JSON.stringify(given)} is not a time`
   const suggestion = `write when it came as epoch ms or ISO 8601, or take --order time, which plays timestamps`
   return { line, message, suggestion }
 }

@@ -22,7 +22,7 @@ import type { PlugRegistry } from '../../../core/plug/plug.ts'
 import { mindsAway, mindsDowntime } from '../../../core/task/downtime.ts'
 import type { Message, Sent } from '../../../core/task/origin.ts'
 import { withoutStamp } from '../../../core/task/readings/reading.ts'
-import type { Away, SavedState } from '../../../core/task/saved.ts'
+import type { DowntimeInterval, SavedState } from '../../../core/task/saved.ts'
 import type { Execution } from '../../../core/task/state.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
 import type { RunnableTask } from '../runner.ts'
@@ -226,7 +226,7 @@ export class DeterministicEngine {
   }
 
   /** A stored task is here as it was, or goes on after the host was away. Throws `SAVED_STATE`, `VALIDATION`. */
-  async restore({ task, record }: Pick<WaitingTask, 'task' | 'record'>, away?: Away): Promise<void> {
+  async restore({ task, record }: Pick<WaitingTask, 'task' | 'record'>, away?: DowntimeInterval): Promise<void> {
     this.#stage(task)
     this.ledger.begin(task.id, record.delivered, record.underWay)
     const { id, createTime, source, settings } = task

@@ -1,6 +1,5 @@
-/** Values from one who makes them to one who reads them, of which a bounded number waits. */
-
-export class Handover<T extends object> implements AsyncIterable<T> {
+/** Values from one producer to one consumer; a bounded number waits. */
+export class BoundedChannel<T extends object> implements AsyncIterable<T> {
   readonly #most: number
   readonly #waiting: T[] = []
   #over: { readonly error: Error | undefined } | undefined
