@@ -21,6 +21,8 @@ const MAX_RAW = 4_000
 const RENDER_LIMITS: Partial<VelocityLimits> = { ms: 250, characters: 8 * 1024 * 1024 }
 /** What takes less than 5 ms, by counts: what takes more is begun again in another thread. */
 const SMALL: Partial<VelocityLimits> = { steps: 20_000, characters: 256 * 1024 }
+/** conversions of a template that go to another thread at once after one that took more */
+const LONG_RUN = 15
 /** characters of a template that is made ready in less than that */
 const SMALL_TEMPLATE = 20_000
 
@@ -49,6 +51,8 @@ export class Conversions {
   readonly #ready = new LruCache<string, VelocityTemplate>(MAX_READY)
   readonly #now: () => number
   #characters = 0
+  /** by template: how many more go to another thread at once */
+  readonly #long = new LruCache<string, number>(MAX_READY)
 
   /** `now`: ms */
   constructor(now: () => number) {
@@ -57,7 +61,7 @@ export class Conversions {
 
   /** Throws `TEMPLATE` with the place when it cannot be read. */
   prepare({ template, compat = '1.7' }: Pick<Converter, 'template' | 'compat'>): VelocityTemplate {
-    const key = `${compat} ${template}`
+    const key = keyOf({ template, compat })
     const known = this.#ready.get(key)
     if (known !== undefined) return known
     const made = new VelocityTemplate(template, { compat, now: this.#now, limits: RENDER_LIMITS })
@@ -93,20 +97,33 @@ export class Conversions {
   }
 
   /** Whether it is made ready in no time, or is ready. */
-  isSmall({ template, compat = '1.7' }: Pick<Converter, 'template' | 'compat'>): boolean {
-    return template.length <= SMALL_TEMPLATE || this.#ready.get(`${compat} ${template}`) !== undefined
+  isSmall(converter: Pick<Converter, 'template' | 'compat'>): boolean {
+    return converter.template.length <= SMALL_TEMPLATE || this.#ready.get(keyOf(converter)) !== undefined
   }
 
   /** The same as `convert`; undefined when it takes more than little, which is to be done elsewhere. */
   convertSmall(converter: Pick<Converter, 'template' | 'compat'>, input: Input): Converted | undefined {
     if (!this.isSmall(converter)) return undefined
+    const key = keyOf(converter)
+    const left = this.#long.get(key) ?? 0
+    if (left > 0) {
+      this.#long.set(key, left - 1)
+      return undefined
+    }
     try {
       return this.convert(converter, input, SMALL)
     } catch (error) {
-      if (error instanceof AppError && error.cause instanceof Fault && error.cause.kind === 'limit') return undefined
+      if (error instanceof AppError && error.cause instanceof Fault && error.cause.kind === 'limit') {
+        this.#long.set(key, LONG_RUN)
+        return undefined
+      }
       throw error
     }
   }
+}
+
+function keyOf({ template, compat = '1.7' }: Pick<Converter, 'template' | 'compat'>): string {
+  return `${compat} ${template}`
 }
 
 function variablesOf({ payload, topic }: Input): Readonly<Record<string, unknown>> {

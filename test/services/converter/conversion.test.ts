@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { Conversions } from '../../../src/services/converter/conversion.ts'
+
+const template = '{"metrics": [#foreach($i in $payload)#if($foreach.index == 0)$i#end#end]}'
+const SMALL = [1]
+const LARGE = Array.from({ length: 30_000 }, () => 1)
+
+/** Whether a conversion was left to another thread. */
+const isLeft = (conversions: Conversions, payload: readonly number[]): boolean => {
+  try {
+    return conversions.convertSmall({ template }, { payload }) === undefined
+  } catch {
+    // It was rendered; a number is not a metric.
+    return false
+  }
+}
+
+describe('a conversion that is done at once', () => {
+  it('leaves the next ones of its template to other threads after one that took more, then tries again', () => {
+    const conversions = new Conversions(() => 0)
+    expect(isLeft(conversions, SMALL)).toBe(false)
+    expect(isLeft(conversions, LARGE)).toBe(true)
+    expect(Array.from({ length: 15 }, () => isLeft(conversions, SMALL))).toEqual(Array.from({ length: 15 }, () => true))
+    expect(isLeft(conversions, SMALL)).toBe(false)
+  })
+})
