@@ -19,8 +19,8 @@ const MAX_RAW = 4_000
 
 /** One rendering holds up whatever its thread has to do besides: it has to be short. */
 const RENDER_LIMITS: Partial<VelocityLimits> = { ms: 250, characters: 8 * 1024 * 1024 }
-/** What takes less than 5 ms, by counts: what takes more is begun again in another thread. */
-const SMALL: Partial<VelocityLimits> = { steps: 20_000, characters: 256 * 1024 }
+/** What takes about half a millisecond, by counts: what takes more is begun again in another thread. */
+const SMALL: Partial<VelocityLimits> = { steps: 2_000, characters: 256 * 1024 }
 /** conversions of a template that go to another thread at once after one that took more */
 const LONG_RUN = 15
 /** characters of a template that is made ready in less than that */
