@@ -1,5 +1,5 @@
 /** One sample: conditions over messages in four languages, and statistics over a window, without an engine around. */
-import { compileLogic } from '../../src/core/logic/json-logic.ts'
+import { compileLogic } from '../../src/core/language/logic/json-logic.ts'
 import { compileExpression, type Plug } from '../../src/plug.ts'
 import { windowStats } from '../../plugins/window-stats/plug.ts'
 import { isPlainObject } from '../../src/kernel/json.ts'

@@ -1,9 +1,9 @@
 /** One sample: a rule with five thresholds over one recording, as five runs or as one sweep. */
 import { builtins } from '../../plugins/index.ts'
 import type { Rule } from '../../src/core/rule/rule.ts'
-import { checkRecording, messagesOf } from '../../src/host/cli/recording/recording.ts'
-import type { Source } from '../../src/host/cli/recording/source.ts'
-import { zoneOf } from '../../src/host/cli/zone.ts'
+import { checkRecording, messagesOf } from '../../src/cli/recording/recording.ts'
+import type { Source } from '../../src/cli/recording/source.ts'
+import { zoneOf } from '../../src/cli/zone.ts'
 import { simulate, sweep, type Message } from '../../src/index.ts'
 import { countPlug } from '../subjects/count-plug.ts'
 import { CoolDownReference, fiveNodes, readings } from './five-nodes.ts'

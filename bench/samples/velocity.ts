@@ -1,8 +1,8 @@
 /** One sample: how often a template is rendered, parsed once and warm, by our engine, by velocityjs, and by Apache's own. */
 import { isPlainObject } from '../../src/kernel/json.ts'
-import { VelocityTemplate } from '../../src/velocity/template.ts'
+import { VelocityTemplate } from '../../src/formats/velocity/template.ts'
 import { cpuMs } from './spent.ts'
-import { judge, judgeSpeed, type Version } from '../../test/velocity/apache/judge.ts'
+import { judge, judgeSpeed, type Version } from '../../test/formats/velocity/apache/judge.ts'
 
 export const VELOCITY_SUBJECTS = ['reflexarc', 'velocityjs', 'apache-1.7', 'apache-2.4'] as const
 export type VelocitySubject = (typeof VELOCITY_SUBJECTS)[number]

@@ -1,7 +1,7 @@
 /** Runs a rule over random messages and holds properties against each run. */
 import { asyncScheduler } from 'rxjs'
-import { AppError, messageOf } from '../kernel/errors.ts'
-import { play } from '../core/simulate/playback.ts'
+import { AppError, messageOf } from '#kernel'
+import { play } from '#core/spi'
 import { firingLines, messageLines } from './case-text.ts'
 import { CheckCounts, type CheckReport } from './check-report.ts'
 import {

@@ -1,14 +1,17 @@
 /** One run of a rule over made-up messages, as properties look at it. */
-import type { SavedTask, Task } from '../core/engine/api.ts'
-import type { EngineEvent, FiredEvent, ResultEvent } from '../core/engine/events.ts'
-import type { Generate } from '../core/engine/executor.ts'
-import { nearest } from '../core/placeholders/nearest.ts'
-import type { Preparer } from '../core/engine/prepare.ts'
-import { instantOf } from '../core/simulate/instant.ts'
-import { play, type Crash, type PlaybackOptions } from '../core/simulate/playback.ts'
-import type { Rule, RuleGraph, Template } from '../core/rule/rule.ts'
-import type { Message } from '../core/task/origin.ts'
-import { AppError } from '../kernel/errors.ts'
+import type {
+  EngineEvent,
+  FiredEvent,
+  Message,
+  PlaybackOptions,
+  ResultEvent,
+  Rule,
+  SavedTask,
+  Task,
+  Template,
+} from '#core'
+import { type Crash, type Generate, instantOf, nearest, play, type Preparer, type RuleGraph } from '#core/spi'
+import { AppError } from '#kernel'
 import { afterPatience } from './patience.ts'
 
 /** Where a process dies. */

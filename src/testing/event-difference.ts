@@ -1,5 +1,5 @@
 /** Where two runs that should be equal part. */
-import type { EngineEvent } from '../core/engine/events.ts'
+import type { EngineEvent } from '#core'
 import { instantText } from './moment-text.ts'
 
 /** Epoch ms from, which is not part of it, and to, which is. */

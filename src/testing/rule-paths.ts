@@ -1,6 +1,6 @@
 /** Questions about the paths of a rule. */
-import type { FiredEvent } from '../core/engine/events.ts'
-import type { RuleGraph } from '../core/rule/rule.ts'
+import type { FiredEvent } from '#core'
+import type { RuleGraph } from '#core/spi'
 
 /** The sensors that a source follows from: itself, or all those behind a gate. */
 export function sensorsBehind(rule: RuleGraph, source: string): readonly string[] {

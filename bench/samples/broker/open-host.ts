@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { createApp } from '../../../src/host/app.ts'
 import { compose } from '../../../src/host/compose.ts'
 import { readConfig } from '../../../src/host/config.ts'
-import { SERVICES } from '../../../src/host/service-table.ts'
+import { SERVICES } from '../../../src/host/wiring/service-table.ts'
 import { keepHeapSteady } from '../../../src/host/steady-heap.ts'
 
 export const PAIR = `Basic ${Buffer.from('bench:bench').toString('base64')}`

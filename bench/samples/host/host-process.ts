@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks'
 import { Connection } from './connection.ts'
 import type { ProcessFigures } from './watched-process.ts'
 
-const CLI = join(import.meta.dirname, '../../../src/host/cli.ts')
+const CLI = join(import.meta.dirname, '../../../src/cli/main.ts')
 const QUIETLY = ['--rate-limit', '0', '--log-level', 'error']
 const WATCH = join(import.meta.dirname, 'watched-process.ts')
 

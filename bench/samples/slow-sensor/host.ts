@@ -1,7 +1,7 @@
 /** One task in a whole host on SQLite. */
-import { makeRulesWith } from '../../../src/host/make-rules.ts'
-import { SERVICES } from '../../../src/host/service-table.ts'
-import type { MakeService } from '../../../src/host/service-dependencies.ts'
+import { makeRulesWith } from '../../../src/host/wiring/make-rules.ts'
+import { SERVICES } from '../../../src/host/wiring/service-table.ts'
+import type { MakeService } from '../../../src/host/wiring/service-dependencies.ts'
 import type { Plug } from '../../../src/plug.ts'
 import { openHost, PAIR } from '../broker/open-host.ts'
 import { withFolder } from '../host/folder.ts'

@@ -1,6 +1,5 @@
 /** Task settings with their defaults, and those of a request over those of a template. */
-import { durationMs } from '../../kernel/duration.ts'
-import type { JsonObject } from '../../kernel/json.ts'
+import { durationMs, type JsonObject } from '#kernel'
 import type { DowntimePolicy } from '../plug/downtime.ts'
 import type { DstPolicy, TaskSettings, TaskType } from './rule.ts'
 

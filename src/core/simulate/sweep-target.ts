@@ -1,6 +1,6 @@
 /** Where in a rule a value of a sweep goes: `node.property`, `node.invocationPolicy`, or a variable. */
-import { FORBIDDEN_KEYS, ownValue } from '../../kernel/json.ts'
-import { nearest } from '../placeholders/nearest.ts'
+import { FORBIDDEN_KEYS, ownValue } from '#kernel'
+import { nearest } from '../language/placeholders/nearest.ts'
 import type { PlugRegistry } from '../plug/plug.ts'
 import type { PlugNode, Rule, Template } from '../rule/rule.ts'
 

@@ -1,9 +1,9 @@
 /** State -> plain JSON. Numbers that JSON does not know (NaN from a broken sensor) are kept by json-numbers.ts. */
+import { encodeNumbers } from '#kernel'
 import { UNKNOWN, type DestinationNode, type ObservableNode, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import type { WaitingInput } from './input.ts'
 import { sentOf, type Origin } from './origin.ts'
-import { encodeNumbers } from './json-numbers.ts'
 import { nodeAt } from './evaluation.ts'
 import { identityOf, unstampedPlaces, type Taken } from './readings/reading.ts'
 import type { Readings } from './readings/readings.ts'

@@ -1,6 +1,7 @@
 /** What a rule compares with and waits for: readings and gaps near these are where rules go wrong. */
-import type { RuleGraph, TaskSettings, Template, Rule } from '../../core/rule/rule.ts'
-import { durationMs } from '../../kernel/duration.ts'
+import type { RuleGraph } from '#core/spi'
+import type { Rule, TaskSettings, Template } from '#core'
+import { durationMs } from '#kernel'
 
 export interface RuleConstants {
   /** by name of a metric: numbers that sensors naming it are given, each with its neighbours, and texts */

@@ -1,6 +1,6 @@
 /** Gates and triggers over given sensors. Acyclic by construction: a trigger leads to a later sensor or to an actuator. */
 import fc from 'fast-check'
-import type { Actuator, Relation, Sensor, Trigger } from '../../core/rule/rule.ts'
+import type { Actuator, Relation, Sensor, Trigger } from '#core'
 
 /** The states that a sensor can have, by its plug. */
 export type StatesOf = (sensor: Sensor) => readonly string[]

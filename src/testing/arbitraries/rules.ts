@@ -1,9 +1,15 @@
 /** Random rules over given plugs. */
 import fc from 'fast-check'
-import type { InputField, Plug } from '../../core/plug/plug.ts'
-import { createRegistry } from '../../core/plug/registry.ts'
-import type { Actuator, Rule, Sensor, TaskSettings } from '../../core/rule/rule.ts'
-import { validateRule } from '../../core/rule/validate.ts'
+import {
+  type Actuator,
+  createRegistry,
+  type InputField,
+  type Plug,
+  type Rule,
+  type Sensor,
+  type TaskSettings,
+  validateRule,
+} from '#core'
 import { at, gateSeed, given, relationsOf, triggerSeed, triggersOf } from './graph.ts'
 
 export interface RandomRules {

@@ -1,6 +1,6 @@
 /** What all changes of a rule are made of. */
-import type { PlugRegistry } from '../../core/plug/plug.ts'
-import type { Rule, RuleGraph, Template } from '../../core/rule/rule.ts'
+import type { PlugRegistry, Rule, Template } from '#core'
+import type { RuleGraph } from '#core/spi'
 
 /** A rule with one thing changed, under a name that says what: not yet known to be valid. */
 export type Change = readonly [name: string, rule: Rule | Template]

@@ -1,6 +1,5 @@
 /** What people get wrong about gates and triggers. */
-import type { PlugRegistry } from '../../core/plug/plug.ts'
-import type { Relation, Rule, Template, Trigger } from '../../core/rule/rule.ts'
+import type { PlugRegistry, Relation, Rule, Template, Trigger } from '#core'
 import { statesOf, without, type Change } from './change.ts'
 import { coolDownChanges } from './value-changes.ts'
 

@@ -1,15 +1,16 @@
 /** Rules with one thing changed, as people get it wrong: what a test of the rule ought to notice. */
-import type { Plug, PlugRegistry } from '../../core/plug/plug.ts'
-import type {
-  Actuator,
-  PlugNode,
-  Rule,
-  Sensor,
-  TaskSettings,
-  Template,
-  VariableDeclaration,
-} from '../../core/rule/rule.ts'
-import { validateRule, validateTemplate } from '../../core/rule/validate.ts'
+import {
+  type Actuator,
+  type Plug,
+  type PlugRegistry,
+  type Rule,
+  type Sensor,
+  type TaskSettings,
+  type Template,
+  validateRule,
+  validateTemplate,
+} from '#core'
+import type { PlugNode, VariableDeclaration } from '#core/spi'
 import { without, type Change } from './change.ts'
 import { relationChanges, triggerChanges } from './gate-changes.ts'
 import { cronChanges, millisecondChanges, propertyChanges, type Confusions } from './value-changes.ts'

@@ -1,5 +1,5 @@
 /** The property that it does not matter how long plugs take. */
-import type { EngineEvent } from '../../core/engine/events.ts'
+import type { EngineEvent } from '#core'
 import { firstDifferenceButLate, firstDifferenceButTimes } from '../event-difference.ts'
 import type { RuleProperty } from '../property.ts'
 

@@ -1,9 +1,7 @@
 /** Tries all sequences of messages up to a length, by going from saved state to saved state and never twice to the same. */
 import { asyncScheduler } from 'rxjs'
-import type { Rule, Template } from '../../core/rule/rule.ts'
-import type { Message } from '../../core/task/origin.ts'
-import { AppError } from '../../kernel/errors.ts'
-import type { Json } from '../../kernel/json.ts'
+import type { Message, Rule, Template } from '#core'
+import { AppError, type Json } from '#kernel'
 import { constantsOf } from '../arbitraries/constants.ts'
 import type { Metrics } from '../arbitraries/messages.ts'
 import { isSignal } from '../arbitraries/signals.ts'

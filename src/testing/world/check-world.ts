@@ -1,7 +1,7 @@
 /** Holds properties against several tasks at once, over messages, time, crashes and what users do. */
 import fc from 'fast-check'
 import { asyncScheduler } from 'rxjs'
-import { AppError, messageOf } from '../../kernel/errors.ts'
+import { AppError, messageOf } from '#kernel'
 import { tryWithoutChunks } from '../chunks.ts'
 import { constantsOf } from '../arbitraries/constants.ts'
 import { isSignal } from '../arbitraries/signals.ts'
@@ -13,7 +13,7 @@ import { lengthOf } from '../length-of.ts'
 import { instantText, lengthText } from '../moment-text.ts'
 import { propertiesOf, watch, type RuleProperty } from '../property.ts'
 import { search } from '../search.ts'
-import { createRegistry } from '../../core/plug/registry.ts'
+import { createRegistry } from '#core'
 import { runWorld, wholeGraph, type World, type WorldStep } from './world-run.ts'
 
 export interface WorldOptions extends Pick<

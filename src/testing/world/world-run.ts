@@ -1,16 +1,21 @@
 /** One run of several tasks over steps: messages, time, what users do, and crashes. */
-import type { SavedTask, Task } from '../../core/engine/api.ts'
-import { CoreEngine } from '../../core/engine/engine.ts'
-import type { EngineEvent } from '../../core/engine/events.ts'
-import { Preparer } from '../../core/engine/prepare.ts'
-import type { Plug } from '../../core/plug/plug.ts'
-import { createRegistry } from '../../core/plug/registry.ts'
-import type { Ports } from '../../core/ports.ts'
-import type { PlugServices } from '../../core/plug/services.ts'
-import { VirtualClock } from '../../core/simulate/virtual-clock.ts'
-import type { Rule, RuleGraph, TaskSettings, Template } from '../../core/rule/rule.ts'
-import type { Message } from '../../core/task/origin.ts'
-import { AppError } from '../../kernel/errors.ts'
+import {
+  CoreEngine,
+  createRegistry,
+  type EngineEvent,
+  type Message,
+  type Plug,
+  type PlugServices,
+  type Ports,
+  type Rule,
+  type SavedTask,
+  type Task,
+  type TaskSettings,
+  type Template,
+  VirtualClock,
+} from '#core'
+import { Preparer, type RuleGraph } from '#core/spi'
+import { AppError } from '#kernel'
 import { labelsOf, requireLabel, type Moment } from '../checked-run.ts'
 import { lengthText } from '../moment-text.ts'
 import { isSettledWithin } from '../patience.ts'

@@ -6,11 +6,9 @@
  * tasks hear it, and a restart reads one list. More partitions would share the same commits, so they would buy
  * nothing before a tenant is spread over several hosts.
  */
-import type { Reply } from '../../../core/engine/journal.ts'
-import { encodeNumbers } from '../../../core/task/json-numbers.ts'
-import type { Message, Sent } from '../../../core/task/origin.ts'
-import { messageOf } from '../../../kernel/errors.ts'
-import { JsonText } from '../../../kernel/json.ts'
+import { type Reply } from '#core/spi'
+import type { Message, Sent } from '#core'
+import { encodeNumbers, JsonText, messageOf } from '#kernel'
 import type { RunnableTask } from '../runner.ts'
 
 /** `at`: epoch ms at which it was taken; never less than that of the one before. `t`: id of the task, `e`: its epoch. */
