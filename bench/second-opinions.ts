@@ -7,7 +7,7 @@ import { parseSchedule, type Schedule } from '../src/index.ts'
 import { explainDifference, type Difference } from './second-opinions/explain.ts'
 import { randomCron, randomRule, type Random } from './second-opinions/random-expressions.ts'
 import { ensurePeers } from './peers.ts'
-import { scheduleSubjects } from './subjects/schedules.ts'
+import { scheduleSubjects } from './second-opinions/peers.ts'
 
 const ZONES = [
   'Europe/Brussels',

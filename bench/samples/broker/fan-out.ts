@@ -20,7 +20,7 @@ export interface FanOutSample {
 
 const ROUNDS = 10
 
-export function fanOutSample(subscribers: number): Promise<FanOutSample> {
+export function fanOutSample({ subscribers }: { subscribers: number }): Promise<FanOutSample> {
   return withFolder(async (folder) => {
     const app = await openHost(folder)
     await app.listen({ port: 0, host: '127.0.0.1' })

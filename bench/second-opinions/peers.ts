@@ -1,9 +1,6 @@
-/** Who answers when an expression runs next: this library and its peers, each in the way that it answers fastest. */
+/** The peers, asked when an expression runs next. */
 import { DateTime } from 'luxon'
-import { parseSchedule } from '../../src/index.ts'
-import { peerPackage } from './by-hand.ts'
-
-export const ZONE = 'Europe/Brussels'
+import { peerPackage } from '../subjects/by-hand.ts'
 
 /** Gives the first `count` occurrences after `from`, epoch ms, each time from the beginning. */
 export type Occurrences = (count: number) => readonly number[]
@@ -11,12 +8,6 @@ export type Occurrences = (count: number) => readonly number[]
 /** `expression`: cron of six fields, or the value of an RRULE. `from`: epoch ms; a rule starts there. */
 export type ScheduleSubject = (expression: string, from: number, zone: string) => Promise<Occurrences>
 
-interface DateLike {
-  toDate(): Date
-}
-interface CronParser {
-  CronExpressionParser: { parse(text: string, options: { currentDate: Date; tz: string }): { next(): DateLike } }
-}
 interface Croner {
   Cron: new (
     text: string,
@@ -25,34 +16,9 @@ interface Croner {
     nextRun(after: Date): Date | null
   }
 }
-interface Rrule {
-  default: { rrulestr(text: string): { all(goesOn: (date: Date, index: number) => boolean): Date[] } }
-}
 interface RruleTemporal {
   RRuleTemporal: new (options: { rruleString: string; maxIterations?: number }) => {
     all(goesOn: (date: unknown, index: number) => boolean): { epochMilliseconds: number }[]
-  }
-}
-
-const own =
-  (field: 'cron' | 'rrule'): ScheduleSubject =>
-  async (expression, from, zone) => {
-    const common = { type: 'scheduled', start: from, timeZone: zone } as const
-    const schedule = parseSchedule(
-      field === 'cron' ? { ...common, cron: expression } : { ...common, rrule: expression },
-    )
-    return (count) => {
-      const found: number[] = []
-      for (let at = schedule.next(from); at !== null && found.length < count; at = schedule.next(at)) found.push(at)
-      return found
-    }
-  }
-
-const cronParser: ScheduleSubject = async (expression, from, zone) => {
-  const { CronExpressionParser } = (await import('cron-parser')) as CronParser
-  return (count) => {
-    const dates = CronExpressionParser.parse(expression, { currentDate: new Date(from), tz: zone })
-    return Array.from({ length: count }, () => dates.next().toDate().getTime())
   }
 }
 
@@ -72,15 +38,6 @@ function withStart(expression: string, from: number, zone: string): string {
   return `DTSTART;TZID=${zone}:${start}\nRRULE:${expression}`
 }
 
-const rrule: ScheduleSubject = async (expression, from, zone) => {
-  const { rrulestr } = ((await import('rrule')) as unknown as Rrule).default
-  const text = withStart(expression, from, zone)
-  return (count) =>
-    rrulestr(text)
-      .all((_, i) => i < count)
-      .map((date) => date.getTime())
-}
-
 const rruleTemporal: ScheduleSubject = async (expression, from, zone) => {
   await peerPackage('temporal-polyfill/global')
   const { RRuleTemporal } = await peerPackage<RruleTemporal>('rrule-temporal')
@@ -89,10 +46,6 @@ const rruleTemporal: ScheduleSubject = async (expression, from, zone) => {
 }
 
 export const scheduleSubjects: ReadonlyMap<string, ScheduleSubject> = new Map([
-  ['cron', own('cron')],
-  ['rrule', own('rrule')],
-  ['cron-parser', cronParser],
   ['croner', croner],
-  ['rrule 2.8.1', rrule],
   ['rrule-temporal', rruleTemporal],
 ])
