@@ -133,7 +133,8 @@ async function measure(
     )
   }
   await run(MEASURE_MS / 4)
-  return subject.startsWith('half') ? half(pool, own) : run(MEASURE_MS)
+  const calls = await run(MEASURE_MS)
+  return subject.startsWith('half') ? half(pool, own) : calls
 }
 
 /** Each call finds no process. */
