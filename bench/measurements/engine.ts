@@ -1,7 +1,7 @@
 /** The engine alone: recordings in virtual time, the memory of rules and of a fleet, and sensors that take time. */
 import { digits, median, megabytes, percent, rate } from '../figures.ts'
 import { least, measurement, middle, most, overall, type LinePlan } from '../measurement.ts'
-import { MESSAGES, type SlowSensorRequest, type SlowSensorSample } from '../samples/slow-sensor/subject.ts'
+import type { SlowSensorRequest, SlowSensorSample } from '../samples/slow-sensor/slow-sensor.ts'
 import { CLOSURE, PEER, subjectNamed } from '../subjects/index.ts'
 
 const bytes = (count: number): string => `${digits(count)} B`
@@ -94,13 +94,14 @@ const PLACES: Readonly<Record<SlowSensorRequest['place'], string>> = {
   library: 'the library',
   host: 'a host on SQLite',
 }
+const EVALUATED = 10_000
 const AHEAD = '-ahead'
 const evaluatedPerSecond = ({ perSecond }: SlowSensorSample): number => perSecond
 
 /** What one task makes of a sensor that takes a millisecond: the sensor's own latency allows so much and no more. */
 export const slowSensor = measurement('slowSensor', {
   name: 'w6',
-  title: `W6: one task, ${digits(MESSAGES)} messages, a sensor that answers after 1 ms; by the clock`,
+  title: `W6: one task, 10,000 messages, a sensor that answers after 1 ms; by the clock`,
   lines: (['library', 'host'] as const).flatMap((place): LinePlan<'slowSensor'>[] => [
     { name: place, title: PLACES[place], request: { place, isAhead: false } },
     { name: place + AHEAD, title: `${PLACES[place]}, calls may begin ahead`, request: { place, isAhead: true } },
@@ -132,7 +133,7 @@ export const slowSensor = measurement('slowSensor', {
     ['lost', overall(most, ({ lost }) => lost)],
     ['waiting at the last post', middle(({ waiting }) => waiting)],
     ['ms that they waited', middle(({ waitedMs }) => waitedMs)],
-    ['us of CPU each', middle(({ cpuMs }) => (cpuMs * 1_000) / MESSAGES)],
+    ['us of CPU each', middle(({ cpuMs }) => (cpuMs * 1_000) / EVALUATED)],
     [
       'no core',
       middle(

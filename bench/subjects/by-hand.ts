@@ -28,14 +28,14 @@ export function outcomeOf({ fires, coolDownMs }: ThresholdWorkload, clock: Clock
 
 /** Rules behind a Map, so that no rule of another resource is looked at. */
 export function rulesByResource<Rule>(
-  { limits }: ThresholdWorkload,
-  ruleOf: (limits: Limits) => Rule,
+  limits: readonly Limits[],
+  ruleOf: (limits: Limits, i: number) => Rule,
 ): ReadonlyMap<string, readonly Rule[]> {
   const rules = new Map<string, Rule[]>()
-  for (const one of limits) {
+  for (const [i, one] of limits.entries()) {
     const list = rules.get(one.resource)
-    if (list === undefined) rules.set(one.resource, [ruleOf(one)])
-    else list.push(ruleOf(one))
+    if (list === undefined) rules.set(one.resource, [ruleOf(one, i)])
+    else list.push(ruleOf(one, i))
   }
   return rules
 }
