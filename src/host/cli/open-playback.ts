@@ -2,7 +2,8 @@
 import type { PlaybackOptions } from '../../core/simulate/playback.ts'
 import type { Plug } from '../../core/plug/plug.ts'
 import { createRegistry } from '../../core/plug/registry.ts'
-import type { Rule, TaskSettings, Template } from '../../core/rule/rule.ts'
+import type { Rule, Template } from '../../core/rule/rule.ts'
+import { settingsOf } from '../../core/rule/settings.ts'
 import { AppError } from '../../kernel/errors.ts'
 import { loadPlugs } from './load-plugs.ts'
 import type { RecordedMessage } from '../../recording/message-taker.ts'
@@ -192,8 +193,4 @@ function untilOf({ until, from }: OpenOptions, checked: Checked | undefined): nu
 function startWithoutMessages(until: number | undefined): number {
   const now = Date.now()
   return until !== undefined && until > now ? now : 0
-}
-
-function settingsOf(rule: Rule | Template): TaskSettings | undefined {
-  return 'name' in rule ? rule.taskDefaults : rule.task
 }

@@ -7,6 +7,7 @@ import { git } from '../../bench/machine.ts'
 import { checkOut, type OtherCheckout } from '../../bench/other-checkout.ts'
 import { createRegistry } from '../../core/plug/registry.ts'
 import type { Rule, Template } from '../../core/rule/rule.ts'
+import { settingsOf } from '../../core/rule/settings.ts'
 import type { Message } from '../../core/task/origin.ts'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import { readBaseline, type BenchOptions } from './bench-options.ts'
@@ -76,11 +77,7 @@ function print(result: BenchResult, options: BenchOptions, terminal: Terminal): 
 async function fallback(path: string, { plugs }: BenchOptions): Promise<string | undefined> {
   if (path === '-') return undefined
   const { rule } = await readRuleFile(path, createRegistry(await loadPlugs(plugs)))
-  return rule === undefined || ownResource(rule) !== undefined ? undefined : UNNAMED
-}
-
-function ownResource(rule: Rule | Template): string | undefined {
-  return ('name' in rule ? rule.taskDefaults : rule.task)?.resource
+  return rule === undefined || settingsOf(rule).resource !== undefined ? undefined : UNNAMED
 }
 
 /** The one that was given, the rule's own, or the only one of the recording. */
@@ -89,7 +86,7 @@ function resourceOf(
   { resource }: BenchOptions,
   messages: readonly Message[],
 ): string | undefined {
-  if (resource !== undefined || ownResource(rule) !== undefined) return resource
+  if (resource !== undefined || settingsOf(rule).resource !== undefined) return resource
   const [first, ...more] = new Set(messages.map((message) => message.resource))
   return more.length === 0 ? first : undefined
 }

@@ -1,5 +1,6 @@
 /** What a rule compares with and waits for: readings and gaps near these are where rules go wrong. */
-import type { RuleGraph, TaskSettings, Template, Rule } from '../../core/rule/rule.ts'
+import type { TaskSettings, Template, Rule } from '../../core/rule/rule.ts'
+import { settingsOf } from '../../core/rule/settings.ts'
 import { durationMs } from '../../kernel/duration.ts'
 
 export interface RuleConstants {
@@ -113,10 +114,6 @@ function durationsIn(value: unknown): readonly number[] {
   }
   if (typeof value !== 'object' || value === null) return []
   return Object.values(value).flatMap(durationsIn)
-}
-
-function settingsOf(rule: RuleGraph & { task?: TaskSettings; taskDefaults?: TaskSettings }): TaskSettings {
-  return rule.task ?? rule.taskDefaults ?? {}
 }
 
 function defaultsOf(rule: Rule | Template): Readonly<Record<string, unknown>> {

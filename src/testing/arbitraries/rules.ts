@@ -3,8 +3,9 @@ import fc from 'fast-check'
 import type { InputField, Plug } from '../../core/plug/plug.ts'
 import { createRegistry } from '../../core/plug/registry.ts'
 import type { Actuator, Rule, Sensor, TaskSettings } from '../../core/rule/rule.ts'
+import { present } from '../../kernel/json.ts'
 import { validateRule } from '../../core/rule/validate.ts'
-import { at, gateSeed, given, relationsOf, triggerSeed, triggersOf } from './graph.ts'
+import { gateSeed, relationsOf, triggerSeed, triggersOf } from './graph.ts'
 
 export interface RandomRules {
   /** at least one sensor and one actuator */
@@ -57,7 +58,7 @@ export function randomRules(options: RandomRules): fc.Arbitrary<Rule> {
     }))
     const relations = relationsOf(plan.gates, sensors, statesOf)
     const triggers = triggersOf(plan.triggers, sensors, relations, actuators, statesOf)
-    return { sensors, relations, actuators, triggers, task: { resource: resources[0] ?? 'r1', ...given(plan.task) } }
+    return { sensors, relations, actuators, triggers, task: { resource: resources[0] ?? 'r1', ...present(plan.task) } }
   })
   return rules.filter((rule) => validateRule(rule, registry).rule !== undefined)
 }
@@ -88,6 +89,6 @@ function valueOf({ example, defaultValue, format, type }: InputField): fc.Arbitr
     case 'object':
       return fc.constant({})
     default:
-      return fc.constant(at(['a', 'b'], 0))
+      return fc.constant('a')
   }
 }

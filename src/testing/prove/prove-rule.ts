@@ -1,6 +1,7 @@
 /** Tries all sequences of messages up to a length, by going from saved state to saved state and never twice to the same. */
 import { asyncScheduler } from 'rxjs'
 import type { Rule, Template } from '../../core/rule/rule.ts'
+import { settingsOf } from '../../core/rule/settings.ts'
 import type { Message } from '../../core/task/origin.ts'
 import { AppError } from '../../kernel/errors.ts'
 import type { Json } from '../../kernel/json.ts'
@@ -221,8 +222,8 @@ class Proving {
 }
 
 function metricsOf(rule: Rule | Template, { metrics = {}, byResource, resource, resources }: ProveOptions) {
-  const own = 'name' in rule ? rule.taskDefaults?.resource : rule.task?.resource
-  const ids = resources ?? (byResource === undefined ? [resource ?? own ?? 'r1'] : Object.keys(byResource))
+  const ids =
+    resources ?? (byResource === undefined ? [resource ?? settingsOf(rule).resource ?? 'r1'] : Object.keys(byResource))
   return Object.fromEntries(ids.map((id) => [id, byResource?.[id] ?? metrics]))
 }
 

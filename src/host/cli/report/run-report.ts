@@ -1,7 +1,7 @@
 /** The report of a simulation: header, firings as they come, and totals. */
 import type { EngineEvent } from '../../../core/engine/events.ts'
 import type { Rule, RuleGraph, Template } from '../../../core/rule/rule.ts'
-import { normalizeSettings } from '../../../core/rule/settings.ts'
+import { normalizeSettings, settingsOf } from '../../../core/rule/settings.ts'
 import type { Explanation } from '../../../core/task/explain.ts'
 import type { SavedState } from '../../../core/task/saved.ts'
 import type { Recording } from '../recording/recording.ts'
@@ -66,7 +66,7 @@ export class RunReport {
   begin(): void {
     const { rule, recording, from, until } = this.#job
     const { zone } = this.#options
-    const settings = normalizeSettings(('name' in rule ? rule.taskDefaults : rule.task) ?? {})
+    const settings = normalizeSettings(settingsOf(rule))
     const name = 'name' in rule ? (rule.taskDefaults?.name ?? rule.name) : (rule.task?.name ?? 'rule without a name')
     const resource = this.#job.resource ?? settings.resource
     const whose = resource === undefined ? '' : ` on ${visible(resource)}`
