@@ -1,5 +1,6 @@
 /** From files and options to something that can be run: what every command that plays a recording does first. */
-import { createRegistry, type PlaybackOptions, type Plug, type Rule, type TaskSettings, type Template } from '#core'
+import { createRegistry, type PlaybackOptions, type Plug, type Rule, type Template } from '#core'
+import { settingsOf } from '#core/spi'
 import { AppError } from '#kernel'
 import { loadPlugs } from '#host/load-plugs'
 import type { RecordedMessage } from '#formats/recording'
@@ -189,8 +190,4 @@ function untilOf({ until, from }: OpenOptions, checked: Checked | undefined): nu
 function startWithoutMessages(until: number | undefined): number {
   const now = Date.now()
   return until !== undefined && until > now ? now : 0
-}
-
-function settingsOf(rule: Rule | Template): TaskSettings | undefined {
-  return 'name' in rule ? rule.taskDefaults : rule.task
 }

@@ -4,6 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { checkOut, ENTRY, git, type OtherCheckout } from '#bench/spi'
 import { type Against, benchReport, type BenchResult, benchRule, latencyPlot } from '#bench'
 import { createRegistry, type Message, type Rule, type Template } from '#core'
+import { settingsOf } from '#core/spi'
 import { AppError, messageOf } from '#kernel'
 import { readBaseline, type BenchOptions } from './bench-options.ts'
 import { loadPlugs } from '#host/load-plugs'
@@ -72,11 +73,7 @@ function print(result: BenchResult, options: BenchOptions, terminal: Terminal): 
 async function fallback(path: string, { plugs }: BenchOptions): Promise<string | undefined> {
   if (path === '-') return undefined
   const { rule } = await readRuleFile(path, createRegistry(await loadPlugs(plugs)))
-  return rule === undefined || ownResource(rule) !== undefined ? undefined : UNNAMED
-}
-
-function ownResource(rule: Rule | Template): string | undefined {
-  return ('name' in rule ? rule.taskDefaults : rule.task)?.resource
+  return rule === undefined || settingsOf(rule).resource !== undefined ? undefined : UNNAMED
 }
 
 /** The one that was given, the rule's own, or the only one of the recording. */
@@ -85,7 +82,7 @@ function resourceOf(
   { resource }: BenchOptions,
   messages: readonly Message[],
 ): string | undefined {
-  if (resource !== undefined || ownResource(rule) !== undefined) return resource
+  if (resource !== undefined || settingsOf(rule).resource !== undefined) return resource
   const [first, ...more] = new Set(messages.map((message) => message.resource))
   return more.length === 0 ? first : undefined
 }

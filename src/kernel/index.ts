@@ -81,3 +81,4 @@ export {
   withWritten,
 } from './written-integers.ts'
 export { decodeNumbers, encodeNumbers } from './json-numbers.ts'
+export { present } from './json.ts'

@@ -1,6 +1,6 @@
 /** The report of a simulation: header, firings as they come, and totals. */
 import type { EngineEvent, Explanation, Rule, Template } from '#core'
-import { normalizeSettings, type RuleGraph, type SavedState } from '#core/spi'
+import { normalizeSettings, type RuleGraph, type SavedState, settingsOf } from '#core/spi'
 import type { Recording } from '../recording/recording.ts'
 import type { Paint } from '../terminal.ts'
 import { visible } from '../visible.ts'
@@ -63,7 +63,7 @@ export class RunReport {
   begin(): void {
     const { rule, recording, from, until } = this.#job
     const { zone } = this.#options
-    const settings = normalizeSettings(('name' in rule ? rule.taskDefaults : rule.task) ?? {})
+    const settings = normalizeSettings(settingsOf(rule))
     const name = 'name' in rule ? (rule.taskDefaults?.name ?? rule.name) : (rule.task?.name ?? 'rule without a name')
     const resource = this.#job.resource ?? settings.resource
     const whose = resource === undefined ? '' : ` on ${visible(resource)}`

@@ -1,5 +1,5 @@
 /** State -> plain JSON. Numbers that JSON does not know (NaN from a broken sensor) are kept by json-numbers.ts. */
-import { encodeNumbers } from '#kernel'
+import { encodeNumbers, present } from '#kernel'
 import { UNKNOWN, type DestinationNode, type ObservableNode, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import type { WaitingInput } from './input.ts'
@@ -365,7 +365,6 @@ function savedNews({ reads }: SensorNode, news: readonly string[]): { news?: str
 
 function saveAnswer(node: Execution['node'], answer: Answer): SavedAnswer {
   const { ok: _ok, state, then, ...rest } = answer
-  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   const name = node.call.plug.states[state]
-  return { ...(name !== undefined && { state: name }), ...given, ...(then && { then: saveAnswer(node, then) }) }
+  return { ...(name !== undefined && { state: name }), ...present(rest), ...(then && { then: saveAnswer(node, then) }) }
 }

@@ -10,7 +10,8 @@ import {
   type TaskSettings,
   validateRule,
 } from '#core'
-import { at, gateSeed, given, relationsOf, triggerSeed, triggersOf } from './graph.ts'
+import { present } from '#kernel'
+import { gateSeed, relationsOf, triggerSeed, triggersOf } from './graph.ts'
 
 export interface RandomRules {
   /** at least one sensor and one actuator */
@@ -63,7 +64,7 @@ export function randomRules(options: RandomRules): fc.Arbitrary<Rule> {
     }))
     const relations = relationsOf(plan.gates, sensors, statesOf)
     const triggers = triggersOf(plan.triggers, sensors, relations, actuators, statesOf)
-    return { sensors, relations, actuators, triggers, task: { resource: resources[0] ?? 'r1', ...given(plan.task) } }
+    return { sensors, relations, actuators, triggers, task: { resource: resources[0] ?? 'r1', ...present(plan.task) } }
   })
   return rules.filter((rule) => validateRule(rule, registry).rule !== undefined)
 }
@@ -94,6 +95,6 @@ function valueOf({ example, defaultValue, format, type }: InputField): fc.Arbitr
     case 'object':
       return fc.constant({})
     default:
-      return fc.constant(at(['a', 'b'], 0))
+      return fc.constant('a')
   }
 }

@@ -1,6 +1,7 @@
 /** Tries all sequences of messages up to a length, by going from saved state to saved state and never twice to the same. */
 import { asyncScheduler } from 'rxjs'
 import type { Message, Rule, Template } from '#core'
+import { settingsOf } from '#core/spi'
 import { AppError, type Json } from '#kernel'
 import { constantsOf } from '../arbitraries/constants.ts'
 import type { Metrics } from '../arbitraries/messages.ts'
@@ -219,8 +220,8 @@ class Proving {
 }
 
 function metricsOf(rule: Rule | Template, { metrics = {}, byResource, resource, resources }: ProveOptions) {
-  const own = 'name' in rule ? rule.taskDefaults?.resource : rule.task?.resource
-  const ids = resources ?? (byResource === undefined ? [resource ?? own ?? 'r1'] : Object.keys(byResource))
+  const ids =
+    resources ?? (byResource === undefined ? [resource ?? settingsOf(rule).resource ?? 'r1'] : Object.keys(byResource))
   return Object.fromEntries(ids.map((id) => [id, byResource?.[id] ?? metrics]))
 }
 

@@ -8,7 +8,7 @@ import { isSignal } from '../arbitraries/signals.ts'
 import { withConstants, type Metrics } from '../arbitraries/messages.ts'
 import { searchTime, type CheckOptions } from '../check-options.ts'
 import { PropertyError } from '../check-rule.ts'
-import { labelsOf, requireLabel, type Moment } from '../checked-run.ts'
+import { labelsOf, requireLabels, type Moment } from '../checked-run.ts'
 import { lengthOf } from '../length-of.ts'
 import { instantText, lengthText } from '../moment-text.ts'
 import { propertiesOf, watch, type RuleProperty } from '../property.ts'
@@ -140,16 +140,14 @@ function reportOf(
 }
 
 function requireMonitors(properties: readonly RuleProperty[], world: World): void {
-  const known = labelsOf(wholeGraph(world))
-  for (const { name, monitor, needs = [], labels = {} } of properties) {
+  for (const { name, monitor, needs = [] } of properties) {
     if (monitor === undefined && needs.length === 0)
       throw new AppError(
         'VALIDATION',
         `"${name}" cannot be told moment by moment; a world needs always, never, leadsTo and the like`,
       )
-    for (const label of labels.sources ?? []) requireLabel(label, known.sources, 'sensor or gate')
-    for (const label of labels.destinations ?? []) requireLabel(label, known.destinations, 'destination of a trigger')
   }
+  requireLabels(properties, labelsOf(wholeGraph(world)))
 }
 
 function firingsIn(moments: readonly Moment[]) {

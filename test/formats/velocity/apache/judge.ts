@@ -27,21 +27,14 @@ export function hasJudge(): boolean {
 }
 
 export function judge(version: Version, asked: readonly Asked[]): readonly Verdict[] {
-  return run(version, asked, []).map((line) => JSON.parse(line) as Verdict)
+  return run(version, asked).map((line) => JSON.parse(line) as Verdict)
 }
 
-/** Renders a second of each, parsed once and warm. */
-export function judgeSpeed(version: Version, asked: readonly Asked[], ms: number): readonly number[] {
-  return run(version, asked, ['bench', String(ms)]).map(
-    (line) => (JSON.parse(line) as { readonly perSecond: number }).perSecond,
-  )
-}
-
-function run(version: Version, asked: readonly Asked[], args: readonly string[]): readonly string[] {
+function run(version: Version, asked: readonly Asked[]): readonly string[] {
   build(version)
   const classes = join(BUILT, version)
   const path = `${classes}:${readFileSync(join(classes, 'class-path'), 'utf8').trim()}`
-  const text = execFileSync('java', ['-cp', path, 'Judge', ...args], {
+  const text = execFileSync('java', ['-cp', path, 'Judge'], {
     input: asked.map((one) => JSON.stringify(one)).join('\n'),
     maxBuffer: 1024 * 1024 * 1024,
     encoding: 'utf8',
