@@ -1,0 +1,39 @@
+/** An answer as one line: its status, its code, and the places that it names, without the texts. */
+import { isPlainObject } from '../../src/kernel/json.ts'
+import type { Answer } from '../host/api-story.ts'
+
+export function refusalOf({ statusCode, headers, body }: Answer): string {
+  const warned = headers['warning'] === undefined ? [] : ['with a warning']
+  if (statusCode < 400) return [statusCode, ...warned].join(' ')
+  const said = parsed(body)
+  if (!isPlainObject(said)) return `${statusCode} ${body === '' ? 'with no body' : 'with no JSON'}`
+  const { code = '-', details, data, detail } = said
+  return [statusCode, String(code), ...placesOf(details ?? data ?? detail)].join(' ')
+}
+
+/** Whether a service rejects the request itself, and not for the state of an entity. */
+export function isRefused({ statusCode }: Answer): boolean {
+  return [400, 413, 415, 422].includes(statusCode)
+}
+
+function placesOf(details: unknown): readonly string[] {
+  if (!Array.isArray(details)) return []
+  return [...new Set(details.map(placeOf))]
+}
+
+function placeOf(detail: unknown): string {
+  if (typeof detail === 'string') return /^(\S*) <- /.exec(detail)?.[1] ?? '-'
+  if (!isPlainObject(detail)) return '-'
+  const { type = '', path, instancePath, loc, severity } = detail
+  const place = path ?? instancePath ?? (Array.isArray(loc) ? `/${loc.join('/')}` : '-')
+  const named = [type, place].filter((one) => one !== '').map(String)
+  return `${severity === 'WARNING' ? '~' : ''}${named.join(':')}`
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
