@@ -6,6 +6,7 @@
 import { Ajv, type ValidateFunction } from 'ajv'
 import formats from 'ajv-formats'
 import { fastify, type FastifyInstance } from 'fastify'
+import { packTar } from 'modern-tar'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { mountHost, type HostOptions } from '../../src/host/index.ts'
 import {
@@ -19,6 +20,7 @@ import {
   type Media,
   type Operation,
 } from '../host/api-story.ts'
+import { printedRoutes } from '../host/printed-routes.ts'
 import { basic } from '../host/sample-host.ts'
 import { badParameters, badValues } from './bad-values.ts'
 import { digestOf, schemaLines, type JsonSchema } from './json-schema.ts'
@@ -33,8 +35,11 @@ interface Parameter {
 
 /** Operations that build or call something when they accept a body: only bodies that the schema rejects are sent. */
 const HEAVY = /^(?:patchFunctionRegistry\w*Manifest|(?:post|put)V1Webscripts?)$/
-/** Uploads of files, and calls of scripts. */
-const NOT_ASKED = /^callWebscript|^(?:post|put)FunctionRegistry\w*(?:Content\w*|Main|Project|Manifest)$/
+/** Operations that read an archive. */
+const UPLOADS = /^putFunctionRegistry\w*Content$/
+const TAR = Buffer.from(await packTar([{ header: { name: 'a.js', size: 1 }, body: '-' }]))
+/** Operations whose parameters are those of a script. */
+const CALLS = /^callWebscript/
 
 let app: FastifyInstance
 let document: ApiDocument
@@ -105,6 +110,23 @@ describe('the API page', () => {
   })
 })
 
+describe('every route', () => {
+  it('is open, strict and on the page as the file says', async () => {
+    const onPage = new Set(operations.map((one) => titleOf(one).replaceAll(/\{(\w+|\*)\}/g, 'one')))
+    const lines: string[] = []
+    for (const { method, url } of printedRoutes(app)) {
+      const stranger = await app.inject({ method, url })
+      const payload = method === 'GET' || method === 'DELETE' ? {} : { payload: '{}' }
+      const headers = { prefer: 'handling=strict', ...('payload' in payload && { 'content-type': JSON_TYPE }) }
+      const strict = await ask({ method, url: `${url}?zzz=1`, headers, ...payload })
+      const page = onPage.has(`${method} ${url}`) ? [] : ['not on the page']
+      const answers = [`${stranger.statusCode} to strangers`, `${refusalOf(strict)} to ?zzz`]
+      lines.push(`${method} ${url}: ${[...answers, ...page].join(', ')}`)
+    }
+    await expectFile('routes', lines.toSorted())
+  })
+})
+
 describe('what is refused', () => {
   /** Answers by what was sent, for each operation. */
   const lines = new Map<Operation, string[]>()
@@ -114,11 +136,14 @@ describe('what is refused', () => {
     const text = [`  ${label}:`, ...verdict, refusalOf(answer), ...(differs ? ['DRIFT'] : [])].join(' ')
     lines.set(operation, [...(lines.get(operation) ?? []), text])
   }
-  const send = (operation: Operation, payload: string | undefined, url = story.urlOf(operation)) =>
+  const send = (operation: Operation, payload: string | Buffer | undefined, url = story.urlOf(operation)) =>
     ask({
       method: operation.method.toUpperCase(),
       url,
-      ...(payload !== undefined && { headers: { 'content-type': JSON_TYPE }, payload }),
+      ...(payload !== undefined && {
+        headers: { 'content-type': typeof payload === 'string' ? JSON_TYPE : 'application/gzip' },
+        payload,
+      }),
     })
   const sendJson = (operation: Operation, value: unknown) => send(operation, JSON.stringify(value))
 
@@ -141,10 +166,9 @@ describe('what is refused', () => {
 
   async function askParameters(operation: Operation): Promise<void> {
     const right = exampleOf(operation)
-    const payload = right === undefined ? undefined : JSON.stringify(right)
+    const payload = UPLOADS.test(operation.operationId) ? TAR : right === undefined ? undefined : JSON.stringify(right)
     const url = story.urlOf(operation)
     const withQuery = (query: string) => `${url}${url.includes('?') ? '&' : '?'}${query}`
-    line(operation, '?zzz', await send(operation, payload, withQuery('zzz=1')))
     for (const { name, in: place, schema } of parametersOf(operation)) {
       if (place === 'path') {
         for (const [label, value] of [
@@ -167,7 +191,7 @@ describe('what is refused', () => {
   }
 
   beforeAll(async () => {
-    const asked = operations.filter(({ operationId }) => !ENDLESS.test(operationId) && !NOT_ASKED.test(operationId))
+    const asked = operations.filter(({ operationId }) => !ENDLESS.test(operationId) && !CALLS.test(operationId))
     const by = (...methods: readonly string[]) => asked.filter(({ method }) => methods.includes(method))
     for (const operation of by('get')) await askParameters(operation)
     for (const operation of [...by('post'), ...by('put', 'patch')])
