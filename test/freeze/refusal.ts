@@ -18,7 +18,7 @@ export function isRefused({ statusCode }: Answer): boolean {
 
 function placesOf(details: unknown): readonly string[] {
   if (!Array.isArray(details)) return []
-  return [...new Set(details.map(placeOf))]
+  return [...new Set(details.map(placeOf))].toSorted()
 }
 
 function placeOf(detail: unknown): string {
