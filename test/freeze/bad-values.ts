@@ -55,8 +55,11 @@ function* within(schema: JsonSchema, right: unknown, path: string, levels: numbe
   }
   if (Array.isArray(right) && one.items !== undefined) {
     const item: unknown = right[0] ?? sampleOf(one.items)
-    for (const { label, value } of wrongAt(one.items, `${path}/0`)) yield { label, value: [value] }
-    for (const { label, value } of within(one.items, item, `${path}/0`, levels, takes)) yield { label, value: [value] }
+    const others: readonly unknown[] = right.slice(1)
+    const put = (value: unknown) => [value, ...others]
+    for (const { label, value } of wrongAt(one.items, `${path}/0`)) yield { label, value: put(value) }
+    for (const { label, value } of within(one.items, item, `${path}/0`, levels, takes))
+      yield { label, value: put(value) }
   }
 }
 

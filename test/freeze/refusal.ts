@@ -11,9 +11,15 @@ export function refusalOf({ statusCode, headers, body }: Answer): string {
   return [statusCode, String(code), ...placesOf(details ?? data ?? detail)].join(' ')
 }
 
-/** Whether a service rejects the request itself, and not for the state of an entity. */
-export function isRefused({ statusCode }: Answer): boolean {
-  return [400, 413, 415, 422].includes(statusCode)
+/** Whether a service does with a body what the schema says; a refusal for another place than the changed one does not count. */
+export function differs(isValid: boolean, label: string, answer: Answer): boolean {
+  const { statusCode } = answer
+  if (!isValid) return statusCode < 400 || statusCode === 409
+  const [changed = ''] = label.split(' ')
+  const named = refusalOf(answer).matchAll(/(?<= |:)\/\S*/g)
+  const places = [...named].map(([place]) => place)
+  const isAbout = (place: string) => `${place}/`.startsWith(`${changed}/`) || `${changed}/`.startsWith(place)
+  return [400, 413, 415, 422].includes(statusCode) && (places.length === 0 || places.some(isAbout))
 }
 
 function placesOf(details: unknown): readonly string[] {
