@@ -11,13 +11,18 @@ export function refusalOf({ statusCode, headers, body }: Answer): string {
   return [statusCode, String(code), ...placesOf(details ?? data ?? detail)].join(' ')
 }
 
-/** Whether a service does with a body what the schema says; a refusal for another place than the changed one does not count. */
+/**
+ * Whether a service accepts a body that the schema rejects, or rejects one that the schema accepts; not when it names
+ * other places alone than the changed one.
+ */
 export function differs(isValid: boolean, label: string, answer: Answer): boolean {
   const { statusCode } = answer
   if (!isValid) return statusCode < 400 || statusCode === 409
-  const [changed = ''] = label.split(' ')
-  const named = refusalOf(answer).matchAll(/(?<= |:)\/\S*/g)
-  const places = [...named].map(([place]) => place)
+  const changed = /^\/\S*/.exec(label)?.[0] ?? ''
+  const named = refusalOf(answer)
+    .split(' ')
+    .filter((one) => !one.startsWith('~'))
+  const places = named.flatMap((one) => /(?<=^|:)\/.*/.exec(one) ?? [])
   const isAbout = (place: string) => `${place}/`.startsWith(`${changed}/`) || `${changed}/`.startsWith(place)
   return [400, 413, 415, 422].includes(statusCode) && (places.length === 0 || places.some(isAbout))
 }
