@@ -27,7 +27,7 @@ const ALONE: readonly (readonly string[])[] = [
   ['mutate', rule, '--test', properties, '--cases', '2'],
   ['next', '0 30 2 * * ?', '--zone', 'Europe/Brussels', '--from', '2026-03-28', '-n', '3', '--changes'],
   ['next', 'FREQ=HOURLY', '--from', '2026-03-28', '-n', '3', '--down', '2026-03-28T01:00Z..2026-03-28T03:00Z'],
-  ['plugs'],
+  ['plugs', 'windowStats'],
   ['functions', 'init', 'too-warm'],
 ]
 const ASKING: readonly (readonly string[])[] = [

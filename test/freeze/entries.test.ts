@@ -1,5 +1,7 @@
-/** What the entries of the package export, as files; `vitest -u` writes them. */
+/** What the entries of the package export, and their plugs, as files; `vitest -u` writes them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { builtins } from '../../plugins/index.ts'
+import type { InputField, OutputField } from '../../src/index.ts'
 import { readText } from '../support/repository.ts'
 import { ExportedTypes } from './exported-types.ts'
 
@@ -10,6 +12,12 @@ const ENTRIES = Object.entries(exports).flatMap(([name, entry]) =>
 )
 /** for tests of the host: its parameters are the inside */
 const INSIDE = 'mountHost'
+
+/** A declared field in one line. */
+const fieldLine = ([name, field]: [string, InputField | OutputField]) => {
+  const { description: _words, example: _value, ...rest } = { example: undefined, ...field }
+  return `  ${name} ${JSON.stringify(rest)}`
+}
 
 let types: ExportedTypes
 beforeAll(() => {
@@ -29,5 +37,15 @@ describe('the entries', () => {
   it('lead to the types of the file', async () => {
     const exported = ENTRIES.flatMap(([, path]) => types.exportsOf(path))
     await expectFile('types', types.typesOf(exported.filter(([name]) => name !== INSIDE)))
+  })
+
+  it('have the plugs of the file', async () => {
+    const plugs = builtins.map(({ kind, name, version, states, input, output, openOutput }) => {
+      const inputs = Object.entries(input).map(fieldLine)
+      const outputs = Object.entries(output).map(fieldLine)
+      const open = openOutput ? ['  and others'] : []
+      return [`${kind} ${name} ${version}: ${states.join(', ')}`, ...inputs, '  gives', ...outputs, ...open].join('\n')
+    })
+    await expectFile('plugs', plugs.toSorted())
   })
 })
