@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { Workspace } from '../host/cli/run-cli.ts'
+import { Workspace } from '../cli/run-cli.ts'
 import { listeningHost } from '../host/listening-host.ts'
 import { root } from '../support/repository.ts'
 import { parseOutput, shapeOf } from './json-shape.ts'

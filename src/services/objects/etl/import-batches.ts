@@ -1,6 +1,13 @@
 /** A recording as batches of samples, with what of it was refused and how far it was read. */
 import { isTooLongForId, MAX_ID_BYTES } from '#kernel'
-import { type LineProblem, type MessageTaker, type ReadingOptions, readMessages, type RecordedMessage, type RecordedRow } from '#formats/recording'
+import {
+  type LineProblem,
+  type MessageTaker,
+  type ReadingOptions,
+  readMessages,
+  type RecordedMessage,
+  type RecordedRow,
+} from '#formats/recording'
 import type { Sample, SampleValue } from '#storage'
 import { unpacked } from './unpacked.ts'
 

@@ -1,6 +1,15 @@
 /** How a file that was put is to be read: what its metadata say, and what a look through it finds. */
 import { AppError, EPOCH_UNITS } from '#kernel'
-import { ENCODINGS, type LineProblem, mixedText, type ReadingOptions, readValueTypes, surveyRecording, TYPES_FORM, UTC } from '#formats/recording'
+import {
+  ENCODINGS,
+  type LineProblem,
+  mixedText,
+  type ReadingOptions,
+  readValueTypes,
+  surveyRecording,
+  TYPES_FORM,
+  UTC,
+} from '#formats/recording'
 import { unpacked } from './unpacked.ts'
 
 /** Metadata of an object that is imported: `x-amz-meta-unit`, `x-amz-meta-types` (percent-encoded), `x-amz-meta-encoding`. */

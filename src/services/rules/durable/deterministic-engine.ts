@@ -17,7 +17,20 @@ import {
   type Sent,
   VirtualClock,
 } from '#core'
-import { type DowntimeInterval, type Execution, isRendered, limitAfter, limitWithout, type LiveTask, mindsAway, mindsDowntime, type Outcome, type Reply, type SavedState, withoutStamp } from '#core/spi'
+import {
+  type DowntimeInterval,
+  type Execution,
+  isRendered,
+  limitAfter,
+  limitWithout,
+  type LiveTask,
+  mindsAway,
+  mindsDowntime,
+  type Outcome,
+  type Reply,
+  type SavedState,
+  withoutStamp,
+} from '#core/spi'
 import { AppError, decodeNumbers, messageOf } from '#kernel'
 import type { RunnableTask } from '../runner.ts'
 import { DeliveryLedger } from './delivery-ledger.ts'
