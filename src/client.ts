@@ -22,7 +22,7 @@ import { queriesClient } from './services/queries/client.ts'
 import type { QueriesApi } from './services/queries/contract.ts'
 import { resourcesClient } from './services/resources/client.ts'
 import type { ResourcesApi } from './services/resources/contract.ts'
-import { rulesClient } from './services/rules/client.ts'
+import { rulesClient, type RulesClient } from './services/rules/client.ts'
 import type { RulesApi } from './services/rules/contract.ts'
 import { vaultClient } from './services/vault/client.ts'
 import type { VaultApi } from './services/vault/contract.ts'
@@ -44,7 +44,7 @@ export interface ClientOptions {
 
 /** What the caller behind the credentials can do, by service. */
 export interface Client {
-  readonly rules: RulesApi
+  readonly rules: RulesClient
   readonly resources: ResourcesApi
   readonly alarms: AlarmsApi
   readonly broker: BrokerApi

@@ -3,6 +3,7 @@ import { createBuiltins } from '../../../plugins/index.ts'
 import { createRegistry } from '../../core/plug/registry.ts'
 import type { PlugServices } from '../../core/plug/services.ts'
 import type { Ports } from '../../core/ports.ts'
+import type { Template } from '../../core/rule/rule.ts'
 import type { Interpreter } from '../../core/script/sandbox.ts'
 import type { FunctionsService } from '../../services/functions/contract.ts'
 import { runsHere, type DirectRuns } from '../../services/rules/tools/direct-runs.ts'
@@ -25,7 +26,10 @@ export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter
     })
   }
   return {
-    simulate: ({ rule, input, ...context }, ask) => runs(context, ask).simulate(rule, input),
+    simulate: async ({ input, ...context }, ask) => {
+      const stored = (name: string): Promise<Template> => ask.later('templates', 'get', [name]) as Promise<Template>
+      return new TextEncoder().encode(JSON.stringify(await runs(context, ask).simulate(stored, input)))
+    },
     run: async ({ stored, input, options, ...context }, ask, signal) => {
       for await (const report of runs(context, ask).run(stored, input, { ...options, signal })) {
         await ask.later('reports', 'put', [report])

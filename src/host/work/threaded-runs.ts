@@ -61,7 +61,11 @@ export function threadedRuns(dependencies: ThreadedRunsDependencies): RunsElsewh
   return {
     onlyHere,
     counted: (does) => threads.counted(tenant, does),
-    simulate: (rule, input) => work('simulate', { ...context(), rule, input }, RUN_MS),
+    simulate: (stored, input) => {
+      const finding = (asked: ServiceRequest, signal: AbortSignal): unknown =>
+        asked.port === 'templates' ? stored(asked.args[0] as string) : answers(asked, signal)
+      return work('simulate', { ...context(), input }, RUN_MS, { answers: finding })
+    },
     async *run(stored, input, { signal, maxTps, ...options }) {
       // a run that is slowed down for its reader is not slowed down in its thread
       const reports = new BoundedChannel<InvocationReport>(maxTps === undefined ? MAX_REPORTS : Number.MAX_SAFE_INTEGER)

@@ -1,6 +1,5 @@
 /** The kinds of work of a thread: what each is sent, and what does it. */
 import type { CheckOptions } from '../../core/rule/check/report.ts'
-import type { Rule, Template } from '../../core/rule/rule.ts'
 import type { NextRunsOptions } from '../../core/schedule/next-runs.ts'
 import type { CancelSignal } from '../../kernel/cancel-signal.ts'
 import type { ConversionWork } from '../../services/converter/conversion.ts'
@@ -32,7 +31,7 @@ export interface WorkInputs {
   readonly script: { readonly code: string; readonly input: string }
   readonly convert: ConversionWork
   readonly prepare: ConversionWork['converter']
-  readonly simulate: RulesContext & { readonly rule: Rule | Template | undefined; readonly input: unknown }
+  readonly simulate: RulesContext & { readonly input: unknown }
   readonly run: RulesContext & {
     readonly stored: RunSource | undefined
     readonly input: unknown
