@@ -280,7 +280,7 @@ export const WALLS: readonly Wall[] = [
   // What routes and clients of all services share
   {
     from: 'src/web/**',
-    files: ['src/web/**', 'src/kernel/**'],
+    files: ['src/web/**', 'src/machine/**', 'src/kernel/**'],
     packages: ['fastify', 'node:buffer', 'node:stream', 'typebox'],
     pure: false,
   },
@@ -292,7 +292,7 @@ export const WALLS: readonly Wall[] = [
   },
   {
     from: 'src/storage/**',
-    files: ['src/storage/contract.ts', 'src/storage/**', 'src/kernel/**'],
+    files: ['src/storage/contract.ts', 'src/storage/**', 'src/machine/**', 'src/kernel/**'],
     packages: ANYTHING,
     pure: false,
   },

@@ -3,14 +3,18 @@ import { perTenant } from '../../kernel/by-tenant.ts'
 import type { Caller } from '../../kernel/caller.ts'
 import type { Issue } from '../../kernel/errors.ts'
 import { Issues } from '../../kernel/issues.ts'
+import { Yielder } from '../../kernel/yielder.ts'
+import { machineTimers } from '../../machine/timers.ts'
 import type { Collection, Storage } from '../../storage/contract.ts'
 import type { OpenedResult, QueriesApi, QueriesService, QuerySource, Readiness, ResourceSelector } from './contract.ts'
-import { Pauses } from './execution/pauses.ts'
 import { QuerySlots } from './execution/query-slots.ts'
 import { begin, openRun, resultOf, type Run } from './execution/run.ts'
 import { tryQuery } from './query/read-query.ts'
 import { QUERIES, type QueryRecord } from './stored/query-record.ts'
 import { queryNotFound, storedQueryApi } from './stored/stored-queries.ts'
+
+/** ms: what comes meanwhile, as a post, takes some turns of the loop, and finds the work of one query in each */
+const TURN_MS = 1
 
 export interface QueriesOptions {
   readonly storage: Storage
@@ -29,7 +33,7 @@ class Service implements QueriesService {
   readonly #options: QueriesOptions
   readonly #collection: (tenant: string) => Collection<QueryRecord>
   readonly #slots = new QuerySlots()
-  readonly #pauses = new Pauses()
+  readonly #yielder = new Yielder(machineTimers, TURN_MS)
   #running = 0
   #executed = 0
 
@@ -45,7 +49,7 @@ class Service implements QueriesService {
     const run = async (source: QuerySource, options: Parameters<QueriesApi['open']>[1] = {}): Promise<Run> => {
       const query = 'query' in source ? source.query : await storedQuery(collection, source.stored)
       const store = storage.tenant(tenant)
-      return begin({ tenant, store, now, resources, broker, pauses: this.#pauses }, query, options)
+      return begin({ tenant, store, now, resources, broker, yielder: this.#yielder }, query, options)
     }
     return {
       execute: (source, options) =>

@@ -4,11 +4,12 @@ import { Type } from 'typebox'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../web/media-types.ts'
 import { HERE, sendTexts, STILL_HERE, untilClosed } from '../../../web/send-stream.ts'
 import type { AlarmsService } from '../contract.ts'
-import { WriteTimeSlicer } from '../../../web/write-time-slicer.ts'
+import { Yielder } from '../../../kernel/yielder.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import { described, handle } from './route-parts.ts'
 
 export function eventRoutes(app: FastifyInstance, service: AlarmsService): void {
-  const turns = new WriteTimeSlicer()
+  const turns = new Yielder(machineTimers)
   app.get(
     '/alarm/events',
     described({

@@ -5,11 +5,12 @@ import { JOB_STATES } from '../../../jobs/contract.ts'
 import type { QueryReader } from '../../../web/query-reader.ts'
 import { EVENTS_MEDIA_TYPE } from '../../../web/media-types.ts'
 import { sendTexts, untilClosed } from '../../../web/send-stream.ts'
-import { WriteTimeSlicer } from '../../../web/write-time-slicer.ts'
 import { type FunctionJobEvent, JOB_TYPES, type JobQuery } from '../contract.ts'
 import { FUNCTION_TYPES, TYPE_NAMES } from '../function-type.ts'
 import { DEFAULT_LIMIT } from '../jobs/jobs-api.ts'
 import { MAX_LIMIT } from '../registry/find-functions.ts'
+import { Yielder } from '../../../kernel/yielder.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import { addList, described, handle, namesIn, OF_VERSION, pathsOf, timeIn, type TypeRouting } from './route-parts.ts'
 import { JobDetailSchema, JOBS_QUERY, JobsSchema } from './schemas.ts'
 import { eventText, jobBody, jobDetailBody, jobReportBody, KEEP_ALIVE, PREFIX, versionHref } from './wire.ts'
@@ -17,7 +18,7 @@ import { eventText, jobBody, jobDetailBody, jobReportBody, KEEP_ALIVE, PREFIX, v
 const KEEP_ALIVE_MS = 30_000
 
 export function jobRoutes(app: FastifyInstance, { service, now }: Omit<TypeRouting, 'type'>): void {
-  const turns = new WriteTimeSlicer()
+  const turns = new Yielder(machineTimers)
   addList(
     app,
     `${PREFIX}/jobs`,

@@ -2,10 +2,11 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { Published } from '../../../kernel/feed.ts'
+import { Yielder } from '../../../kernel/yielder.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../web/media-types.ts'
 import { QueryReader } from '../../../web/query-reader.ts'
 import { sendEvents, sendTexts, untilClosed, type ServerEvent } from '../../../web/send-stream.ts'
-import { WriteTimeSlicer } from '../../../web/write-time-slicer.ts'
 import type { MetadataEvent, ResourcesService } from '../contract.ts'
 import { accepts } from './resource-routes.ts'
 import { described } from './route-parts.ts'
@@ -13,7 +14,7 @@ import { described } from './route-parts.ts'
 const OBJECT_TYPES = ['resource', 'resourcetype'] as const
 
 export function eventRoutes(app: FastifyInstance, service: ResourcesService): void {
-  const turns = new WriteTimeSlicer()
+  const turns = new Yielder(machineTimers)
   app.get(
     '/api/events',
     {

@@ -13,6 +13,8 @@ import { Subscription, type SchedulerLike } from 'rxjs'
 import type { Logger } from '../../../kernel/logger.ts'
 import { AppError, isAway, messageOf } from '../../../kernel/errors.ts'
 import { SparingLog } from '../../../kernel/sparing-log.ts'
+import { Yielder } from '../../../kernel/yielder.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import type { Store, Write } from '../../../storage/contract.ts'
 import { INPUT_LOG, PARTITION } from './input.ts'
 import {
@@ -27,7 +29,6 @@ import {
 } from './records.ts'
 import { keptPositions, stateInParts, wholeState, withoutKept, withoutParts } from './stored-states.ts'
 import type { DeterministicEngine } from './deterministic-engine.ts'
-import { nextTurn, TimeSlicer } from './time-slicer.ts'
 
 export interface CheckpointDependencies {
   readonly store: Store
@@ -225,15 +226,14 @@ export class Checkpoints {
       for (const id of gone) for (const known of [this.#cut, this.#kept, this.#held, this.unstored]) known.delete(id)
       if (deletions.length > 0) await store.commit(deletions)
       let slice = this.#slice()
-      const slicer = new TimeSlicer()
+      const yielder = new Yielder(machineTimers)
       while (ids.length > 0) {
         const id = ids.pop()
         if (id !== undefined) this.#add(slice, id)
-        if (!slicer.isLong && slice.writes.length < MAX_PER_SLICE) continue
+        if (!yielder.isOver && slice.writes.length < MAX_PER_SLICE) continue
         await this.#commit(slice, this.#mark)
         slice = this.#slice()
-        await nextTurn()
-        await slicer.rest()
+        await yielder.next()
       }
       // The log is needed from where a state is that could not be stored.
       const from = Math.max(this.#mark.position, Math.min(began, floor() ?? began, ...this.#held.values()))

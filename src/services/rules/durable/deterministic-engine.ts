@@ -25,12 +25,13 @@ import { withoutStamp } from '../../../core/task/readings/reading.ts'
 import type { DowntimeInterval, SavedState } from '../../../core/task/saved.ts'
 import type { Execution } from '../../../core/task/state.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
+import { Yielder } from '../../../kernel/yielder.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import type { RunnableTask } from '../runner.ts'
 import { DeliveryLedger } from './delivery-ledger.ts'
 import { messagesOf, type Input } from './input.ts'
 import { laterKind } from './later-calls.ts'
 import type { StateRecord } from './records.ts'
-import { TimeSlicer } from './time-slicer.ts'
 
 /** What engines of all tenants have in common. */
 export interface EngineSettings extends Partial<
@@ -296,9 +297,9 @@ export class DeterministicEngine {
   }
 
   async #resume({ ts, at }: Extract<Input, { k: 'resume' }>): Promise<void> {
-    const slicer = new TimeSlicer()
+    const yielder = new Yielder(machineTimers)
     for (const id of ts) {
-      if (slicer.isLong) await slicer.rest()
+      if (yielder.isOver) await yielder.next()
       const waiting = this.waiting.get(id)
       if (waiting === undefined) continue
       this.waiting.delete(id)

@@ -13,9 +13,10 @@
 import { AppError } from '../../../kernel/errors.ts'
 import type { JsonText } from '../../../kernel/json.ts'
 import { ReorderBuffer, type Ended } from '../../../kernel/reorder-buffer.ts'
+import { Yielder } from '../../../kernel/yielder.ts'
+import { machineTimers } from '../../../machine/timers.ts'
 import type { Committed, Log, LogBody, Store, Write } from '../../../storage/contract.ts'
 import { INPUT_LOG, PARTITION, type Input } from './input.ts'
-import { TimeSlicer } from './time-slicer.ts'
 
 interface Unit {
   readonly inputs: readonly Input[]
@@ -102,12 +103,12 @@ export class InputQueue {
   }
 
   async #applyAll(ended: readonly Ended<Unit, Committed>[]): Promise<void> {
-    const slicer = new TimeSlicer()
+    const yielder = new Yielder(machineTimers)
     for (const { item, outcome } of ended) {
       // not after the last: whoever waits until nothing is on its way finds all settled
-      if (slicer.isLong) await slicer.rest()
+      if (yielder.isOver) await yielder.next()
       const settle =
-        'error' in outcome ? () => item.reject(outcome.error) : await this.#apply(item, outcome.result, slicer)
+        'error' in outcome ? () => item.reject(outcome.error) : await this.#apply(item, outcome.result, yielder)
       this.#committing.drop(1)
       this.#count(item.inputs, -1)
       settle()
@@ -116,12 +117,12 @@ export class InputQueue {
   }
 
   /** Gives how its sender is answered. */
-  async #apply({ inputs, resolve, reject }: Unit, { results }: Committed, slicer: TimeSlicer): Promise<() => void> {
+  async #apply({ inputs, resolve, reject }: Unit, { results }: Committed, yielder: Yielder): Promise<() => void> {
     let position = (results.at(-1) ?? 0) - inputs.length
     const given: unknown[] = []
     let failure: { readonly error: unknown } | undefined
     for (const input of inputs) {
-      if (given.length > 0 && slicer.isLong) await slicer.rest()
+      if (given.length > 0 && yielder.isOver) await yielder.next()
       try {
         const one = this.#hooks.apply(input, ++position)
         given.push(one instanceof Promise ? await one : one)

@@ -12,6 +12,7 @@ import type { Rule, Template } from '../../../core/rule/rule.ts'
 import { VirtualClock } from '../../../core/simulate/virtual-clock.ts'
 import type { Message, Sent } from '../../../core/task/origin.ts'
 import { AppError } from '../../../kernel/errors.ts'
+import { Yielder } from '../../../kernel/yielder.ts'
 import { machineTimers } from '../../../machine/timers.ts'
 import { countingScripts, type ScriptWork } from './script-work.ts'
 
@@ -32,8 +33,6 @@ export interface VirtualRunOptions {
 /** ms of real time that a run may work, and wait for plugs. */
 const MAX_WORK_MS = 20_000
 const PATIENCE_MS = 10_000
-/** ms of work between two breaths of the loop */
-const SLICE_MS = 10
 
 function notHere(key: string): never {
   throw new AppError(
@@ -46,7 +45,7 @@ export class VirtualRun {
   readonly #clock: VirtualClock
   readonly #engine: CoreEngine
   readonly #signal: AbortSignal | undefined
-  #sliceEnd = machineTimers.elapsed() + SLICE_MS
+  readonly #yielder = new Yielder(machineTimers)
   #worked = 0
   readonly #scripts: ScriptWork = { open: 0, took: 0 }
 
@@ -120,7 +119,7 @@ export class VirtualRun {
     do await this.#wait()
     while (this.#engine.openCalls > 0 && this.#scripts.open > 0 && this.#signal?.aborted !== true && !this.#isOverdue)
     this.#engine.giveUp()
-    this.#sliceEnd = machineTimers.elapsed() + SLICE_MS
+    this.#yielder.restart()
   }
 
   async #wait(): Promise<void> {
@@ -143,13 +142,11 @@ export class VirtualRun {
   }
 
   async #breathe(): Promise<void> {
-    const now = machineTimers.elapsed()
-    if (now < this.#sliceEnd) return
-    this.#worked += now - this.#sliceEnd + SLICE_MS
+    if (!this.#yielder.isOver) return
+    this.#worked += this.#yielder.spent
     this.#requireRest()
-    await machineTimers.breathe()
+    await this.#yielder.next()
     if (this.#signal?.aborted === true) throw new AppError('CLOSED', 'nobody waits for the answer any more')
-    this.#sliceEnd = machineTimers.elapsed() + SLICE_MS
   }
 
   get #isOverdue(): boolean {
