@@ -7,12 +7,12 @@ import type { Plug } from '../../core/plug/plug.ts'
 import type { PlugServices } from '../../core/plug/services.ts'
 import { createRegistry } from '../../core/plug/registry.ts'
 import { AppError, messageOf } from '../../kernel/errors.ts'
-import { isPlainObject } from '../../kernel/json.ts'
+import { plugsOfModule, type ReadPlugs } from '../plug-modules.ts'
 
 /** The built-in plugs and those of `readPlugs`. `services`: what the built-in ones may ask. */
 export async function loadPlugs(paths: readonly string[], services: PlugServices = {}): Promise<readonly Plug[]> {
   // callURL stays offline: a simulation must not call anybody unless somebody asks for it
-  return [...createBuiltins({ clock: () => performance.now(), services }), ...(await readPlugs(paths))]
+  return [...createBuiltins({ clock: () => performance.now(), services }), ...(await readPlugs(paths)).plugs]
 }
 
 /**
@@ -21,12 +21,15 @@ export async function loadPlugs(paths: readonly string[], services: PlugServices
  * not there and `PLUG` for what cannot be loaded, has no plug, or has a plug twice in one version; all that is wrong
  * with the paths at once.
  */
-export async function readPlugs(paths: readonly string[]): Promise<readonly Plug[]> {
+export async function readPlugs(paths: readonly string[]): Promise<ReadPlugs> {
   const plugs = new Set<Plug>()
+  const modules = new Set<string>()
   const problems: AppError[] = []
   for (const path of paths) {
     try {
-      for (const plug of await plugsAt(path)) plugs.add(plug)
+      const read = await plugsAt(path)
+      for (const plug of read.plugs) plugs.add(plug)
+      for (const address of read.modules) modules.add(address)
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       problems.push(error)
@@ -35,29 +38,31 @@ export async function readPlugs(paths: readonly string[]): Promise<readonly Plug
   const [first] = problems
   if (first) throw new AppError(first.code, problems.map(messageOf).join('\nerror: '), { cause: first.cause })
   createRegistry([...builtins, ...plugs])
-  return [...plugs]
+  return { plugs: [...plugs], modules: [...modules] }
 }
 
-async function plugsAt(path: string): Promise<readonly Plug[]> {
+async function plugsAt(path: string): Promise<ReadPlugs> {
   const place = resolve(path)
   if (!existsSync(place)) {
     throw new AppError('NOT_FOUND', `${path}: there is no such file; --plugs takes an ES module or a folder of such`)
   }
   if (!statSync(place).isDirectory()) {
-    const { plugs, names } = await plugsOf(place, path)
-    if (plugs.length > 0) return plugs
+    const { names, ...read } = await plugsOf(place, path)
+    if (read.plugs.length > 0) return read
     throw new AppError(
       'PLUG',
       `${path}: no plug among its exports (${names || 'nothing'}); export what definePlug gives`,
     )
   }
-  const found: Plug[] = []
+  const plugs: Plug[] = []
+  const modules: string[] = []
   // What its modules share may lie beside them.
   for (const name of readdirSync(place).filter(isModule).toSorted()) {
-    const { plugs } = await plugsOf(join(place, name), join(path, name))
-    found.push(...plugs)
+    const read = await plugsOf(join(place, name), join(path, name))
+    plugs.push(...read.plugs)
+    modules.push(...read.modules)
   }
-  if (found.length > 0) return found
+  if (plugs.length > 0) return { plugs, modules }
   throw new AppError('PLUG', `${path}: no module of this folder exports a plug; export what definePlug gives`)
 }
 
@@ -68,7 +73,7 @@ function isModule(name: string): boolean {
 /** what a file was like when it was read first: a module is loaded once for each address */
 const firstRead = new Map<string, string>()
 
-async function plugsOf(place: string, shown: string): Promise<{ plugs: readonly Plug[]; names: string }> {
+async function plugsOf(place: string, shown: string): Promise<ReadPlugs & { readonly names: string }> {
   const url = pathToFileURL(place)
   const { mtimeMs, size } = statSync(place)
   const stamp = `${mtimeMs}-${size}`
@@ -76,16 +81,5 @@ async function plugsOf(place: string, shown: string): Promise<{ plugs: readonly 
   firstRead.set(place, first)
   // The plain address at first, by which other modules may know it, too.
   if (stamp !== first) url.search = stamp
-  try {
-    const module = (await import(url.href)) as Readonly<Record<string, unknown>>
-    return { plugs: Object.values(module).flat().filter(isPlug), names: Object.keys(module).join(', ') }
-  } catch (error) {
-    throw new AppError('PLUG', `${shown}: the module cannot be loaded: ${messageOf(error)}`, { cause: error })
-  }
-}
-
-function isPlug(value: unknown): value is Plug {
-  if (!isPlainObject(value) || !Object.isFrozen(value)) return false
-  const { kind, states, execute } = value
-  return (kind === 'sensor' || kind === 'actuator') && Array.isArray(states) && typeof execute === 'function'
+  return { ...(await plugsOfModule(url.href, shown)), modules: [url.href] }
 }

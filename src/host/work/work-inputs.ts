@@ -24,6 +24,8 @@ export interface RulesContext {
   /** those that the engine asks */
   readonly ports: readonly string[]
   readonly functions: readonly DeployedPlug[]
+  /** addresses of the modules of the operator's plugs */
+  readonly plugModules: readonly string[]
 }
 
 /** By the name of the work; plain data. */

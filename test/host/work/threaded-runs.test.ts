@@ -1,14 +1,20 @@
 /** Runs, calls and checks in threads come to what they come to in this one, whatever they ask of services. */
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createBuiltins } from '../../../plugins/index.ts'
 import { createRegistry } from '../../../src/core/plug/registry.ts'
 import type { PlugServices, Ports } from '../../../src/core/ports.ts'
 import type { Actuator, Rule, Sensor } from '../../../src/core/rule/rule.ts'
+import { plugsOfModule } from '../../../src/host/plug-modules.ts'
 import { functionPlug } from '../../../src/host/function-plugs.ts'
+import { ThreadPlugs } from '../../../src/host/work/thread-plugs.ts'
 import { threadedRuns } from '../../../src/host/work/threaded-runs.ts'
 import { WorkThreads } from '../../../src/host/work/work-threads.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
 import { runsHere, runsBySize, type DirectRuns } from '../../../src/services/rules/tools/direct-runs.ts'
+import { root } from '../../support/repository.ts'
+import { Workspace } from '../cli/run-cli.ts'
 
 const services = {
   alarms: {
@@ -34,11 +40,26 @@ const functions = {
 
 const threads = new WorkThreads({ later: () => () => undefined, onlyCounted: true })
 afterAll(() => threads.close())
-const dependencies = { tenant: 'acme', services, ports, now: () => 1_000, onlyHere: () => ['ofOperator'] }
+const place = new Workspace({
+  'siren.mjs': `
+import { definePlug } from '${pathToFileURL(join(root, 'src/index.ts')).href}'
+export const siren = definePlug({ name: 'siren', version: '1.0.0', kind: 'actuator', execute: () => ({ message: 'wailing' }) })
+`,
+  'broken.mjs': 'export const siren = ',
+})
+afterAll(() => place[Symbol.dispose]())
+const modulesOf = (...names: readonly string[]) => names.map((name) => pathToFileURL(join(place.path, name)).href)
+let modules = modulesOf('siren.mjs')
+const { plugs: sirens } = await plugsOfModule(modules[0] ?? '')
+const warnings: string[] = []
+const logger = { warn: (text: string) => void warnings.push(text) }
+const plugs = new ThreadPlugs({ plugs: () => sirens, modules: () => modules, logger })
+const dependencies = { tenant: 'acme', services, ports, now: () => 1_000, plugs }
 const there = threadedRuns({ ...dependencies, threads, deployed: () => deployed, functions: () => functions })
 const here = runsHere({
   registry: createRegistry([
     ...createBuiltins({ services }),
+    ...sirens,
     ...deployed.map((one) => functionPlug('acme', one, () => functions)),
   ]),
   ports,
@@ -84,6 +105,8 @@ const OPERATIONS: Readonly<Record<string, (runs: DirectRuns) => unknown>> = {
     const rule = { sensors: [{ label: 'f', name: 'twice', resource: '$' }] }
     return runs.simulate(stored, { rule, messages, resource: 'boiler' })
   },
+  'a plug of the operator': (runs) =>
+    runs.simulate(stored, { rule: ruleOf({ name: 'siren', properties: {} }), messages, executeActuators: true }),
   'a run over data': (runs) => all(runs.run(undefined, { graph: LOGS, data, conf: { resource: 'boiler' } }, {})),
   'a run that is long': (runs) => all(runs.run(undefined, bytesOf(JSON.stringify({ graph: LOGS, data })), {})),
   'a run of a stored template': (runs) =>
@@ -127,6 +150,20 @@ describe('work in a thread', () => {
     const wanted = await outcome(operation, here)
     expect(wanted).toBeDefined()
     expect(await outcome(operation, there)).toEqual(wanted)
+  })
+
+  it('is done here when a thread cannot load the plugs of the operator, until these are others', async () => {
+    const seen = () => [plugs.modules, plugs.onlyHere]
+    const call = (runs: DirectRuns) => outcome(() => runs.call('actions', 'siren', undefined, {}), runs)
+    expect(seen()).toEqual([modules, []])
+    modules = modulesOf('siren.mjs', 'broken.mjs')
+    expect(await call(there)).toMatchObject({ code: 'UNAVAILABLE' })
+    expect(seen()).toEqual([[], ['siren']])
+    expect(warnings).toEqual([expect.stringContaining('broken.mjs: the module cannot be loaded')])
+    expect(await call(runsBySize(here, there))).toMatchObject({ result: true, message: 'wailing' })
+    modules = modulesOf('siren.mjs')
+    expect(seen()).toEqual([modules, []])
+    expect(await call(there)).toMatchObject({ result: true, message: 'wailing' })
   })
 })
 
