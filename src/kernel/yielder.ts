@@ -1,7 +1,7 @@
 /** Long work in pieces, between which the event loop serves others. */
 
 /** The machine's, or time and turns by hand. */
-export interface LoopTurns {
+export interface LoopTimers {
   /** ms since some moment; never goes back */
   readonly elapsed: () => number
   /** Does the work in a later turn of the loop. */
@@ -15,7 +15,7 @@ const STRIDE = 32
 
 /** All who share one have the time of its turns together. */
 export class Yielder {
-  readonly #turns: LoopTurns
+  readonly #turns: LoopTimers
   readonly #ms: number
   /** each returns whether another one may follow in the same turn */
   #waiting: (() => boolean)[] = []
@@ -24,7 +24,7 @@ export class Yielder {
   #since: number
 
   /** `ms`: of one turn */
-  constructor(turns: LoopTurns, ms = TURN_MS) {
+  constructor(turns: LoopTimers, ms = TURN_MS) {
     this.#turns = turns
     this.#ms = ms
     this.#since = turns.elapsed()
