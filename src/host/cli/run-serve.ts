@@ -25,7 +25,10 @@ export async function runServe(given: Given, terminal: Terminal): Promise<0 | 1>
     onHangUp(async () => {
       try {
         read = await readPlugs(config.plugs)
-        host.app.log.info({ plugs: read.plugs.map(({ name, version }) => `${name} ${version}`) }, 'plugs are read again')
+        host.app.log.info(
+          { plugs: read.plugs.map(({ name, version }) => `${name} ${version}`) },
+          'plugs are read again',
+        )
       } catch (error) {
         host.app.log.error(`plugs stay as they are: ${messageOf(error)}`)
       }
