@@ -3,21 +3,24 @@ import { messageOf, AppError } from '../kernel/errors.ts'
 import { isPlainObject } from '../kernel/json.ts'
 import type { Plug } from '../plug.ts'
 
-/** Plugs and where they came from; the same lists until they are others. */
+export interface PlugModule {
+  readonly address: string
+  readonly plugs: readonly Plug[]
+  /** of all exports */
+  readonly names: string
+}
+
+/** Plugs, each once, and the addresses of their modules; the same lists until they are others. */
 export interface ReadPlugs {
   readonly plugs: readonly Plug[]
-  /** addresses of all modules */
   readonly modules: readonly string[]
 }
 
-/** Each once. `names`: of all exports. `PLUG` for a module that cannot be loaded; `shown`: how the error names it. */
-export async function plugsOfModule(
-  address: string,
-  shown = address,
-): Promise<{ readonly plugs: readonly Plug[]; readonly names: string }> {
+/** `PLUG` when it cannot be loaded. `shown`: how the error names it. */
+export async function readModule(address: string, shown = address): Promise<PlugModule> {
   try {
     const module = (await import(address)) as Readonly<Record<string, unknown>>
-    return { plugs: Object.values(module).flat().filter(isPlug), names: Object.keys(module).join(', ') }
+    return { address, plugs: Object.values(module).flat().filter(isPlug), names: Object.keys(module).join(', ') }
   } catch (error) {
     throw new AppError('PLUG', `${shown}: the module cannot be loaded: ${messageOf(error)}`, { cause: error })
   }

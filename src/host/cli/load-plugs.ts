@@ -7,7 +7,7 @@ import type { Plug } from '../../core/plug/plug.ts'
 import type { PlugServices } from '../../core/plug/services.ts'
 import { createRegistry } from '../../core/plug/registry.ts'
 import { AppError, messageOf } from '../../kernel/errors.ts'
-import { plugsOfModule, type ReadPlugs } from '../plug-modules.ts'
+import { readModule, type PlugModule, type ReadPlugs } from '../plug-modules.ts'
 
 /** The built-in plugs and those of `readPlugs`. `services`: what the built-in ones may ask. */
 export async function loadPlugs(paths: readonly string[], services: PlugServices = {}): Promise<readonly Plug[]> {
@@ -22,14 +22,11 @@ export async function loadPlugs(paths: readonly string[], services: PlugServices
  * with the paths at once.
  */
 export async function readPlugs(paths: readonly string[]): Promise<ReadPlugs> {
-  const plugs = new Set<Plug>()
-  const modules = new Set<string>()
+  const modules = new Map<string, readonly Plug[]>()
   const problems: AppError[] = []
   for (const path of paths) {
     try {
-      const read = await plugsAt(path)
-      for (const plug of read.plugs) plugs.add(plug)
-      for (const address of read.modules) modules.add(address)
+      for (const { address, plugs } of await modulesAt(path)) modules.set(address, plugs)
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       problems.push(error)
@@ -37,32 +34,32 @@ export async function readPlugs(paths: readonly string[]): Promise<ReadPlugs> {
   }
   const [first] = problems
   if (first) throw new AppError(first.code, problems.map(messageOf).join('\nerror: '), { cause: first.cause })
+  const plugs = new Set([...modules.values()].flat())
   createRegistry([...builtins, ...plugs])
-  return { plugs: [...plugs], modules: [...modules] }
+  return { plugs: [...plugs], modules: [...modules.keys()] }
 }
 
-async function plugsAt(path: string): Promise<ReadPlugs> {
+/** Those with plugs. */
+async function modulesAt(path: string): Promise<readonly PlugModule[]> {
   const place = resolve(path)
   if (!existsSync(place)) {
     throw new AppError('NOT_FOUND', `${path}: there is no such file; --plugs takes an ES module or a folder of such`)
   }
   if (!statSync(place).isDirectory()) {
-    const { names, ...read } = await plugsOf(place, path)
-    if (read.plugs.length > 0) return read
+    const module = await moduleAt(place, path)
+    if (module.plugs.length > 0) return [module]
     throw new AppError(
       'PLUG',
-      `${path}: no plug among its exports (${names || 'nothing'}); export what definePlug gives`,
+      `${path}: no plug among its exports (${module.names || 'nothing'}); export what definePlug gives`,
     )
   }
-  const plugs: Plug[] = []
-  const modules: string[] = []
+  const found: PlugModule[] = []
   // What its modules share may lie beside them.
   for (const name of readdirSync(place).filter(isModule).toSorted()) {
-    const read = await plugsOf(join(place, name), join(path, name))
-    plugs.push(...read.plugs)
-    modules.push(...read.modules)
+    const module = await moduleAt(join(place, name), join(path, name))
+    if (module.plugs.length > 0) found.push(module)
   }
-  if (plugs.length > 0) return { plugs, modules }
+  if (found.length > 0) return found
   throw new AppError('PLUG', `${path}: no module of this folder exports a plug; export what definePlug gives`)
 }
 
@@ -73,7 +70,7 @@ function isModule(name: string): boolean {
 /** what a file was like when it was read first: a module is loaded once for each address */
 const firstRead = new Map<string, string>()
 
-async function plugsOf(place: string, shown: string): Promise<ReadPlugs & { readonly names: string }> {
+function moduleAt(place: string, shown: string): Promise<PlugModule> {
   const url = pathToFileURL(place)
   const { mtimeMs, size } = statSync(place)
   const stamp = `${mtimeMs}-${size}`
@@ -81,5 +78,5 @@ async function plugsOf(place: string, shown: string): Promise<ReadPlugs & { read
   firstRead.set(place, first)
   // The plain address at first, by which other modules may know it, too.
   if (stamp !== first) url.search = stamp
-  return { ...(await plugsOfModule(url.href, shown)), modules: [url.href] }
+  return readModule(url.href, shown)
 }

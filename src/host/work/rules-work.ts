@@ -10,7 +10,7 @@ import { runsHere, type DirectRuns } from '../../services/rules/tools/direct-run
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import type { Plug } from '../../plug.ts'
 import { functionPlug } from '../function-plugs.ts'
-import { plugsOfModule } from '../plug-modules.ts'
+import { readModule } from '../plug-modules.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import type { CallingThread, RulesContext, RulesWork } from './work-inputs.ts'
 import type { WorkThreadData } from './work-messages.ts'
@@ -52,7 +52,7 @@ const NOTHING: RulesContext = { tenant: '', now: 0, services: {}, ports: [], fun
 /** Those of the operator, each once. `UNAVAILABLE` when one cannot be loaded here: the other thread knows it from now on. */
 async function plugsOf(modules: readonly string[], ask: CallingThread): Promise<ReadonlySet<Plug>> {
   try {
-    const loaded = await Promise.all(modules.map((address) => plugsOfModule(address)))
+    const loaded = await Promise.all(modules.map((address) => readModule(address)))
     return new Set(loaded.flatMap(({ plugs }) => plugs))
   } catch (error) {
     await ask.later('plugs', 'failed', [messageOf(error)])

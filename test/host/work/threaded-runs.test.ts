@@ -6,7 +6,7 @@ import { createBuiltins } from '../../../plugins/index.ts'
 import { createRegistry } from '../../../src/core/plug/registry.ts'
 import type { PlugServices, Ports } from '../../../src/core/ports.ts'
 import type { Actuator, Rule, Sensor } from '../../../src/core/rule/rule.ts'
-import { plugsOfModule } from '../../../src/host/plug-modules.ts'
+import { readModule } from '../../../src/host/plug-modules.ts'
 import { functionPlug } from '../../../src/host/function-plugs.ts'
 import { ThreadPlugs } from '../../../src/host/work/thread-plugs.ts'
 import { threadedRuns } from '../../../src/host/work/threaded-runs.ts'
@@ -50,7 +50,7 @@ export const siren = definePlug({ name: 'siren', version: '1.0.0', kind: 'actuat
 afterAll(() => place[Symbol.dispose]())
 const modulesOf = (...names: readonly string[]) => names.map((name) => pathToFileURL(join(place.path, name)).href)
 let modules = modulesOf('siren.mjs')
-const { plugs: sirens } = await plugsOfModule(modules[0] ?? '')
+const { plugs: sirens } = await readModule(modules[0] ?? '')
 const warnings: string[] = []
 const logger = { warn: (text: string) => void warnings.push(text) }
 const plugs = new ThreadPlugs({ plugs: () => sirens, modules: () => modules, logger })
