@@ -142,24 +142,24 @@ export function restoreState(
   state.dropped = saved.dropped ?? 0
   state.downtime = saved.downtime ?? null
   if (saved.readings !== undefined) state.readings = restoreReadings(saved.readings, model.settings.reorderMs)
-  const waiting = (saved.waiting ?? []).filter((one) => !isHeld(one))
-  if (waiting.length > 0) state.waiting = waiting.map((one) => restoreInput(one, names))
-  for (const one of (saved.waiting ?? []).filter(isHeld)) hold(run, restoreInput(one, names))
+  if (saved.waiting !== undefined) state.waiting = []
+  for (const one of saved.waiting ?? []) {
+    const input = restoreInput(one, names)
+    if (one.kind === 'data' && (one.isHeld ?? one.isAhead) === true) hold(run, input, one.isAhead === true)
+    else state.waiting.push(input)
+  }
   run.now = saved.now ?? run.now
   state.time = run.now
   if (away !== undefined) comeBack(run, away)
   askForTimers(run)
 }
 
-function isHeld(one: SavedInput): boolean {
-  return one.kind === 'data' && one.isHeld === true
-}
-
 /** Under a rule that puts nothing in order any more it is taken at once. */
-function hold({ state, model, now }: TaskRun, { time, input, kept }: WaitingInput): void {
+function hold({ state, model, now }: TaskRun, { time, input, kept }: WaitingInput, isAhead: boolean): void {
   if (input.kind !== 'data') return
   const { arrived = time } = input
-  if (model.settings.reorderMs > 0) state.readings?.reordering.hold({ time, arrived, input, kept })
+  if (isAhead) state.readings?.ahead.hold({ time, arrived, input, kept })
+  else if (model.settings.reorderMs > 0) state.readings?.reordering.hold({ time, arrived, input, kept })
   else state.wait(now, input, kept)
 }
 

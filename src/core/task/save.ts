@@ -7,6 +7,7 @@ import { encodeNumbers } from './json-numbers.ts'
 import { nodeAt } from './evaluation.ts'
 import { identityOf, unstampedPlaces, type Taken } from './readings/reading.ts'
 import type { Readings } from './readings/readings.ts'
+import type { WaitingReading } from './readings/reorder.ts'
 import type { TaskModel } from './run.ts'
 import {
   HAS_BEGUN,
@@ -138,12 +139,18 @@ function callOrder({ holder, calls }: TaskState): number[] {
   return order.filter(({ isInFlight }) => isInFlight).map(({ id }) => id)
 }
 
-/** Those that wait for the one at hand, then readings that wait to be put in order. */
+/** Those that wait for the one at hand, readings that wait to be put in order, and those that run nothing until their time. */
 function savedInputs({ waiting, readings }: TaskState): Pick<SavedState, 'waiting'> {
-  const held = (readings?.reordering.list ?? []).map(({ time, input, kept }): SavedInput => {
-    return { ...saveInput({ time, number: 0, input, kept }), isHeld: true } as SavedInput
-  })
-  return waiting.length + held.length === 0 ? {} : { waiting: [...waiting.map((one) => saveInput(one)), ...held] }
+  const inputs = [
+    ...waiting.map(saveInput),
+    ...(readings?.reordering.list ?? []).map((one) => ({ ...saveHeld(one), isHeld: true as const })),
+    ...(readings?.ahead.list ?? []).map((one) => ({ ...saveHeld(one), isAhead: true as const })),
+  ]
+  return inputs.length === 0 ? {} : { waiting: inputs as SavedInput[] }
+}
+
+function saveHeld({ time, input, kept }: WaitingReading): SavedInput {
+  return saveInput({ time, number: 0, input, kept })
 }
 
 function saveInput({ time, number, input, kept }: WaitingInput): SavedInput {

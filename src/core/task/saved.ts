@@ -97,6 +97,8 @@ export type SavedInput = { time: number; number: number } & (
       unstamped?: readonly number[]
       /** it waits to be put in order; then `time` is when it was measured */
       isHeld?: true
+      /** it runs nothing, and is remembered when the task gets to its time */
+      isAhead?: true
       root?: string
     }
   /** null: the task's own clock. `node`: of states saved before clocks of one time ticked together */

@@ -1,7 +1,6 @@
 /** Which sensors the readings of an input run: those for which they are neither late nor repeated. */
 import type { DataPlan, Plan, SensorNode } from '../../graph/graph.ts'
 import { makePlan } from '../../graph/plan.ts'
-import type { Input } from '../input.ts'
 import type { Message, Sent } from '../origin.ts'
 import type { TaskRun } from '../run.ts'
 import { sensorState } from '../state.ts'
@@ -48,7 +47,9 @@ export function noteArrival(run: TaskRun, now: number, messages: readonly Messag
   for (const message of messages) {
     const place = model.resources.indexOf(message.resource)
     const stamp = stampOf(message)
-    if (place === -1 || stamp === undefined || !runsSensor(model.dataPlans[place], message)) continue
+    if (place === -1 || stamp === undefined) continue
+    // What runs nothing moves nothing; where it waits in order with others, it waits as long as they do.
+    if (reorderMs === 0 && !runsSensor(model.dataPlans[place], message)) continue
     state.readings ??= new Readings(state.lastExecutionTime, reorderMs)
     if (state.downtime !== null) noteLag(state, message.resource, now - Math.min(stamp, now))
     state.readings.arrived(message.resource, Math.min(stamp, now), now)
@@ -90,14 +91,7 @@ export function timeOfData({ model }: TaskRun, messages: readonly Message[], arr
   return time
 }
 
-/** Whether an input is readings that run nothing and were measured before a time: what waits behind them may be so, too. */
-export function isIdleBefore(run: TaskRun, input: Input, time: number): boolean {
-  if (input.kind !== 'data' || input.arrived === undefined) return false
-  const { messages, arrived } = input
-  return timeOfData(run, messages, arrived) === undefined && placeOfData(run, messages, arrived) < time
-}
-
-/** The same, also of readings that run nothing: where they stand in the order of times. */
+/** Where an input stands in the order of times, also one of readings that run nothing. */
 export function placeOfData(run: TaskRun, messages: readonly Message[], arrived: number): number {
   const times = messages.map((message) => timeIn(run.model.settings, message, arrived))
   return timeOfData(run, messages, arrived) ?? Math.max(...times)

@@ -40,6 +40,8 @@ export class Readings {
 
   /** readings that wait to be put in order */
   readonly reordering: Reordering
+  /** messages that run nothing: what they say is there for inputs of their times, not for a timer that is due before */
+  readonly ahead = new Reordering(0, () => 0)
 
   /** `last`: epoch ms of the last input of the task so far, negative before the first; `wait`: ms that readings wait. */
   constructor(last: number, wait: number) {

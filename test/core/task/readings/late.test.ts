@@ -310,6 +310,38 @@ describe('the time of a task is that of its readings', () => {
   })
 })
 
+// Holds IDLE-1, IDLE-2
+describe('what a message says that runs nothing', () => {
+  const dry = sensor('dry', 'condition', { condition: 'u == 0' }, { resource: 's' })
+  const quiet = sensor('quiet', 'noDataFor', { duration: '60s' })
+  const asked = rule(
+    [quiet, dry],
+    [
+      { sourceLabel: 'quiet', destinationLabel: 'dry', statesTrigger: ['No Data'] },
+      fires('dry', { statesTrigger: ['True'] }),
+    ],
+  )
+  const r = (minute: number) => [minute, 'r'] as const
+  const s = (minute: number) => [minute, 's'] as const
+
+  it.each([
+    ['is there for a timer of a later time', [r(0), s(0.5)], ['1 True'], 0],
+    ['is not there for a timer of its time or before', [r(0), s(1), s(2), s(1.5)], [], 0],
+    ['is there for the next reading', [r(0), s(2), r(1.5)], ['2.5 True'], 0],
+    ['counts when it comes behind the time of the task', [r(0), r(0.2), s(0.1)], [], 1],
+    ['counts when it is there for an earlier reading', [s(0.5), r(0)], ['1 True'], 1],
+  ] as const)('%s', async (_, sent, fired, skewed) => {
+    for (const isRestarted of [false, true]) {
+      const task = await begun(asked)
+      for (const [minute, resource] of sent) task.send(minute, resource === 's' ? { u: 0 } : { t: 1 }, resource)
+      if (isRestarted) await task.restart()
+      task.after(2 * MINUTE)
+      expect(task.fired.filter((one) => one.endsWith('True'))).toEqual(fired)
+      expect(task.counts()).toEqual({ late: 0, duplicate: 0, skewed })
+    }
+  })
+})
+
 describe('readings that are put in order', () => {
   it('come before a timer of a later time, also those that wait behind one that runs nothing', async () => {
     const task: TaskSettings = { type: 'periodic', frequency: 2.3 * MINUTE, late: { reorder: '2m' } }
