@@ -16,8 +16,9 @@ import { sentOf, type Origin } from './origin.ts'
 import { decodeNumbers } from './json-numbers.ts'
 import type { WaitingInput } from './input.ts'
 import { positionOf } from './evaluation.ts'
-import { withoutStamp } from './readings/reading.ts'
+import { ignoring, withoutStamp } from './readings/reading.ts'
 import { Readings } from './readings/readings.ts'
+import { RecentReadings } from './readings/recent.ts'
 import type { TaskRun } from './run.ts'
 import type {
   DowntimeInterval,
@@ -141,7 +142,7 @@ export function restoreState(
   state.current = saved.current ?? 0
   state.dropped = saved.dropped ?? 0
   state.downtime = saved.downtime ?? null
-  if (saved.readings !== undefined) state.readings = restoreReadings(saved.readings, model.settings.reorderMs)
+  if (saved.readings !== undefined) state.readings = restoreReadings(run, saved.readings)
   if (saved.waiting !== undefined) state.waiting = []
   for (const one of saved.waiting ?? []) {
     const input = restoreInput(one, names)
@@ -164,14 +165,16 @@ function hold({ state, model, now }: TaskRun, { time, input, kept }: WaitingInpu
 }
 
 function restoreReadings(
-  { time = -1, clock = time, newest, inRow = {}, mixed = [], counts }: SavedReadings,
-  wait: number,
+  { model, sink }: TaskRun,
+  { time = -1, clock = time, newest, inRow = {}, mixed = [], recent = {}, counts }: SavedReadings,
 ): Readings {
-  const readings = new Readings(time, wait)
+  const readings = new Readings(time, model.settings.reorderMs)
   readings.clock = clock
   for (const [resource, one] of Object.entries(newest)) readings.newest.set(resource, one)
   for (const [resource, count] of Object.entries(inRow)) readings.inRow.set(resource, count)
   for (const resource of mixed) readings.mixed.add(resource)
+  for (const [resource, one] of Object.entries(recent)) readings.recent.set(resource, RecentReadings.of(one))
+  sink.remembered([...readings.recent.values()].reduce((sum, { room }) => sum + room, 0))
   Object.assign(readings.counts, counts)
   return readings
 }
@@ -200,8 +203,9 @@ function restoreInput(saved: SavedInput, names: Names): WaitingInput {
   const { time, number } = saved
   switch (saved.kind) {
     case 'data': {
-      const { messages = [], kept, unstamped = [] } = saved
+      const { messages = [], kept, unstamped = [], ignores } = saved
       for (const place of unstamped) if (messages[place] !== undefined) withoutStamp(messages[place])
+      if (ignores !== undefined) for (const message of messages) ignoring(message, ignores)
       return { time, number, input: { kind: 'data', messages, sent: sentOf(saved), arrived: saved.arrived }, kept }
     }
     case 'tick': {

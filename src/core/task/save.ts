@@ -5,7 +5,7 @@ import type { WaitingInput } from './input.ts'
 import { sentOf, type Origin } from './origin.ts'
 import { encodeNumbers } from './json-numbers.ts'
 import { nodeAt } from './evaluation.ts'
-import { identityOf, unstampedPlaces, type Taken } from './readings/reading.ts'
+import { identityOf, ignoredOf, unstampedPlaces, type Taken } from './readings/reading.ts'
 import type { Readings } from './readings/readings.ts'
 import type { WaitingReading } from './readings/reorder.ts'
 import type { TaskModel } from './run.ts'
@@ -146,7 +146,7 @@ function savedInputs({ waiting, readings }: TaskState): Pick<SavedState, 'waitin
     ...(readings?.reordering.list ?? []).map((one) => ({ ...saveHeld(one), isHeld: true as const })),
     ...(readings?.ahead.list ?? []).map((one) => ({ ...saveHeld(one), isAhead: true as const })),
   ]
-  return inputs.length === 0 ? {} : { waiting: inputs as SavedInput[] }
+  return inputs.length === 0 ? {} : { waiting: inputs }
 }
 
 function saveHeld({ time, input, kept }: WaitingReading): SavedInput {
@@ -159,11 +159,14 @@ function saveInput({ time, number, input, kept }: WaitingInput): SavedInput {
     case 'data': {
       const sent = sentOf(input.sent ?? {})
       const places = unstampedPlaces(input.messages)
-      const arrived = {
+      const [first] = input.messages
+      const ignores = first && ignoredOf(first)
+      const about = {
         ...(input.arrived !== undefined && { arrived: input.arrived }),
         ...(places.length > 0 && { unstamped: places }),
+        ...(ignores && { ignores }),
       }
-      return { ...at, kind: 'data', messages: [...input.messages], ...(kept && { kept }), ...sent, ...arrived }
+      return { ...at, kind: 'data', messages: [...input.messages], ...(kept && { kept }), ...sent, ...about }
     }
     case 'tick':
       return {
@@ -256,13 +259,16 @@ function saveTaken({ time, known }: Taken, { identityIgnores }: TaskModel): Save
   return { time, ...(known.length > 0 && { known: known.map((one) => identityOf(one, identityIgnores)) }) }
 }
 
-function saveReadings({ time, clock, newest, inRow, mixed, counts }: Readings): SavedReadings {
+function saveReadings({ time, clock, newest, inRow, mixed, recent, counts }: Readings): SavedReadings {
   return {
     ...finite('time', time),
     ...finite('clock', clock),
     newest: Object.fromEntries(newest),
     ...(inRow.size > 0 && { inRow: Object.fromEntries(inRow) }),
     ...(mixed.size > 0 && { mixed: [...mixed] }),
+    ...(recent.size > 0 && {
+      recent: Object.fromEntries([...recent].map(([resource, one]) => [resource, one.save()])),
+    }),
     counts: { ...counts },
   }
 }

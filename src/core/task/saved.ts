@@ -55,6 +55,8 @@ export interface SavedReadings {
   newest: Record<string, NewestReading>
   inRow?: Record<string, number>
   mixed?: string[]
+  /** as `RecentReadings` writes them */
+  recent?: Record<string, string>
   counts: ReadingCounts
 }
 
@@ -95,6 +97,8 @@ export type SavedInput = { time: number; number: number } & (
       arrived?: number
       /** places of messages whose timestamp is not their own */
       unstamped?: readonly number[]
+      /** keys that do not count when one of them is compared with others, besides those of the engine */
+      ignores?: readonly string[]
       /** it waits to be put in order; then `time` is when it was measured */
       isHeld?: true
       /** it runs nothing, and is remembered when the task gets to its time */

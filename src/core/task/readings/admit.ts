@@ -7,7 +7,7 @@ import { sensorState } from '../state.ts'
 import { traceLog } from '../trace.ts'
 import { keepLate } from './absorbed.ts'
 import { isSameMessage, stampOf, verdictOf, withReading } from './reading.ts'
-import { Readings, type ReadingCounts } from './readings.ts'
+import { Readings } from './readings.ts'
 
 /** Late readings of a resource in a row after which the log says so. */
 const MANY_LATE = 10
@@ -123,13 +123,33 @@ export function admit(
     const place = model.resources.indexOf(message.resource)
     const plan = model.dataPlans[place]?.partFor(message)
     if (plan === undefined) continue
-    const taking = plan.sensors.filter((node) => isTaken(run, readings, node, message, arrived))
-    noteVerdict(run, readings, plan, taking, message)
+    const isAgain = plan.sensors.length > 0 && isRemembered(run, readings, plan, message, arrived)
+    const taking = isAgain ? [] : plan.sensors.filter((node) => isTaken(run, readings, node, message, arrived))
+    noteVerdict(run, readings, plan, taking, message, isAgain)
     const isWhole = taking.length === plan.sensors.length
     const time = timeIn(model.settings, message, arrived)
     admitted.push({ place, message, time, plan: isWhole ? plan : makePlan(taking) })
   }
   return admitted
+}
+
+/** Whether readings are taken that are older than what sensors know: each knows those of its newest time alone. */
+export function remembersReadings({ late, time, duplicates }: TaskRun['model']['settings']): boolean {
+  return duplicates === 'drop' && (late === 'take' || time === 'arrival')
+}
+
+/** Whether a reading was taken before; from now on it was. */
+function isRemembered(run: TaskRun, readings: Readings, { sensors }: Plan, message: Message, arrived: number): boolean {
+  const { settings, identityIgnores, dedupWindow } = run.model
+  if (!remembersReadings(settings) || stampOf(message) === undefined) return false
+  const time = readingTime(message, arrived)
+  const isNewer = sensors.every((node) => time > (sensorState(run.state, node).taken?.time ?? time - 1))
+  const recent = readings.recentOf(message.resource)
+  recent.forgetBefore(run.at - dedupWindow)
+  const before = recent.room
+  const isNew = recent.add(message, identityIgnores, run.at, isNewer)
+  run.sink.remembered(recent.room - before)
+  return !isNew
 }
 
 function isTaken(run: TaskRun, readings: Readings, node: SensorNode, message: Message, arrived: number): boolean {
@@ -157,7 +177,11 @@ export function forgetTimes({ state }: Pick<TaskRun, 'state'>): void {
 }
 
 /** Counts a reading that is not taken in its order, for its task and for who counts all of them. */
-export function countReading({ sink }: Pick<TaskRun, 'sink'>, { counts }: Readings, reason: keyof ReadingCounts): void {
+export function countReading(
+  { sink }: Pick<TaskRun, 'sink'>,
+  { counts }: Readings,
+  reason: 'late' | 'duplicate' | 'skewed',
+): void {
   counts[reason]++
   if (sink.counts !== null) sink.counts[reason]++
 }
@@ -168,6 +192,7 @@ function noteVerdict(
   { sensors }: Plan,
   taking: readonly SensorNode[],
   message: Message,
+  isAgain: boolean,
 ): void {
   const { inRow, mixed, newest } = readings
   const { resource } = message
@@ -179,10 +204,8 @@ function noteVerdict(
     return traceLog(run, 'WARN', text)
   }
   if (taking.length === sensors.length) return void inRow.delete(resource)
-  const isRepeated = sensors.some((node) => !taking.includes(node) && !isLate(run, node, message))
-  if (isRepeated) {
-    return countReading(run, readings, 'duplicate')
-  }
+  const isRepeated = isAgain || sensors.some((node) => !taking.includes(node) && !isLate(run, node, message))
+  if (isRepeated) return countReading(run, readings, 'duplicate')
   countReading(run, readings, 'late')
   const count = (inRow.get(resource) ?? 0) + 1
   inRow.set(resource, count)

@@ -16,6 +16,19 @@ export function unstampedPlaces(messages: readonly Message[]): readonly number[]
   return messages.flatMap((message, place) => (UNSTAMPED.has(message) ? [place] : []))
 }
 
+/** Keys of messages that do not count, besides those of the engine, when one is compared with others. */
+const IGNORED = new WeakMap<Message, readonly string[]>()
+
+/** From now on some keys of a message do not count when it is compared with others. */
+export function ignoring(message: Message, keys: readonly string[]): void {
+  IGNORED.set(message, keys)
+}
+
+/** Those of a message. */
+export function ignoredOf(message: Message): readonly string[] | undefined {
+  return IGNORED.get(message)
+}
+
 /** Whether a message says when it was measured. */
 export function isStamped(message: Message): boolean {
   return message.timestamp !== undefined && !UNSTAMPED.has(message)
@@ -79,15 +92,22 @@ export function isSameMessage(one: Message, other: Message, ignores: readonly st
 }
 
 function without(message: Message, ignores: readonly string[]): object {
-  if (ignores.length === 0) return message
-  return Object.fromEntries(Object.entries(message).filter(([key]) => !ignores.includes(key)))
+  const own = IGNORED.get(message)
+  if (ignores.length === 0 && own === undefined) return message
+  const isIgnored = (key: string): boolean => ignores.includes(key) || own?.includes(key) === true
+  return Object.fromEntries(Object.entries(message).filter(([key]) => !isIgnored(key)))
 }
 
 /** 64 bits of all that a message says, as text. */
 export function identityOf(known: KnownReading, ignores: readonly string[]): string {
   if (typeof known === 'string') return known
-  const text = canonical(without(known, ignores))
-  return hex(hashText(text)) + hex(hashText(`${text.length}/${text}`))
+  return identityHash(known, ignores).map(hex).join('')
+}
+
+/** The same as two numbers of 32 bits. */
+export function identityHash(message: Message, ignores: readonly string[]): readonly [number, number] {
+  const text = canonical(without(message, ignores))
+  return [hashText(text), hashText(`${text.length}/${text}`)]
 }
 
 function hex(hash: number): string {

@@ -21,7 +21,7 @@ import { decodeNumbers } from '../../../core/task/json-numbers.ts'
 import type { PlugRegistry } from '../../../core/plug/plug.ts'
 import { mindsAway, mindsDowntime } from '../../../core/task/downtime.ts'
 import type { Message, Sent } from '../../../core/task/origin.ts'
-import { withoutStamp } from '../../../core/task/readings/reading.ts'
+import { ignoring, withoutStamp } from '../../../core/task/readings/reading.ts'
 import type { DowntimeInterval, SavedState } from '../../../core/task/saved.ts'
 import type { Execution } from '../../../core/task/state.ts'
 import { AppError, messageOf } from '../../../kernel/errors.ts'
@@ -45,6 +45,7 @@ export interface EngineSettings extends Partial<
     | 'maxWaiting'
     | 'streamValidity'
     | 'identityIgnores'
+    | 'maxRemembered'
   >
 > {
   readonly plugs: PlugRegistry
@@ -195,6 +196,8 @@ export class DeterministicEngine {
         return input.o === 'start' ? this.require(input.t).run(input.n) : this.require(input.t).resume(input.n)
       case 'resync':
         return this.require(input.t).resync()
+      case 'trim':
+        return this.engine.remembered.forget(input.before, input.at)
       case 'answer':
         return this.#answer(input)
       case 'ahead':
@@ -216,6 +219,7 @@ export class DeterministicEngine {
   #receive(input: Extract<Input, { k: 'data' }>, position: number): boolean {
     const { kept } = this.engine
     for (const place of input.u ?? []) markUnstamped(messagesOf(input.m)[place])
+    if (input.g !== undefined) for (const message of messagesOf(input.m)) ignoring(message, input.g)
     kept.position = position
     kept.messages = input.m
     try {

@@ -150,7 +150,17 @@ class Runner implements DurableRunner {
   get counts(): RunnerCounts {
     const all = { inputs: 0, ...noCounts() }
     for (const { inputs, deterministic } of this.#open.values()) {
-      const { steps, firings, calls, held, dropped, late, duplicate, skewed } = deterministic.engine.counts
+      const {
+        steps,
+        firings,
+        calls,
+        held,
+        dropped,
+        late,
+        duplicate,
+        skewed,
+        forgotten = 0,
+      } = deterministic.engine.counts
       all.inputs += inputs
       all.steps += steps
       all.firings += firings
@@ -160,6 +170,7 @@ class Runner implements DurableRunner {
       all.late += late
       all.duplicate += duplicate
       all.skewed += skewed
+      if (forgotten > 0) all.forgotten = (all.forgotten ?? 0) + forgotten
     }
     return all
   }

@@ -11,7 +11,7 @@ import { encodeNumbers } from '../../../core/task/json-numbers.ts'
 import type { Message, Sent } from '../../../core/task/origin.ts'
 import { messageOf } from '../../../kernel/errors.ts'
 import { JsonText } from '../../../kernel/json.ts'
-import type { RunnableTask } from '../runner.ts'
+import type { IntakePost, RunnableTask } from '../runner.ts'
 
 /** `at`: epoch ms at which it was taken; never less than that of the one before. `t`: id of the task, `e`: its epoch. */
 export type Input =
@@ -27,11 +27,15 @@ export type Input =
       readonly r?: string
       /** places of messages whose timestamp is that of their arrival; absent: none */
       readonly u?: readonly number[]
+      /** keys that do not count when one of them is compared with others; absent: none but those of the host */
+      readonly g?: readonly string[]
     }
   | { readonly k: 'push'; readonly at: number; readonly t: string; readonly n: string; readonly v: PushedValue }
   | { readonly k: 'command'; readonly at: number; readonly t: string; readonly n: string; readonly o: NodeOperation }
   /** The task forgets the times of its readings. */
   | { readonly k: 'resync'; readonly at: number; readonly t: string }
+  /** Tasks forget what they would know again of what they took before a time, epoch ms: too much was remembered. */
+  | { readonly k: 'trim'; readonly at: number; readonly before: number }
   | {
       readonly k: 'begin'
       readonly at: number
@@ -106,23 +110,33 @@ export function messagesOf(one: Message | readonly Message[]): readonly Message[
 /** An input of one message as its log has it, made of the JSON of that; undefined where there is more to be said of it. */
 export function dataText(
   message: string,
-  { channel, hops = 0, unstamped }: DataSent,
+  { channel, hops = 0, unstamped, identityIgnores }: DataSent,
   at: number,
 ): JsonText | undefined {
-  if (channel !== undefined || hops !== 0) return undefined
+  if (channel !== undefined || hops !== 0 || identityIgnores !== undefined) return undefined
   const places = unstamped === undefined ? '' : `"u":[${unstamped.join()}],`
   return new JsonText(`{"k":"data","m":${message},${places}"at":${at}}`)
 }
 
 /** How messages came, and places of those whose timestamp is that of their arrival. */
-type DataSent = Sent & { readonly unstamped?: readonly number[] | undefined }
+type DataSent = Sent & Pick<IntakePost, 'unstamped' | 'identityIgnores'>
 
 type Data = Untimed<Extract<Input, { k: 'data' }>>
 
 /** Messages as an input: what is as always is left out. */
-export function dataOf(m: Message | readonly Message[], { channel, hops = 0, root, unstamped }: DataSent): Data {
+export function dataOf(
+  m: Message | readonly Message[],
+  { channel, hops = 0, root, unstamped, identityIgnores }: DataSent,
+): Data {
   const led = hops > 0 ? { h: hops, ...(root !== undefined && { r: root }) } : undefined
-  return { k: 'data', m, ...(channel !== undefined && { c: channel }), ...led, ...(unstamped && { u: unstamped }) }
+  return {
+    k: 'data',
+    m,
+    ...(channel !== undefined && { c: channel }),
+    ...led,
+    ...(unstamped && { u: unstamped }),
+    ...(identityIgnores && { g: identityIgnores }),
+  }
 }
 
 /** An outcome as the log can keep it. */
