@@ -15,6 +15,7 @@ interface IntakePost {
   readonly hops?: number
   readonly root?: string
   readonly unstamped?: readonly number[]
+  readonly identityIgnores?: readonly string[]
 }
 
 export function engineIntake(intake: Intake): Forwarding {

@@ -10,7 +10,7 @@ import { mustRun } from './run-command.ts'
 
 const CACHE = join(root, 'node_modules', '.cache', 'built-code')
 /** builds of other states of the sources that stay, for whoever else runs tests over the same folder */
-const MAX_OTHERS = 4
+const MAX_OTHERS = 16
 
 let known: string | undefined
 

@@ -2,7 +2,7 @@
 import type { Caller } from '../../kernel/caller.ts'
 import { AppError, messageOf } from '../../kernel/errors.ts'
 import type { JsonObject } from '../../kernel/json.ts'
-import type { BrokerService } from '../broker/contract.ts'
+import type { BrokerService, PostOptions } from '../broker/contract.ts'
 import type { ResourcesService } from '../resources/contract.ts'
 import type { Converted } from './contract.ts'
 import { attributesByResource } from './stored.ts'
@@ -26,13 +26,13 @@ export async function forward(
   { broker, resources }: Neighbours,
   caller: Caller,
   converted: Converted,
-  key: string | undefined,
+  posting: Pick<PostOptions, 'idempotencyKey' | 'identityIgnores'>,
 ): Promise<void> {
   const { metrics } = converted
   refuseUnresolved(converted)
   const changes = attributesByResource(converted)
   // no device reads why its message was refused
-  const options = { badTime: 'receipt', ...(key !== undefined && { idempotencyKey: key }) } as const
+  const options = { ...posting, badTime: 'receipt' } as const
   const posted =
     metrics.length === 0
       ? undefined

@@ -52,6 +52,7 @@ export function readPost(
   reader.done('the message')
   const forward = settings.forward && bulk === undefined
   const oddities = reader.oddities.found
+  const { identityIgnores } = options
   return {
     channel: 'events',
     arrivals,
@@ -60,6 +61,7 @@ export function readPost(
     forward,
     ...(bulk && { bulk }),
     ...(oddities && { oddities }),
+    ...(identityIgnores && { identityIgnores }),
   }
 }
 
