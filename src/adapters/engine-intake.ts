@@ -15,7 +15,7 @@ interface IntakePost {
   readonly hops?: number
   readonly root?: string
   readonly unstamped?: readonly number[]
-  readonly identityIgnores?: readonly string[]
+  readonly identityIgnores?: readonly string[] | 'all'
 }
 
 export function engineIntake(intake: Intake): Forwarding {

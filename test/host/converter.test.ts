@@ -101,6 +101,12 @@ describe('the converter service', () => {
     }
     await ask({ method: 'POST', url: '/messages', payload: { resource: 'twice', timestamp: at, t: 20, receivedAt: 3 } })
     expect((await ask({ url: `/api/tasks/${id}` })).json()).toMatchObject({ invocationCount: 2 })
+    // A key decides by itself whether a payload came before.
+    for (const key of ['a', 'a', 'b']) {
+      const headers = { 'idempotency-key': key }
+      await ask({ method: 'POST', url: '/converter/twice/ingest', payload: { at, t: 20, now: 1 }, headers })
+    }
+    expect((await ask({ url: `/api/tasks/${id}` })).json()).toMatchObject({ invocationCount: 4 })
     await ask({ method: 'DELETE', url: '/converter/twice' })
   })
 

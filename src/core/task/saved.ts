@@ -1,6 +1,7 @@
 /** A task's state as plain JSON: labels and state names, never places in lists. What is not there has its default. */
 import type { Answer } from '../plug/result.ts'
 import type { Message, Origin } from './origin.ts'
+import type { Ignored } from './readings/reading.ts'
 import type { NewestReading, ReadingCounts } from './readings/readings.ts'
 import type { Match, Phase, TaskStatus } from './state.ts'
 
@@ -97,8 +98,8 @@ export type SavedInput = { time: number; number: number } & (
       arrived?: number
       /** places of messages whose timestamp is not their own */
       unstamped?: readonly number[]
-      /** keys that do not count when one of them is compared with others, besides those of the engine */
-      ignores?: readonly string[]
+      /** what of them does not count when they are compared with others */
+      ignores?: Ignored
       /** it waits to be put in order; then `time` is when it was measured */
       isHeld?: true
       /** it runs nothing, and is remembered when the task gets to its time */

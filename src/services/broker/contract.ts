@@ -260,8 +260,8 @@ export interface ForwardedPost {
   readonly root?: string
   /** places of messages that came without a timestamp: theirs is that of their arrival */
   readonly unstamped?: readonly number[]
-  /** keys that do not count when one of them is compared with one that was taken, besides those of the host */
-  readonly identityIgnores?: readonly string[]
+  /** keys that do not count when one of them is compared with one that was taken; `all`: none is one that was taken */
+  readonly identityIgnores?: readonly string[] | 'all'
 }
 
 /** What the broker asks of the resources. */

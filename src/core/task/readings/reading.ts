@@ -16,17 +16,27 @@ export function unstampedPlaces(messages: readonly Message[]): readonly number[]
   return messages.flatMap((message, place) => (UNSTAMPED.has(message) ? [place] : []))
 }
 
-/** Keys of messages that do not count, besides those of the engine, when one is compared with others. */
-const IGNORED = new WeakMap<Message, readonly string[]>()
+/**
+ * What of a message does not count when it is compared with others, besides keys that the engine names. `all`: nothing of it
+ * counts, since something else has told that it is another one.
+ */
+export type Ignored = readonly string[] | 'all'
 
-/** From now on some keys of a message do not count when it is compared with others. */
-export function ignoring(message: Message, keys: readonly string[]): void {
-  IGNORED.set(message, keys)
+const IGNORED = new WeakMap<Message, Ignored>()
+
+/** From now on so much of a message does not count when it is compared with others. */
+export function ignoring(message: Message, ignored: Ignored): void {
+  IGNORED.set(message, ignored)
 }
 
-/** Those of a message. */
-export function ignoredOf(message: Message): readonly string[] | undefined {
+/** That of a message. */
+export function ignoredOf(message: Message): Ignored | undefined {
   return IGNORED.get(message)
+}
+
+/** Whether a message may be one that came before. */
+export function mayComeAgain(message: Message): boolean {
+  return stampOf(message) !== undefined && IGNORED.get(message) !== 'all'
 }
 
 /** Whether a message says when it was measured. */
@@ -69,13 +79,14 @@ export type Verdict = 'taken' | 'late' | 'duplicate'
 export function verdictOf(taken: Taken | null, time: number, message: Message, ignores: readonly string[]): Verdict {
   if (taken === null || time > taken.time) return 'taken'
   if (time < taken.time) return 'late'
+  if (!mayComeAgain(message)) return 'taken'
   return taken.known.some((one) => isSame(one, message, ignores)) ? 'duplicate' : 'taken'
 }
 
-/** What a sensor has taken after a reading; an unstamped one has no identity. */
-export function withReading(taken: Taken | null, time: number, message: Message | undefined): Taken | null {
+/** What a sensor has taken after a reading. */
+export function withReading(taken: Taken | null, time: number, message: Message): Taken | null {
   if (taken !== null && time < taken.time) return taken
-  const own = message === undefined ? NONE : [message]
+  const own = mayComeAgain(message) ? [message] : NONE
   if (taken === null || time > taken.time) return { time, known: own }
   return taken.known.length >= MAX_KEPT ? taken : { time, known: [...taken.known, ...own] }
 }
@@ -86,14 +97,15 @@ function isSame(known: KnownReading, message: Message, ignores: readonly string[
   return typeof known === 'string' ? known === identityOf(message, ignores) : isSameMessage(known, message, ignores)
 }
 
-/** Whether two messages say the same, keys aside that do not count. */
+/** Whether a message that may have come before says the same as one that did, keys aside that do not count. */
 export function isSameMessage(one: Message, other: Message, ignores: readonly string[]): boolean {
+  if (IGNORED.get(one) === 'all') return false
   return canonical(without(one, ignores)) === canonical(without(other, ignores))
 }
 
 function without(message: Message, ignores: readonly string[]): object {
   const own = IGNORED.get(message)
-  if (ignores.length === 0 && own === undefined) return message
+  if (own === undefined && ignores.length === 0) return message
   const isIgnored = (key: string): boolean => ignores.includes(key) || own?.includes(key) === true
   return Object.fromEntries(Object.entries(message).filter(([key]) => !isIgnored(key)))
 }

@@ -285,7 +285,8 @@ function forwarded({ post }: Waiting): ForwardedPost {
   const { arrivals, hops, root, oddities, identityIgnores } = post
   const messages = arrivals.map((arrival) => readableMessageOf(arrival, post))
   const places = arrivals.flatMap(({ isUnstamped }, place) => (isUnstamped === true ? [place] : []))
-  const about = { ...(places.length > 0 && { unstamped: places }), ...(identityIgnores && { identityIgnores }) }
+  const isCompared = places.length < arrivals.length && identityIgnores !== undefined
+  const about = { ...(places.length > 0 && { unstamped: places }), ...(isCompared && { identityIgnores }) }
   if (hops > 0) return { messages, hops, ...(root !== undefined && { root }), ...about }
   const [only] = arrivals
   const isText = only !== undefined && arrivals.length === 1 && (oddities === undefined || oddities.unreadable === 0)

@@ -52,7 +52,8 @@ export function readPost(
   reader.done('the message')
   const forward = settings.forward && bulk === undefined
   const oddities = reader.oddities.found
-  const { identityIgnores } = options
+  // a key has decided whether they came before
+  const identityIgnores = options.idempotencyKey === undefined ? options.identityIgnores : 'all'
   return {
     channel: 'events',
     arrivals,

@@ -9,6 +9,7 @@
 import type { Reply } from '../../../core/engine/journal.ts'
 import { encodeNumbers } from '../../../core/task/json-numbers.ts'
 import type { Message, Sent } from '../../../core/task/origin.ts'
+import type { Ignored } from '../../../core/task/readings/reading.ts'
 import { messageOf } from '../../../kernel/errors.ts'
 import { JsonText } from '../../../kernel/json.ts'
 import type { IntakePost, RunnableTask } from '../runner.ts'
@@ -27,8 +28,8 @@ export type Input =
       readonly r?: string
       /** places of messages whose timestamp is that of their arrival; absent: none */
       readonly u?: readonly number[]
-      /** keys that do not count when one of them is compared with others; absent: none but those of the host */
-      readonly g?: readonly string[]
+      /** what of them does not count when they are compared with others; absent: keys that the host names */
+      readonly g?: Ignored
     }
   | { readonly k: 'push'; readonly at: number; readonly t: string; readonly n: string; readonly v: PushedValue }
   | { readonly k: 'command'; readonly at: number; readonly t: string; readonly n: string; readonly o: NodeOperation }
@@ -113,9 +114,10 @@ export function dataText(
   { channel, hops = 0, unstamped, identityIgnores }: DataSent,
   at: number,
 ): JsonText | undefined {
-  if (channel !== undefined || hops !== 0 || identityIgnores !== undefined) return undefined
+  if (channel !== undefined || hops !== 0) return undefined
   const places = unstamped === undefined ? '' : `"u":[${unstamped.join()}],`
-  return new JsonText(`{"k":"data","m":${message},${places}"at":${at}}`)
+  const ignored = identityIgnores === undefined ? '' : `"g":${JSON.stringify(identityIgnores)},`
+  return new JsonText(`{"k":"data","m":${message},${places}${ignored}"at":${at}}`)
 }
 
 /** How messages came, and places of those whose timestamp is that of their arrival. */

@@ -269,6 +269,21 @@ describe('a reading that comes again after newer ones', () => {
 })
 
 describe('keys that do not count', () => {
+  it.each([{}, { late: 'take' }, { late: { reorder: '30s' } }] as const)(
+    'may be all of them (%j)',
+    async (settings) => {
+      const task = await begun(rule([hot], [fires('hot', {})], settings))
+      for (let i = 0; i < 2; i++) {
+        const message = { resource: 'r', timestamp: T, t: 15 }
+        ignoring(message, 'all')
+        task.receive(message)
+        await task.restart()
+      }
+      for (let i = 0; i < 2; i++) task.send(0, { t: 15 })
+      expect(task.counts()).toEqual({ late: 0, duplicate: 1, skewed: 0 })
+    },
+  )
+
   it('are known with a message that waits, over a restart', async () => {
     const task = await begun(rule([hot], [fires('hot', {})], { late: { reorder: '30s' } }))
     for (const receivedAt of [1, 2]) {
