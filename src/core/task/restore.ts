@@ -130,7 +130,12 @@ export function restoreState(
     const place = model.resources.indexOf(resource)
     const carried = stream.carried?.map(([key, value, until]) => [key, { value, until }] as const)
     if (place !== -1)
-      state.streams[place] = { values: stream.values, at: stream.at, carried: carried ? new Map(carried) : null }
+      state.streams[place] = {
+        values: stream.values,
+        at: stream.at,
+        carried: carried ? new Map(carried) : null,
+        ...(stream.same && { same: stream.same }),
+      }
   }
   const executing = saved.executing ?? []
   for (const one of executing) restoreExecution(run, one, names, open)

@@ -112,7 +112,7 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
     streams: Object.fromEntries(
       model.resources.flatMap((resource, place) => {
         const stream = work.streams[place]
-        return stream ? [[resource, saveStream(stream)] as const] : []
+        return stream ? [[resource, saveStream(stream, model)] as const] : []
       }),
     ),
     ...(state.evaluation && { evaluation: saveEvaluation(model, state.evaluation, tables) }),
@@ -338,13 +338,14 @@ function saveHolding({ trigger, matched, from, to }: Holding): SavedHolding {
   return { trigger: trigger.order, matched, ...named('from', trigger.source, from), ...named('to', trigger.source, to) }
 }
 
-function saveStream(stream: Stream): SavedStream {
+function saveStream(stream: Stream, { identityIgnores }: TaskModel): SavedStream {
   const carried = [...(stream.carried ?? [])].map(([key, kept]): [string, unknown, number] => [
     key,
     kept.value,
     kept.until,
   ])
-  return { values: { ...stream.values }, at: stream.at, ...(carried.length > 0 && { carried }) }
+  const same = stream.same?.map((one) => identityOf(one, identityIgnores))
+  return { values: { ...stream.values }, at: stream.at, ...(carried.length > 0 && { carried }), ...(same && { same }) }
 }
 
 function saveExecution(execution: Execution, tables: Tables): SavedExecution {

@@ -185,6 +185,7 @@ export interface SavedStream {
   values: Record<string, unknown>
   at: number
   carried?: [key: string, value: unknown, until: number][]
+  same?: string[]
 }
 
 export interface SavedEvaluation {

@@ -110,7 +110,7 @@ export function admitNone({ model }: TaskRun, messages: readonly Message[], arri
   })
 }
 
-/** Takes the readings that came together, counts those that no sensor takes, and notes what each sensor has taken. */
+/** Takes the readings that came together but for duplicates, counts those that no sensor takes, and notes what each has taken. */
 export function admit(
   run: TaskRun,
   readings: Readings,
@@ -127,6 +127,7 @@ export function admit(
     const verdicts = plan.sensors.map((node) => (isAgain ? 'duplicate' : take(run, readings, node, message, arrived)))
     const taking = plan.sensors.filter((_, i) => verdicts[i] === 'taken')
     noteVerdicts(run, readings, message, verdicts)
+    if (taking.length === 0 && verdicts.includes('duplicate')) continue
     const isWhole = taking.length === plan.sensors.length
     const time = timeIn(model.settings, message, arrived)
     admitted.push({ place, message, time, plan: isWhole ? plan : makePlan(taking) })

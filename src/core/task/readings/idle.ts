@@ -23,12 +23,14 @@ export function isIdleBefore(run: TaskRun, input: Input, time: number): boolean 
 export function rememberIdle(run: TaskRun, input: Input, admitted: readonly Admitted[]): void {
   const { readings } = run.state
   if (readings === null || input.kind !== 'data' || input.arrived === undefined) return rememberAll(run, admitted)
-  const { messages, arrived } = input
+  if (admitted.length === 0) return
+  const { arrived } = input
+  const messages = admitted.map(({ message }) => message)
   const time = placeOfData(run, messages, arrived)
   // What is late or repeated has been counted.
   if (readings.isBehind(time) && timeOfData(run, messages, arrived) === undefined) countReading(run, readings, 'skewed')
   if (earliestDue(run) > time) return rememberAll(run, admitted)
-  const oldest = readings.ahead.hold({ time, arrived, input })
+  const oldest = readings.ahead.hold({ time, arrived, input: { ...input, messages } })
   if (oldest === undefined) return
   countReading(run, readings, 'skewed')
   remember(run, oldest)

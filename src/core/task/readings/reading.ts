@@ -61,7 +61,7 @@ function readStamp({ timestamp }: Message): number | undefined {
 }
 
 /** Readings that are kept of one time; the first ones count. */
-const MAX_KEPT = 16
+export const MAX_KEPT = 16
 
 /** A reading that was taken: itself, or its identity after it came back from a saved state. */
 export type KnownReading = Message | string
@@ -79,8 +79,7 @@ export type Verdict = 'taken' | 'late' | 'duplicate'
 export function verdictOf(taken: Taken | null, time: number, message: Message, ignores: readonly string[]): Verdict {
   if (taken === null || time > taken.time) return 'taken'
   if (time < taken.time) return 'late'
-  if (!mayComeAgain(message)) return 'taken'
-  return taken.known.some((one) => isSame(one, message, ignores)) ? 'duplicate' : 'taken'
+  return isAmong(taken.known, message, ignores) ? 'duplicate' : 'taken'
 }
 
 /** What a sensor has taken after a reading. */
@@ -93,8 +92,12 @@ export function withReading(taken: Taken | null, time: number, message: Message)
 
 const NONE: readonly KnownReading[] = []
 
-function isSame(known: KnownReading, message: Message, ignores: readonly string[]): boolean {
-  return typeof known === 'string' ? known === identityOf(message, ignores) : isSameMessage(known, message, ignores)
+/** Whether a message is one of those that are known. */
+export function isAmong(all: readonly KnownReading[], message: Message, ignores: readonly string[]): boolean {
+  if (!mayComeAgain(message)) return false
+  return all.some((one) =>
+    typeof one === 'string' ? one === identityOf(message, ignores) : isSameMessage(one, message, ignores),
+  )
 }
 
 /** Whether a message that may have come before says the same as one that did, keys aside that do not count. */

@@ -118,6 +118,23 @@ describe('a message that comes again', () => {
     expect(again.ids).toEqual(once.ids)
   })
 
+  const both = [false, true].flatMap((runs) => [false, true].map((isRestarted) => [runs, isRestarted] as const))
+  it.each(both)(
+    'brings no value back that another of its time replaced (runs: %s, restarted: %s)',
+    async (...given) => {
+      const [runs, isRestarted] = given
+      const hum = sensor('hum', 'condition', { condition: 'w == 4' })
+      const asks: Trigger = { sourceLabel: 'hot', destinationLabel: 'hum', statesTrigger: ['Above'] }
+      const task = await begun(rule([hot, hum], [asks, fires('hum', { statesTrigger: ['True'] })]))
+      const send = (w: number) => task.send(1, runs ? { t: w, w } : { w })
+      for (const w of [3, 4]) send(w)
+      if (isRestarted) await task.restart()
+      send(3)
+      task.send(1.5, { t: 20 })
+      expect(task.fired.at(-1)).toBe('1.5 True')
+    },
+  )
+
   it('with other values at the same time is another reading', async () => {
     const task = await begun(summed)
     task.send(0, { t: 20 })
