@@ -22,12 +22,12 @@ const ALONE = [
   'test/*.test.ts',
   'test/properties/**/*.test.ts',
   'test/faults/**/*.test.ts',
-  'test/core/expression/attacks.test.ts',
-  'test/core/placeholders/value.test.ts',
+  'test/core/language/expression/attacks.test.ts',
+  'test/core/language/placeholders/value.test.ts',
   'test/core/rule/validate.test.ts',
   'test/core/rule/check/check-reach.test.ts',
-  'test/core/script/sandbox.test.ts',
-  'test/host/cli/recording/csv-records.test.ts',
+  'test/core/language/script/sandbox.test.ts',
+  'test/cli/recording/csv-records.test.ts',
 ]
 
 /** With EXECUTOR=plain columnar execution is taken out of the engine: all but its own tests have to pass. */

@@ -26,7 +26,7 @@ const ENTRIES = {
   testing: 'src/testing/index.ts',
   bench: 'src/bench/index.ts',
   host: 'src/host/index.ts',
-  cli: 'src/host/cli.ts',
+  cli: 'src/cli/main.ts',
   'state-writer': 'src/storage/sqlite/state-writer.ts',
   'series-writer': 'src/storage/sqlite/series-writer.ts',
   reader: 'src/storage/sqlite/reader.ts',
@@ -39,12 +39,12 @@ const ENTRIES = {
  * Beside them lie the same in Python.
  */
 const INSIDE = {
-  'node-bootstrap': 'src/sandbox-process/node-bootstrap.ts',
+  'node-bootstrap': 'src/platform/sandbox/node-bootstrap.ts',
   'node-plug': 'src/services/functions/runtimes/node-plug.ts',
   'node-web': 'src/services/functions/runtimes/node-web.ts',
 }
 const INSIDE_PYTHON = [
-  'src/sandbox-process/bootstrap.py',
+  'src/platform/sandbox/bootstrap.py',
   'src/services/functions/runtimes/python_host.py',
   'src/services/functions/runtimes/python_plug.py',
   'src/services/functions/runtimes/python_web.py',
@@ -113,7 +113,7 @@ async function bundle() {
     codeSplitting: {
       groups: [
         { name: 'kernel', test: /\/src\/kernel\//, priority: 2 },
-        { name: 'core', test: /\/src\/(?:core\/|generate\.ts|plug\.ts)/, priority: 1 },
+        { name: 'core', test: /\/src\/(?:core\/|platform\/generate\.ts|plug\.ts)/, priority: 1 },
       ],
     },
   })
@@ -151,8 +151,36 @@ function declare() {
   const args = ['-p', join(root, 'src', 'tsconfig.json'), '--outDir', join(dist, 'types')]
   const unchecked = prepare || target !== undefined ? ['--noCheck'] : []
   const { status } = spawnSync(process.execPath, [compiler, ...args, ...unchecked], { cwd: root, stdio: 'inherit' })
+  closeDoors()
   bringTypebox()
   return status ?? 1
+}
+
+/** Doors are names of the checkout alone: in declarations they become paths. */
+function closeDoors() {
+  const types = join(dist, 'types')
+  const doors = Object.entries(manifest.imports).toSorted(([a], [b]) => b.length - a.length)
+  const behind = (door) => {
+    for (const [name, file] of doors) {
+      const [start, end = ''] = name.split('*')
+      if (name.includes('*') ? door.startsWith(start) && door.endsWith(end) : door === name) {
+        return file.replace('*', door.slice(start.length, door.length - end.length))
+      }
+    }
+    throw new Error(`${door} is not under imports in package.json`)
+  }
+  for (const name of readdirSync(types, { recursive: true })) {
+    if (!name.endsWith('.d.ts')) continue
+    const text = readFileSync(join(types, name), 'utf8')
+    const folder = dirname(join(types, name))
+    const own = text.replaceAll(/((?:from |import\()['"])(#[\w/-]+)(?=['"])/g, (_, start, door) => {
+      const path = relative(folder, join(types, behind(door)))
+        .replaceAll('\\', '/')
+        .replace(/\.ts$/, '.js')
+      return `${start}${path.startsWith('.') ? path : `./${path}`}`
+    })
+    if (own !== text) writeFileSync(join(types, name), own)
+  }
 }
 
 /** Some types of the services follow from their schemas, so that the declarations of typebox belong to ours. */
@@ -174,7 +202,14 @@ function bringTypebox() {
 /** What is for the checkout alone stays there: its scripts, its development packages, the settings of its tools. */
 function stagePackage() {
   mkdirSync(stage, { recursive: true })
-  const { scripts: _scripts, devDependencies: _packages, knip: _knip, private: _private, ...published } = manifest
+  const {
+    imports: _doors,
+    scripts: _scripts,
+    devDependencies: _packages,
+    knip: _knip,
+    private: _private,
+    ...published
+  } = manifest
   writeFileSync(join(stage, 'package.json'), `${JSON.stringify(published, null, 2)}\n`)
   for (const name of ['README.md', 'LICENSE', 'docs', 'fixtures']) {
     cpSync(join(root, name), join(stage, name), { recursive: true })

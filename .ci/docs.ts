@@ -49,7 +49,8 @@ export const GENERATED: Readonly<Record<string, Readonly<Record<string, () => st
     why: whyReference,
   },
   'docs/reference/command-line.md': { commands: commandReference },
-  'docs/architecture.md': { walls: wallsTable, invariants: invariantTable },
+  'docs/reference/walls.md': { walls: wallsTable },
+  'docs/reference/invariants.md': { invariants: invariantTable },
   'docs/decisions/README.md': { decisions: decisionList },
 }
 

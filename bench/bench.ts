@@ -1,9 +1,7 @@
 /** Measures what was asked for and prints tables or JSON, or compares with another state of the code. */
-import { writeFileSync } from 'node:fs'
 import { againstReport, compare, slowerLines } from './against.ts'
 import { originOf } from '../src/bench/machine.ts'
 import type { Section } from './measurement.ts'
-import { growthPlot } from './measurements/growth.ts'
 import { measurements } from './measurements/index.ts'
 import { HELP, readOptions, type Options } from './options.ts'
 import { ensurePeers } from './peers.ts'
@@ -54,8 +52,6 @@ async function measure(sections: readonly Section[], options: Options): Promise<
         `Median of up to ${options.rounds} rounds, CPU time of the main thread\n\n${report(sections)}`,
     )
   }
-  const growth = sections.find(({ name }) => name === 'growth')
-  if (options.svg !== undefined && growth !== undefined) writeFileSync(options.svg, growthPlot(growth))
   return exitCode(failures(sections))
 }
 

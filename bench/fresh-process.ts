@@ -3,24 +3,16 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { SampleKind, SampleRequest, Samples } from './samples/sample.ts'
 
-export interface Place {
-  /** the folder of the checkout to measure */
-  root: string
-  /** more flags of node */
-  flags: readonly string[]
-}
-
-/** Rejects with the child's own words when it ends with anything but 0. */
+/** `root`: the folder of the checkout to measure. Rejects with the child's own words when it ends with anything but 0. */
 export function sampleInFreshProcess<Kind extends SampleKind>(
-  request: Extract<SampleRequest, { kind: Kind }>,
-  { root, flags }: Place,
+  kind: Kind,
+  request: Omit<SampleRequest<Kind>, 'kind'>,
+  root: string,
 ): Promise<Samples[Kind]> {
   return new Promise((resolve, reject) => {
     const entry = join(root, 'bench', 'run.ts')
-    const child = spawn(process.execPath, ['--expose-gc', ...flags, entry, '--sample', JSON.stringify(request)], {
-      cwd: root,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
+    const args = ['--expose-gc', entry, '--sample', JSON.stringify({ ...request, kind })]
+    const child = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     let complaint = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))

@@ -3,18 +3,14 @@ import { spawnSync } from 'node:child_process'
 import { messageOf } from '../src/kernel/errors.ts'
 import { buildEkuiper } from './ekuiper/ekuiper.ts'
 
-interface Need {
-  readonly tools: readonly string[]
-  /** how each of them says its version */
-  readonly asked: string
-  /** Throws when what they are there for cannot be built with them. */
-  build?(): void
-}
-
+/** Throws when it is not there, or what it is there for cannot be built with it. */
 const NEEDS = {
-  java: { tools: ['javac', 'mvn'], asked: '-version' },
-  ekuiper: { tools: ['go'], asked: 'version', build: buildEkuiper },
-} as const satisfies Record<string, Need>
+  java: () => expectTools(['javac', 'mvn'], '-version'),
+  ekuiper() {
+    expectTools(['go'], 'version')
+    buildEkuiper()
+  },
+} as const
 
 const known = new Map<string, boolean>()
 
@@ -22,19 +18,18 @@ const known = new Map<string, boolean>()
 export function isThere(need: keyof typeof NEEDS, peer: string): boolean {
   const before = known.get(need)
   if (before !== undefined) return before
-  const missing = missingOf(NEEDS[need])
-  if (missing !== undefined) process.stderr.write(`bench: ${peer} is left out: ${missing}\n`)
-  known.set(need, missing === undefined)
-  return missing === undefined
+  try {
+    NEEDS[need]()
+    known.set(need, true)
+  } catch (error) {
+    process.stderr.write(`bench: ${peer} is left out: ${messageOf(error)}\n`)
+    known.set(need, false)
+  }
+  return known.get(need) === true
 }
 
-function missingOf({ tools, asked, build }: Need): string | undefined {
+/** `asked`: how each of them says its version */
+function expectTools(tools: readonly string[], asked: string): void {
   const missing = tools.filter((tool) => spawnSync(tool, [asked], { stdio: 'ignore' }).status !== 0)
-  if (missing.length > 0) return `there is no ${missing.join(' and no ')}`
-  try {
-    build?.()
-  } catch (error) {
-    return messageOf(error)
-  }
-  return undefined
+  if (missing.length > 0) throw new Error(`${missing.join(' and ')} cannot be run`)
 }

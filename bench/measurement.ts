@@ -2,6 +2,7 @@
  * What a measurement is: lines that are sampled side by side, and a table of them. `--only` takes its name.
  * Each sample of a line comes from a process of its own.
  */
+import { digits, median } from './figures.ts'
 import { sampleInFreshProcess } from './fresh-process.ts'
 import type { SampleKind, SampleRequest, Samples } from './samples/sample.ts'
 
@@ -9,8 +10,6 @@ import type { SampleKind, SampleRequest, Samples } from './samples/sample.ts'
 export interface Scope {
   /** CPU time that a throughput sample measures, ms */
   measureMs: number
-  /** messages that `broker-memory` posts */
-  messages: number
   /** names of the subjects to measure */
   subjects: readonly string[]
   /** cells as `w2`, `odd`, `w2/odd` or `w2/odd/nulls`; empty: all */
@@ -22,12 +21,10 @@ export interface LinePlan<Kind extends SampleKind> {
   name: string
   /** as tables show it */
   title: string
-  request: Extract<SampleRequest, { kind: Kind }>
-  /** flags of node for the process of the sample */
-  flags?: readonly string[]
+  request: Omit<SampleRequest<Kind>, 'kind'>
   /** whether packages of bench/package.json must be there */
   needsPeers?: boolean
-  /** samples are taken in that many rounds at most */
+  /** samples are taken in that many rounds at most; default: that of the measurement */
   maxRounds?: number
 }
 
@@ -70,35 +67,41 @@ export interface Measurement {
   open(scope: Scope): Section
 }
 
+/** What a line shows in a column; `all` to compare with others. */
+export type Cell<Sample> = (line: Line<Sample>, all: readonly Line<Sample>[]) => string
+
 interface Definition<Kind extends SampleKind> {
   name: string
   title: string
-  lines(scope: Scope): readonly LinePlan<Kind>[]
+  lines: readonly LinePlan<Kind>[] | ((scope: Scope) => readonly LinePlan<Kind>[])
+  /** samples of a line are taken in that many rounds at most */
+  maxRounds?: number
   /** what one thing costs, such as ns per event; lower is better */
   cost(sample: Samples[Kind]): number
   costUnit: string
-  head: Row
-  /** the cells of a line after its title; `all` to compare with others */
-  cells(line: Line<Samples[Kind]>, all: readonly Line<Samples[Kind]>[]): Row
+  /** head of the column of titles */
+  what: string
+  /** head and cell of each column after that */
+  columns: readonly (readonly [head: string, cell: Cell<Samples[Kind]>])[]
   /** asked only when no line failed */
   conclusions?(lines: readonly Line<Samples[Kind]>[]): readonly Table[]
 }
 
-export function measurement<Kind extends SampleKind>(definition: Definition<Kind>): Measurement {
-  const { name, title, costUnit, cost, head, cells } = definition
+export function measurement<Kind extends SampleKind>(kind: Kind, definition: Definition<Kind>): Measurement {
+  const { name, title, costUnit, cost, what, columns, maxRounds = Number.POSITIVE_INFINITY } = definition
   return {
     name,
     open(scope) {
-      const lines = definition.lines(scope).map((plan) => lineOf<Kind>(plan, cost))
+      const plans = typeof definition.lines === 'function' ? definition.lines(scope) : definition.lines
+      const lines = plans.map((plan) => lineOf(kind, { maxRounds, ...plan }, cost))
+      const row = (line: Line<Samples[Kind]>): Row =>
+        line.failure === undefined ? columns.map(([, cell]) => cell(line, lines)) : ['FAILED']
       return {
         name,
         title,
         costUnit,
         lines,
-        rows: () => [
-          head,
-          ...lines.map((line) => [line.title, ...(line.failure === undefined ? cells(line, lines) : ['FAILED'])]),
-        ],
+        rows: () => [[what, ...columns.map(([head]) => head)], ...lines.map((line) => [line.title, ...row(line)])],
         conclusions: () =>
           lines.every(({ failure }) => failure === undefined) ? (definition.conclusions?.(lines) ?? []) : [],
       }
@@ -107,16 +110,40 @@ export function measurement<Kind extends SampleKind>(definition: Definition<Kind
 }
 
 export function lineOf<Kind extends SampleKind>(
-  plan: LinePlan<Kind>,
+  kind: Kind,
+  { name, title, request, needsPeers = false, maxRounds = Number.POSITIVE_INFINITY }: LinePlan<Kind>,
   cost: (sample: Samples[Kind]) => number,
 ): Line<Samples[Kind]> {
   return {
-    name: plan.name,
-    title: plan.title,
-    needsPeers: plan.needsPeers ?? false,
-    maxRounds: plan.maxRounds ?? Number.POSITIVE_INFINITY,
+    name,
+    title,
+    needsPeers,
+    maxRounds,
     samples: [],
-    sample: (root) => sampleInFreshProcess<Kind>(plan.request, { root, flags: plan.flags ?? [] }),
+    sample: (root) => sampleInFreshProcess(kind, request, root),
     cost,
   }
 }
+
+/** The median of a figure over the samples; empty when it was not measured, which is NaN. */
+export function middle<Sample>(
+  of: (sample: Sample) => number,
+  show: (figure: number) => string = digits,
+): Cell<Sample> {
+  return overall(median, of, show)
+}
+
+/** As `middle`, of what `summary` makes of all samples. */
+export function overall<Sample>(
+  summary: (figures: readonly number[]) => number,
+  of: (sample: Sample) => number,
+  show: (figure: number) => string = digits,
+): Cell<Sample> {
+  return ({ samples }) => {
+    const figure = summary(samples.map(of))
+    return Number.isNaN(figure) ? '' : show(figure)
+  }
+}
+
+export const least = (figures: readonly number[]): number => Math.min(...figures)
+export const most = (figures: readonly number[]): number => Math.max(...figures)

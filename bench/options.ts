@@ -14,8 +14,6 @@ export interface Options extends Scope {
   against?: string
   /** share by which no line may surely be slower than at the ref */
   failOver?: number
-  /** where the plot of `growth` goes */
-  svg?: string
 }
 
 export const HELP = `npm run bench -- [options]
@@ -27,10 +25,8 @@ export const HELP = `npm run bench -- [options]
                      short for several: own, peers
   --rounds <n>       samples of each, one fresh process a sample (default 5)
   --seconds <s>      CPU time of one sample after its warm-up (default 1; peers half of it)
-  --messages <n>     what broker-memory posts (default 1000000; what it is for shows at 10000000)
   --against <ref>    the working tree beside a commit, branch or tag, in pairs of fresh processes; a verdict needs 6 rounds
   --fail-over <p>    against a ref: end with 2 when a line is surely slower by more, such as 5%
-  --svg <file>       the plot of growth
   --json             all samples as JSON instead of tables
 `
 
@@ -43,10 +39,8 @@ export function readOptions(args: readonly string[]): Options | undefined {
       subjects: { type: 'string' },
       rounds: { type: 'string', default: '5' },
       seconds: { type: 'string', default: '1' },
-      messages: { type: 'string', default: '1000000' },
       against: { type: 'string' },
       'fail-over': { type: 'string' },
-      svg: { type: 'string' },
       json: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -90,26 +84,19 @@ export function readOptions(args: readonly string[]): Options | undefined {
     problems.push(`--rounds: "${values.rounds}" is not a whole number from 1`)
   const seconds = Number(values.seconds)
   if (!(seconds > 0 && seconds <= 60)) problems.push(`--seconds: "${values.seconds}" is not between 0 and 60`)
-  const messages = Number(values.messages)
-  if (!Number.isInteger(messages) || messages < 1_000)
-    problems.push(`--messages: "${values.messages}" is not a whole number from 1000`)
   const percent = Number(values['fail-over']?.replace(/\s*%$/, ''))
   if (values['fail-over'] !== undefined && !(percent >= 0 && percent < 100 && compares))
     problems.push(`--fail-over: "${values['fail-over']}" is no percentage such as 5%, or there is no --against`)
-  if (values.svg !== undefined && (compares || !only.includes('growth')))
-    problems.push('--svg: it is the plot of growth, which is not measured; add it to --only and leave --against out')
   if (problems.length > 0) throw new Error(problems.join('\n'))
   return {
     rounds,
     measureMs: seconds * 1000,
-    messages,
     only,
     subjects: chosenSubjects,
     cells,
     json: values.json,
     ...(values.against !== undefined && { against: values.against }),
     ...(values['fail-over'] !== undefined && { failOver: percent / 100 }),
-    ...(values.svg !== undefined && { svg: values.svg }),
   }
 }
 

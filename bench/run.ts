@@ -7,10 +7,6 @@ import type { SampleRequest } from './samples/sample.ts'
 async function main(args: readonly string[]): Promise<number> {
   const [first, request] = args
   if (first === '--sample' && request !== undefined) return sample(JSON.parse(request) as SampleRequest)
-  if (first === 'second-opinions') {
-    const { secondOpinions } = await import('./second-opinions.ts')
-    return secondOpinions(...args.slice(1).map(Number))
-  }
   const { bench } = await import('./bench.ts')
   return bench(args)
 }

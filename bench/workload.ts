@@ -11,7 +11,6 @@ export interface Limits {
 interface Base {
   /** as `--only` takes it */
   name: string
-  title: string
   /** EVENT_COUNT of them */
   events: readonly BenchEvent[]
   /** so many events come at a time, and the next when all that they began has ended; a divisor of EVENT_COUNT */

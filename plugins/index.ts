@@ -1,5 +1,5 @@
 /** The built-in plugs: one folder each, and this table. */
-import { type Interpreter, type Plug, type PlugServices, Sandbox } from '../src/plug.ts'
+import { type Interpreter, type Plug, type PlugServices, Sandbox } from '#plug'
 import { alarmEventSensor } from './alarm-event-sensor/plug.ts'
 import { alwaysON } from './always-on/plug.ts'
 import { alwaysONWithOFF } from './always-on-with-off/plug.ts'

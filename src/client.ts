@@ -2,33 +2,33 @@
  * The client: the API of a host over fetch, as its services declare it in their contracts. It needs nothing of Node, so
  * that it also runs where only fetch is there.
  */
-import { AppError } from './kernel/errors.ts'
-import { alarmsClient } from './services/alarms/client.ts'
-import type { AlarmsApi } from './services/alarms/contract.ts'
-import { brokerClient } from './services/broker/client.ts'
-import type { BrokerApi } from './services/broker/contract.ts'
-import { converterClient } from './services/converter/client.ts'
-import type { ConverterApi } from './services/converter/contract.ts'
-import { functionsClient, type FunctionsClient } from './services/functions/client.ts'
-import { modelsClient } from './services/models/client.ts'
-import type { ModelsApi } from './services/models/contract.ts'
+import { AppError } from '#kernel'
+import { alarmsClient } from '#services/alarms/client'
+import type { AlarmsApi } from '#services/alarms/contract'
+import { brokerClient } from '#services/broker/client'
+import type { BrokerApi } from '#services/broker/contract'
+import { converterClient } from '#services/converter/client'
+import type { ConverterApi } from '#services/converter/contract'
+import { functionsClient, type FunctionsClient } from '#services/functions/client'
+import { modelsClient } from '#services/models/client'
+import type { ModelsApi } from '#services/models/contract'
 import {
   objectsClient,
-  subscriptionsClient,
   type ObjectsClient,
+  subscriptionsClient,
   type SubscriptionsClient,
-} from './services/objects/client.ts'
-import { queriesClient } from './services/queries/client.ts'
-import type { QueriesApi } from './services/queries/contract.ts'
-import { resourcesClient } from './services/resources/client.ts'
-import type { ResourcesApi } from './services/resources/contract.ts'
-import { rulesClient } from './services/rules/client.ts'
-import type { RulesApi } from './services/rules/contract.ts'
-import { vaultClient } from './services/vault/client.ts'
-import type { VaultApi } from './services/vault/contract.ts'
-import { webscriptsClient } from './services/webscripts/client.ts'
-import type { WebscriptsApi } from './services/webscripts/contract.ts'
-import { Http } from './web/client/http.ts'
+} from '#services/objects/client'
+import { queriesClient } from '#services/queries/client'
+import type { QueriesApi } from '#services/queries/contract'
+import { resourcesClient } from '#services/resources/client'
+import type { ResourcesApi } from '#services/resources/contract'
+import { rulesClient } from '#services/rules/client'
+import type { RulesApi } from '#services/rules/contract'
+import { vaultClient } from '#services/vault/client'
+import type { VaultApi } from '#services/vault/contract'
+import { webscriptsClient } from '#services/webscripts/client'
+import type { WebscriptsApi } from '#services/webscripts/contract'
+import { Http } from '#services/shared/client'
 
 /** An API key with its secret, or a bearer token. */
 export type ClientCredentials = { readonly key: string; readonly secret: string } | { readonly token: string }
@@ -108,5 +108,5 @@ function authorization(credentials: ClientCredentials): string {
   return `Basic ${btoa(String.fromCharCode(...new TextEncoder().encode(`${key}:${secret}`)))}`
 }
 
-export { AppError, type ErrorCode, type Issue } from './kernel/errors.ts'
+export { AppError, type ErrorCode, type Issue } from '#kernel'
 export type { AlarmsApi, BrokerApi, ConverterApi, QueriesApi, ResourcesApi, RulesApi }

@@ -3,15 +3,25 @@
  * Here, and nowhere in the core, real time and real randomness come in.
  */
 import { asyncScheduler, timer } from 'rxjs'
-import type { Engine, EngineOptions } from './core/engine/api.ts'
-import { CoreEngine } from './core/engine/engine.ts'
-import type { Rule, Template } from './core/rule/rule.ts'
-import { diffRules as diffRulesCore, type Diff, type DiffOptions } from './core/simulate/diff.ts'
-import type { PlaybackOptions } from './core/simulate/playback.ts'
-import { simulate as simulateCore, type Run, type SimulateOptions } from './core/simulate/simulate.ts'
-import { sweep as sweepCore, type Sweep, type SweepOptions } from './core/simulate/sweep.ts'
-import { generatorHere } from './generate.ts'
-import { LiveScheduler } from './live-scheduler.ts'
+import {
+  CoreEngine,
+  type Diff,
+  type DiffOptions,
+  diffRules as diffRulesCore,
+  type Engine,
+  type EngineOptions,
+  type PlaybackOptions,
+  type Rule,
+  type Run,
+  simulate as simulateCore,
+  type SimulateOptions,
+  sweep as sweepCore,
+  type Sweep,
+  type SweepOptions,
+  type Template,
+} from '#core'
+import { generatorHere } from '#platform/generate'
+import { LiveScheduler } from '#platform/live-scheduler'
 
 /** Only `plugs` is needed; the rest has defaults for live use. */
 export type CreateEngineOptions = Partial<EngineOptions> & Pick<EngineOptions, 'plugs'>
@@ -65,77 +75,99 @@ function patience(giveUp: () => void): () => void {
   return () => waiting.unsubscribe()
 }
 
-export { diffRuns } from './core/simulate/diff-runs.ts'
-export { definePlug } from './core/plug/define.ts'
-export { nextRuns, type NextRun, type NextRuns, type NextRunsOptions } from './core/schedule/next-runs.ts'
-export { parseSchedule } from './core/schedule/parse-schedule.ts'
-export type { Schedule, ScheduleSettings } from './core/schedule/schedule.ts'
-export { shareTicks, type SharedTicks } from './core/schedule/share-ticks.ts'
-export { ticks$, type Tick, type TickOptions } from './core/schedule/ticks.ts'
-export { VirtualClock } from './core/simulate/virtual-clock.ts'
-export { fromBn } from './core/rule/bn/from-bn.ts'
-export { toBn } from './core/rule/bn/to-bn.ts'
-export { validateRule, validateTemplate } from './core/rule/validate.ts'
-export { createRegistry } from './core/plug/registry.ts'
-export { AppError, describeIssue, ERRORS, type ErrorCode, type Issue } from './kernel/errors.ts'
-export type { Changed, Engine, NodeView, SavedTask, StartSettings, Task, TaskInfo } from './core/engine/api.ts'
-export type { Lost, LostPart } from './core/task/lost.ts'
-export type {
-  DataEvent,
-  EngineEvent,
-  EventType,
-  EvictedEvent,
-  FailedEvent,
-  FiredEvent,
-  GateEvent,
-  HeldEvent,
-  HeldReason,
-  InputSummary,
-  LogEvent,
-  RareEvent,
-  ResultEvent,
-  StartedEvent,
-  StateEvent,
-  StoppedEvent,
-  TickEvent,
-  Why,
-  WhyGate,
-  WhySensor,
-  WhyStep,
-  WhyTrigger,
-} from './core/engine/events.ts'
-export type { EventBatch } from './core/engine/event-batch.ts'
-export type { Firing, FiringWhy, SensorState } from './core/engine/firing.ts'
-export type { EventFilter } from './core/engine/event-filter.ts'
-export type { HistoryOptions, TaskHistory } from './core/engine/event-history.ts'
-export type {
-  InputField,
-  OutputField,
-  Plug,
-  PlugContext,
-  PlugDefinition,
-  PlugRegistry,
-  PlugResult,
-  PropertiesOf,
-  PropertyProblem,
-} from './core/plug/plug.ts'
-export type { Ports } from './core/ports.ts'
-export type { Logger } from './kernel/logger.ts'
-export type {
-  Actuator,
-  NodeOverride,
-  Relation,
-  Rule,
-  Sensor,
-  TaskSettings,
-  Template,
-  Trigger,
-} from './core/rule/rule.ts'
-export type { Diff, DiffOptions } from './core/simulate/diff.ts'
-export type { DiffFiring, DiffTally, Difference } from './core/simulate/diff-firings.ts'
-export type { Parting } from './core/simulate/diff-parting.ts'
-export type { PlaybackOptions } from './core/simulate/playback.ts'
-export type { Run, SimulateOptions } from './core/simulate/simulate.ts'
-export type { Sweep, SweepOptions, SweepRow } from './core/simulate/sweep.ts'
-export type { Explanation, Obstacle, TriggerExplanation } from './core/task/explain.ts'
-export type { Message, Sent } from './core/task/origin.ts'
+export {
+  type Actuator,
+  type Changed,
+  createRegistry,
+  type DataEvent,
+  definePlug,
+  type Diff,
+  type Difference,
+  type DiffFiring,
+  type DiffOptions,
+  diffRuns,
+  type DiffTally,
+  type Engine,
+  type EngineEvent,
+  type EventBatch,
+  type EventFilter,
+  type EventType,
+  type EvictedEvent,
+  type Explanation,
+  type FailedEvent,
+  type FiredEvent,
+  type Firing,
+  type FiringWhy,
+  fromBn,
+  type GateEvent,
+  type HeldEvent,
+  type HeldReason,
+  type HistoryOptions,
+  type InputField,
+  type InputSummary,
+  type LogEvent,
+  type Lost,
+  type LostPart,
+  type Message,
+  type NextRun,
+  nextRuns,
+  type NextRuns,
+  type NextRunsOptions,
+  type NodeOverride,
+  type NodeView,
+  type Obstacle,
+  type OutputField,
+  parseSchedule,
+  type Parting,
+  type PlaybackOptions,
+  type Plug,
+  type PlugContext,
+  type PlugDefinition,
+  type PlugRegistry,
+  type PlugResult,
+  type Ports,
+  type PropertiesOf,
+  type PropertyProblem,
+  type RareEvent,
+  type Relation,
+  type ResultEvent,
+  type Rule,
+  type Run,
+  type SavedTask,
+  type Schedule,
+  type ScheduleSettings,
+  type Sensor,
+  type SensorState,
+  type Sent,
+  type SharedTicks,
+  shareTicks,
+  type SimulateOptions,
+  type StartedEvent,
+  type StartSettings,
+  type StateEvent,
+  type StoppedEvent,
+  type Sweep,
+  type SweepOptions,
+  type SweepRow,
+  type Task,
+  type TaskHistory,
+  type TaskInfo,
+  type TaskSettings,
+  type Template,
+  type Tick,
+  type TickEvent,
+  type TickOptions,
+  ticks$,
+  toBn,
+  type Trigger,
+  type TriggerExplanation,
+  validateRule,
+  validateTemplate,
+  VirtualClock,
+  type Why,
+  type WhyGate,
+  type WhySensor,
+  type WhyStep,
+  type WhyTrigger,
+} from '#core'
+export { AppError, describeIssue, type ErrorCode, ERRORS, type Issue, type Logger } from '#kernel'

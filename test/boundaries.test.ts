@@ -19,25 +19,30 @@ const files = filesUnder(['src', 'plugins'], '.ts').map((path) => {
 })
 const paths = new Set(files.map((file) => file.path))
 
-/** Where clocks, timers, turns, chance and ids come from `src/machine` or from whoever makes the part. */
-const OF_A_HOST = /^src\/(?:services|host|jobs|adapters)\//
+/** Where clocks, timers, turns, chance and ids come from `src/platform` or from whoever makes the part. */
+const OF_A_HOST = /^src\/(?:services|host|cli|jobs)\//
 /** Files, and folders, that may ask the machine themselves, with the reason. */
 const ASK_THE_MACHINE: Readonly<Record<string, string>> = {
-  'src/host/cli/': 'commands of a person at a terminal, who waits by the clock of the wall',
+  'src/cli/': 'commands of a person at a terminal, who waits by the clock of the wall',
   'src/host/auth/': 'secrets and salts, which nobody may foresee',
   'src/host/data-folder.ts': 'the key of the tokens, which nobody may foresee',
   'src/host/led-header.ts': 'the name of a header, which nobody may foresee',
   'src/host/cluster/frames/frame-keys.ts': 'numbers of which keys are made, which nobody may foresee',
-  'src/host/make-functions.ts': 'secrets of tenants, and processes that keep their own time',
-  'src/host/make-models.ts': 'models run by processes that keep their own time, and ids of their uploads',
+  'src/host/wiring/make-functions.ts': 'secrets of tenants, and processes that keep their own time',
+  'src/host/wiring/make-models.ts': 'models run by processes that keep their own time, and ids of their uploads',
+  'src/host/load-plugs.ts': 'the clock of plugs in commands of a person at a terminal',
   'src/host/own-folder.ts': 'a folder for files of processes, which nobody else has',
-  'src/host/make-webscripts.ts': 'calls of processes that keep their own time',
+  'src/host/wiring/make-webscripts.ts': 'calls of processes that keep their own time',
   'src/host/host-clock.ts': 'the clock that a host goes by is made of those of the machine',
   'src/host/timers.ts': 'the default of a port that whoever makes a host can give',
   'src/host/work/work-thread.ts': 'a thread of its own, which no simulated clock governs',
   'src/host/transport/node-transport.ts': 'requests over a socket, which nothing simulates',
   'src/host/transport/remote-models.ts': 'the same, for servers of models',
   'src/services/rules/client.ts': 'runs where no host is',
+  'src/services/shared/http/body-bytes.ts': 'limits of bodies over a socket, which nothing simulates',
+  'src/services/shared/http/send-stream.ts': 'the same',
+  'src/services/shared/http/text-body.ts': 'the same',
+  'src/services/shared/http/write-time-slicer.ts': 'turns of the loop by the time that work took',
   'src/services/webscripts/admission.ts': 'a hash that no secret has, which nobody may foresee',
 }
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppError, createClient, type Client } from '../src/client.ts'
 import { readConfig } from '../src/host/config.ts'
 import { startHost, type RunningHost } from '../src/host/running-host.ts'
-import { SERVICES } from '../src/host/service-table.ts'
+import { SERVICES } from '../src/host/wiring/service-table.ts'
 import { root } from './support/repository.ts'
 import { mustRun } from './support/run-command.ts'
 
@@ -136,6 +136,6 @@ it('the client loads no package, nothing of Node, and neither engine nor host', 
   const home = pathToFileURL(join(root, 'src')).href
   expect(loaded).toContain(`${home}/services/rules/client.ts`)
   const allowed =
-    /^\/(?:client\.ts|kernel\/[\w-]+\.ts|web\/[\w/-]+\.ts|services\/\w+\/(?:client|series|function-type)[\w/-]*\.ts)$/
+    /^\/(?:client\.ts|kernel\/[\w-]+\.ts|services\/shared\/http\/[\w/-]+\.ts|services\/\w+\/(?:client|series|function-type)[\w/-]*\.ts)$/
   expect(loaded.filter((url) => !url.startsWith(home) || !allowed.test(url.slice(home.length)))).toEqual([])
 })

@@ -79,7 +79,7 @@ describe('a source file', () => {
 
   it.each([
     ['src/a/read-post.ts', '/** Reads the body of a post. */\nimport x', true],
-    ['src/host/cli.ts', '#!/usr/bin/env node\n/** The command line and its commands. */\n', true],
+    ['src/cli/main.ts', '#!/usr/bin/env node\n/** The command line and its commands. */\n', true],
     ['src/a/order.ts', '/**\n * The one order of text:\n * by code point.\n */\n', true],
     ['src/a/read-post.ts', "import x from 'y'\n/** Reads the body of a post. */", false],
     ['src/a/read-post.ts', '/** read post. */\n', false],

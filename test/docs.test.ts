@@ -45,6 +45,7 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'reflexarc-docs-'))
   for (const name of ['src', 'plugins', 'fixtures', 'node_modules']) symlinkSync(join(root, name), join(folder, name))
   symlinkSync(builtCode('.'), join(folder, 'dist'))
+  const { imports } = JSON.parse(readText('package.json')) as { imports: unknown }
   const exports = {
     '.': { types: './src/index.ts', default: './dist/index.js' },
     './plugins': { types: './plugins/index.ts', default: './dist/plugins.js' },
@@ -52,7 +53,7 @@ beforeAll(() => {
     './host': { types: './src/host/index.ts', default: './dist/host.js' },
     './testing': { types: './src/testing/index.ts', default: './dist/testing.js' },
   }
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'reflexarc', type: 'module', exports }))
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'reflexarc', type: 'module', imports, exports }))
   for (const block of code) writeFileSync(join(folder, fileOf(block)), `${block.text}\nexport {}\n`)
   const extra = { noEmit: true, noUnusedLocals: false, noUnusedParameters: false, allowJs: true, checkJs: false }
   writeFileSync(
@@ -152,7 +153,7 @@ function walk({ page, title }: (typeof WALKS)[number], rewrite: (script: string)
   // as long as the host that was started last runs: one that ended never answers
   const untilUp = String.raw`until curl -sw "\n" $1; do kill -0 $! || exit 9; sleep 0.1; done`
   const script = [`export TMPDIR='${folder}'`, ...blocks].join('\n').replaceAll(waiting, untilUp)
-  const ours = rewrite(script).replaceAll('src/host/cli.ts', `'${builtCode('cli.js')}'`)
+  const ours = rewrite(script).replaceAll('src/cli/main.ts', `'${builtCode('cli.js')}'`)
   return mustRun('bash', ['-uc', ours], folder)
     .split('\n')
     .filter((line) => line.startsWith('{'))
@@ -165,7 +166,7 @@ describe('the walks', () => {
     const answers = walk(WALKS[0], (script) =>
       script
         .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
-        .replaceAll('cli.ts serve', `cli.ts serve --port ${port}`),
+        .replaceAll('main.ts serve', `main.ts serve --port ${port}`),
     )
     const explained = {
       node: 'alarm',
@@ -184,7 +185,7 @@ describe('the walks', () => {
     const answers = walk(WALKS[2], (script) =>
       script
         .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
-        .replaceAll('cli.ts serve', `cli.ts serve --port ${port}`),
+        .replaceAll('main.ts serve', `main.ts serve --port ${port}`),
     )
     const [, , hourly, stored, executed, found] = answers as readonly Readonly<Record<string, unknown>>[]
     expect(hourly).toMatchObject({
@@ -212,7 +213,7 @@ describe('the walks', () => {
     const answers = walk(WALKS[3], (script) =>
       script
         .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
-        .replaceAll('cli.ts serve --mqtt 1883', `cli.ts serve --port ${port} --mqtt ${mqtt}`)
+        .replaceAll('main.ts serve --mqtt 1883', `main.ts serve --port ${port} --mqtt ${mqtt}`)
         .replaceAll('mqtt pub', `mqtt pub -h 127.0.0.1 -p ${mqtt}`),
     )
     const alarms = answers.filter((one) => typeof one === 'object' && one !== null && 'alarms' in one)
@@ -226,7 +227,7 @@ describe('the walks', () => {
     const answers = walk(WALKS[4], (script) =>
       script
         .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
-        .replaceAll('cli.ts serve --mqtt 1883', `cli.ts serve --port ${port} --mqtt ${mqtt}`)
+        .replaceAll('main.ts serve --mqtt 1883', `main.ts serve --port ${port} --mqtt ${mqtt}`)
         .replaceAll('mqtt pub', `mqtt pub -h 127.0.0.1 -p ${mqtt}`),
     )
     const alarm = { type: 'TOO_HOT', source: { id: 'boiler-1' }, text: 'boiler-1 is too hot' }
@@ -238,7 +239,7 @@ describe('the walks', () => {
     const answers = walk(WALKS[5], (script) =>
       script
         .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
-        .replaceAll('cli.ts serve', `cli.ts serve --port ${port}`),
+        .replaceAll('main.ts serve', `main.ts serve --port ${port}`),
     )
     const closed = { error: expect.stringContaining('private') as unknown }
     expect(answers).toEqual([{ status: 'ok' }, { hello: 'you' }, { area: 9 }, expect.objectContaining(closed)])
@@ -249,7 +250,7 @@ describe('the walks', () => {
     const answers = walk(WALKS[6], (script) =>
       script
         .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
-        .replaceAll('cli.ts serve', `cli.ts serve --port ${port}`),
+        .replaceAll('main.ts serve', `main.ts serve --port ${port}`),
     )
     expect(answers.slice(1)).toMatchObject([
       { name: 'reports/may.csv', size: 8, content_type: 'text/csv' },
@@ -265,7 +266,7 @@ describe('the walks', () => {
     const answers = walk(WALKS[1], (script) =>
       script
         .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
-        .replaceAll('cli.ts serve --mqtt 1883', `cli.ts serve --port ${port} --mqtt ${mqtt}`)
+        .replaceAll('main.ts serve --mqtt 1883', `main.ts serve --port ${port} --mqtt ${mqtt}`)
         .replaceAll('mqtt pub', `mqtt pub -h 127.0.0.1 -p ${mqtt}`)
         .replace('date +%s) - 60)', 'date +%s) - 3600)'),
     )

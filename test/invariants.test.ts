@@ -26,8 +26,8 @@ describe('invariants', () => {
     expect(owners.size).toBe(new Set(all.map(({ path }) => path)).size)
   })
 
-  it('are each in the table of the architecture', () => {
-    const rows = readText('docs/architecture.md').split('\n')
+  it('are each in the table of invariants', () => {
+    const rows = readText('docs/reference/invariants.md').split('\n')
     expect(all.filter(({ id, path }) => !rows.some((row) => row.startsWith(`| \`${path}\` | ${id} |`)))).toEqual([])
   })
 

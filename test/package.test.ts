@@ -2,7 +2,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Served } from './host/cli/served.ts'
+import { Served } from './cli/served.ts'
 import { filesUnder, readText, root } from './support/repository.ts'
 import { packLibrary, type PackedLibrary } from './support/packed-library.ts'
 import { mustRun, run } from './support/run-command.ts'
@@ -216,7 +216,7 @@ describe('the package', () => {
     const imported = new Set(
       filesUnder(['src', 'plugins'], '.ts')
         .flatMap((path) => scanSource(readText(path)).imports.map((entry) => entry.specifier ?? ''))
-        .filter((specifier) => !/^(?:\.|node:|$)/.test(specifier))
+        .filter((specifier) => !/^(?:[.#]|node:|$)/.test(specifier))
         .map((specifier) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? ''),
     )
     const outside = [...Object.keys(manifest.dependencies), ...Object.keys(manifest.peerDependencies)]

@@ -119,7 +119,7 @@ function subcommands(name: string): readonly string[] {
 }
 
 function help(command: readonly string[]): string {
-  const args = ['src/host/cli.ts', ...command, '--help']
+  const args = ['src/cli/main.ts', ...command, '--help']
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd: root,
     encoding: 'utf8',
@@ -138,11 +138,11 @@ export function decisionList(): string {
 /** Who may import whom, as the test of the walls has it. */
 export function wallsTable(): string {
   const named = (list: readonly string[]) => list.map((one) => (one === '**' ? 'anything' : `\`${one}\``)).join(', ')
-  const rows = WALLS.map(({ from, files, packages, pure }) => [
+  const rows = WALLS.map(({ from, doors, packages, pure }) => [
     `\`${from}\``,
-    named(files),
+    named(doors) || 'none',
     named(packages) || 'none',
     pure ? 'yes' : '',
   ])
-  return table(['files', 'may import', 'packages', 'pure: no clock, chance or timer of its own'], rows)
+  return table(['files', 'doors', 'packages', 'pure: no clock, chance or timer of its own'], rows)
 }

@@ -8,8 +8,8 @@ import { KEPT_EVENTS } from '../../src/services/rules/durable/durable-runner.ts'
 import { TaskEventHistory } from '../../src/services/rules/tasks/task-event-history.ts'
 import { START_MS, STEP_MS, type Clock } from '../events.ts'
 import { chainRule, thresholdRule } from '../subjects/bench-rules.ts'
-import { chainStep } from '../subjects/chain-step.ts'
 import { clockScheduler } from '../subjects/clock-scheduler.ts'
+import { chainStep } from '../subjects/plugs.ts'
 import type { Workload } from '../workload.ts'
 import { Firings, stampOf, weightOf } from '../../src/bench/firings.ts'
 import type { OddEvent } from './odd-events.ts'
@@ -64,7 +64,7 @@ export function rulesOf(workload: Workload): readonly { rule: Rule; resource: st
   if (workload.kind === 'chain')
     return [{ rule: counting(chainRule(workload), weightOf(0)), resource: workload.resource }]
   return workload.limits.map((limits, i) => {
-    return { rule: counting(thresholdRule(limits, workload, 'streaming'), weightOf(i)), resource: limits.resource }
+    return { rule: counting(thresholdRule(limits, workload), weightOf(i)), resource: limits.resource }
   })
 }
 

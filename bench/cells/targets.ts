@@ -30,7 +30,6 @@ export interface Variant {
 }
 
 export interface RowPlan {
-  readonly title: string
   /** who listens to the engine */
   readonly listens: 'nobody' | 'fired' | 'all' | 'why' | 'history'
   /** what targets are a share of: the limit by hand, or the row `nobody` of the same run */
@@ -46,27 +45,24 @@ const uneven = { w1: 0.5, w1d: 0.45, w2: 0.45, w3: 0.5, w4: 0.2 }
 
 export const PLANS: Readonly<Record<CellRow, RowPlan>> = {
   nobody: {
-    title: 'nobody listens',
     listens: 'nobody',
     of: 'limit',
     targets: { w1: 0.7, w1d: 0.6, w2: 0.6, w3: 0.75, w4: 0.3 },
   },
-  odd: { title: 'odd messages, the worst of five', listens: 'nobody', of: 'limit', targets: uneven },
+  odd: { listens: 'nobody', of: 'limit', targets: uneven },
   answers: {
-    title: "actuators that answer, the machine's clock, the worst",
     listens: 'nobody',
     of: 'limit',
     targets: uneven,
   },
   fired: {
-    title: 'a subscriber to `fired` alone',
     listens: 'fired',
     of: 'limit',
     targets: { w1: 0.5, w1d: 0.45, w2: 0.4, w3: 0.55, w4: 0.2 },
   },
-  all: { title: 'a subscriber that counts all events', listens: 'all', of: 'nobody', targets: all(1 / 3) },
-  why: { title: 'a subscriber to `fired` that reads each why', listens: 'why', of: 'nobody', targets: all(1 / 4) },
-  history: { title: "the host's history of a task, always on", listens: 'history', of: 'nobody', targets: all(1 / 2) },
+  all: { listens: 'all', of: 'nobody', targets: all(1 / 3) },
+  why: { listens: 'why', of: 'nobody', targets: all(1 / 4) },
+  history: { listens: 'history', of: 'nobody', targets: all(1 / 2) },
 }
 
 const smooth = { data: 'smooth', answer: 'nothing', time: 'variable', told: 'together', isJudged: true } as const

@@ -10,7 +10,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EVENT_COUNT, START_MS, STEP_MS } from '../events.ts'
 import type { ThroughputSample } from '../subject.ts'
-import { expectFirings, type ChainWorkload, type Limits, type ThresholdWorkload, type Workload } from '../workload.ts'
+import { rulesByResource } from '../subjects/by-hand.ts'
+import { expectFirings, type ChainWorkload, type ThresholdWorkload, type Workload } from '../workload.ts'
 
 const SOURCES = import.meta.dirname
 const BUILT = join(SOURCES, '../../node_modules/.cache/bench-ekuiper')
@@ -99,7 +100,7 @@ function oneJoined({ limits, fires }: ThresholdWorkload): Rules {
     statements: [stream('s', ALL), table],
     rules: [{ id: 'r', sql, ...SINK, actions: [{ count: { sendSingle: false } }] }],
     readers: 1,
-    limits: Object.fromEntries(byResource(limits.map((limit, id) => ({ id, ...limit })))),
+    limits: Object.fromEntries(rulesByResource(limits, (limit, id) => ({ id, ...limit }))),
   }
 }
 
@@ -118,19 +119,9 @@ function float(value: number): string {
   return Number.isInteger(value) ? value.toFixed(1) : String(value)
 }
 
-function byResource<One extends Limits>(limits: readonly One[]): ReadonlyMap<string, readonly One[]> {
-  const found = new Map<string, One[]>()
-  for (const limit of limits) {
-    const same = found.get(limit.resource)
-    if (same === undefined) found.set(limit.resource, [limit])
-    else same.push(limit)
-  }
-  return found
-}
-
 /** How many limits an event meets, by its place. */
 function metBy({ events, limits }: ThresholdWorkload): (i: number) => number {
-  const ofResource = byResource(limits)
+  const ofResource = rulesByResource(limits, (limit) => limit)
   return (i) => {
     const event = events[i]
     const own = event === undefined ? [] : (ofResource.get(event.resource) ?? [])

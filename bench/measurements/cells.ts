@@ -1,7 +1,7 @@
 /** The 35 cells: each beside the limit by hand for the same data in the same run, with its target and floor. */
 import { digits, rate } from '../figures.ts'
 import { lineOf, type Line, type Measurement, type Row, type Scope } from '../measurement.ts'
-import type { CellsSample } from '../samples/cells.ts'
+import type { CellsRequest, CellsSample } from '../samples/cells.ts'
 import { estimate, type Estimate } from '../../src/bench/statistics.ts'
 import { LIMITS } from '../cells/limits.ts'
 import {
@@ -98,17 +98,11 @@ class LineBook {
     })
   }
 
-  #line(
-    title: string,
-    request: Omit<Parameters<typeof lineOf<'cells'>>[0]['request'], 'kind' | 'measureMs'>,
-  ): CellLine {
+  #line(title: string, request: Omit<CellsRequest, 'measureMs'>): CellLine {
     const known = this.#lines.get(title)
     if (known !== undefined) return known
     const { measureMs } = this.#scope
-    const line = lineOf<'cells'>(
-      { name: title, title, request: { kind: 'cells', ...request, measureMs } },
-      nanosPerEvent,
-    )
+    const line = lineOf('cells', { name: title, title, request: { ...request, measureMs } }, nanosPerEvent)
     this.#lines.set(title, line)
     return line
   }

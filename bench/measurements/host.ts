@@ -1,124 +1,108 @@
 /** The whole host on SQLite, in a process of its own, asked over loopback: by the clock, beside a client on the same cores. */
 import { digits, median, megabytes, percent, rate } from '../figures.ts'
-import { measurement } from '../measurement.ts'
-import type { Spread } from '../samples/host/tasks.ts'
+import { measurement, middle } from '../measurement.ts'
+import type { Spread } from '../samples/calls.ts'
 
 const MANY = 100_000
-const BATCH = 10_000
 /** ms by the clock */
 const MEASURE_MS = 6_000
 
+const seconds = (ms: number): string => `${digits(ms / 1_000)} s`
+const millis = (ms: number): string => `${digits(ms)} ms`
+const bytes = (count: number): string => `${digits(count)} B`
 const spread = (all: readonly Spread[]): string =>
   `${digits(median(all.map(({ p50 }) => p50)))} / ${digits(median(all.map(({ p99 }) => p99)))}`
 
-export const hostCreate = measurement<'hostCreate'>({
+export const hostCreate = measurement('hostCreate', {
   name: 'host-create',
   title: 'Host: tasks of a template, created durably over kept connections',
-  lines: () =>
-    [1, 32, 128].map((connections) => ({
-      name: `create-${connections}`,
-      title: connections === 1 ? 'one connection' : `${connections} connections`,
-      request: { kind: 'hostCreate', connections, measureMs: MEASURE_MS },
-    })),
+  lines: [1, 32, 128].map((connections) => ({
+    name: `create-${connections}`,
+    title: connections === 1 ? 'one connection' : `${connections} connections`,
+    request: { connections, measureMs: MEASURE_MS },
+  })),
   cost: ({ perSecond }) => 1e6 / perSecond,
   costUnit: 'us each',
-  head: ['creation', 'tasks/s', 'ms p50 / p99', 'us of CPU each', 'main thread busy', 'loop blocked at most'],
-  cells({ samples }) {
-    return [
-      rate(median(samples.map(({ perSecond }) => perSecond))),
-      spread(samples),
-      digits(median(samples.map(({ cpu }) => cpu))),
-      percent(median(samples.map(({ busy }) => busy)), 1),
-      `${digits(median(samples.map(({ loopMax }) => loopMax)))} ms`,
-    ]
-  },
+  what: 'creation',
+  columns: [
+    ['tasks/s', middle(({ perSecond }) => perSecond, rate)],
+    ['ms p50 / p99', ({ samples }) => spread(samples)],
+    ['us of CPU each', middle(({ cpu }) => cpu)],
+    [
+      'main thread busy',
+      middle(
+        ({ busy }) => busy,
+        (share) => percent(share, 1),
+      ),
+    ],
+    ['loop blocked at most', middle(({ loopMax }) => loopMax, millis)],
+  ],
 })
 
-export const hostList = measurement<'hostList'>({
+export const hostList = measurement('hostList', {
   name: 'host-list',
   title: `Host: a page of 100 of ${digits(MANY)} tasks with its count, by two filters; ms p50 / p99`,
-  lines: () => [
-    {
-      name: 'list',
-      title: 'at rest; right after a task was created',
-      request: { kind: 'hostList', tasks: MANY },
-      maxRounds: 3,
-    },
-  ],
+  lines: [{ name: 'list', title: 'at rest; right after a task was created', request: { tasks: MANY } }],
+  maxRounds: 3,
   cost: ({ pairs }) => Math.max(...pairs.map(({ afterWrite }) => afterWrite.p99)) * 1_000,
   costUnit: 'us p99',
-  head: ['listing', 'status, template', 'status, type', 'template, tag', 'status, tag', 'name, status'],
-  cells({ samples }) {
-    const [first] = samples
-    return (first?.pairs ?? []).map((_, place) => {
-      const found = samples.flatMap(({ pairs }) => pairs[place] ?? [])
-      return `${spread(found.map(({ atRest }) => atRest))}; ${spread(found.map(({ afterWrite }) => afterWrite))}`
-    })
-  },
+  what: 'listing',
+  columns: ['status, template', 'status, type', 'template, tag', 'status, tag', 'name, status'].map(
+    (filters) =>
+      [
+        filters,
+        ({ samples }) => {
+          const found = samples.flatMap(({ pairs }) => pairs.filter((pair) => pair.filters === filters))
+          return `${spread(found.map(({ atRest }) => atRest))}; ${spread(found.map(({ afterWrite }) => afterWrite))}`
+        },
+      ] as const,
+  ),
 })
 
-export const hostStart = measurement<'hostStart'>({
+export const hostStart = measurement('hostStart', {
   name: 'host-start',
   title: `Host: started with ${digits(MANY)} running periodic tasks`,
-  lines: () => [{ name: 'start', title: 'start', request: { kind: 'hostStart', tasks: MANY }, maxRounds: 3 }],
+  lines: [{ name: 'start', title: 'start', request: { tasks: MANY } }],
+  maxRounds: 3,
   cost: ({ readyMs }) => readyMs * 1_000,
   costUnit: 'us',
-  head: ['tasks', 'ready after', 'loop blocked at most', 'heap each', 'RSS', 'created before'],
-  cells({ samples }) {
-    const of = (key: keyof (typeof samples)[number]): number => median(samples.map((sample) => sample[key]))
-    return [
-      `${digits(of('readyMs') / 1_000)} s`,
-      `${digits(of('loopMax'))} ms`,
-      `${digits(of('heapEach'))} B`,
-      megabytes(of('rss')),
-      `${rate(of('createPerSecond'))}/s`,
-    ]
-  },
+  what: 'tasks',
+  columns: [
+    ['ready after', middle(({ readyMs }) => readyMs, seconds)],
+    ['loop blocked at most', middle(({ loopMax }) => loopMax, millis)],
+    ['heap each', middle(({ heapEach }) => heapEach, bytes)],
+    ['RSS', middle(({ rss }) => rss, megabytes)],
+    [
+      'created before',
+      middle(
+        ({ createPerSecond }) => createPerSecond,
+        (count) => `${rate(count)}/s`,
+      ),
+    ],
+  ],
 })
 
-export const hostRestart = measurement<'hostRestart'>({
+export const hostRestart = measurement('hostRestart', {
   name: 'host-restart',
   title: 'Host: started with running tasks of one template that wait for messages',
-  lines: () =>
-    [
-      { tasks: MANY, heard: false },
-      { tasks: MANY, heard: true },
-      { tasks: 10 * MANY, heard: false },
-    ].map(({ tasks, heard }) => ({
-      name: `restart-${tasks}${heard ? '-heard' : ''}`,
-      title: `${digits(tasks)}, ${heard ? 'each has had a message' : 'none has had a message'}`,
-      request: { kind: 'hostRestart', tasks, heard },
-      maxRounds: 1,
-    })),
+  lines: [
+    { tasks: MANY, heard: false },
+    { tasks: MANY, heard: true },
+    { tasks: 10 * MANY, heard: false },
+  ].map((request) => ({
+    name: `restart-${request.tasks}${request.heard ? '-heard' : ''}`,
+    title: `${digits(request.tasks)}, ${request.heard ? 'each has had a message' : 'none has had a message'}`,
+    request,
+  })),
+  maxRounds: 1,
   cost: ({ readyMs }) => readyMs * 1_000,
   costUnit: 'us',
-  head: ['tasks', 'ready after', 'CPU of all threads', 'loop blocked at most', 'heap each', 'RSS'],
-  cells({ samples }) {
-    const of = (key: keyof (typeof samples)[number]): number => median(samples.map((sample) => sample[key]))
-    return [
-      `${digits(of('readyMs') / 1_000)} s`,
-      `${digits(of('cpu') / 1_000)} s`,
-      `${digits(of('loopMax'))} ms`,
-      `${digits(of('heapEach'))} B`,
-      megabytes(of('rss')),
-    ]
-  },
-})
-
-export const hostBatch = measurement<'hostBatch'>({
-  name: 'host-batch',
-  title: `Host: a batch operation that stops ${digits(BATCH)} tasks`,
-  lines: () => [{ name: 'stop', title: 'stop', request: { kind: 'hostBatch', tasks: BATCH } }],
-  cost: ({ wallMs }) => (wallMs * 1_000) / BATCH,
-  costUnit: 'us each',
-  head: ['operation', 'all done after', 'loop blocked p99', 'at most', 'collector at most'],
-  cells({ samples }) {
-    const of = (key: keyof (typeof samples)[number]): number => median(samples.map((sample) => sample[key]))
-    return [
-      `${digits(of('wallMs') / 1_000)} s`,
-      `${digits(of('loopP99'))} ms`,
-      `${digits(of('loopMax'))} ms`,
-      `${digits(of('gcMax'))} ms`,
-    ]
-  },
+  what: 'tasks',
+  columns: [
+    ['ready after', middle(({ readyMs }) => readyMs, seconds)],
+    ['CPU of all threads', middle(({ cpu }) => cpu, seconds)],
+    ['loop blocked at most', middle(({ loopMax }) => loopMax, millis)],
+    ['heap each', middle(({ heapEach }) => heapEach, bytes)],
+    ['RSS', middle(({ rss }) => rss, megabytes)],
+  ],
 })

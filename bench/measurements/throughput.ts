@@ -1,106 +1,67 @@
-/** Events per second and core: the workloads, and the ways in which events can come in. */
+/** Events per second and core of the workloads. */
 import { digits, median, percent, rate } from '../figures.ts'
-import { measurement, type Line, type LinePlan, type Measurement, type Row, type Scope } from '../measurement.ts'
-import type { Feed } from '../samples/throughput.ts'
-import type { ThroughputSample } from '../subject.ts'
 import { isThere } from '../machine-tools.ts'
+import {
+  least,
+  measurement,
+  middle,
+  most,
+  overall,
+  type Cell,
+  type LinePlan,
+  type Measurement,
+  type Scope,
+} from '../measurement.ts'
+import type { ThroughputSample } from '../subject.ts'
 import { CLOSURE, OWN, PEER, subjects } from '../subjects/index.ts'
+import type { WorkloadName } from '../workloads.ts'
 
 /** More samples of who is far away say nothing new. */
 const PEER_ROUNDS = 3
 
-interface Plan {
-  name: string
-  title: string
-  workload: string
-  feed?: Feed
-  flags?: readonly string[]
-  /** of the subjects that were asked for */
-  among?: readonly string[]
+const TITLES: Readonly<Record<WorkloadName, string>> = {
+  w1: 'W1: 100 rules, one per resource, same limits',
+  w1d: 'W1d: 10,000 rules, one per resource, different limits',
+  w2: 'W2: 1,000 rules on one resource, different limits',
+  w3: 'W3: as W1, only when it becomes true, at most once per 10 virtual seconds',
+  w4: 'W4: one chain of ten sensors',
+  w5: 'W5: as W1, sensors answer on the next turn of the loop',
+  w7: 'W7: 16 rules as in W1, each calls two actuators on one thing; one answers on the next turn of the loop',
 }
+/** Those that closure and engine alone are set up for. */
+const NEAR: readonly WorkloadName[] = ['w5', 'w7']
 
-/** A run without the right to make code out of text, as in pages and processes with a strict policy. */
-const NO_CODE = ['--disallow-code-generation-from-strings']
-const NEAR = [CLOSURE, OWN]
+const WORKLOADS = Object.keys(TITLES) as WorkloadName[]
 
-export const throughput: readonly Measurement[] = [
-  define({ name: 'w1', title: 'W1: 100 rules, one per resource, same limits', workload: 'w1' }),
-  define({ name: 'w1d', title: 'W1d: 10,000 rules, one per resource, different limits', workload: 'w1d' }),
-  define({ name: 'w2', title: 'W2: 1,000 rules on one resource, different limits', workload: 'w2' }),
-  define({
-    name: 'w3',
-    title: 'W3: as W1, only when it becomes true, at most once per 10 virtual seconds',
-    workload: 'w3',
-  }),
-  define({ name: 'w4', title: 'W4: one chain of ten sensors', workload: 'w4' }),
-  define({
-    name: 'w5',
-    title: 'W5: as W1, sensors answer on the next turn of the loop',
-    workload: 'w5',
-    among: NEAR,
-  }),
-  define({
-    name: 'w7',
-    title: 'W7: 16 rules as in W1, each calls two actuators on one thing; one answers on the next turn of the loop',
-    workload: 'w7',
-    among: NEAR,
-  }),
-  define({
-    name: 'text',
-    title: 'W1 from JSON text, parsed one by one',
-    workload: 'w1',
-    feed: 'text',
-    among: [...NEAR, PEER],
-  }),
-  define({
-    name: 'awaited',
-    title: 'W1 through a call that is awaited each time',
-    workload: 'w1',
-    feed: 'awaited',
-    among: NEAR,
-  }),
-  ...['w1', 'w1d', 'w2', 'w3', 'w4'].map((workload) =>
-    define({
-      name: `${workload}-no-codegen`,
-      title: `${workload.replace('w', 'W')} where no code may be made out of text`,
-      workload,
-      flags: NO_CODE,
-      among: NEAR,
-    }),
-  ),
-]
-
-function define({ name, title, workload, feed = 'object', flags = [], among }: Plan): Measurement {
-  return measurement<'throughput'>({
-    name,
-    title,
+export const throughput: readonly Measurement[] = WORKLOADS.map((workload) =>
+  measurement('throughput', {
+    name: workload,
+    title: TITLES[workload],
     costUnit: 'ns/event',
     cost: nanosPerEvent,
-    lines: (scope) => lines(scope, { workload, feed, flags, among }),
-    head: ['subject', 'events/s and core', 'min', 'max', 'ns/event', 'of the closure', `x ${PEER}`],
-    cells,
-  })
-}
+    lines: (scope) => lines(scope, workload),
+    what: 'subject',
+    columns: [
+      ['events/s and core', middle(perSecond, rate)],
+      ['min', overall(least, perSecond, rate)],
+      ['max', overall(most, perSecond, rate)],
+      ['ns/event', middle((sample) => 1e9 / perSecond(sample))],
+      ['of the closure', beside(CLOSURE, percent)],
+      [`x ${PEER}`, beside(PEER, (own, peer) => digits(own / peer))],
+    ],
+  }),
+)
 
-function lines(
-  { subjects: asked, measureMs }: Scope,
-  {
-    workload,
-    feed,
-    flags,
-    among,
-  }: { workload: string; feed: Feed; flags: readonly string[]; among?: readonly string[] | undefined },
-): readonly LinePlan<'throughput'>[] {
+function lines({ subjects: asked, measureMs }: Scope, workload: WorkloadName): readonly LinePlan<'throughput'>[] {
   return subjects
-    .filter(({ name, skips }) => asked.includes(name) && !skips?.includes(workload) && among?.includes(name) !== false)
+    .filter(({ name }) => asked.includes(name) && (!NEAR.includes(workload) || name === CLOSURE || name === OWN))
     .filter(({ title, needs }) => needs === undefined || isThere(needs, title))
     .map(({ name, title, role, installed = false }) => {
       const peer = role === 'peer'
       return {
         name,
         title,
-        request: { kind: 'throughput', workload, subject: name, feed, measureMs: peer ? measureMs / 2 : measureMs },
-        flags,
+        request: { workload, subject: name, measureMs: peer ? measureMs / 2 : measureMs },
         needsPeers: installed,
         ...(peer && { maxRounds: PEER_ROUNDS }),
       }
@@ -111,24 +72,15 @@ export function nanosPerEvent({ events, cpuMs }: { events: number; cpuMs: number
   return (cpuMs * 1e6) / events
 }
 
-function rates({ samples }: Line<ThroughputSample>): readonly number[] {
-  return samples.map(({ events, cpuMs }) => (events / cpuMs) * 1000)
+function perSecond({ events, cpuMs }: ThroughputSample): number {
+  return (events / cpuMs) * 1000
 }
 
-function cells(line: Line<ThroughputSample>, all: readonly Line<ThroughputSample>[]): Row {
-  const medianOf = (name: string) => {
-    const other = all.find((candidate) => candidate.name === name && candidate.failure === undefined)
-    return other === undefined ? undefined : median(rates(other))
+/** Medians of the line and of another one of the run; `-` when that is not measured. */
+function beside(other: string, show: (own: number, other: number) => string): Cell<ThroughputSample> {
+  return ({ samples }, all) => {
+    const found = all.find(({ name, failure }) => name === other && failure === undefined)
+    if (found === undefined) return '-'
+    return show(median(samples.map(perSecond)), median(found.samples.map(perSecond)))
   }
-  const values = rates(line)
-  const middle = median(values)
-  const peer = medianOf(PEER)
-  return [
-    rate(middle),
-    rate(Math.min(...values)),
-    rate(Math.max(...values)),
-    digits(1e9 / middle),
-    percent(middle, medianOf(CLOSURE)),
-    peer === undefined ? '-' : digits(middle / peer),
-  ]
 }

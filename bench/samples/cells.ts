@@ -6,7 +6,7 @@ import { oddEvents } from '../cells/odd-events.ts'
 import { expectedFirings } from '../cells/reference.ts'
 import type { Answer, CellRow, CellWorkload, Data, Time, Told } from '../cells/targets.ts'
 import { START_MS, type Clock } from '../events.ts'
-import { workloadNamed } from '../workloads/index.ts'
+import { workloadNamed } from '../workloads.ts'
 import { Driver, warmUp, type Spent } from './spent.ts'
 
 export interface CellsRequest {

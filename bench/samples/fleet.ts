@@ -3,7 +3,7 @@ import { builtins } from '../../plugins/index.ts'
 import { createEngine, type Template } from '../../src/index.ts'
 import { resourceNames, START_MS } from '../events.ts'
 import { clockScheduler } from '../subjects/clock-scheduler.ts'
-import { countPlug } from '../subjects/count-plug.ts'
+import { countPlug } from '../subjects/plugs.ts'
 import { fiveNodes, readings } from './five-nodes.ts'
 import { cpuMs, heapUsed } from './spent.ts'
 
@@ -20,8 +20,13 @@ export interface FleetSample {
 
 const template: Template = { name: 'warm, damp and loaded', ...fiveNodes }
 
-/** `messages`: that each task hears before its memory is looked at. */
-export async function fleetSample(tasks: number, messages: number): Promise<FleetSample> {
+export interface FleetRequest {
+  readonly tasks: number
+  /** that each task hears before its memory is looked at */
+  readonly messages: number
+}
+
+export async function fleetSample({ tasks, messages }: FleetRequest): Promise<FleetSample> {
   const resources = resourceNames(tasks)
   const plugs = [...builtins, countPlug().plug]
   const engine = createEngine({ plugs, scheduler: clockScheduler({ now: START_MS, stamp: 0 }), why: false })

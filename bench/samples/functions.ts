@@ -1,25 +1,20 @@
 /** One sample: plugs of a tenant in processes of their own, called as the host calls them, by the clock. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { machineTimers } from '../../src/machine/timers.ts'
-import { inspectMachine } from '../../src/sandbox-process/inspect-machine.ts'
-import { DEFAULT_LIMITS } from '../../src/sandbox-process/limits.ts'
-import { ProcessPool } from '../../src/sandbox-process/process-pool.ts'
-import type { Program } from '../../src/sandbox-process/program.ts'
+import { machineTimers } from '../../src/platform/timers.ts'
+import { inspectMachine } from '../../src/platform/sandbox/inspect-machine.ts'
+import { DEFAULT_LIMITS } from '../../src/platform/sandbox/limits.ts'
+import { ProcessPool } from '../../src/platform/sandbox/process-pool.ts'
+import type { Program } from '../../src/platform/sandbox/program.ts'
+import { drive, lanes, sampleOf, type Calls, type CallsSample } from './calls.ts'
 import type { PlugCallParams } from '../../src/services/functions/runtimes/plug-call.ts'
 import { RUNTIMES } from '../../src/services/functions/runtimes/catalog.ts'
+import { withFolder } from './host/folder.ts'
 
 export type FunctionsSubject = 'calls-node' | 'calls-python' | 'half-node' | 'cold-node' | 'cold-python' | 'idle'
 
-export interface FunctionsSample {
-  /** calls, or starts */
-  readonly perSecond: number
-  /** ms from the call to its answer */
-  readonly p50: number
-  readonly p99: number
-  /** us of CPU of this process for each call */
-  readonly cpu: number
+/** of calls, or of starts */
+export interface FunctionsSample extends CallsSample {
   /** processes at the end */
   readonly processes: number
   /** bytes that this process has more than before */
@@ -68,8 +63,11 @@ function paramsOf(n: number): PlugCallParams {
   }
 }
 
-export async function functionsSample(subject: FunctionsSubject): Promise<FunctionsSample> {
-  const folder = mkdtempSync(join(tmpdir(), 'bench-functions-'))
+export function functionsSample({ subject }: { subject: FunctionsSubject }): Promise<FunctionsSample> {
+  return withFolder((folder) => sampleIn(folder, subject))
+}
+
+async function sampleIn(folder: string, subject: FunctionsSubject): Promise<FunctionsSample> {
   const emptyFolder = join(folder, 'empty')
   mkdirSync(emptyFolder)
   const machine = await inspectMachine({ confinement: 'confined', emptyFolder, environment: process.env })
@@ -92,11 +90,10 @@ export async function functionsSample(subject: FunctionsSubject): Promise<Functi
     if (!machine.interpreters.has(language)) throw new Error(machine.lacks.join('; '))
     const program = (key: string): Program => programOf(language, folder, key)
     const before = process.memoryUsage().rss
-    const measured = await measure(subject, pool, program)
-    return { ...measured, processes: pool.running, memory: process.memoryUsage().rss - before }
+    const calls = sampleOf(await measure(subject, pool, program))
+    return { ...calls, processes: pool.running, memory: process.memoryUsage().rss - before }
   } finally {
     await pool.close()
-    rmSync(folder, { recursive: true, force: true })
   }
 }
 
@@ -119,77 +116,64 @@ function programOf(language: 'node' | 'python', folder: string, key: string): Pr
   }
 }
 
-type Measured = Pick<FunctionsSample, 'perSecond' | 'p50' | 'p99' | 'cpu'>
-
-function measure(subject: FunctionsSubject, pool: ProcessPool, program: (key: string) => Program): Promise<Measured> {
+async function measure(
+  subject: FunctionsSubject,
+  pool: ProcessPool,
+  program: (key: string) => Program,
+): Promise<Calls> {
   if (subject === 'idle') return idle(pool, program)
-  if (subject.startsWith('cold')) return cold(pool, program)
-  return subject.startsWith('half') ? half(pool, program('own')) : calls(pool, program('own'))
-}
-
-/** As many as go, so many at a time. */
-async function calls(pool: ProcessPool, program: Program): Promise<Measured> {
-  const run = async (ms: number): Promise<Measured> => {
-    const times: number[] = []
-    const [begin, cpu] = [performance.now(), process.cpuUsage()]
-    const worker = async (first: number): Promise<void> => {
-      for (let n = first; performance.now() - begin < ms; n += IN_FLIGHT) times.push(await timed(pool, program, n))
-    }
-    await Promise.all(Array.from({ length: IN_FLIGHT }, (_, n) => worker(n)))
-    return resultOf(times, performance.now() - begin, process.cpuUsage(cpu))
+  if (subject.startsWith('cold')) return each(STARTS, pool, program)
+  const own = program('own')
+  const run = (ms: number): Promise<Calls> => {
+    const end = performance.now() + ms
+    return drive(
+      lanes(IN_FLIGHT),
+      () => performance.now() < end,
+      (_lane, n) => called(pool, own, n),
+    )
   }
   await run(MEASURE_MS / 4)
-  return run(MEASURE_MS)
-}
-
-/** At a fixed rate, whether answers came or not. */
-async function half(pool: ProcessPool, program: Program): Promise<Measured> {
-  await calls(pool, program)
-  const times: number[] = []
-  const open: Promise<void>[] = []
-  const [begin, cpu] = [performance.now(), process.cpuUsage()]
-  let sent = 0
-  while (performance.now() - begin < MEASURE_MS) {
-    const due = Math.floor(((performance.now() - begin) / 1_000) * HALF)
-    for (; sent < due; sent++) open.push(timed(pool, program, sent).then((ms) => void times.push(ms)))
-    await new Promise((resolve) => setImmediate(resolve))
-  }
-  await Promise.all(open)
-  return resultOf(times, performance.now() - begin, process.cpuUsage(cpu))
+  const calls = await run(MEASURE_MS)
+  return subject.startsWith('half') ? half(pool, own) : calls
 }
 
 /** Each call finds no process. */
-async function cold(pool: ProcessPool, program: (key: string) => Program): Promise<Measured> {
+function each(count: number, pool: ProcessPool, program: (key: string) => Program): Promise<Calls> {
+  return drive(
+    lanes(1),
+    (n) => n < count,
+    (_lane, n) => called(pool, program(`own ${n}`), n),
+  )
+}
+
+/** At a fixed rate, whether answers came or not. */
+async function half(pool: ProcessPool, program: Program): Promise<Calls> {
   const times: number[] = []
-  const [begin, cpu] = [performance.now(), process.cpuUsage()]
-  for (let n = 0; n < STARTS; n++) times.push(await timed(pool, program(`own ${n}`), n))
-  return resultOf(times, performance.now() - begin, process.cpuUsage(cpu))
+  const open: Promise<void>[] = []
+  const begin = performance.now()
+  const timed = async (n: number): Promise<void> => {
+    const before = performance.now()
+    await called(pool, program, n)
+    times.push(performance.now() - before)
+  }
+  while (performance.now() - begin < MEASURE_MS) {
+    const due = Math.floor(((performance.now() - begin) / 1_000) * HALF)
+    while (open.length < due) open.push(timed(open.length))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  await Promise.all(open)
+  return { times, wallMs: performance.now() - begin }
 }
 
 /** Each was called once, and then nobody called any. */
-async function idle(pool: ProcessPool, program: (key: string) => Program): Promise<Measured> {
-  const times: number[] = []
-  const [begin, cpu] = [performance.now(), process.cpuUsage()]
-  for (let n = 0; n < IDLE; n++) times.push(await timed(pool, program(`own ${n}`), n))
+async function idle(pool: ProcessPool, program: (key: string) => Program): Promise<Calls> {
+  const calls = await each(IDLE, pool, program)
   const end = performance.now()
   while (pool.running > 0 && performance.now() - end < 10_000) await new Promise((resolve) => setTimeout(resolve, 50))
-  return resultOf(times, end - begin, process.cpuUsage(cpu))
+  return calls
 }
 
-async function timed(pool: ProcessPool, program: Program, n: number): Promise<number> {
-  const begin = performance.now()
+async function called(pool: ProcessPool, program: Program, n: number): Promise<void> {
   const answer = (await pool.call(program, 'execute', paramsOf(n))) as { readonly state?: string }
   if (answer.state !== (n % 50 > 25 ? 'Warm' : 'Cold')) throw new Error(`it answered ${JSON.stringify(answer)}`)
-  return performance.now() - begin
-}
-
-function resultOf(times: readonly number[], wallMs: number, { user, system }: NodeJS.CpuUsage): Measured {
-  const sorted = [...times].sort((a, b) => a - b)
-  const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
-  return {
-    perSecond: (times.length * 1_000) / wallMs,
-    p50: at(0.5),
-    p99: at(0.99),
-    cpu: (user + system) / times.length,
-  }
 }

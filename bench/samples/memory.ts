@@ -1,8 +1,8 @@
 /** One sample: what a running rule costs in memory, and what its start costs in time. Needs `--expose-gc`. */
 import { START_MS, resourceNames } from '../events.ts'
 import { loadSubject } from '../subjects/index.ts'
-import { w1 } from '../workloads/w1.ts'
 import type { ThresholdWorkload } from '../workload.ts'
+import { workloadNamed } from '../workloads.ts'
 import { cpuMs, heapUsed } from './spent.ts'
 
 export interface MemorySample {
@@ -17,11 +17,14 @@ export interface MemorySample {
   rss: number
 }
 
-/**
- * `same`: one rule of this engine for all resources, as a template is; `different`: each with limits of its own.
- * Anything else is the name of a subject, with different limits.
- */
-export type MemoryKind = string
+export interface MemoryRequest {
+  /**
+   * `same`: one rule of this engine for all resources, as a template is; `different`: each with limits of its own.
+   * Anything else is the name of a subject, with different limits.
+   */
+  readonly what: string
+  readonly rules: number
+}
 
 interface Loaded {
   /** Starts all rules. */
@@ -32,7 +35,7 @@ interface Loaded {
   alive(): boolean
 }
 
-export async function memorySample(what: MemoryKind, rules: number): Promise<MemorySample> {
+export async function memorySample({ what, rules }: MemoryRequest): Promise<MemorySample> {
   const load = what === 'same' || what === 'different' ? await ownRules(what) : await subjectRules(what)
   const heapEmpty = heapUsed()
   const loaded = load(rules)
@@ -54,13 +57,13 @@ async function ownRules(what: 'same' | 'different'): Promise<(rules: number) => 
   const { createEngine } = await import('../../src/index.ts')
   const { thresholdRule } = await import('../subjects/bench-rules.ts')
   const { clockScheduler } = await import('../subjects/clock-scheduler.ts')
-  const { countPlug } = await import('../subjects/count-plug.ts')
+  const { countPlug } = await import('../subjects/plugs.ts')
   const plugs = [...builtins, countPlug().plug]
   const engine = createEngine({ plugs, scheduler: clockScheduler({ now: START_MS, stamp: 0 }), why: false })
-  const workload = w1()
+  const workload = workloadNamed('w1')
   return (rules) => {
     const documents = limitsOf(what === 'same' ? 1 : rules).map((limits) =>
-      thresholdRule({ ...limits, resource: '$' }, workload, 'streaming'),
+      thresholdRule({ ...limits, resource: '$' }, workload),
     )
     const resources = [...resourceNames(rules)]
     return {
@@ -81,7 +84,7 @@ async function ownRules(what: 'same' | 'different'): Promise<(rules: number) => 
 
 async function subjectRules(name: string): Promise<(rules: number) => Loaded> {
   const subject = await loadSubject(name)
-  const base = w1()
+  const base = workloadNamed('w1')
   return (rules) => {
     const workload: ThresholdWorkload = { ...base, limits: limitsOf(rules) }
     let running: unknown

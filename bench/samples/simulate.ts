@@ -1,7 +1,7 @@
 /** One sample: a recording that is made up as it is read, through `simulate`, which keeps no events. */
 import { builtins } from '../../plugins/index.ts'
 import { simulate } from '../../src/index.ts'
-import { countPlug } from '../subjects/count-plug.ts'
+import { countPlug } from '../subjects/plugs.ts'
 import { CoolDownReference, fiveNodes, readings } from './five-nodes.ts'
 import { cpuMs, peakRss } from './spent.ts'
 
@@ -17,7 +17,7 @@ export interface SimulateSample {
 const RESOURCE = 'boiler-1'
 const STEP_MS = 1000
 
-export async function simulateSample(messages: number): Promise<SimulateSample> {
+export async function simulateSample({ messages }: { messages: number }): Promise<SimulateSample> {
   const { plug, counted } = countPlug()
   const recording = () => readings([RESOURCE], messages, STEP_MS)
   const wallStart = performance.now()

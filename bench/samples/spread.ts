@@ -67,7 +67,7 @@ interface Placed {
   readonly owner: number
 }
 
-export async function spreadSample(count: number): Promise<SpreadSample> {
+export async function spreadSample({ hosts: count }: { hosts: number }): Promise<SpreadSample> {
   const binaries = postgresBinaries()
   if (binaries === undefined) throw new Error('no PostgreSQL 15 or later is installed')
   const server = await startPostgres(binaries)

@@ -4,8 +4,6 @@ import { scheduler } from 'node:timers/promises'
 import { ClusterProcesses, type MemberProcess } from '../../test/host/cluster/cluster-processes.ts'
 import { postgresBinaries, startPostgres } from '../../test/support/start-postgres.ts'
 
-export type TakeoverSubject = 'killed' | 'halted'
-
 export interface TakeoverSample {
   /** ms until a task of each of its tenants has taken a message: of half of them, and of all */
   readonly half: number
@@ -25,7 +23,7 @@ const RULE = {
   taskDefaults: { type: 'reactive' as const },
 }
 
-export async function takeoverSample(subject: TakeoverSubject): Promise<TakeoverSample> {
+export async function takeoverSample({ subject }: { subject: 'killed' | 'halted' }): Promise<TakeoverSample> {
   const binaries = postgresBinaries()
   if (binaries === undefined) throw new Error('no PostgreSQL 15 or later is installed')
   const server = await startPostgres(binaries)

@@ -1,19 +1,15 @@
 /** One sample: a workload through a subject in this process, which does nothing else. */
-import { EVENT_COUNT, START_MS, type BenchEvent, type Clock } from '../events.ts'
-import type { Running, ThroughputSample } from '../subject.ts'
+import { START_MS, type Clock } from '../events.ts'
+import type { ThroughputSample } from '../subject.ts'
 import { loadSubject, subjectNamed } from '../subjects/index.ts'
 import { expectFirings } from '../workload.ts'
-import { workloadNamed } from '../workloads/index.ts'
-import { cpuMs, Driver, warmUp, type Driven } from './spent.ts'
-
-/** How events come in: as objects, as JSON text that is parsed first, or through a call that is awaited each time. */
-export type Feed = 'object' | 'text' | 'awaited'
+import { workloadNamed, type WorkloadName } from '../workloads.ts'
+import { cpuMs, Driver, warmUp } from './spent.ts'
 
 /** Throws when the number of firings is not that of the reference. */
 export async function throughputSample(request: {
-  workload: string
+  workload: WorkloadName
   subject: string
-  feed: Feed
   measureMs: number
 }): Promise<ThroughputSample> {
   const workload = workloadNamed(request.workload)
@@ -25,7 +21,7 @@ export async function throughputSample(request: {
   const running = await subject(workload, clock)
   const setUpMs = cpuMs() - setUpStart
 
-  const driver = new Driver(fed(running, workload.events, request.feed), workload.events, clock, workload.wave)
+  const driver = new Driver(running, workload.events, clock, workload.wave)
   await warmUp(driver, workload, request.measureMs)
   const measured = await driver.spend(request.measureMs)
 
@@ -33,20 +29,4 @@ export async function throughputSample(request: {
   const firings = running.fired()
   expectFirings(workload, request.subject, { firings, taken: driver.taken })
   return { ...measured, firings, setUpMs }
-}
-
-function fed(running: Running, events: readonly BenchEvent[], feed: Feed): Driven<BenchEvent> {
-  const { handle } = running
-  if (feed === 'object') return running
-  if (feed === 'awaited') return { ...running, handle: async (event) => await handle(event), waits: true }
-  const texts = events.map((event) => JSON.stringify(event))
-  let next = 0
-  return {
-    ...running,
-    handle() {
-      // In step with the driver, which walks over the same events from the first one on.
-      const text = texts[next++ & (EVENT_COUNT - 1)]
-      return text === undefined ? undefined : handle(JSON.parse(text) as BenchEvent)
-    },
-  }
 }

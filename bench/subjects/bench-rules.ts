@@ -1,55 +1,32 @@
 /** The workloads as rules of this engine. */
 import type { Rule, Sensor } from '../../src/core/rule/rule.ts'
 import type { ChainWorkload, Limits, ThresholdWorkload } from '../workload.ts'
-import type { WideRule } from '../workloads/wide.ts'
 
-/** `streaming`: a sensor that compares one stream value; `logic`: the same condition as JSON Logic; `nextTurn`: one that answers later. */
-export type Conditions = 'streaming' | 'logic' | 'nextTurn'
-
-/** Two sensors, AND, actuator `count`. */
-export function thresholdRule(limits: Limits, workload: ThresholdWorkload, conditions: Conditions): Rule {
-  const state = conditions === 'logic' ? 'True' : 'Above'
-  return {
-    sensors: [
-      condition('warm', 'temperature', limits.temperature, conditions),
-      condition('damp', 'humidity', limits.humidity, conditions),
-    ],
-    relations: [{ label: 'both', type: 'AND', parentLabels: ['warm', 'damp'], combinations: [[state, state]] }],
-    actuators: [{ label: 'count', name: 'count' }],
-    triggers: [
-      {
-        sourceLabel: 'both',
-        destinationLabel: 'count',
-        invocationPolicy: workload.coolDownMs / 1000,
-        // From FALSE, so that a gate that is unknown while its second sensor has yet to run makes no edge.
-        ...(workload.fires === 'every'
-          ? { statesTrigger: ['TRUE'] }
-          : { stateChangeTrigger: { stateFrom: 'FALSE', stateTo: 'TRUE' } }),
-      },
-    ],
+/** Two sensors, AND, and what the workload acts by. */
+export function thresholdRule(limits: Limits, { answers, acts, fires, coolDownMs }: ThresholdWorkload): Rule {
+  const name = answers === 'next turn' ? 'nextTurnSensor' : 'streamingDataSensor'
+  const sensor = (label: string, parameter: 'temperature' | 'humidity'): Sensor => {
+    return { label, name, resource: '$', properties: { parameter, threshold: limits[parameter] } }
   }
-}
-
-/** The same conditions; a firing calls `note` and then `tell`, with the temperature. */
-export function actingRule(limits: Limits, workload: ThresholdWorkload, conditions: Conditions): Rule {
-  const { triggers = [], ...rule } = thresholdRule(limits, workload, conditions)
-  const actuators = ['note', 'tell'].map((name) => {
-    return { label: name, name, properties: { value: '${streamdata.temperature}' } }
-  })
+  const properties = { value: '${streamdata.temperature}' }
+  const actuators =
+    acts === 'in order'
+      ? ['note', 'tell'].map((plug) => ({ label: plug, name: plug, properties }))
+      : [{ label: 'count', name: 'count' }]
   return {
-    ...rule,
+    sensors: [sensor('warm', 'temperature'), sensor('damp', 'humidity')],
+    relations: [{ label: 'both', type: 'AND', parentLabels: ['warm', 'damp'], combinations: [['Above', 'Above']] }],
     actuators,
-    triggers: triggers.flatMap((trigger) => actuators.map(({ label }) => ({ ...trigger, destinationLabel: label }))),
+    triggers: actuators.map(({ label }) => ({
+      sourceLabel: 'both',
+      destinationLabel: label,
+      invocationPolicy: coolDownMs / 1000,
+      // From FALSE, so that a gate that is unknown while its second sensor has yet to run makes no edge.
+      ...(fires === 'every'
+        ? { statesTrigger: ['TRUE'] }
+        : { stateChangeTrigger: { stateFrom: 'FALSE', stateTo: 'TRUE' } }),
+    })),
   }
-}
-
-function condition(label: string, parameter: string, threshold: number, conditions: Conditions): Sensor {
-  if (conditions === 'logic') {
-    const condition = { '>': [{ var: parameter }, threshold] }
-    return { label, name: 'condition', resource: '$', properties: { condition } }
-  }
-  const name = conditions === 'streaming' ? 'streamingDataSensor' : 'nextTurnSensor'
-  return { label, name, resource: '$', properties: { parameter, threshold } }
 }
 
 /** Sensors `step1`, `step2` ... one after the other by execution triggers, actuator `count` at the end. */
@@ -72,19 +49,5 @@ export function chainRule({ steps, limit }: ChainWorkload): Rule {
       ...steps.slice(1).map((_, i) => ({ sourceLabel: `step${i + 1}`, destinationLabel: `step${i + 2}` })),
       { sourceLabel: last, destinationLabel: 'count', statesTrigger: ['High'] },
     ],
-  }
-}
-
-/** The rule of 1,000 nodes. */
-export function wideAsRule({ sensors, gates, root }: WideRule): Rule {
-  const sensorLabels = new Set(sensors.map(({ label }) => label))
-  const holding = (label: string) => (sensorLabels.has(label) ? 'Above' : 'TRUE')
-  return {
-    sensors: sensors.map(({ label, parameter, limit }) => condition(label, parameter, limit, 'streaming')),
-    relations: gates.map(({ label, parents }) => {
-      return { label, type: 'AND' as const, parentLabels: [...parents], combinations: [parents.map(holding)] }
-    }),
-    actuators: [{ label: 'count', name: 'count' }],
-    triggers: [{ sourceLabel: root, destinationLabel: 'count', statesTrigger: ['TRUE'] }],
   }
 }

@@ -2,6 +2,7 @@
 import type { BenchEvent } from '../events.ts'
 import type { Running, Subject } from '../subject.ts'
 import type { ChainWorkload, Limits, ThresholdWorkload } from '../workload.ts'
+import { rulesByResource } from './by-hand.ts'
 import { comparedNextTurn } from './next-turn.ts'
 import { Things } from './things.ts'
 
@@ -23,12 +24,7 @@ export const closure: Subject = (workload, clock) => {
     const rules = new Map(workload.limits.map((limits) => [limits.resource, rule(limits)]))
     return { handle: (event) => rules.get(event.resource)?.(event), waits: false, fired }
   }
-  const rules = new Map<string, Handler[]>()
-  for (const limits of workload.limits) {
-    const list = rules.get(limits.resource) ?? []
-    list.push(rule(limits))
-    rules.set(limits.resource, list)
-  }
+  const rules = rulesByResource(workload.limits, rule)
   return {
     handle(event) {
       const list = rules.get(event.resource)

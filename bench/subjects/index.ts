@@ -14,8 +14,6 @@ export interface SubjectEntry {
   program?(): Promise<Program>
   /** what the machine needs for it; left out, and said, where it is not there */
   needs?: 'java' | 'ekuiper'
-  /** workloads in which it would only repeat another subject */
-  skips?: readonly string[]
   /** whether it is this engine, the limit, or a peer */
   role: 'limit' | 'own' | 'peer'
   /** whether it comes with bench/package.json */
@@ -35,67 +33,12 @@ export const subjects: readonly SubjectEntry[] = [
   },
   { name: OWN, title: 'reflexarc', role: 'own', load: async () => (await import('./reflexarc.ts')).reflexarc },
   {
-    name: 'logic',
-    title: 'reflexarc, JSON Logic',
-    role: 'own',
-    load: async () => (await import('./reflexarc.ts')).reflexarcLogic,
-    // The chain has no conditions to write in another way.
-    skips: ['w4'],
-  },
-  {
-    name: 'events',
-    title: 'reflexarc, events counted',
-    role: 'own',
-    load: async () => (await import('./reflexarc.ts')).reflexarcEvents,
-  },
-  {
     name: 'why',
     title: 'reflexarc, events with why',
     role: 'own',
     load: async () => (await import('./reflexarc.ts')).reflexarcWhy,
   },
-  {
-    name: 'json-logic-engine',
-    title: 'json-logic-engine 5.0.7, compiled (conditions only)',
-    role: 'peer',
-    installed: true,
-    load: async () => (await import('./json-logic.ts')).jsonLogicEngine,
-  },
-  {
-    name: 'alien-signals',
-    title: 'alien-signals 3.2.1 (conditions only)',
-    role: 'peer',
-    installed: true,
-    load: async () => (await import('./alien-signals.ts')).alienSignals,
-  },
   { name: 'rxjs', title: 'rxjs 7.8.2, raw', role: 'peer', load: async () => (await import('./rxjs.ts')).rxjsRaw },
-  {
-    name: 'json-logic-js',
-    title: 'json-logic-js 2.0.5 (conditions only)',
-    role: 'peer',
-    load: async () => (await import('./json-logic.ts')).jsonLogicJs,
-  },
-  {
-    name: 'xstate',
-    title: 'xstate 5.33.3, an actor per rule',
-    role: 'peer',
-    installed: true,
-    load: async () => (await import('./xstate.ts')).xstate,
-  },
-  {
-    name: 'rools',
-    title: 'rools 2.3.0',
-    role: 'peer',
-    installed: true,
-    load: async () => (await import('./rools.ts')).rools,
-  },
-  {
-    name: 'node-rules',
-    title: 'node-rules 9.2.0',
-    role: 'peer',
-    installed: true,
-    load: async () => (await import('./node-rules.ts')).nodeRules,
-  },
   {
     name: 'node-red',
     title: 'node-red 5.0.7, function nodes',
@@ -123,13 +66,6 @@ export const subjects: readonly SubjectEntry[] = [
     role: 'peer',
     needs: 'ekuiper',
     program: async () => (await import('../ekuiper/ekuiper.ts')).ekuiperSample,
-  },
-  {
-    name: 'zen',
-    title: 'zen 0.52.1 (conditions only; its threads not counted)',
-    role: 'peer',
-    installed: true,
-    load: async () => (await import('./zen.ts')).zen,
   },
 ]
 

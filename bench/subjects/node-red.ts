@@ -85,7 +85,7 @@ function flowOf(workload: Workload): { flow: readonly FlowNode[]; entries: Reado
   }
   const flow: FlowNode[] = [TAB, count]
   const entries = new Map<string, string>()
-  for (const [resource, limits] of rulesByResource(workload, (one) => one)) {
+  for (const [resource, limits] of rulesByResource(workload.limits, (one) => one)) {
     const ids = limits.map((_, i) => `${resource}-${i}`)
     flow.push(...limits.map((one, i) => functionNode(ids[i] ?? '', ruleText(one, workload), ['count'])))
     const [first = ''] = ids

@@ -2,23 +2,13 @@
 import { builtins } from '../../plugins/index.ts'
 import { createEngine } from '../../src/index.ts'
 import type { Subject } from '../subject.ts'
-import { actingPlugs } from './acting-plugs.ts'
-import { actingRule, chainRule, thresholdRule, type Conditions } from './bench-rules.ts'
-import { chainStep } from './chain-step.ts'
+import { chainRule, thresholdRule } from './bench-rules.ts'
 import { clockScheduler } from './clock-scheduler.ts'
-import { countPlug } from './count-plug.ts'
-import { nextTurnSensor } from './next-turn-sensor.ts'
+import { actingPlugs, chainStep, countPlug, nextTurnSensor } from './plugs.ts'
 import { Things } from './things.ts'
 
-interface Variant {
-  conditions: Conditions
-  /** somebody counts the engine's events */
-  subscribed: boolean
-  /** firings carry their why */
-  why: boolean
-}
-
-function subject({ conditions, subscribed, why }: Variant): Subject {
+/** `why`: a subscriber counts the engine's events, and firings carry their why */
+function subject({ why }: { readonly why: boolean }): Subject {
   return async (workload, clock) => {
     const { plug: count, counted } = countPlug()
     const scheduler = clockScheduler(clock)
@@ -28,7 +18,7 @@ function subject({ conditions, subscribed, why }: Variant): Subject {
 
     let firedEvents = 0
     let events = 0
-    if (subscribed) {
+    if (why) {
       engine.events$.subscribe((event) => {
         events++
         if (event.type === 'fired' && event.node === 'count') firedEvents++
@@ -40,10 +30,8 @@ function subject({ conditions, subscribed, why }: Variant): Subject {
     if (workload.kind === 'chain') {
       await engine.start(chainRule(workload), { resource: workload.resource })
     } else {
-      const asked = isLater ? 'nextTurn' : conditions
-      const ruleOf = isActing ? actingRule : thresholdRule
       for (const limits of workload.limits) {
-        await engine.start(ruleOf(limits, workload, asked), { resource: limits.resource })
+        await engine.start(thresholdRule(limits, workload), { resource: limits.resource })
       }
     }
 
@@ -58,7 +46,7 @@ function subject({ conditions, subscribed, why }: Variant): Subject {
         await engine.settled()
         things.expectOrder()
         if (scheduler.overdue() > 0) throw new Error(`${scheduler.overdue()} timers of the engine are overdue`)
-        if (subscribed && firedEvents !== counted()) {
+        if (why && firedEvents !== counted()) {
           throw new Error(`${counted()} firings, but ${firedEvents} of the ${events} events say so`)
         }
         await engine.close()
@@ -67,7 +55,5 @@ function subject({ conditions, subscribed, why }: Variant): Subject {
   }
 }
 
-export const reflexarc = subject({ conditions: 'streaming', subscribed: false, why: false })
-export const reflexarcLogic = subject({ conditions: 'logic', subscribed: false, why: false })
-export const reflexarcEvents = subject({ conditions: 'streaming', subscribed: true, why: false })
-export const reflexarcWhy = subject({ conditions: 'streaming', subscribed: true, why: true })
+export const reflexarc = subject({ why: false })
+export const reflexarcWhy = subject({ why: true })

@@ -1,5 +1,5 @@
 /** A sensor that shows what happened to an alarm of its resource. */
-import { definePlug, isPlainObject, ownValue, problemsOfCode, textList } from '../../src/plug.ts'
+import { definePlug, isPlainObject, ownValue, problemsOfCode, textList } from '#plug'
 
 const RAISED = 'io.service.alarm.AlarmRaised'
 const AGAIN = 'io.service.alarm.EventOccuredAgain'

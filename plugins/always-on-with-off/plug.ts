@@ -1,5 +1,5 @@
 /** A sensor that is ON after each run, until OFF is pushed from outside. */
-import { definePlug } from '../../src/plug.ts'
+import { definePlug } from '#plug'
 
 /** Always `ON`, with a second state that only a push from outside can give. */
 export const alwaysONWithOFF = definePlug({

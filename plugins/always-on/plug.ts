@@ -1,5 +1,5 @@
 /** A sensor that is always ON, for actions that should follow every run. */
-import { definePlug } from '../../src/plug.ts'
+import { definePlug } from '#plug'
 
 /** Always `ON`: for what should happen on every run. */
 export const alwaysON = definePlug({

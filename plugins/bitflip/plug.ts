@@ -1,5 +1,5 @@
 /** A sensor that shows a bit, which every run flips. */
-import { definePlug } from '../../src/plug.ts'
+import { definePlug } from '#plug'
 
 /** A bit that rests at 0 and is flipped by every run, so the first state is `1`. */
 export const bitflip = definePlug({

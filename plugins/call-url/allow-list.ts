@@ -1,5 +1,5 @@
 /** What a host allows callURL besides the public internet, and what nobody may allow it: the metadata of clouds. */
-import { AppError } from '../../src/plug.ts'
+import { AppError } from '#plug'
 import { inNetwork, isMetadataAddress, isPublicAddress, readNetwork, type Network } from './address.ts'
 
 /** One thing that may be called although it is private. */

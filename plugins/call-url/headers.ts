@@ -1,5 +1,5 @@
 /** Headers that a request may have, as they are sent. */
-import { AppError } from '../../src/plug.ts'
+import { AppError } from '#plug'
 
 const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const DECIDED = new Set(['host', 'content-length', 'transfer-encoding', 'connection'])

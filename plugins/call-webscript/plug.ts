@@ -1,5 +1,5 @@
 /** A sensor and an actuator that call a webscript of the tenant. */
-import { actingPlugs, AppError, causeOf, type Plug, requireService, type WebscriptPort } from '../../src/plug.ts'
+import { actingPlugs, AppError, causeOf, type Plug, requireService, type WebscriptPort } from '#plug'
 
 const METHODS = ['POST', 'GET', 'PUT', 'PATCH', 'DELETE'] as const
 

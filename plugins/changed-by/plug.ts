@@ -1,5 +1,5 @@
 /** A sensor that notices when a value has moved by at least so much since it last noticed. */
-import { AppError, compileNumber, definePlug, hasNews, noNews, problemsOfCode, slackOf } from '../../src/plug.ts'
+import { AppError, compileNumber, definePlug, hasNews, noNews, problemsOfCode, slackOf } from '#plug'
 
 /** `Changed` when a value is far enough from the last one that counted as a change. */
 export const changedBy = definePlug({

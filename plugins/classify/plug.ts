@@ -1,5 +1,5 @@
 /** A sensor that asks a hosted model which class an instance belongs to. */
-import { type DataPort, definePlug, type ModelPort, type Plug, requireService, textList } from '../../src/plug.ts'
+import { type DataPort, definePlug, type ModelPort, type Plug, requireService, textList } from '#plug'
 import { FEATURE_INPUT, featuresOf } from '../predict/features.ts'
 
 /** A sensor whose state is whether the most likely class is one of those that are looked for. */

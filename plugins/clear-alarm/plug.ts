@@ -1,13 +1,5 @@
 /** A sensor and an actuator that clear what is open of a type of alarm. */
-import {
-  actingPlugs,
-  type AlarmPort,
-  causeOf,
-  type Plug,
-  requireService,
-  resourceOf,
-  touchingAlarm,
-} from '../../src/plug.ts'
+import { actingPlugs, type AlarmPort, causeOf, type Plug, requireService, resourceOf, touchingAlarm } from '#plug'
 
 /** A sensor and an actuator that clear what is open of a source and type. That nothing is open is a success. */
 export function clearAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {

@@ -9,7 +9,7 @@ import {
   type Plug,
   problemsOfCode,
   touchesWith,
-} from '../../src/plug.ts'
+} from '#plug'
 
 const MAX_ITEMS = 1000
 

@@ -8,7 +8,7 @@ import {
   problemsOfCode,
   readerOf,
   type Sandbox,
-} from '../../src/plug.ts'
+} from '#plug'
 
 /** `True` or `False` by code or a JSON Logic condition over the message, other nodes and variables. */
 export function createCondition(sandbox: Sandbox): Plug {

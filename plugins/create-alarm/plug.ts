@@ -3,14 +3,14 @@ import {
   actingPlugs,
   type AlarmPort,
   causeOf,
-  problemsOfIssues,
   ownValue,
   type Plug,
+  problemsOfIssues,
   requireService,
   resourceOf,
   touching,
   touchingAlarm,
-} from '../../src/plug.ts'
+} from '#plug'
 
 /** Parts of an alarm that are properties of their own. */
 const OWN = { type: 'type', text: 'text', severity: 'severity' }

@@ -1,5 +1,5 @@
 /** A sensor that gives the date and time of a time zone as raw data. */
-import { CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '../../src/plug.ts'
+import { CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '#plug'
 
 /** The time of the engine's clock, taken apart in a zone. */
 export const datetime = definePlug({

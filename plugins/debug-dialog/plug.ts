@@ -1,5 +1,5 @@
 /** A sensor and an actuator that show a message in the log of the task. */
-import { definePlug, type PlugLog } from '../../src/plug.ts'
+import { definePlug, type PlugLog } from '#plug'
 
 const shared = {
   name: 'debugDialog',

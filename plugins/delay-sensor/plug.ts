@@ -1,5 +1,5 @@
 /** A sensor that becomes Triggered a while after each run, unless it runs again before. */
-import { AppError, definePlug } from '../../src/plug.ts'
+import { AppError, definePlug } from '#plug'
 
 /** `Idle` while it waits, `Triggered` once the delay is over. Running it again starts the wait anew. */
 export const delaySensor = definePlug({

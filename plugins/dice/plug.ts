@@ -1,5 +1,5 @@
 /** A sensor that throws a die by the chance of its task. */
-import { definePlug } from '../../src/plug.ts'
+import { definePlug } from '#plug'
 
 const FACES = ['ONE', 'TWO', 'THREE', 'FOUR', 'FIVE', 'SIX'] as const
 

@@ -2,13 +2,13 @@
 import {
   actingPlugs,
   causeOf,
-  problemsOfIssues,
   type DataPort,
   type Plug,
+  problemsOfIssues,
   requireService,
   resourceOf,
   touchingResource,
-} from '../../src/plug.ts'
+} from '#plug'
 
 /** A sensor and an actuator that send a command to a resource. */
 export function executeCommandPlugs(data?: DataPort): readonly Plug[] {

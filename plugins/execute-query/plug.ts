@@ -1,13 +1,5 @@
 /** A sensor that carries out a time series query, and tells where its value lies between thresholds. */
-import {
-  AppError,
-  definePlug,
-  type Plug,
-  problemsOfIssues,
-  type QueryPort,
-  requireService,
-  resourceOf,
-} from '../../src/plug.ts'
+import { AppError, definePlug, type Plug, problemsOfIssues, type QueryPort, requireService, resourceOf } from '#plug'
 
 type Answer = Awaited<ReturnType<QueryPort['execute']>>
 

@@ -2,13 +2,13 @@
 import {
   actingPlugs,
   causeOf,
-  problemsOfIssues,
   type DataPort,
   type Plug,
+  problemsOfIssues,
   requireService,
   resourceOf,
   touchingResource,
-} from '../../src/plug.ts'
+} from '#plug'
 
 /** A sensor and an actuator that hand a message to rules and do not store it. */
 export function forwardMessagePlugs(data?: DataPort): readonly Plug[] {

@@ -1,20 +1,20 @@
 /** Formulas of the sensor `Function`: read once, then reckoned over data, its history and the time between runs. */
 import {
   AppError,
+  type CodeReads,
   compileExpression,
   compileNumberCode,
-  type CodeReads,
   hasNews,
   numberIn,
   type NumberReading,
   ofData,
+  type PlugContext,
   readerOf,
   readsOf,
   sampleTime,
-  slackOf,
-  type PlugContext,
   type Sandbox,
-} from '../../src/plug.ts'
+  slackOf,
+} from '#plug'
 import { compileOperand, type Kept, type Operand } from './operand.ts'
 
 /** What a Function node keeps: plain JSON that changes in place. Of another formula it is worth nothing. */

@@ -1,5 +1,5 @@
 /** One operand of a formula: what a path reads, now or some runs ago, and what is kept for that. */
-import { AppError, isKnown, numberIn, ofData, whyNoNumber } from '../../src/plug.ts'
+import { AppError, isKnown, numberIn, ofData, whyNoNumber } from '#plug'
 import { MAX_SAMPLES, sizeOf, summaryOf, type SlidingWindow } from '../window/sliding-window.ts'
 import { addTo, deviation, emptySummary, type Summary } from '../window/summary.ts'
 import { endOf, shiftOutOfReach, takeAt, timedWindow, type TimedWindow } from '../window/timed-window.ts'

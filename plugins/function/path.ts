@@ -1,5 +1,5 @@
 /** Paths in formulas, which lead into raw data, through filters too. */
-import { AppError, dottedName, isEqual, numberIn, ofData, ownValue, type PlugContext } from '../../src/plug.ts'
+import { AppError, dottedName, isEqual, numberIn, ofData, ownValue, type PlugContext } from '#plug'
 
 /** Reads a value out of raw data; undefined when there is none. */
 export type Reader = (context: Pick<PlugContext, 'lookup' | 'streamValue'>) => unknown

@@ -8,7 +8,7 @@ import {
   type Plug,
   problemsOfCode,
   type Sandbox,
-} from '../../src/plug.ts'
+} from '#plug'
 import { compileFormula, type Memory } from './formula.ts'
 
 /** A number by a formula over raw data and its history, compared with a threshold. */

@@ -1,13 +1,5 @@
 /** A sensor that looks for alarms which fit all of its filters. */
-import {
-  type AlarmPort,
-  definePlug,
-  type Plug,
-  problemsOfCode,
-  requireService,
-  resourceOf,
-  textList,
-} from '../../src/plug.ts'
+import { type AlarmPort, definePlug, type Plug, problemsOfCode, requireService, resourceOf, textList } from '#plug'
 
 /** A sensor that finds alarms by source, status and type. */
 export function getAlarmsByFilterPlug(alarms?: AlarmPort): Plug {

@@ -1,5 +1,5 @@
 /** A sensor that looks for the resources whose parent is a given one. */
-import { definePlug, type Plug, requireService, resourceOf, type ResourcePort } from '../../src/plug.ts'
+import { definePlug, type Plug, requireService, resourceOf, type ResourcePort } from '#plug'
 
 /** A sensor that gives the resources below another. */
 export function getChildrenPlug(resources?: ResourcePort): Plug {

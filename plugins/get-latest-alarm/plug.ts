@@ -1,5 +1,5 @@
 /** A sensor that shows the status of the newest alarm of a resource. */
-import { type AlarmPort, definePlug, type Plug, requireService, resourceOf } from '../../src/plug.ts'
+import { type AlarmPort, definePlug, type Plug, requireService, resourceOf } from '#plug'
 
 /** A sensor that gives the newest alarm of a resource. */
 export function getLatestAlarmPlug(alarms?: AlarmPort): Plug {

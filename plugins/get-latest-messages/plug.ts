@@ -1,5 +1,5 @@
 /** A sensor that fetches the last stored messages of a resource. */
-import { type DataPort, definePlug, type Plug, requireService, resourceOf } from '../../src/plug.ts'
+import { type DataPort, definePlug, type Plug, requireService, resourceOf } from '#plug'
 
 const MOST = 100
 

@@ -1,13 +1,5 @@
 /** A sensor that fetches the newest value of each metric of a resource. */
-import {
-  type DataPort,
-  definePlug,
-  lengthOf,
-  type Plug,
-  problemsOfCode,
-  requireService,
-  resourceOf,
-} from '../../src/plug.ts'
+import { type DataPort, definePlug, lengthOf, type Plug, problemsOfCode, requireService, resourceOf } from '#plug'
 
 /** A sensor that gives the newest value of each metric. */
 export function getLatestMetricsPlug(data?: DataPort): Plug {

@@ -1,5 +1,5 @@
 /** A sensor that fetches the metadata of a resource, those of its type included. */
-import { definePlug, type Plug, requireService, resourceOf, type ResourcePort } from '../../src/plug.ts'
+import { definePlug, type Plug, requireService, resourceOf, type ResourcePort } from '#plug'
 
 /** A sensor that reads the metadata of a resource. */
 export function getMetadataPlug(resources?: ResourcePort): Plug {

@@ -1,5 +1,5 @@
 /** A sensor that fetches stored samples of a metric, as they are or in groups. */
-import { type DataPort, definePlug, durationMs, type Plug, requireService, resourceOf } from '../../src/plug.ts'
+import { type DataPort, definePlug, durationMs, type Plug, requireService, resourceOf } from '#plug'
 
 /** A sensor that reads a part of a series. */
 export function getMetricSeriesPlug(data?: DataPort): Plug {

@@ -1,13 +1,5 @@
 /** A sensor that fetches one figure over the stored samples of a metric. */
-import {
-  type DataPort,
-  definePlug,
-  lengthOf,
-  type Plug,
-  problemsOfCode,
-  requireService,
-  resourceOf,
-} from '../../src/plug.ts'
+import { type DataPort, definePlug, lengthOf, type Plug, problemsOfCode, requireService, resourceOf } from '#plug'
 
 /** A sensor that gives one figure over what a metric was lately. */
 export function getMetricValuePlug(data?: DataPort): Plug {

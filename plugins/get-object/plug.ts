@@ -1,5 +1,5 @@
 /** A sensor that reads an object: JSON, or text. */
-import { AppError, definePlug, type ObjectPort, type Plug, requireService } from '../../src/plug.ts'
+import { AppError, definePlug, type ObjectPort, type Plug, requireService } from '#plug'
 
 /** bytes of an object: what a sensor shows is kept with its task */
 const MAX_BYTES = 262_144

@@ -9,7 +9,7 @@ import {
   problemsOfCode,
   requireService,
   resourceOf,
-} from '../../src/plug.ts'
+} from '#plug'
 
 /** A sensor that tells whether a metric has a sample since a time. */
 export function hasDataSincePlug(data?: DataPort): Plug {

@@ -2,7 +2,7 @@
  * The plug to copy. Make a folder next to this one, change everything below, and add the plug to plugins/index.ts.
  * A plug imports from src/plug.ts and from its own folder only.
  */
-import { definePlug } from '../../src/plug.ts'
+import { definePlug } from '#plug'
 
 /** Greets somebody by name: `Greeted`, or `Nobody` when the name is blank. */
 export const helloWorld = definePlug({

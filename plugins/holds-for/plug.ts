@@ -11,7 +11,7 @@ import {
   noNews,
   problemsOfCode,
   readerOf,
-} from '../../src/plug.ts'
+} from '#plug'
 
 /** Whether it was not known at the end of a downtime that it holds, and must be confirmed. */
 function spans(since: number, duration: number, downtime: Downtime | undefined): boolean {

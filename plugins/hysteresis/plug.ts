@@ -1,5 +1,5 @@
 /** A sensor with one threshold to become On and another to become Off again. */
-import { AppError, compileNumber, definePlug, hasNews, noNews, problemsOfCode } from '../../src/plug.ts'
+import { AppError, compileNumber, definePlug, hasNews, noNews, problemsOfCode } from '#plug'
 
 /** `On` once a value is beyond one threshold, `Off` only when it is back beyond another. */
 export const hysteresis = definePlug({

@@ -1,5 +1,5 @@
 /** A sensor that compares a number with two limits. */
-import { AppError, definePlug } from '../../src/plug.ts'
+import { AppError, definePlug } from '#plug'
 
 /** Where a number lies: `Above`, `In Range` (both limits included) or `Below`. */
 export const inRange = definePlug({

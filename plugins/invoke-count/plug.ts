@@ -1,5 +1,5 @@
 /** A sensor that counts its own runs. */
-import { definePlug } from '../../src/plug.ts'
+import { definePlug } from '#plug'
 
 /** Counts its own runs. A message with a `reset` that is not false, 0 or null starts again from 0. */
 export const invokeCount = definePlug({

@@ -1,5 +1,5 @@
 /** A sensor that tells whether a date lies before, between or after two others. */
-import { AppError, definePlug, problemsOfCode } from '../../src/plug.ts'
+import { AppError, definePlug, problemsOfCode } from '#plug'
 
 const HOUR_MS = 3_600_000
 const NO_ZONE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?$/

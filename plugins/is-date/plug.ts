@@ -1,13 +1,5 @@
 /** A sensor that is TRUE on one date, or on one day of every year. */
-import {
-  AppError,
-  CALENDAR_OUTPUT,
-  calendarOf,
-  definePlug,
-  problemsOfCode,
-  ZONE_INPUT,
-  zoneFormat,
-} from '../../src/plug.ts'
+import { AppError, CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '#plug'
 
 /** `TRUE` on one date. */
 export const isDate = definePlug({

@@ -1,13 +1,5 @@
 /** A sensor that is TRUE during one hour of the day. */
-import {
-  AppError,
-  CALENDAR_OUTPUT,
-  calendarOf,
-  definePlug,
-  problemsOfCode,
-  ZONE_INPUT,
-  zoneFormat,
-} from '../../src/plug.ts'
+import { AppError, CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '#plug'
 
 /** `TRUE` during one hour of the day. */
 export const isHour = definePlug({

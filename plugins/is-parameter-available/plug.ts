@@ -1,5 +1,5 @@
 /** A sensor that asks whether the message, or a node, has a value of a name. */
-import { definePlug, isKnown, parameterOf } from '../../src/plug.ts'
+import { definePlug, isKnown, parameterOf } from '#plug'
 
 /** Whether the message or a node has a value. */
 export const isParameterAvailable = definePlug({

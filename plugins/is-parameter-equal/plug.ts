@@ -1,5 +1,5 @@
 /** A sensor that asks whether a value of the message, or of a node, equals a given one. */
-import { AppError, definePlug, isEqual, isKnown, isOfMessage, namesOfParameter, parameterOf } from '../../src/plug.ts'
+import { AppError, definePlug, isEqual, isKnown, isOfMessage, namesOfParameter, parameterOf } from '#plug'
 
 /** Whether a value of the message or of a node is what it should be. */
 export const isParameterEqual = definePlug({

@@ -1,5 +1,5 @@
 /** A sensor that is TRUE from Monday to Friday. */
-import { CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '../../src/plug.ts'
+import { CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '#plug'
 
 /** `TRUE` from Monday to Friday. */
 export const isWeekday = definePlug({

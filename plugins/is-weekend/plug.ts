@@ -1,5 +1,5 @@
 /** A sensor that is TRUE on Saturday and Sunday. */
-import { CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '../../src/plug.ts'
+import { CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '#plug'
 
 /** `TRUE` on Saturday and Sunday. */
 export const isWeekend = definePlug({

@@ -1,5 +1,5 @@
 /** A sensor that counts from one number to another, one step a run. */
-import { AppError, definePlug, problemsOfCode } from '../../src/plug.ts'
+import { AppError, definePlug, problemsOfCode } from '#plug'
 
 /** Counts from one number to another, one step a run. */
 export const iterate = definePlug({

@@ -1,5 +1,5 @@
 /** A sensor that makes raw data of the text of a JSON object. */
-import { definePlug, isPlainObject, messageOf, parsePlainJson } from '../../src/plug.ts'
+import { definePlug, isPlainObject, messageOf, parsePlainJson } from '#plug'
 
 /** Makes raw data of JSON text: `done`, or `error` when it is no JSON object. */
 export const json = definePlug({

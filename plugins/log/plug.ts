@@ -1,5 +1,5 @@
 /** An actuator that writes a message to the log of the task. */
-import { definePlug } from '../../src/plug.ts'
+import { definePlug } from '#plug'
 
 /** Writes a rendered message to the log of the task, and answers with it. */
 export const log = definePlug({

@@ -1,5 +1,5 @@
 /** A sensor that notices silence: No Data once nothing came for a duration. */
-import { definePlug, endOfWait, isKnown, lengthOf, ofData, type PlugContext, problemsOfCode } from '../../src/plug.ts'
+import { definePlug, endOfWait, isKnown, lengthOf, ofData, type PlugContext, problemsOfCode } from '#plug'
 
 /** `No Data` once no message came for a duration. */
 export const noDataFor = definePlug({

@@ -1,5 +1,5 @@
 /** A sensor that shows what happened to an object of its bucket. */
-import { AppError, definePlug, isPlainObject, ownValue, problemsOfCode, textList } from '../../src/plug.ts'
+import { AppError, definePlug, isPlainObject, ownValue, problemsOfCode, textList } from '#plug'
 
 /** Hears the objects of the bucket that is its resource. */
 export const objectEvent = definePlug({

@@ -1,5 +1,5 @@
 /** Places, circles and polygons on the globe, and which lies in which. */
-import { AppError, isPlainObject, numberIn } from '../../src/plug.ts'
+import { AppError, isPlainObject, numberIn } from '#plug'
 
 /** Degrees. */
 export interface Place {

@@ -1,5 +1,5 @@
 /** A sensor that is IN while a place lies in at least one of several areas. */
-import { definePlug, problemsOfCode } from '../../src/plug.ts'
+import { definePlug, problemsOfCode } from '#plug'
 import { geofencesOf, isInside, placeOf } from './geometry.ts'
 
 /** Whether something is inside of at least one area. */

@@ -1,5 +1,5 @@
 /** A sensor that takes some fields out of an object. */
-import { definePlug, FORBIDDEN_KEYS, ownValue } from '../../src/plug.ts'
+import { definePlug, FORBIDDEN_KEYS, ownValue } from '#plug'
 
 /** Some fields of an object. */
 export const pick = definePlug({

@@ -1,5 +1,5 @@
 /** What a model is asked about: features that a node is given, or the newest samples of metrics. */
-import { AppError, type DataPort, isPlainObject, type PlugContext, requireService, resourceOf } from '../../src/plug.ts'
+import { AppError, type DataPort, isPlainObject, type PlugContext, requireService, resourceOf } from '#plug'
 
 /** Properties of sensors that ask a model. */
 export const FEATURE_INPUT = {

@@ -1,13 +1,5 @@
 /** A sensor that asks a hosted model, and compares its score with thresholds. */
-import {
-  AppError,
-  type DataPort,
-  definePlug,
-  isPlainObject,
-  type ModelPort,
-  type Plug,
-  requireService,
-} from '../../src/plug.ts'
+import { AppError, type DataPort, definePlug, isPlainObject, type ModelPort, type Plug, requireService } from '#plug'
 import { FEATURE_INPUT, featuresOf } from './features.ts'
 
 interface Thresholds {

@@ -1,5 +1,5 @@
 /** A sensor and an actuator that write an object. */
-import { actingPlugs, AppError, causeOf, type ObjectPort, type Plug, requireService, touching } from '../../src/plug.ts'
+import { actingPlugs, AppError, causeOf, type ObjectPort, type Plug, requireService, touching } from '#plug'
 
 /** characters of a content */
 const MAX_CHARACTERS = 1_000_000

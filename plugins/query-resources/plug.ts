@@ -1,5 +1,5 @@
 /** A sensor that searches for resources. */
-import { definePlug, type Plug, requireService, type ResourcePort } from '../../src/plug.ts'
+import { definePlug, type Plug, requireService, type ResourcePort } from '#plug'
 
 /** A sensor that searches resources. */
 export function queryResourcesPlug(resources?: ResourcePort): Plug {

@@ -12,7 +12,7 @@ import {
   type ScriptResult,
   valuesOf,
   writeLine,
-} from '../../src/plug.ts'
+} from '#plug'
 
 /** Raw data made by a script that runs in `sandbox`; the sandbox belongs to the plug, so that it is loaded once. */
 export function createScript(sandbox: Sandbox): Plug {

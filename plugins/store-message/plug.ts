@@ -2,13 +2,13 @@
 import {
   actingPlugs,
   causeOf,
-  problemsOfIssues,
   type DataPort,
   type Plug,
+  problemsOfIssues,
   requireService,
   resourceOf,
   touchingResource,
-} from '../../src/plug.ts'
+} from '#plug'
 
 /** A sensor and an actuator that store a message and tell no rule of it. */
 export function storeMessagePlugs(data?: DataPort): readonly Plug[] {

@@ -1,5 +1,5 @@
 /** A sensor that gives the message that arrived as raw data. */
-import { AppError, definePlug } from '../../src/plug.ts'
+import { AppError, definePlug } from '#plug'
 
 /** Hands the message on as raw data. Fails when there is none. */
 export const stream = definePlug({

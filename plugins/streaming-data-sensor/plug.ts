@@ -1,5 +1,5 @@
 /** A sensor that compares one number of the message with a threshold. */
-import { definePlug, numberIn, numberOfText } from '../../src/plug.ts'
+import { definePlug, numberIn, numberOfText } from '#plug'
 
 /** Compares a parameter of the message with a threshold, which may be a parameter too. */
 export const streamingDataSensor = definePlug({

@@ -1,5 +1,5 @@
 /** A sensor that tells whether one number of the message is close enough to a target. */
-import { AppError, definePlug, slackOf } from '../../src/plug.ts'
+import { AppError, definePlug, slackOf } from '#plug'
 
 /** Whether a parameter of the message stays near a target. */
 export const streamingRangeSensor = definePlug({

@@ -1,5 +1,5 @@
 /** An actuator that keeps values as what the task has found out. */
-import { definePlug } from '../../src/plug.ts'
+import { definePlug } from '#plug'
 
 /** Keeps values as the output of a task. */
 export const taskOutput = definePlug({

@@ -1,5 +1,5 @@
 /** A sensor that fills raw data of nodes into a text. */
-import { definePlug } from '../../src/plug.ts'
+import { definePlug } from '#plug'
 
 /** A text with values filled in. */
 export const template = definePlug({

@@ -1,5 +1,5 @@
 /** A sensor that gives Trigger at most once per duration. */
-import { AppError, definePlug, durationMs, messageOf } from '../../src/plug.ts'
+import { AppError, definePlug, durationMs, messageOf } from '#plug'
 
 /** `Trigger` at most once per duration, else `No Trigger`. The first run triggers. */
 export const throttle = definePlug({

@@ -10,7 +10,7 @@ import {
   problemsOfCode,
   readerOf,
   type Sandbox,
-} from '../../src/plug.ts'
+} from '#plug'
 
 /** Raw data made by code. */
 export function createTransformer(sandbox: Sandbox): Plug {

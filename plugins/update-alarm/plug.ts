@@ -9,7 +9,7 @@ import {
   resourceOf,
   touching,
   touchingAlarm,
-} from '../../src/plug.ts'
+} from '#plug'
 
 const OPEN = ['ACTIVE', 'ACKNOWLEDGED']
 

@@ -2,13 +2,13 @@
 import {
   actingPlugs,
   causeOf,
-  problemsOfIssues,
   type Plug,
+  problemsOfIssues,
   requireService,
   resourceOf,
   type ResourcePort,
   touchingResource,
-} from '../../src/plug.ts'
+} from '#plug'
 
 /** A sensor and an actuator that set metadata of a resource. */
 export function updateMetadataPlugs(resources?: ResourcePort): readonly Plug[] {

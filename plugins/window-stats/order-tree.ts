@@ -2,7 +2,7 @@
  * Numbers in order, for percentiles: add, remove and pick by rank in O(log n). A treap in parallel lists, so that it
  * is plain JSON that changes in place; its priorities come from a seed in the state, so that equal runs stay equal.
  */
-import { nextSeed, randomOf } from '../../src/plug.ts'
+import { nextSeed, randomOf } from '#plug'
 
 export interface OrderTree {
   /** -1 for an empty tree; the same for children */

@@ -1,6 +1,7 @@
 /** A sensor that compares one figure over the last samples, or over a duration, with limits. */
 import {
   AppError,
+  type CompiledNumber,
   compileNumber,
   definePlug,
   hasNews,
@@ -9,12 +10,11 @@ import {
   latenessOf,
   lengthOf,
   ownValue,
+  type PlugContext,
   problemsOfCode,
   sampleTime,
   slackOf,
-  type CompiledNumber,
-  type PlugContext,
-} from '../../src/plug.ts'
+} from '#plug'
 import type { WindowReach } from '../window/timed-window.ts'
 import {
   goOn,

@@ -1,5 +1,5 @@
 /** The figures of a window: count, mean, extremes, sum, deviation and percentiles. */
-import { keptPlain } from '../../src/plug.ts'
+import { keptPlain } from '#plug'
 import { hasAt, summaryOf } from '../window/sliding-window.ts'
 import { deviation } from '../window/summary.ts'
 import {

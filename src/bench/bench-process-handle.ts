@@ -3,7 +3,7 @@ import { fork } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { AppError } from '../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { BenchAnswer, BenchRequest, BenchSamples } from './request.ts'
 
 /** The sources when this runs from sources, else what was built from them. */

@@ -1,8 +1,8 @@
 /** One process of a bench: answers the one request that its parent sends, and ends. */
 import { readFileSync } from 'node:fs'
-import { AppError, messageOf } from '../kernel/errors.ts'
-import type { Message } from '../core/task/origin.ts'
-import { loadPlugs } from '../host/cli/load-plugs.ts'
+import { AppError, messageOf } from '#kernel'
+import type { Message } from '#core'
+import { loadPlugs } from '#host/load-plugs'
 import { Feed } from './feed.ts'
 import { Firings, stampOf, weightOf } from './firings.ts'
 import { measureLatency, measureRate } from './measure.ts'

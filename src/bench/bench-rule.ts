@@ -10,10 +10,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Rule, Template } from '../core/rule/rule.ts'
-import { instantOf } from '../core/simulate/instant.ts'
-import type { Message } from '../core/task/origin.ts'
-import { AppError } from '../kernel/errors.ts'
+import type { Message, Rule, Template } from '#core'
+import { instantOf, settingsOf } from '#core/spi'
+import { AppError } from '#kernel'
 import { sampleInProcess } from './bench-process-handle.ts'
 import { comparisonWith, costsOf, type Baseline } from './compare-lines.ts'
 import { median } from './figures.ts'
@@ -79,7 +78,7 @@ export async function benchRule(rule: Rule | Template, options: BenchRuleOptions
       rule,
       messagesFile,
       plugs: options.plugs ?? [],
-      resource: options.resource ?? ownResource(rule),
+      resource: options.resource ?? settingsOf(rule).resource,
       variables: options.variables ?? {},
       copies,
     }
@@ -87,10 +86,6 @@ export async function benchRule(rule: Rule | Template, options: BenchRuleOptions
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-function ownResource(rule: Rule | Template): string | undefined {
-  return ('name' in rule ? rule.taskDefaults : rule.task)?.resource
 }
 
 function checkOptions(rule: Rule | Template, options: BenchRuleOptions): void {
@@ -107,7 +102,7 @@ function checkOptions(rule: Rule | Template, options: BenchRuleOptions): void {
   if (failOver !== undefined && !(failOver >= 0 && failOver < 1))
     problems.push(`failOver is ${failOver}; give a share from 0 to 1, such as 0.05`)
   if (new Set(listen).size < listen.length) problems.push('listen has one of its names twice')
-  if (copies > 1 && (options.resource ?? ownResource(rule)) === undefined)
+  if (copies > 1 && (options.resource ?? settingsOf(rule).resource) === undefined)
     problems.push('copies need a resource of the task, of which each has one of its own')
   if (options.baseline !== undefined && options.against !== undefined) problems.push('baseline and against: choose one')
   if (problems.length > 0) throw new AppError('VALIDATION', problems.join('\n'))

@@ -1,6 +1,6 @@
 /** The messages of a bench, again and again: each copy of the rule has its own, and time goes on from pass to pass. */
-import { AppError } from '../kernel/errors.ts'
-import type { Message } from '../core/task/origin.ts'
+import { AppError } from '#kernel'
+import type { Message } from '#core'
 
 /** objects of one pass, copies included */
 const MOST = 1_000_000

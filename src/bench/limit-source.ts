@@ -8,20 +8,20 @@
  * LIMIT-2 an actuator acts at most once with a message: by the first of its triggers whose cool-down has passed
  */
 import {
+  type ActuatorNode,
   ANY,
   FALSE,
-  TRUE,
-  UNKNOWN,
   type GateNode,
   type Graph,
+  isUnconditional,
   type ObservableNode,
-  type ActuatorNode,
+  type RuleProperties,
   type SensorNode,
+  type SharedSettings,
   type TriggerEdge,
-} from '../core/graph/graph.ts'
-import { isUnconditional } from '../core/task/fire.ts'
-import type { RuleProperties } from '../core/graph/rule-properties.ts'
-import type { SharedSettings } from '../core/rule/settings.ts'
+  TRUE,
+  UNKNOWN,
+} from '#core/spi'
 import { conditionSource } from './condition-source.ts'
 import type { MessageFacts } from './message-facts.ts'
 

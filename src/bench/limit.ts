@@ -1,6 +1,6 @@
 /** The limit of some tasks: the generated loop over their rules, ready to take messages. */
-import type { Generate } from '../core/engine/executor.ts'
-import type { Message } from '../core/task/origin.ts'
+import type { Generate } from '#core/spi'
+import type { Message } from '#core'
 import { limitSource, type LimitRule, type LimitSource, type NoLimit } from './limit-source.ts'
 import { MessageFacts } from './message-facts.ts'
 

@@ -1,5 +1,5 @@
 /** What messages have in common, as somebody knows it who writes code for just these. */
-import type { Message } from '../core/task/origin.ts'
+import type { Message } from '#core'
 
 export interface ParameterFacts {
   /** whether every message has it */

@@ -1,7 +1,7 @@
 /** What one process of a bench is asked, and what it answers: plain JSON both. */
-import type { EngineStats } from '../core/engine/stats.ts'
-import type { Rule, Template } from '../core/rule/rule.ts'
-import type { ErrorCode } from '../kernel/errors.ts'
+import type { EngineStats } from '#core/spi'
+import type { Rule, Template } from '#core'
+import type { ErrorCode } from '#kernel'
 
 export const LISTENS = ['none', 'fired', 'all', 'why'] as const
 /** Who listens: nobody; a subscriber that counts what fires, or all events; one that reads the why of what fires. */

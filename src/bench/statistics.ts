@@ -5,7 +5,7 @@
  * STATISTICS-1 equal code gets a verdict in at most 1 of 20 runs, however many lines a run has
  * STATISTICS-2 below six rounds there is no verdict
  */
-import { nextSeed, randomOf } from '../kernel/random.ts'
+import { nextSeed, randomOf } from '#kernel'
 
 /** A figure with the interval in which it lies with 95 %. */
 export interface Estimate {

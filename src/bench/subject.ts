@@ -1,20 +1,21 @@
 /** What a process of a bench drives: the engine with the rule's tasks, or the generated limit of them. */
-import { CoreEngine } from '../core/engine/engine.ts'
-import type { EngineEvent, Why } from '../core/engine/events.ts'
-import { resolveResources } from '../core/engine/model.ts'
-import { Preparer } from '../core/engine/prepare.ts'
-import type { EngineStats } from '../core/engine/stats.ts'
-import { actsWith } from '../core/plug/acts-with.ts'
-import type { Plug } from '../core/plug/plug.ts'
-import { createRegistry } from '../core/plug/registry.ts'
-import { VirtualClock } from '../core/simulate/virtual-clock.ts'
-import { generatorHere } from '../generate.ts'
-import { AppError } from '../kernel/errors.ts'
+import {
+  actsWith,
+  CoreEngine,
+  createRegistry,
+  type EngineEvent,
+  type Message,
+  type Plug,
+  VirtualClock,
+  type Why,
+} from '#core'
+import { type EngineStats, Preparer, resolveResources } from '#core/spi'
+import { generatorHere } from '#platform/generate'
+import { AppError } from '#kernel'
 import { copyName, type Feed } from './feed.ts'
 import { limitsOf, type Limit, type LimitTask } from './limit.ts'
 import type { NoLimit } from './limit-source.ts'
 import type { BenchWork, Listen } from './request.ts'
-import type { Message } from '../core/task/origin.ts'
 
 /** Takes the messages of a feed, each at its time (epoch ms). */
 export interface Driven {

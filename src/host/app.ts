@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { fastify, LogController, type FastifyInstance } from 'fastify'
-import { machineTimers } from '../machine/timers.ts'
+import { machineTimers } from '#platform'
 import { errorHandler } from './errors.ts'
 import { plainErrorBody } from './failure.ts'
 import { logOptions, type LogLevel, type LogStream } from './log.ts'

@@ -1,10 +1,9 @@
 /** The options of a host: by flag, by environment, by default. */
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
-import { problemsOfAllowed } from '../../plugins/call-url/allow-list.ts'
-import { durationMs } from '../kernel/duration.ts'
-import { AppError } from '../kernel/errors.ts'
-import type { TimeBounds } from '../services/broker/contract.ts'
+import { problemsOfAllowed } from '#plugins/spi'
+import { AppError, durationMs } from '#kernel'
+import type { TimeBounds } from '#services/broker/contract'
 import type { ForeignIssuer } from './auth/tokens.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'
 import { memberUrlOf, problemsOfMember, problemsOfOne } from './cluster/member-options.ts'

@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { randomBytes } from 'node:crypto'
 import { dirname, join } from 'node:path'
-import { AppError, messageOf } from '../kernel/errors.ts'
+import { AppError, messageOf } from '#kernel'
 
 const KEY_BYTES = 32
 

@@ -1,5 +1,5 @@
 /** What an empty store gets to look at: one template and one task, and the requests that show them at work. */
-import type { RulesApi, TemplateSpecification } from '../services/rules/contract.ts'
+import type { RulesApi, TemplateSpecification } from '#services/rules/contract'
 import type { Demo, HostedService } from './hosted-service.ts'
 
 const RESOURCE = 'demo-boiler'

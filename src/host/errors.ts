@@ -1,8 +1,7 @@
 /** Turns whatever a request failed with into the error body of its service. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, ERRORS, secondsToWait, type ErrorCode, type Issue } from '../kernel/errors.ts'
-import { isStoreConflict, writtenMeanwhile } from '../kernel/until-written.ts'
-import type { Refusal } from '../web/refusal.ts'
+import { AppError, type ErrorCode, ERRORS, isStoreConflict, type Issue, secondsToWait, writtenMeanwhile } from '#kernel'
+import type { Refusal } from '#services/shared'
 import type { ErrorBody } from './failure.ts'
 import { unreadType } from './json-body.ts'
 import { schemaIssues } from './schema-issues.ts'

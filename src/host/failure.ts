@@ -1,5 +1,5 @@
 /** What a refused request is answered with. */
-import type { Refusal } from '../web/refusal.ts'
+import type { Refusal } from '#services/shared'
 
 /** The body of a failed request: an object that becomes JSON. */
 export type ErrorBody = (refusal: Refusal) => object

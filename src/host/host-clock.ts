@@ -11,7 +11,7 @@
  *   clock
  * HOSTCLOCK-5 what is stored takes it at most a minute ahead of the wall clock
  */
-import type { Logger } from '../kernel/logger.ts'
+import type { Logger } from '#kernel'
 
 export interface Clocks {
   /** epoch ms, as somebody may set it */

@@ -1,5 +1,5 @@
 /** Where services log while they are mounted on a server. */
-import type { Logger } from '../kernel/logger.ts'
+import type { Logger } from '#kernel'
 
 /** What a server's log takes, as far as services use it; pino's form. */
 export interface LogTarget {

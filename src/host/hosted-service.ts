@@ -5,7 +5,7 @@
  * Not in here: what a service stores or whom it calls. Both are given to it where it is made, in compose.ts.
  */
 import type { FastifyInstance } from 'fastify'
-import type { Led } from '../kernel/caller.ts'
+import type { Led } from '#kernel'
 import type { ErrorBody } from './failure.ts'
 
 export interface HostedService {

@@ -5,9 +5,9 @@ import type { KeyPair } from './auth/api-keys.ts'
 import { compose, type Making } from './compose.ts'
 import { readConfig, type Given } from './config.ts'
 import { makeDemos } from './demo.ts'
-import type { Plug } from '../plug.ts'
+import type { Plug } from '#plug'
 import { mount } from './mount.ts'
-import { SERVICES } from './service-table.ts'
+import { SERVICES } from './wiring/service-table.ts'
 
 /**
  * The options of `reflexarc serve` but those of listening and logging, which the server's owner has:

@@ -1,8 +1,7 @@
 /** Reads request bodies of JSON types, and refuses all others; where there is nothing to read, no type is wrong. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import { AppError } from '../kernel/errors.ts'
-import { bodyText, parseBody, parseMessages } from '../web/parse-body.ts'
-import { Payload } from '../web/payload.ts'
+import { AppError } from '#kernel'
+import { bodyText, parseBody, parseMessages, Payload } from '#services/shared'
 
 const JSON_TYPES = /^application\/(?:[\w.-]{1,64}\+)?json(?:;|\s|$)/i
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i

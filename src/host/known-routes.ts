@@ -1,6 +1,6 @@
 /** Tells a wrong method on a known path from an unknown path. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { ErrorBody } from './failure.ts'
 import { plainErrorBody } from './failure.ts'
 import { errorHandler } from './errors.ts'

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Led } from '../kernel/caller.ts'
+import type { Led } from '#kernel'
 
 const NAME = `x-led-${randomUUID()}`
 

@@ -1,7 +1,7 @@
 /** Takes an address to listen on, or says why it cannot be had. */
 import { createServer, type AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { AppError, messageOf } from '../kernel/errors.ts'
+import { AppError, messageOf } from '#kernel'
 
 export interface Address {
   readonly host: string

@@ -7,7 +7,7 @@
  * MOUNT-3 no body is larger, deeper or of another type than its route reads
  */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import { AppError } from '../kernel/errors.ts'
+import { AppError } from '#kernel'
 import { authenticate, type AuthenticationDependencies } from './auth/authenticate.ts'
 import { errorHandler } from './errors.ts'
 import { plainErrorBody } from './failure.ts'

@@ -1,6 +1,6 @@
 /** Answers requests that take too long, and ends streams when the host closes. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { AppError } from '../kernel/errors.ts'
+import { AppError } from '#kernel'
 import { AnswerQueue, type Place } from './answer-queue.ts'
 import { machineTimers, type Timers } from './timers.ts'
 

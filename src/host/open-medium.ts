@@ -1,10 +1,8 @@
 /** Opens the storage that was chosen. */
 import { join } from 'node:path'
-import type { BlobMedium } from '../storage/blob-medium.ts'
-import type { Logger } from '../kernel/logger.ts'
-import type { Storage } from '../storage/contract.ts'
-import type { DamageWatch } from '../storage/damage.ts'
-import type { FilesOptions } from '../storage/files/open-files.ts'
+import type { BlobMedium, DamageWatch, Storage } from '#storage'
+import type { Logger } from '#kernel'
+import type { FilesOptions } from '#storage/files'
 import type { Config } from './config.ts'
 import { requireSqlite } from './requirements.ts'
 
@@ -26,7 +24,7 @@ export async function openMedium(
 ): Promise<Storage> {
   const isShared = cluster !== undefined
   if (store.medium === 'memory') {
-    const { openMemory } = await import('../storage/memory/open-memory.ts')
+    const { openMemory } = await import('#storage/memory')
     return openMemory()
   }
   requireSqlite()
@@ -35,10 +33,10 @@ export async function openMedium(
   const blobs = isShared ? await openSharedObjects(files) : await openObjects(files)
   try {
     if (store.medium === 'postgres') {
-      const { openPostgres } = await import('../storage/postgres/open.ts')
+      const { openPostgres } = await import('#storage/postgres')
       return await openPostgres({ url: store.url, blobs, lock: isShared ? 'shared' : 'exclusive' })
     }
-    const { openSqlite } = await import('../storage/sqlite/open-sqlite.ts')
+    const { openSqlite } = await import('#storage/sqlite')
     return await openSqlite({ folder: data, blobs, ...(damage && { damage }), ...(logger && { logger }) })
   } catch (error) {
     await blobs.close()
@@ -48,19 +46,19 @@ export async function openMedium(
 
 /** Whose folder it is, is told of the folder that people know, before that of the objects in it. */
 async function refuseTaken(folder: string): Promise<void> {
-  const { lockFolder } = await import('../storage/sqlite/folder-lock.ts')
+  const { lockFolder } = await import('#storage/sqlite/folder-lock')
   lockFolder(folder)()
 }
 
 async function openSharedObjects(options: FilesOptions): Promise<BlobMedium> {
-  const { openFiles } = await import('../storage/files/open-files.ts')
+  const { openFiles } = await import('#storage/files')
   return openFiles({ ...options, isShared: true })
 }
 
 /** Whoever opens the folder sweeps it, so it has to be ours before. */
 async function openObjects(options: FilesOptions): Promise<BlobMedium> {
-  const { openFiles } = await import('../storage/files/open-files.ts')
-  const { lockFolder } = await import('../storage/sqlite/folder-lock.ts')
+  const { openFiles } = await import('#storage/files')
+  const { lockFolder } = await import('#storage/sqlite/folder-lock')
   const unlock = lockFolder(options.folder)
   try {
     const files = await openFiles(options)

@@ -3,10 +3,8 @@
  * this process sees.
  */
 import type { FastifyInstance } from 'fastify'
-import { AppError } from '../kernel/errors.ts'
-import type { Caller, Led } from '../kernel/caller.ts'
-import { LruCache } from '../kernel/lru-cache.ts'
-import type { ApiAnswer, ApiRequest } from '../services/functions/contract.ts'
+import { AppError, type Caller, type Led, LruCache } from '#kernel'
+import type { ApiAnswer, ApiRequest } from '#services/functions/contract'
 import type { TokenOrder } from './auth/tokens.ts'
 import { ledHeader } from './led-header.ts'
 

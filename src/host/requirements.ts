@@ -1,5 +1,5 @@
 /** What a host needs that the engine does not: packages that the user installs, and the SQLite of Node. */
-import { AppError } from '../kernel/errors.ts'
+import { AppError } from '#kernel'
 import { OPTIONS, type Environment, type Given } from './config.ts'
 import { ownManifest } from './version.ts'
 

@@ -1,8 +1,6 @@
 /** What a schema has against a request, as issues with places. */
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
-import type { Issue } from '../kernel/errors.ts'
-import { at } from '../kernel/pointer.ts'
-import { makeIssue } from '../kernel/issues.ts'
+import { at, type Issue, makeIssue } from '#kernel'
 
 /** More are not shown: a body can be wrong in as many places as it has bytes. */
 const MAX_ISSUES = 100

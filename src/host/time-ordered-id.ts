@@ -1,5 +1,5 @@
 /** Ids that lie in the order of time. */
-import { machineTimers } from '../machine/timers.ts'
+import { machineTimers } from '#platform'
 
 /**
  * A UUID that begins with its time (version 7). What is made one after the other lies side by side in the store, so that

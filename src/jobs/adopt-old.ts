@@ -2,10 +2,8 @@
  * Operations that older versions stored, each service in collections of its own, become jobs: those that were not finished
  * go on, the others can still be asked for. A crash in between loses none, and two hosts may do it at once.
  */
-import { AppError } from '../kernel/errors.ts'
-import type { Json } from '../kernel/json.ts'
-import type { Collection, CollectionSpec, Store, Stored } from '../storage/contract.ts'
-import { portionsOfIds, walk } from '../storage/walk.ts'
+import { AppError, type Json } from '#kernel'
+import { type Collection, type CollectionSpec, portionsOfIds, type Store, type Stored, walk } from '#storage'
 import type { ItemOutcome, Job, Progress } from './contract.ts'
 import { batchId, JOB_BATCHES, JOBS, type JobBatch } from './job-record.ts'
 

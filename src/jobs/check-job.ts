@@ -1,5 +1,5 @@
 /** New jobs, checked and made ready to be stored: all that is wrong with a tree of them at once. */
-import { Issues, shown } from '../kernel/issues.ts'
+import { Issues, shown } from '#kernel'
 import type { Job, JobHandler, NewJob } from './contract.ts'
 import { readyState } from './job-change.ts'
 

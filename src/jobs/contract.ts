@@ -15,8 +15,8 @@
  * Errors are AppErrors: `VALIDATION` (all problems of a new job at once), `NOT_FOUND`, `CONFLICT` (an id that is taken, a
  * job that is over), `CLOSED`.
  */
-import type { Json } from '../kernel/json.ts'
-import type { Store, Write } from '../storage/contract.ts'
+import type { Json } from '#kernel'
+import type { Store, Write } from '#storage'
 
 /** The last two are final. A job with a priority is `prioritized` where others are `waiting`. */
 export const JOB_STATES = [

@@ -1,6 +1,5 @@
 /** One job that this host took, from there to its end: what its handler gives or throws becomes a change of the job. */
-import { AppError, isAway, messageOf } from '../kernel/errors.ts'
-import type { Logger } from '../kernel/logger.ts'
+import { AppError, isAway, type Logger, messageOf } from '#kernel'
 import { MAX_IN_TREE } from './check-job.ts'
 import type { JobContext, JobHandler, JobOutcome, JobTimers, NewJob } from './contract.ts'
 import { isClosed, type HeldJob } from './held-job.ts'

@@ -2,9 +2,8 @@
  * A job that this process carries out, and the lease by which it holds it. Its commits go one after the other and each
  * expects the one before, so that a former holder's are refused (JOB-2). The lease is renewed until the job is let go.
  */
-import { AppError } from '../kernel/errors.ts'
-import { KeyedMutex } from '../kernel/keyed-mutex.ts'
-import type { Stored, Write } from '../storage/contract.ts'
+import { AppError, KeyedMutex } from '#kernel'
+import type { Stored, Write } from '#storage'
 import type { Job, JobTimers } from './contract.ts'
 import type { JobChange } from './job-change.ts'
 import { isAbout, type JobDocuments } from './job-documents.ts'

@@ -2,7 +2,7 @@
  * A handler of jobs with items: they are carried out in slices that leave the loop free, and what became of a batch of
  * them is committed together with the progress, so that a crash costs one batch.
  */
-import type { Json } from '../kernel/json.ts'
+import type { Json } from '#kernel'
 import type { ItemOutcome, Job, JobContext, JobHandler, JobOutcome, Progress } from './contract.ts'
 import { batchId, JOB_BATCHES } from './job-record.ts'
 

@@ -1,6 +1,5 @@
 /** What can happen to a job, as a table of states and pure functions. Whether it may be written is up to the store. */
-import { AppError } from '../kernel/errors.ts'
-import type { Json } from '../kernel/json.ts'
+import { AppError, type Json } from '#kernel'
 import type { Job, JobEvent, JobState, Lease, Progress } from './contract.ts'
 
 /** When a job ended, and for how long it is kept; epoch ms and ms. */

@@ -2,8 +2,8 @@
  * The jobs of one tenant in its store: what is read of them, and each change as one commit with its event and with what
  * follows for those that wait for the job.
  */
-import { AppError } from '../kernel/errors.ts'
-import type { Collection, Log, Stored, Store, Write } from '../storage/contract.ts'
+import { AppError } from '#kernel'
+import type { Collection, Log, Store, Stored, Write } from '#storage'
 import type { Job, JobEvent, Lease } from './contract.ts'
 import { changed, eventOf, isOver, type JobChange } from './job-change.ts'
 import { JOB_BATCHES, JOB_LOG, JOB_TURNS, JOBS, PARTITION, type JobBatch, type JobTurn } from './job-record.ts'

@@ -1,6 +1,6 @@
 /** The jobs of one tenant for whoever asks for them: added, looked at, followed and cancelled. */
-import { AppError } from '../kernel/errors.ts'
-import type { Condition, Store, Write } from '../storage/contract.ts'
+import { AppError } from '#kernel'
+import type { Condition, Store, Write } from '#storage'
 import { plannedTree, type PlannedJob } from './check-job.ts'
 import type { ItemOutcome, Job, JobEvent, JobHandler, JobState, JobTimers, NewJob } from './contract.ts'
 import { isOver } from './job-change.ts'

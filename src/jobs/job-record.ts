@@ -1,6 +1,6 @@
 /** Jobs as they are stored: documents of their own, their items in batches, and a log of what happened to them. */
-import type { Json } from '../kernel/json.ts'
-import type { CollectionSpec } from '../storage/contract.ts'
+import type { Json } from '#kernel'
+import type { CollectionSpec } from '#storage'
 import { isOver, isReady } from './job-change.ts'
 import type { ItemOutcome, Job } from './contract.ts'
 

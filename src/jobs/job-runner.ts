@@ -2,9 +2,8 @@
  * The jobs of all tenants of a store, carried out by this process, as far as it has handlers for them. Other processes may
  * do the same over the same store.
  */
-import { messageOf } from '../kernel/errors.ts'
-import type { Storage } from '../storage/contract.ts'
-import type { Logger } from '../kernel/logger.ts'
+import { type Logger, messageOf } from '#kernel'
+import type { Storage } from '#storage'
 import type { Job, JobHandler, JobTimers } from './contract.ts'
 import { isClosed, LEASE_MS } from './held-job.ts'
 import { isReady } from './job-change.ts'

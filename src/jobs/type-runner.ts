@@ -2,8 +2,8 @@
  * Has the jobs of one type of one tenant carried out: takes those that are ready as long as there are places, and looks
  * after those that are due or whose holder is gone.
  */
-import { messageOf } from '../kernel/errors.ts'
-import type { Stored, StoreTime } from '../storage/contract.ts'
+import { messageOf } from '#kernel'
+import type { Stored, StoreTime } from '#storage'
 import type { Job, JobHandler } from './contract.ts'
 import { AGAIN_MS, BACKOFF, Execution, type ExecutionDependencies } from './execution.ts'
 import { HeldJob, isClosed, LEASE_MS, leaseFrom } from './held-job.ts'

@@ -12,6 +12,13 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null
 }
 
+/** The same object without its undefined fields, which JSON does not have. */
+export function present<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>
+  }
+}
+
 /** The value at own key `key`, never one from a prototype. */
 export function ownValue(container: unknown, key: string): unknown {
   if (typeof container !== 'object' || container === null) return undefined

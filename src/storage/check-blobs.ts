@@ -1,6 +1,5 @@
 /** Paths, contents and questions of objects, checked before a medium sees them. All throw `VALIDATION` or `TOO_LARGE`. */
-import { AppError } from '../kernel/errors.ts'
-import { FORBIDDEN_KEYS, isPlainObject } from '../kernel/json.ts'
+import { AppError, FORBIDDEN_KEYS, isPlainObject } from '#kernel'
 import type { Blobs, Digest } from './blobs.ts'
 import { checkText, checkWhole, kindOf } from './check-text.ts'
 import { MAX_BLOB_LIST, MAX_CONTENT_TYPE, MAX_METADATA_BYTES, MAX_PATH_BYTES } from './limits.ts'

@@ -1,5 +1,5 @@
 /** Writers that expected another version: how that is found, and how it is said. */
-import { AppError, type Issue } from '../kernel/errors.ts'
+import { AppError, type Issue } from '#kernel'
 import type { Expectation } from './contract.ts'
 
 export interface Conflict {

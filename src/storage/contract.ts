@@ -17,7 +17,7 @@
  *   one that is refused for what its writes say may be told so earlier
  * STORE-7 all who share a medium are told the time by one clock
  */
-import type { Json, JsonText } from '../kernel/json.ts'
+import type { Json, JsonText } from '#kernel'
 import type { Blobs } from './blobs.ts'
 import type { Series } from './series.ts'
 

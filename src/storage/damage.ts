@@ -1,6 +1,5 @@
 /** What is damaged on the disk: how it is named when it is read, and who counts it. */
-import { AppError } from '../kernel/errors.ts'
-import type { Logger } from '../kernel/logger.ts'
+import { AppError, type Logger } from '#kernel'
 
 /** `what` begins a sentence. */
 export function damaged(what: string): AppError {

@@ -11,7 +11,7 @@
  * object is found by a document only.
  */
 import { WrappedCollection } from './wrapped-collection.ts'
-import { AppError } from '../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type {
   Collection,
   CollectionSpec,

@@ -1,6 +1,5 @@
 /** Plain JSON on its way into a medium: checked, bounded, and as the text that is kept. */
-import { FORBIDDEN_KEYS, isPlainObject, JsonText } from '../kernel/json.ts'
-import { at } from '../kernel/pointer.ts'
+import { at, FORBIDDEN_KEYS, isPlainObject, JsonText } from '#kernel'
 import { kindOf } from './check-text.ts'
 import { MAX_JSON_BYTES, MAX_JSON_DEPTH } from './limits.ts'
 import type { Problems } from './problems.ts'

@@ -1,5 +1,5 @@
 /** A unit of work on its way into a medium: every write checked and copied at the call, all problems at once. */
-import { isPlainObject } from '../kernel/json.ts'
+import { isPlainObject } from '#kernel'
 import { checkName, checkText, checkWhole, kindOf } from './check-text.ts'
 import type { Expectation, Write } from './contract.ts'
 import { jsonText } from './json-text.ts'

@@ -1,6 +1,5 @@
 /** Gathers what is wrong with a write or a question, so that all of it is reported at once. */
-import { AppError, describeIssue, validationError } from '../kernel/errors.ts'
-import { Issues } from '../kernel/issues.ts'
+import { AppError, describeIssue, Issues, validationError } from '#kernel'
 
 /** What a caller sees of more problems than anybody reads. */
 const MAX_ISSUES = 100

@@ -4,7 +4,7 @@
  *
  * Not in here: grouping rules, percentiles, time zones and defaults of ranges: the service of time series owns them.
  */
-import type { Json } from '../kernel/json.ts'
+import type { Json } from '#kernel'
 
 /** What one sample may be. A later write at the same resource, metric and time wins. */
 export type SampleValue = number | string | boolean

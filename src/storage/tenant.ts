@@ -1,5 +1,5 @@
 /** Names of tenants, and what a medium answers when it is closed or too old. */
-import { AppError } from '../kernel/errors.ts'
+import { AppError } from '#kernel'
 import { kindOf } from './check-text.ts'
 
 const TENANT = /^[a-zA-Z0-9._-]{1,64}$/

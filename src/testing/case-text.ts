@@ -1,7 +1,6 @@
 /** A failing case for people: what was sent, what fired, and how to see it again. */
-import type { FiredEvent } from '../core/engine/events.ts'
-import { instantOf } from '../core/simulate/instant.ts'
-import type { Message } from '../core/task/origin.ts'
+import type { FiredEvent, Message } from '#core'
+import { instantOf } from '#core/spi'
 import type { CheckedRun } from './checked-run.ts'
 import { instantText, lengthText } from './moment-text.ts'
 

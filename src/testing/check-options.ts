@@ -1,13 +1,9 @@
 /** What `checkRule` is told, and the cases that follow from it. */
 import fc from 'fast-check'
-import { generatorHere } from '../generate.ts'
-import { Preparer } from '../core/engine/prepare.ts'
-import { createRegistry } from '../core/plug/registry.ts'
-import { isPlainObject } from '../kernel/json.ts'
-import { AppError } from '../kernel/errors.ts'
-import type { Plug } from '../core/plug/plug.ts'
-import type { Rule, Template } from '../core/rule/rule.ts'
-import type { Message } from '../core/task/origin.ts'
+import { generatorHere } from '#platform/generate'
+import { Preparer, settingsOf } from '#core/spi'
+import { createRegistry, type Message, type Plug, type Rule, type Template } from '#core'
+import { AppError, isPlainObject } from '#kernel'
 import { constantsOf } from './arbitraries/constants.ts'
 import { crashDraws, crashPoints } from './arbitraries/crash-points.ts'
 import { messageStreams, type Metrics, type StreamOptions } from './arbitraries/messages.ts'
@@ -138,20 +134,6 @@ export function casesOf(
     }))
 }
 
-/** The states that a sensor of a rule can have, by label. */
-export function statesIn(
-  rule: Rule | Template | undefined,
-  options: CheckOptions,
-): (label: string) => readonly string[] {
-  const { plugs } = caseOptionsOf(options).preparer()
-  const relations = new Set((rule?.relations ?? []).map(({ label }) => label))
-  return (label) => {
-    if (relations.has(label)) return ['TRUE', 'FALSE']
-    const sensor = rule?.sensors?.find((one) => one.label === label)
-    return sensor === undefined ? [] : (plugs.find('sensor', sensor.name, sensor.version)?.states ?? [])
-  }
-}
-
 function streamOf(rule: Checked, options: CheckOptions, properties: readonly RuleProperty[]): StreamOptions {
   const { metrics, byResource } = options
   if (metrics === undefined && byResource === undefined) {
@@ -159,7 +141,7 @@ function streamOf(rule: Checked, options: CheckOptions, properties: readonly Rul
     throw new AppError('VALIDATION', `checkRule does not know what the devices send; give ${example}, or messages`)
   }
   const one = oneRule(rule)
-  const resource = options.resource ?? (one === undefined ? undefined : resourceOf(one)) ?? 'r1'
+  const resource = options.resource ?? (one && settingsOf(one).resource) ?? 'r1'
   const all = [metrics ?? {}, ...Object.values(byResource ?? {})].flatMap((given: Metrics) => Object.keys(given))
   const names = [...new Set(all)]
   const caseOptions = caseOptionsOf(options)
@@ -178,10 +160,6 @@ function streamOf(rule: Checked, options: CheckOptions, properties: readonly Rul
     constants: Object.fromEntries(names.map((name) => [name, found.flatMap(({ values }) => values[name] ?? [])])),
     counts: [...new Set(found.flatMap(({ counts }) => counts))],
   }
-}
-
-function resourceOf(rule: Rule | Template): string | undefined {
-  return 'name' in rule ? rule.taskDefaults?.resource : rule.task?.resource
 }
 
 type Values = Readonly<Record<string, unknown>>

@@ -1,5 +1,6 @@
 /** How much a check has tried: what the rule met in all cases, and what it never met. */
-import type { Rule, RuleGraph, Template } from '../core/rule/rule.ts'
+import type { Rule, Template } from '#core'
+import type { RuleGraph } from '#core/spi'
 import type { CheckedRun } from './checked-run.ts'
 import { lengthText } from './moment-text.ts'
 

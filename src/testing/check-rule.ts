@@ -1,25 +1,18 @@
 /** Runs a rule over random messages and holds properties against each run. */
 import { asyncScheduler } from 'rxjs'
-import { AppError, messageOf } from '../kernel/errors.ts'
-import { play } from '../core/simulate/playback.ts'
+import { AppError, messageOf } from '#kernel'
+import { play } from '#core/spi'
 import { firingLines, messageLines } from './case-text.ts'
 import { CheckCounts, type CheckReport } from './check-report.ts'
-import {
-  caseOptionsOf,
-  casesOf,
-  oneRule,
-  searchTime,
-  statesIn,
-  type Checked,
-  type CheckOptions,
-} from './check-options.ts'
-import { labelsOf, requireLabel, runCase, type CaseOptions, type CheckedRun, type RunCase } from './checked-run.ts'
+import { caseOptionsOf, casesOf, oneRule, searchTime, type Checked, type CheckOptions } from './check-options.ts'
+import { labelsOf, requireLabels, runCase, type CaseOptions, type CheckedRun, type RunCase } from './checked-run.ts'
 import { minimise } from './minimise.ts'
 import { lengthText } from './moment-text.ts'
 import { columnarAsPlain } from './properties/columnar-as-plain.ts'
 import { everyPlugAnswers, expectedErrors } from './properties/implicit.ts'
 import { crashesText } from './properties/restart-changes-nothing.ts'
 import { propertiesOf, type Need, type PropertyLike, type RuleProperty } from './property.ts'
+import { statesOf } from './rule-paths.ts'
 import { search, type Found } from './search.ts'
 import { writeCase, type WrittenCase } from './write-case.ts'
 
@@ -128,7 +121,8 @@ class Check {
     ]
     this.#needs = new Set(this.#asked.flatMap(({ needs = [] }) => needs))
     const one = oneRule(rule)
-    this.counts = new CheckCounts(one, statesIn(one, options))
+    const { plugs } = this.#caseOptions.preparer()
+    this.counts = new CheckCounts(one, (label) => (one === undefined ? [] : statesOf(one, label, plugs)))
   }
 
   get cases() {
@@ -144,12 +138,8 @@ class Check {
     const rule = oneRule(this.#rule)
     if (rule === undefined) return
     const known = labelsOf(rule)
-    for (const { labels = {} } of this.#asked) {
-      for (const label of labels.sources ?? []) requireLabel(label, known.sources, 'sensor or gate')
-      for (const label of labels.destinations ?? []) requireLabel(label, known.destinations, 'destination of a trigger')
-    }
     const fired = this.#options.cover === false ? {} : (this.#options.cover?.fired ?? {})
-    for (const label of Object.keys(fired)) requireLabel(label, known.destinations, 'destination of a trigger')
+    requireLabels([...this.#asked, { labels: { destinations: Object.keys(fired) } }], known)
     const { preparer, tail: _tail, patience: _patience, generate: _generate, ...rest } = this.#caseOptions
     const hasDrawn = this.#options.variables !== undefined || this.#options.metadata !== undefined
     if (!hasDrawn) await play([{ rule }], { ...rest, plugs: [], from: 0, until: 0 }, { preparer })

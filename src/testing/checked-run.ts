@@ -1,14 +1,26 @@
 /** One run of a rule over made-up messages, as properties look at it. */
-import type { SavedTask, Task } from '../core/engine/api.ts'
-import type { EngineEvent, FiredEvent, ResultEvent } from '../core/engine/events.ts'
-import type { Generate } from '../core/engine/executor.ts'
-import { nearest } from '../core/placeholders/nearest.ts'
-import type { Preparer } from '../core/engine/prepare.ts'
-import { instantOf } from '../core/simulate/instant.ts'
-import { play, type Crash, type PlaybackOptions } from '../core/simulate/playback.ts'
-import type { Rule, RuleGraph, Template } from '../core/rule/rule.ts'
-import type { Message } from '../core/task/origin.ts'
-import { AppError } from '../kernel/errors.ts'
+import type {
+  EngineEvent,
+  FiredEvent,
+  Message,
+  PlaybackOptions,
+  ResultEvent,
+  Rule,
+  SavedTask,
+  Task,
+  Template,
+} from '#core'
+import {
+  type Crash,
+  type Generate,
+  instantOf,
+  nearest,
+  play,
+  type Preparer,
+  type RuleGraph,
+  settingsOf,
+} from '#core/spi'
+import { AppError } from '#kernel'
 import { afterPatience } from './patience.ts'
 
 /** Where a process dies. */
@@ -162,7 +174,7 @@ function takenOf(
   latest: ReadonlyMap<string, Message>,
   message: Message | undefined,
 ): Message | undefined {
-  const { late, time } = { ...('name' in rule ? rule.taskDefaults : rule.task), ...settings }
+  const { late, time } = { ...settingsOf(rule), ...settings }
   const last = message && latest.get(message.resource)
   if (last === undefined || message === undefined || late === 'take' || time === 'arrival') return message
   return instantOf(message, 1) < instantOf(last, 1) ? undefined : message
@@ -185,7 +197,7 @@ export function momentOf(
     ...(at.message && { message: at.message }),
     fired: since.filter(isFired),
     failed: since.filter(isFailure),
-    ...lookAt(task, labels, at.latest, at.newest),
+    ...lookAt(labels, (label) => task?.node(label), at.latest, at.newest),
   }
 }
 
@@ -229,7 +241,7 @@ function playbackOf(
     ...playback
   } = options
   const { seed = 1, rule } = one
-  const resource = options.resource ?? ('name' in rule ? rule.taskDefaults?.resource : rule.task?.resource)
+  const { resource = settingsOf(rule).resource } = options
   const patience = (giveUp: () => void): (() => void) => {
     const timeout = afterPatience(waiting.unanswered === 0 ? patienceMs : 0, () => {
       waiting.unanswered++
@@ -291,15 +303,16 @@ export function untilOf(messages: readonly Message[], tail: number): number {
   return Math.max(0, clockTimes(messages).at(-1) ?? 0) + tail
 }
 
-function lookAt(
-  task: Task | undefined,
+/** The states of all nodes as they are now, and the newest messages. */
+export function lookAt(
   labels: Labels,
+  nodeOf: (label: string) => ReturnType<Task['node']> | undefined,
   latest: ReadonlyMap<string, Message>,
   newest: Message | undefined,
 ): Pick<Moment, 'state' | 'latest'> {
   const states = new Map<string, string>()
   for (const label of labels.sources) {
-    const best = task?.node(label).mostLikelyState
+    const best = nodeOf(label)?.mostLikelyState
     if (best?.probability === 1) states.set(label, best.state)
   }
   return {
@@ -334,6 +347,14 @@ export function requireLabel(label: string, labels: readonly string[], what: str
   const near = nearest(label, labels)
   const hint = near === undefined ? `it has ${labels.join(', ') || 'none'}` : `did you mean "${near}"?`
   throw new AppError('NOT_FOUND', `the rule has no ${what} "${label}"; ${hint}`)
+}
+
+/** Throws `NOT_FOUND` for a label that properties look at and that none of these is. */
+export function requireLabels(properties: readonly { readonly labels?: Partial<Labels> }[], known: Labels): void {
+  for (const { labels = {} } of properties) {
+    for (const label of labels.sources ?? []) requireLabel(label, known.sources, 'sensor or gate')
+    for (const label of labels.destinations ?? []) requireLabel(label, known.destinations, 'destination of a trigger')
+  }
 }
 
 function isFired(event: EngineEvent): event is FiredEvent {

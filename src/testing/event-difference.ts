@@ -1,5 +1,5 @@
 /** Where two runs that should be equal part. */
-import type { EngineEvent } from '../core/engine/events.ts'
+import type { EngineEvent } from '#core'
 import { instantText } from './moment-text.ts'
 
 /** Epoch ms from, which is not part of it, and to, which is. */
@@ -9,40 +9,20 @@ const TIMES: ReadonlySet<string> = new Set(['time', 'at', 'until', 'since', 'sch
 const LATE: ReadonlySet<string> = new Set(['at'])
 const NONE: ReadonlySet<string> = new Set()
 
-/**
- * `at 2025-03-03T06:00:00.000Z: ... instead of ...`; undefined when all events are equal. What lies in one of the spans
- * may happen later in the other run, and then what follows may differ.
- */
+export interface Differing {
+  /** what lies in one of them may happen later in the other run, and then what follows may differ */
+  readonly spans?: readonly Span[]
+  /** `late`: all may differ in when it was told; `times`: in all times */
+  readonly but?: 'late' | 'times'
+}
+
+/** `at 2025-03-03T06:00:00.000Z: ... instead of ...`; undefined when all events are equal. */
 export function firstDifference(
   usual: readonly EngineEvent[],
   other: readonly EngineEvent[],
-  spans: readonly Span[] = [],
+  { spans = [], but }: Differing = {},
 ): string | undefined {
-  return difference(usual, other, spans, NONE)
-}
-
-/** The same, but for when things were told. */
-export function firstDifferenceButLate(
-  usual: readonly EngineEvent[],
-  other: readonly EngineEvent[],
-): string | undefined {
-  return difference(usual, other, [], LATE)
-}
-
-/** The same, but for all times. */
-export function firstDifferenceButTimes(
-  usual: readonly EngineEvent[],
-  other: readonly EngineEvent[],
-): string | undefined {
-  return difference(usual, other, [], TIMES)
-}
-
-function difference(
-  usual: readonly EngineEvent[],
-  other: readonly EngineEvent[],
-  spans: readonly Span[],
-  ignored: ReadonlySet<string>,
-): string | undefined {
+  const ignored = but === undefined ? NONE : but === 'late' ? LATE : TIMES
   let isLate = false
   for (let i = 0; i < Math.max(usual.length, other.length); i++) {
     const [one, two] = [usual[i], other[i]]

@@ -1,6 +1,5 @@
 /** Lengths of time as options give them. */
-import { durationMs } from '../kernel/duration.ts'
-import { AppError } from '../kernel/errors.ts'
+import { AppError, durationMs } from '#kernel'
 
 /** Milliseconds of a number of them, or of a text such as `PT1H` or `1h`; `what` is named in the error. Throws `VALIDATION` below nothing. */
 export function lengthOf(given: number | string, what: string): number {

@@ -1,6 +1,6 @@
 /** Takes out of a failing case what does not matter, where fast-check cannot know that it does not. */
 import { asyncScheduler } from 'rxjs'
-import type { Message } from '../core/task/origin.ts'
+import type { Message } from '#core'
 import { tryWithoutChunks } from './chunks.ts'
 import { clockTimes, type CrashPoint, type RunCase } from './checked-run.ts'
 import { isNoValue } from './properties/implicit.ts'

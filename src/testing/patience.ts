@@ -1,6 +1,6 @@
 /** Waiting for plugs in real time, but not for ever. */
 import { interval, last, take, type Subscription } from 'rxjs'
-import type { CoreEngine } from '../core/engine/engine.ts'
+import type { CoreEngine } from '#core'
 
 /** Turns that the loop must at least have made: what it is busy with itself is not held against a plug. */
 const TURNS = 20

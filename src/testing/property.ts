@@ -1,6 +1,6 @@
 /** What a property of a rule is, and how a plain function becomes one. */
-import type { Rule, Template } from '../core/rule/rule.ts'
-import type { Json } from '../kernel/json.ts'
+import type { Rule, Template } from '#core'
+import type { Json } from '#kernel'
 import type { CheckedRun, Moment } from './checked-run.ts'
 import type { Labels } from './checked-run.ts'
 

@@ -1,6 +1,6 @@
-/** Questions about the paths of a rule. */
-import type { FiredEvent } from '../core/engine/events.ts'
-import type { RuleGraph } from '../core/rule/rule.ts'
+/** Questions about a rule: its paths, and the states of its nodes. */
+import type { FiredEvent, PlugRegistry } from '#core'
+import type { RuleGraph } from '#core/spi'
 
 /** The sensors that a source follows from: itself, or all those behind a gate. */
 export function sensorsBehind(rule: RuleGraph, source: string): readonly string[] {
@@ -15,4 +15,17 @@ export function sensorsBehind(rule: RuleGraph, source: string): readonly string[
 export function coolDownOf(rule: RuleGraph, { node, source }: Pick<FiredEvent, 'node' | 'source'>): number {
   const led = (rule.triggers ?? []).filter((t) => t.sourceLabel === source && t.destinationLabel === node)
   return Math.min(...led.map((trigger) => (trigger.invocationPolicy ?? 0) * 1000))
+}
+
+/** The states that a sensor or gate of a rule can have; none when they are not known. */
+export function statesOf(rule: RuleGraph, label: string, plugs: PlugRegistry): readonly string[] {
+  if (rule.relations?.some((relation) => relation.label === label) === true) return ['TRUE', 'FALSE']
+  const sensor = rule.sensors?.find((one) => one.label === label)
+  return sensor === undefined ? [] : (plugs.find('sensor', sensor.name, sensor.version)?.states ?? [])
+}
+
+/** Which of its plugs may be the one that owes an answer, given the labels that have answered. */
+export function silentText({ sensors = [], actuators = [] }: RuleGraph, answered: ReadonlySet<string>): string {
+  const silent = [...sensors, ...actuators].map(({ label }) => label).filter((label) => !answered.has(label))
+  return silent.length === 0 ? 'a plug' : `one of ${silent.join(', ')}`
 }

@@ -1,7 +1,7 @@
 /** Looks for a case that fails, within a number of cases or a length of time, and lets fast-check make it smaller. */
 import fc from 'fast-check'
 import { asyncScheduler } from 'rxjs'
-import { AppError, messageOf } from '../kernel/errors.ts'
+import { AppError, messageOf } from '#kernel'
 import { SideBySide } from './side-by-side.ts'
 
 export interface SearchOptions {

@@ -1,6 +1,6 @@
 /** A failing case as files that `reflexarc simulate` replays. The only place of the kit that touches a disk. */
-import type { Rule, TaskSettings, Template } from '../core/rule/rule.ts'
-import { decodeNumbers, encodeNumbers } from '../core/task/json-numbers.ts'
+import { decodeNumbers, encodeNumbers } from '#kernel'
+import type { Rule, TaskSettings, Template } from '#core'
 import { untilOf, type CaseOptions, type RunCase } from './checked-run.ts'
 import { instantText } from './moment-text.ts'
 

@@ -8,7 +8,7 @@ import type { Rule } from '../../src/core/rule/rule.ts'
 import type { Message } from '../../src/core/task/origin.ts'
 import { builtCode } from '../support/built-code.ts'
 import { root } from '../support/repository.ts'
-import { Workspace } from '../host/cli/run-cli.ts'
+import { Workspace } from '../cli/run-cli.ts'
 
 // built, since each sample starts a process
 const built: unknown = await import(builtCode('bench.js'))

@@ -9,7 +9,7 @@ import { ROWS, type Data } from '../../bench/cells/targets.ts'
 import { isCell } from '../../bench/measurements/cells.ts'
 import { EVENT_COUNT, START_MS, STEP_MS, type Clock } from '../../bench/events.ts'
 import type { Workload } from '../../bench/workload.ts'
-import { workloadNamed } from '../../bench/workloads/index.ts'
+import { workloadNamed, type WorkloadName } from '../../bench/workloads.ts'
 
 const DATA: readonly Data[] = ['smooth', 'extra', 'missing', 'orders', 'carried', 'nulls']
 
@@ -23,15 +23,15 @@ function play(events: readonly OddEvent[], total: number, clock: Clock, handle: 
 }
 
 // Workloads and their events are made once for all tests.
-const workloads = new Map<string, Workload>()
-function workloadOf(name: string): Workload {
+const workloads = new Map<WorkloadName, Workload>()
+function workloadOf(name: WorkloadName): Workload {
   const workload = workloads.get(name) ?? workloadNamed(name)
   workloads.set(name, workload)
   return workload
 }
 
 const events = new Map<string, readonly OddEvent[]>()
-function oddOf(name: string, data: Data): readonly OddEvent[] {
+function oddOf(name: WorkloadName, data: Data): readonly OddEvent[] {
   const key = `${name} ${data}`
   const made = events.get(key) ?? oddEvents(workloadOf(name).events, data)
   events.set(key, made)
@@ -41,7 +41,7 @@ function oddOf(name: string, data: Data): readonly OddEvent[] {
 const at = (): Clock => ({ now: START_MS, stamp: 0 })
 
 describe('limits by hand', () => {
-  const cases = ['w1', 'w2', 'w3', 'w4'].flatMap((name) =>
+  const cases = (['w1', 'w2', 'w3', 'w4'] as const).flatMap((name) =>
     (['smooth', 'missing', 'carried', 'nulls'] as const).flatMap((data) =>
       LIMITS.filter((who) => who === 'loop' || name === 'w2').map((who) => ({ name, data, who })),
     ),
@@ -61,7 +61,7 @@ describe('limits by hand', () => {
 })
 
 describe('the engine', () => {
-  it.each(['w1', 'w3', 'w4'].flatMap((name) => DATA.map((data) => ({ name, data }))))(
+  it.each((['w1', 'w3', 'w4'] as const).flatMap((name) => DATA.map((data) => ({ name, data }))))(
     'fires in $name, $data messages, as the reference says',
     async ({ name, data }) => {
       const workload = workloadOf(name)

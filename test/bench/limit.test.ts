@@ -10,7 +10,7 @@ import { createRegistry } from '../../src/core/plug/registry.ts'
 import type { Rule } from '../../src/core/rule/rule.ts'
 import { VirtualClock } from '../../src/core/simulate/virtual-clock.ts'
 import type { Message } from '../../src/core/task/origin.ts'
-import { generatorHere } from '../../src/generate.ts'
+import { generatorHere } from '../../src/platform/generate.ts'
 
 const generate = generatorHere() ?? (() => () => undefined)
 const registry = createRegistry(builtins)

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { createApp } from '../../src/host/app.ts'
 import { compose } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
+import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { basic } from '../host/sample-host.ts'
 
 const headers = { authorization: basic('a', 's') }

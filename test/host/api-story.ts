@@ -17,6 +17,7 @@ export interface Operation {
   readonly method: string
   readonly path: string
   readonly operationId: string
+  readonly tags: readonly string[]
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly description?: string }[]
   readonly requestBody?: { readonly content: Readonly<Record<string, Media>> }
   readonly responses: Readonly<Record<string, { readonly content?: Readonly<Record<string, Media>> }>>

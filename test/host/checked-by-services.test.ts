@@ -8,9 +8,9 @@ import { definePlug } from '../../src/core/plug/define.ts'
 import { createApp } from '../../src/host/app.ts'
 import { compose } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
-import { makeRulesWith } from '../../src/host/make-rules.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
-import type { ServiceDependencies } from '../../src/host/service-dependencies.ts'
+import { makeRulesWith } from '../../src/host/wiring/make-rules.ts'
+import { SERVICES } from '../../src/host/wiring/service-table.ts'
+import type { ServiceDependencies } from '../../src/host/wiring/service-dependencies.ts'
 import { basic } from './sample-host.ts'
 
 async function wholeHost(): Promise<FastifyInstance> {

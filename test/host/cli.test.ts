@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readText } from '../support/repository.ts'
-import { cli } from './cli/run-cli.ts'
+import { cli } from '../cli/run-cli.ts'
 
 describe('reflexarc', () => {
   it('prints its version', async () => {

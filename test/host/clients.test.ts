@@ -4,7 +4,7 @@ import { connectAsync } from 'mqtt'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readConfig } from '../../src/host/config.ts'
 import { startHost, type RunningHost } from '../../src/host/running-host.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
+import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { basic } from './sample-host.ts'
 import { ANY_TIME } from '../support/any-time.ts'
 

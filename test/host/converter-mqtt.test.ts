@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { createClient } from '../../src/client.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { startHost, type RunningHost } from '../../src/host/running-host.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
+import { SERVICES } from '../../src/host/wiring/service-table.ts'
 
 let host: RunningHost
 beforeAll(async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/host/app.ts'
 import { compose } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
+import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { basic } from './sample-host.ts'
 import { ANY_TIME } from '../support/any-time.ts'
 

@@ -4,7 +4,7 @@ import type { InjectOptions } from 'fastify'
 import { createApp } from '../../src/host/app.ts'
 import { compose, type Making } from '../../src/host/compose.ts'
 import { readConfig, type Given } from '../../src/host/config.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
+import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { basic } from './sample-host.ts'
 
 export type Body = Record<string, unknown>

@@ -1,8 +1,8 @@
 /** Functions by the client, as programs elsewhere and the command line use them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Client } from '../../src/client.ts'
-import { followChange } from '../../src/host/cli/functions/deploy-folder.ts'
-import { plain, type Terminal } from '../../src/host/cli/terminal.ts'
+import { followChange } from '../../src/cli/functions/deploy-folder.ts'
+import { plain, type Terminal } from '../../src/cli/terminal.ts'
 import { readArchive } from '../../src/services/functions/registry/archive.ts'
 import { RUNTIMES } from '../../src/services/functions/runtimes/catalog.ts'
 import { listeningHost, type ListeningHost } from './listening-host.ts'

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createClient, type Client } from '../../src/client.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { startHost, type RunningHost } from '../../src/host/running-host.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
+import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { mustRun } from '../support/run-command.ts'
 import { basic } from './sample-host.ts'
 

@@ -2,7 +2,6 @@
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readArchive } from '../../src/services/functions/registry/archive.ts'
-import { FUNCTION_TYPES, type FunctionType, TYPE_NAMES } from '../../src/services/functions/function-type.ts'
 import { type Body, type Files, functionHost, manifestOf, nodePlug, PLUGS, tarOf } from './function-host.ts'
 
 type Method = InjectOptions['method']
@@ -29,109 +28,6 @@ async function registered(name: string, version = '1.0.0', query = '', more: obj
 
 const versionOf = (name: string, version = '1.0.0'): string => `${PLUGS}/${name}/versions/${version}`
 const plugIn = (body: Body): Body => (body['entity'] as Body)['plug'] as Body
-
-/** All that there is for functions of a type: method and path, as clients know them. */
-function endpointsOf(type: FunctionType): readonly string[] {
-  const one = `/${type}/{name}`
-  const version = `${one}/versions/{version}`
-  const each = (methods: string, path: string): readonly string[] =>
-    methods.split(' ').map((method) => `${method} ${path}`)
-  return [
-    ...each('GET POST', `/${type}`),
-    ...each('GET DELETE', one),
-    ...each('POST', `${one}/protect`),
-    ...each('GET PUT PATCH DELETE', `${one}/tags`),
-    ...each('GET PUT DELETE', `${one}/tags/{tag}`),
-    ...each('GET', `${one}/versions`),
-    ...each('GET DELETE', version),
-    ...each('GET PUT', `${version}/content`),
-    ...each('GET PUT DELETE', `${version}/content/{*}`),
-    ...each('GET PUT PATCH', `${version}/manifest`),
-    ...each('GET PUT', `${version}/main`),
-    ...each('GET PUT', `${version}/project`),
-    ...each('PATCH', `${version}/metadata`),
-    ...(type === 'plugs' ? each('PATCH', `${version}/interface`) : []),
-    ...['protect', 'publish', 'rebuild', 'verify'].map((verb) => `POST ${version}/${verb}`),
-    ...each('GET', `${version}/jobs`),
-    ...each('GET PUT PATCH DELETE', `${version}/tags`),
-    ...each('GET PUT DELETE', `${version}/tags/{tag}`),
-    // of this host alone
-    ...each('GET', `${version}/log`),
-  ]
-}
-
-const OTHERS = [
-  'GET /',
-  'GET /jobs',
-  'GET /jobs/events',
-  'GET /jobs/{type}/{id}',
-  'GET /tags',
-  'DELETE /tags',
-  'GET /tags/{tag}',
-  'GET /runtimes',
-  'GET /runtimes/{name}',
-  'GET /runtimes/{name}/versions',
-  'GET /runtimes/{name}/versions/{range}',
-  'GET /runtimes/{name}/versions/{range}/example',
-  'GET /runtimes/{name}/versions/{range}/example/{*}',
-  'GET /runtimeTags',
-  'GET /runtimeTags/{tag}',
-  'GET /schemas/{schema}',
-  'GET /schemas/{functionType}/{role}/schema',
-]
-
-it('has every endpoint of the registry, and the document says so', async () => {
-  const { body } = await host.ask('GET', '/docs/json')
-  const paths = Object.entries(body['paths'] as Readonly<Record<string, object>>)
-  const there = paths.flatMap(([path, item]) =>
-    path.startsWith(REGISTRY)
-      ? Object.keys(item).map((method) => `${method.toUpperCase()} ${path.slice(REGISTRY.length)}`)
-      : [],
-  )
-  expect(there.toSorted()).toEqual([...OTHERS, ...FUNCTION_TYPES.flatMap(endpointsOf)].toSorted())
-})
-
-it('knows what is not there from what cannot be, at every endpoint of a version', async () => {
-  const bodies: Readonly<Record<string, object>> = {
-    manifest: {},
-    metadata: {},
-    interface: {},
-    tags: { tags: [] },
-  }
-  const answers: string[] = []
-  for (const type of FUNCTION_TYPES) {
-    for (const endpoint of endpointsOf(type)) {
-      const [method, path] = endpoint.split(' ') as [Method, string]
-      if (!path.includes('{name}')) continue
-      const filled = path
-        .replace('{name}', 'nobody')
-        .replace('{version}', '1.0.0')
-        .replace('{tag}', 'a')
-        .replace('{*}', 'a.js')
-      const last = path.slice(path.lastIndexOf('/') + 1)
-      const isUpload = method === 'PUT' && (last === 'content' || last === '{*}')
-      const body = isUpload ? await tarOf(MODEL) : ['PUT', 'PATCH'].includes(String(method)) ? bodies[last] : undefined
-      const answer = await host.ask(method, REGISTRY + filled, body)
-      answers.push(`${answer.status} ${String(answer.body['code'])} ${endpoint}`)
-      // a list of no versions is empty
-      const isList = method === 'GET' && last === 'versions'
-      expect([endpoint, answer.status, answer.body]).toEqual(
-        isList
-          ? [endpoint, 200, { entities: [], count: 0, limit: 20 }]
-          : [
-              endpoint,
-              404,
-              expect.objectContaining({
-                code: 'NOT_FOUND',
-                statusCode: 404,
-                error: expect.stringContaining(`No ${TYPE_NAMES[type].noun} 'nobody`) as string,
-              }),
-            ],
-      )
-    }
-  }
-  expect(answers).toHaveLength(endpointsOf('plugs').length * 3 - 2 - 2 * 3)
-})
 
 it('answers a creation as it was recorded', async () => {
   const { status, body } = await host.ask(

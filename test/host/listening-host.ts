@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { createClient, type Client } from '../../src/client.ts'
 import { readConfig, type Given } from '../../src/host/config.ts'
 import { startHost } from '../../src/host/running-host.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
+import { SERVICES } from '../../src/host/wiring/service-table.ts'
 
 export interface ListeningHost {
   readonly url: string

@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest'
 import { createClient } from '../../src/client.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { startHost } from '../../src/host/running-host.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
+import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { zipOf } from '../services/models/zip.ts'
 import { until } from '../support/until.ts'
-import { Workspace } from './cli/run-cli.ts'
+import { Workspace } from '../cli/run-cli.ts'
 import { ANY_TIME } from '../support/any-time.ts'
 
 const ROOT = join(import.meta.dirname, '../..')

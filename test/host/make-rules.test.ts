@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/host/app.ts'
 import { compose } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
-import { makeRules } from '../../src/host/make-rules.ts'
-import { machineTimers } from '../../src/machine/timers.ts'
+import { makeRules } from '../../src/host/wiring/make-rules.ts'
+import { machineTimers } from '../../src/platform/timers.ts'
 import { basic } from './sample-host.ts'
 
 const AS = { authorization: basic('a', 's') }

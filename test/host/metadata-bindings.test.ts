@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/host/app.ts'
 import { compose } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
+import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { basic } from './sample-host.ts'
 
 async function opened() {

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient, type Client } from '../../src/client.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { startHost, type RunningHost } from '../../src/host/running-host.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
+import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { root } from '../support/repository.ts'
-import { Workspace } from './cli/run-cli.ts'
+import { Workspace } from '../cli/run-cli.ts'
 import { basic } from './sample-host.ts'
 
 const credentials = { key: 'k', secret: 'a-secret' }

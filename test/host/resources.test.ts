@@ -4,8 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createApp } from '../../src/host/app.ts'
 import { compose } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
-import { printedRoutes } from './printed-routes.ts'
+import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { basic } from './sample-host.ts'
 
 async function host(): Promise<FastifyInstance> {
@@ -16,7 +15,6 @@ async function host(): Promise<FastifyInstance> {
   return createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
 }
 const as = (key: string) => ({ authorization: basic(key, 's') })
-const OWN = /^\/api\/(?:resources|resourcetypes|resourceconstraints|events)\b/
 
 describe('the resources service in the frame', () => {
   it('keeps the resources of tenants apart', async () => {
@@ -42,31 +40,6 @@ describe('the resources service in the frame', () => {
     expect(broken.json()).toMatchObject({ statusCode: 400, code: 'NOT_JSON' })
     const wrong = await app.inject({ method: 'DELETE', url: '/api/resources', headers: as('a') })
     expect(wrong.json()).toMatchObject({ statusCode: 405, code: 'METHOD' })
-  })
-
-  it('lets nobody in without credentials, on any of its routes', async () => {
-    await using app = await host()
-    const routes = printedRoutes(app).filter(({ url }) => OWN.test(url))
-    expect(routes.length).toBeGreaterThan(20)
-    const open: unknown[] = []
-    for (const { method, url } of routes) {
-      const { statusCode } = await app.inject({ method, url })
-      if (statusCode !== 401) open.push([method, url, statusCode])
-    }
-    expect(open).toEqual([])
-  })
-
-  it('is on the API page, every route of it', async () => {
-    await using app = await host()
-    const { paths } = (await app.inject('/docs/json')).json<{
-      paths: Record<string, Record<string, { tags?: string[] }>>
-    }>()
-    const own = Object.entries(paths).flatMap(([path, methods]) =>
-      OWN.test(path) ? Object.entries(methods).map(([method, { tags }]) => ({ method, tag: tags?.[0] })) : [],
-    )
-    expect(own.filter(({ tag }) => tag !== 'resources')).toEqual([])
-    const known = printedRoutes(app).filter(({ url }) => OWN.test(url))
-    expect(own.filter(({ method }) => method !== 'head').length).toBe(known.length)
   })
 
   it('has the resources that the broker hears of', async () => {

@@ -56,7 +56,7 @@ it('asks V8 for nothing that it does not know', async () => {
 })
 
 it('a burst does not make what comes after it long-lived in a process that serves', async () => {
-  const runServe = JSON.stringify(join(root, 'src/host/cli/run-serve.ts'))
+  const runServe = JSON.stringify(join(root, 'src/cli/run-serve.ts'))
   const refused = `
     const { runServe } = await import(${runServe})
     await runServe({ port: 'none' }, undefined).catch((error) => { if (error.code !== 'USAGE') throw error })`

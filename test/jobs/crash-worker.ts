@@ -5,7 +5,7 @@
 import { appendFileSync } from 'node:fs'
 import { itemHandler } from '../../src/jobs/item-handler.ts'
 import { JobRunner } from '../../src/jobs/job-runner.ts'
-import { machineTimers } from '../../src/machine/timers.ts'
+import { machineTimers } from '../../src/platform/timers.ts'
 import { openMemoryBlobs } from '../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../src/storage/sqlite/open-sqlite.ts'
 

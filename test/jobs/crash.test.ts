@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { JobRunner } from '../../src/jobs/job-runner.ts'
 import { nextSeed, randomOf } from '../../src/kernel/random.ts'
-import { machineTimers } from '../../src/machine/timers.ts'
+import { machineTimers } from '../../src/platform/timers.ts'
 import { openMemoryBlobs } from '../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../src/storage/sqlite/open-sqlite.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/kernel/errors.ts'
-import { parseBody } from '../../src/web/parse-body.ts'
+import { parseBody } from '../../src/services/shared/http/parse-body.ts'
 
 function problems(text: string): readonly string[] {
   try {

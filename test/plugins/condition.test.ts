@@ -5,7 +5,7 @@ import { checkPlug, runPlug, runPlugLater } from '../support/plug-context.ts'
 import { createRegistry } from '../../src/core/plug/registry.ts'
 import { validateRule } from '../../src/core/rule/validate.ts'
 import { simulate } from '../../src/index.ts'
-import { Sandbox } from '../../src/core/script/sandbox.ts'
+import { Sandbox } from '../../src/core/language/script/sandbox.ts'
 
 const condition = createCondition(new Sandbox())
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createBuiltins } from '../../plugins/index.ts'
-import { namesRead } from '../../src/core/expression/names-read.ts'
+import { namesRead } from '../../src/core/language/expression/names-read.ts'
 import type { Plug, PlugContext } from '../../src/core/plug/plug.ts'
 import { finishProperties } from '../../src/core/plug/properties.ts'
 import { AppError } from '../../src/kernel/errors.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createScript } from '../../plugins/script/plug.ts'
 import type { EngineEvent } from '../../src/core/engine/events.ts'
-import { Sandbox } from '../../src/core/script/sandbox.ts'
+import { Sandbox } from '../../src/core/language/script/sandbox.ts'
 import { createEngine, simulate, VirtualClock } from '../../src/index.ts'
 import { checkPlug, runPlug, runPlugLater } from '../support/plug-context.ts'
 

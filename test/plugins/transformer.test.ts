@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createTransformer } from '../../plugins/transformer/plug.ts'
 import { checkPlug, runPlug, runPlugLater } from '../support/plug-context.ts'
-import { Sandbox } from '../../src/core/script/sandbox.ts'
+import { Sandbox } from '../../src/core/language/script/sandbox.ts'
 
 const transformer = createTransformer(new Sandbox())
 

@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import Handlebars from 'handlebars'
 import { describe, expect, it } from 'vitest'
-import { compileTemplate } from '../core/placeholders/compile-template.ts'
+import { compileTemplate } from '../core/language/placeholders/compile-template.ts'
 import { messageOf } from '../../src/kernel/errors.ts'
-import { fakeScope } from '../core/placeholders/fake-scope.ts'
+import { fakeScope } from '../core/language/placeholders/fake-scope.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { template, templateData } from '../support/arbitraries/templates.ts'
 

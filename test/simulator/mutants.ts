@@ -117,7 +117,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'plugs do not wait for a store that is away',
-    file: 'src/adapters/patient.ts',
+    file: 'src/host/wiring/patient.ts',
     find: "error.code !== 'UNAVAILABLE') throw error",
     replace: "error.code !== 'CLOSED') throw error",
   },

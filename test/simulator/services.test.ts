@@ -3,7 +3,7 @@ import { fastify } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compose, type Composed } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
+import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { SERVED, SERVED_WHERE_NEEDED, STAND_INS } from './world/host-life.ts'
 import { SIMULATED } from './services/index.ts'
 

@@ -1,20 +1,33 @@
 /**
- * Who may import whom: the walls of the house as a table, and the functions that hold source against it.
- * A target is a path from the top; `*` stands for one folder name, `**` for anything. `<1>` is what the first `*` of
- * the row's own pattern stood for. Packages are named as imported; `node:*` allows Node's own modules.
+ * The walls of the house: what each room may import. A room is left and entered by its doors, the names that begin with
+ * `#` in package.json; relative imports stay within the room. `*` in a pattern stands for one name, `**` for anything.
  */
 import { posix } from 'node:path'
+import { readText } from './repository.ts'
 import type { Scan } from './scan-source.ts'
 
 export interface Wall {
   from: string
-  files: readonly string[]
+  /** doors of other rooms */
+  doors: readonly string[]
   packages: readonly string[]
   /** no clock, timer, randomness or process: they come in from outside */
   pure: boolean
+  /** what relative imports may reach; the room otherwise */
+  within?: readonly string[]
 }
 
 const ANYTHING = ['**']
+const OF_SERVICES = [
+  '#kernel',
+  '#storage',
+  '#cluster',
+  '#jobs',
+  '#platform',
+  '#services/shared',
+  '#services/*/client',
+  '#services/*/contract',
+]
 const CORE_PACKAGES = [
   'rxjs',
   'cron-parser',
@@ -32,67 +45,66 @@ const CORE_PACKAGES = [
 
 /** The first row whose `from` fits a file is the one that counts. */
 export const WALLS: readonly Wall[] = [
-  { from: 'src/kernel/**', files: ['src/kernel/**'], packages: [], pure: true },
-  { from: 'src/core/**', files: ['src/core/**', 'src/kernel/**'], packages: CORE_PACKAGES, pure: true },
-  // Templates print what Apache prints: a leaf, for the services that convert
-  { from: 'src/velocity/**', files: ['src/velocity/**', 'src/kernel/**'], packages: [], pure: true },
-  // Files of messages, for whoever plays or imports them
-  {
-    from: 'src/recording/**',
-    files: ['src/recording/**', 'src/core/task/json-numbers.ts', 'src/kernel/**'],
-    packages: [],
-    pure: true,
-  },
+  { from: 'src/kernel/**', doors: [], packages: [], pure: true },
+  { from: 'src/core/**', doors: ['#kernel'], packages: CORE_PACKAGES, pure: true },
+  { from: 'src/formats/**', doors: ['#kernel'], packages: [], pure: true },
   // The edge of the library: the machine's clock and chance come in here
   {
     from: 'src/index.ts',
-    files: ['src/core/**', 'src/kernel/**', 'src/generate.ts', 'src/live-scheduler.ts'],
+    doors: ['#core', '#kernel', '#platform/generate', '#platform/live-scheduler'],
     packages: ['rxjs'],
     pure: false,
   },
-  // What makes code of the engine's texts, for it and for the host
-  { from: 'src/generate.ts', files: ['src/core/**'], packages: [], pure: false },
-  { from: 'src/live-scheduler.ts', files: [], packages: ['rxjs'], pure: false },
+  { from: 'src/plug.ts', doors: ['#core', '#core/sandbox', '#kernel'], packages: [], pure: true },
   // What speaks to a host from elsewhere: nothing of Node's and no package, so that it runs in a page too
   {
     from: 'src/client.ts',
-    files: ['src/services/*/client.ts', 'src/services/*/contract.ts', 'src/web/client/**', 'src/kernel/**'],
+    doors: ['#services/*/client', '#services/*/contract', '#kernel'],
     packages: [],
     pure: false,
   },
-  { from: 'src/plug.ts', files: ['src/core/**', 'src/kernel/**'], packages: [], pure: true },
+  // The window is not a plug: the statistics of several are made with it; so are the features of models
+  {
+    from: 'plugins/*/**',
+    doors: ['#plug'],
+    packages: [],
+    pure: true,
+    within: ['plugins/window/**', 'plugins/predict/features.ts', 'plugins/<1>/**'],
+  },
+  { from: 'plugins/**', doors: ['#plug'], packages: [], pure: true },
   // Writes a failing case to a disk, when asked to; loads Node's modules only then
   {
     from: 'src/testing/write-case.ts',
-    files: ['src/testing/**', 'src/core/**', 'src/kernel/**'],
+    doors: ['#core', '#core/spi', '#kernel'],
     packages: ['node:fs/promises', 'node:path'],
     pure: true,
   },
   // Series and queries of a world are those of a host, over a store in memory
   {
     from: 'src/testing/world/memory-series.ts',
-    files: [
-      'src/adapters/queries.ts',
-      'src/services/broker/series/create-series.ts',
-      'src/services/queries/service.ts',
-      'src/storage/contract.ts',
-      'src/storage/memory/open-memory.ts',
-      'src/core/**',
-      'src/kernel/**',
+    doors: [
+      '#core',
+      '#core/spi',
+      '#kernel',
+      '#storage',
+      '#storage/memory',
+      '#services/broker/series',
+      '#services/queries/service',
+      '#host/wiring/queries',
     ],
     packages: [],
     pure: true,
   },
   {
     from: 'src/testing/**',
-    files: ['src/testing/**', 'src/index.ts', 'src/generate.ts', 'src/plug.ts', 'src/core/**', 'src/kernel/**'],
+    doors: ['#library', '#plug', '#core', '#core/spi', '#kernel', '#platform/generate'],
     packages: ['fast-check', 'rxjs'],
     pure: true,
   },
   // Measures the engine in processes of its own, with the plugs that the command line would load
   {
     from: 'src/bench/**',
-    files: ['src/bench/**', 'src/core/**', 'src/kernel/**', 'src/generate.ts', 'src/host/cli/load-plugs.ts'],
+    doors: ['#core', '#core/spi', '#kernel', '#platform/generate', '#host/load-plugs'],
     packages: [
       'rxjs',
       'acorn',
@@ -107,161 +119,44 @@ export const WALLS: readonly Wall[] = [
     pure: false,
   },
   {
-    from: 'src/services/rules/**',
-    files: [
-      'src/services/rules/**',
-      'src/services/*/contract.ts',
-      'src/partitions/**',
-      'src/storage/contract.ts',
-      'src/storage/walk.ts',
-      'src/effects/**',
-      'src/jobs/**',
-      'src/machine/**',
-      'src/web/**',
-      'src/core/**',
-      'src/kernel/**',
-    ],
-    packages: ANYTHING,
+    from: 'src/services/shared/series/**',
+    doors: ['#kernel', '#storage'],
+    packages: ['luxon'],
+    pure: true,
+    within: ['src/services/shared/series/**'],
+  },
+  {
+    from: 'src/services/shared/**',
+    doors: ['#kernel', '#storage'],
+    packages: ['fastify', 'node:buffer', 'node:crypto', 'node:stream', 'typebox'],
     pure: false,
   },
-  // What a function of a tenant is given in its process is the library's own
+  { from: 'src/services/rules/**', doors: [...OF_SERVICES, '#core', '#core/spi'], packages: ANYTHING, pure: false },
+  // Runs inside the processes of functions, each with the few files that it needs and no other: it takes no door
   {
     from: 'src/services/functions/runtimes/**',
-    files: [
+    doors: [],
+    packages: ['node:buffer', 'node:fs', 'node:module', 'node:stream', 'node:stream/promises', 'node:url'],
+    pure: false,
+    within: [
       'src/services/functions/runtimes/**',
       'src/services/functions/function-type.ts',
       'src/core/plug/**',
       'src/client.ts',
       'src/kernel/**',
     ],
-    packages: ['node:buffer', 'node:fs', 'node:module', 'node:stream', 'node:stream/promises', 'node:url'],
-    pure: false,
   },
-  {
-    from: 'src/services/functions/**',
-    files: [
-      'src/services/functions/**',
-      'src/services/*/contract.ts',
-      'src/storage/contract.ts',
-      'src/storage/walk.ts',
-      'src/sandbox-process/**',
-      'src/jobs/**',
-      'src/machine/**',
-      'src/web/**',
-      'src/kernel/**',
-    ],
-    packages: ANYTHING,
-    pure: false,
-  },
-  {
-    from: 'src/services/models/**',
-    files: [
-      'src/services/models/**',
-      'src/services/*/contract.ts',
-      'src/storage/contract.ts',
-      'src/sandbox-process/**',
-      'src/machine/**',
-      'src/web/**',
-      'src/kernel/**',
-    ],
-    packages: ANYTHING,
-    pure: false,
-  },
-  {
-    from: 'src/services/converter/**',
-    files: [
-      'src/services/converter/**',
-      'src/services/*/contract.ts',
-      'src/storage/contract.ts',
-      'src/velocity/**',
-      'src/web/**',
-      'src/kernel/**',
-    ],
-    packages: ANYTHING,
-    pure: false,
-  },
-  {
-    from: 'src/services/objects/**',
-    files: [
-      'src/services/objects/**',
-      'src/services/*/contract.ts',
-      'src/storage/contract.ts',
-      'src/storage/walk.ts',
-      'src/recording/**',
-      'src/series/**',
-      'src/jobs/**',
-      'src/effects/**',
-      'src/machine/**',
-      'src/web/**',
-      'src/kernel/**',
-    ],
-    packages: ANYTHING,
-    pure: false,
-  },
-  {
-    from: 'src/services/*/**',
-    files: [
-      'src/services/<1>/**',
-      'src/services/*/contract.ts',
-      'src/partitions/**',
-      'src/storage/contract.ts',
-      'src/storage/walk.ts',
-      'src/series/**',
-      'src/effects/**',
-      'src/jobs/**',
-      'src/machine/**',
-      'src/web/**',
-      'src/kernel/**',
-    ],
-    packages: ANYTHING,
-    pure: false,
-  },
-  // What the services that read series share
-  {
-    from: 'src/series/**',
-    files: ['src/series/**', 'src/storage/contract.ts', 'src/kernel/**'],
-    packages: ['luxon'],
-    pure: true,
-  },
-  // What services that rules act on share
-  {
-    from: 'src/effects/**',
-    files: ['src/storage/contract.ts', 'src/kernel/**'],
-    packages: ['node:crypto'],
-    pure: true,
-  },
+  { from: 'src/services/converter/**', doors: [...OF_SERVICES, '#formats/*'], packages: ANYTHING, pure: false },
+  { from: 'src/services/objects/**', doors: [...OF_SERVICES, '#formats/*'], packages: ANYTHING, pure: false },
+  { from: 'src/services/*/**', doors: OF_SERVICES, packages: ANYTHING, pure: false },
   // What services leave to be done later; the machine's time and chance come in from outside
-  {
-    from: 'src/jobs/**',
-    files: ['src/jobs/**', 'src/storage/contract.ts', 'src/storage/walk.ts', 'src/kernel/**'],
-    packages: [],
-    pure: true,
-  },
-  // The parts of a tenant that several hosts may have
-  {
-    from: 'src/partitions/**',
-    files: ['src/partitions/**', 'src/storage/contract.ts', 'src/storage/wrapped-collection.ts', 'src/kernel/**'],
-    packages: [],
-    pure: true,
-  },
+  { from: 'src/jobs/**', doors: ['#kernel', '#storage'], packages: [], pure: true },
   // Which of several hosts has what; time and chance come in from outside
+  { from: 'src/cluster/**', doors: ['#kernel', '#storage'], packages: [], pure: true },
+  // Processes for programs of others
   {
-    from: 'src/cluster/**',
-    files: ['src/cluster/**', 'src/storage/contract.ts', 'src/kernel/**'],
-    packages: [],
-    pure: true,
-  },
-  // The machine's time and chance, for those that take them from outside
-  {
-    from: 'src/machine/**',
-    files: ['src/machine/**', 'src/kernel/**'],
-    packages: ['node:crypto', 'node:timers'],
-    pure: false,
-  },
-  // Processes for programs of others: a leaf that knows no service
-  {
-    from: 'src/sandbox-process/**',
-    files: ['src/sandbox-process/**', 'src/kernel/**'],
+    from: 'src/platform/sandbox/**',
+    doors: ['#kernel'],
     packages: [
       'node:child_process',
       'node:crypto',
@@ -276,42 +171,31 @@ export const WALLS: readonly Wall[] = [
       'node:v8',
     ],
     pure: false,
+    within: ['src/platform/sandbox/**'],
   },
-  // What routes and clients of all services share
+  // Code of the engine's texts, live time, seals: the machine's time and chance
   {
-    from: 'src/web/**',
-    files: ['src/web/**', 'src/kernel/**'],
-    packages: ['fastify', 'node:buffer', 'node:stream', 'typebox'],
+    from: 'src/platform/**',
+    doors: ['#kernel', '#core/spi'],
+    packages: ['rxjs', 'node:crypto', 'node:timers'],
     pure: false,
   },
   {
     from: 'src/storage/contract.ts',
-    files: ['src/storage/series.ts', 'src/storage/blobs.ts', 'src/kernel/**'],
+    doors: ['#kernel'],
     packages: [],
     pure: true,
+    within: ['src/storage/series.ts', 'src/storage/blobs.ts'],
   },
-  {
-    from: 'src/storage/**',
-    files: ['src/storage/contract.ts', 'src/storage/**', 'src/kernel/**'],
-    packages: ANYTHING,
-    pure: false,
-  },
-  {
-    from: 'src/adapters/**',
-    files: ['src/core/ports.ts', 'src/services/*/contract.ts', 'src/kernel/**'],
-    packages: [],
-    pure: false,
-  },
-  { from: 'src/host/**', files: ANYTHING, packages: ANYTHING, pure: false },
-  { from: 'plugins/index.ts', files: ['src/plug.ts', 'plugins/*/plug.ts'], packages: [], pure: true },
-  // The window is no plug: the statistics of several are made with it; nor are the features of models
-  {
-    from: 'plugins/*/**',
-    files: ['src/plug.ts', 'plugins/window/**', 'plugins/predict/features.ts', 'plugins/<1>/**'],
-    packages: [],
-    pure: true,
-  },
+  { from: 'src/storage/**', doors: ['#kernel'], packages: ANYTHING, pure: false },
+  { from: 'src/host/**', doors: ANYTHING, packages: ANYTHING, pure: false },
+  { from: 'src/cli/**', doors: ANYTHING, packages: ANYTHING, pure: false },
 ]
+
+/** Files behind the doors, by name as package.json has them: `#core`, `#services/*`. */
+export const DOORS: ReadonlyMap<string, string> = new Map(
+  Object.entries((JSON.parse(readText('package.json')) as { imports: Record<string, string> }).imports),
+)
 
 /** The row for a file, and what the first `*` of its pattern stood for. */
 export function wallOf(path: string): { wall: Wall; own: string } | undefined {
@@ -322,11 +206,17 @@ export function wallOf(path: string): { wall: Wall; own: string } | undefined {
   return undefined
 }
 
+/** The folder that holds a file's room; the file itself where it is a room of its own. */
+export function roomOf(path: string): string {
+  return /^(?:src\/services\/[^/]+|src\/[^/]+|plugins)/.exec(path)?.[0] ?? path
+}
+
 /** What a file imports of ours, as paths from the top. */
 export function localTargets(path: string, scan: Scan): readonly string[] {
-  return scan.imports.flatMap(({ specifier }) =>
-    specifier?.startsWith('.') === true ? [posix.join(posix.dirname(path), specifier)] : [],
-  )
+  return scan.imports.flatMap(({ specifier }) => {
+    if (specifier?.startsWith('.') === true) return [posix.join(posix.dirname(path), specifier)]
+    return specifier?.startsWith('#') === true ? [behind(specifier)] : []
+  })
 }
 
 /** One line for each import of a file that its row does not allow. */
@@ -334,17 +224,31 @@ export function wallBreaks(path: string, scan: Scan): readonly string[] {
   const row = wallOf(path)
   if (row === undefined) return [`${path}: no row of the table covers it`]
   const { wall, own } = row
-  const allowed = wall.files.map((file) => pattern(file.replace('<1>', own)))
+  const within = (wall.within ?? [`${roomOf(path)}/**`]).map((file) => pattern(file.replace('<1>', own)))
+  const doors = wall.doors.map(pattern)
   return scan.imports.flatMap(({ specifier, line }) => {
     const place = `${path}:${line}`
     if (specifier === undefined) return wall.pure ? [`${place}: imports a computed name`] : []
+    if (specifier.startsWith('#')) {
+      if (!doors.some((door) => door.test(specifier))) return [`${place}: may not use the door ${specifier}`]
+      return roomOf(behind(specifier)) === roomOf(path) ? [`${place}: ${specifier} is its own room`] : []
+    }
     if (!specifier.startsWith('.')) {
       return allowsPackage(wall, specifier) ? [] : [`${place}: may not import the package ${specifier}`]
     }
     const target = posix.join(posix.dirname(path), specifier)
-    return allowed.some((file) => file.test(target)) ? [] : [`${place}: may not import ${target}`]
+    return within.some((file) => file.test(target)) ? [] : [`${place}: may not import ${target} past its door`]
   })
 }
+
+/** The file behind a door, as Node finds it: a full name first, then the longest pattern. */
+function behind(door: string): string {
+  const fits = [...DOORS].filter(([name]) => pattern(name).test(door)).sort(([a], [b]) => weight(b) - weight(a))
+  const [name, file] = fits[0] ?? [door, `./no door ${door}`]
+  return file.slice(2).replace('*', pattern(name).exec(door)?.[1] ?? '')
+}
+
+const weight = (name: string) => (name.includes('*') ? name.length : 1000)
 
 function allowsPackage(wall: Wall, specifier: string): boolean {
   if (wall.packages.includes('**')) return true

@@ -20,7 +20,7 @@ import {
   type CheckOptions,
   type PropertyLike,
 } from '../../src/testing/index.ts'
-import { Workspace } from '../host/cli/run-cli.ts'
+import { Workspace } from '../cli/run-cli.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 
 const rule: Rule = {

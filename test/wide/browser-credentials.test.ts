@@ -7,7 +7,7 @@ import { createClient, type Client } from '../../src/client.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { compose } from '../../src/host/compose.ts'
 import { createApp } from '../../src/host/app.ts'
-import { SERVICES } from '../../src/host/service-table.ts'
+import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { freePort } from '../support/free-port.ts'
 import { chromium, NO_CHROMIUM, openBrowser, type Browser, type Page } from './support/chromium.ts'
 

@@ -7,18 +7,6 @@ export function bodyOf(device: number, points: number): string {
   return JSON.stringify(pointsOf(device, points).map(({ time, value }) => ({ timestamp: time, temperature: value })))
 }
 
-/** The same as a gateway sends it. */
-export function gatewayBodyOf(device: number, points: number): string {
-  const name = `boiler-${device}`
-  if (points === 1) return JSON.stringify({ device: name, readings: [messageOf(device)] })
-  const readings = pointsOf(device, points).map(({ time, value }) => ({ timestamp: time, temperature: value }))
-  return JSON.stringify({ device: name, readings })
-}
-
-/** Makes of that what is posted without a converter. */
-export const GATEWAY_TEMPLATE = `#set($device = $payload.device)
-{"metrics":[#foreach($r in $payload.readings){"resource":"$device","temperature":$r.temperature#if($r.mode),"humidity":$r.humidity,"pressure":$r.pressure,"running":$r.running,"mode":"$r.mode"#else,"timestamp":$r.timestamp#end}#if($foreach.hasNext),#end#end]}`
-
 /** One reading; its time is that of its arrival. */
 function messageOf(device: number): object {
   return { temperature: 20.5 + device, humidity: 61, pressure: 1013.25, running: true, mode: 'auto' }

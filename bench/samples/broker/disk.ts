@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
 import { withFolder } from '../host/folder.ts'
 import { bodyOf } from './bodies.ts'
-import { openHost, PAIR } from './open-host.ts'
+import { openHost, posting } from './open-host.ts'
 import { listen, LOG } from './tasks.ts'
 
 export interface BrokerDiskRequest {
@@ -35,14 +35,7 @@ export function brokerDiskSample({ perSecond, hasTasks }: BrokerDiskRequest): Pr
       if (hasTasks) await listen(app, { resources: DEVICES, threshold: 90, actuator: LOG })
       const post = async (device: number): Promise<number> => {
         const payload = bodyOf(device, 1)
-        const headers = { authorization: PAIR, 'content-type': 'application/json' }
-        const { statusCode, body } = await app.inject({
-          method: 'POST',
-          url: `/resources/boiler-${device}/events`,
-          headers,
-          payload,
-        })
-        if (statusCode >= 300) throw new Error(`a post was answered with ${statusCode}: ${body}`)
+        await posting(app)(`/resources/boiler-${device}/events`, JSON.parse(payload) as object)
         return payload.length
       }
       for (let device = 0; device < DEVICES; device++) await post(device)

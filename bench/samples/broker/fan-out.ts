@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { withFolder } from '../host/folder.ts'
 import type { ToldByReaders } from './event-readers.ts'
-import { openHost, PAIR } from './open-host.ts'
+import { openHost, posting } from './open-host.ts'
 
 export interface FanOutSample {
   /** ms from the post until the last reader had it, of each round */
@@ -20,16 +20,12 @@ export interface FanOutSample {
 
 const ROUNDS = 10
 
-export function fanOutSample(subscribers: number): Promise<FanOutSample> {
+export function fanOutSample({ subscribers }: { subscribers: number }): Promise<FanOutSample> {
   return withFolder(async (folder) => {
     const app = await openHost(folder)
     await app.listen({ port: 0, host: '127.0.0.1' })
     const { port } = app.server.address() as AddressInfo
-    const post = async (temperature: number): Promise<void> => {
-      const options = { url: '/resources/boiler/events', headers: { authorization: PAIR }, payload: { temperature } }
-      const { statusCode, body } = await app.inject({ method: 'POST', ...options })
-      if (statusCode !== 200) throw new Error(body)
-    }
+    const post = (temperature: number): Promise<void> => posting(app)('/resources/boiler/events', { temperature })
     // the pair is known from here on, so that no reader waits for it to be checked
     await post(0)
     const args = [port, subscribers].map(String)

@@ -6,9 +6,10 @@
 import type { AddressInfo } from 'node:net'
 import { PerformanceObserver } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
-import { makeRulesWith } from '../../../src/host/make-rules.ts'
-import { SERVICES } from '../../../src/host/service-table.ts'
-import type { MakeService } from '../../../src/host/service-dependencies.ts'
+import { makeRulesWith } from '../../../src/host/wiring/make-rules.ts'
+import { SERVICES } from '../../../src/host/wiring/service-table.ts'
+import type { MakeService } from '../../../src/host/wiring/service-dependencies.ts'
+import { spreadOf, type Spread } from '../calls.ts'
 import { withFolder } from '../host/folder.ts'
 import { startClient } from './client-process.ts'
 import { waitedForCore } from './core-waits.ts'
@@ -19,13 +20,7 @@ import type { PostClientArguments } from './post-client.ts'
 import { watchStalls } from './stalls.ts'
 import { listen } from './tasks.ts'
 
-/** ms */
-export interface Delays {
-  readonly p50: number
-  readonly p99: number
-  readonly max: number
-}
-
+/** Times in ms. */
 export interface BrokerLatencyTry {
   /** posts per second of clients that wait for answers */
   readonly most: number
@@ -33,9 +28,9 @@ export interface BrokerLatencyTry {
   readonly perSecond: number
   readonly messages: number
   /** from the head of the request in the host's process to the call */
-  readonly arrived: Delays
+  readonly arrived: Spread
   /** from the hand-over to the system in the client's process: with what waited because the host's loop was busy */
-  readonly sent: Delays
+  readonly sent: Spread
   /** the longest pause of the host's collector */
   readonly gcMax: number
   /** share of the time in which the host's main thread had work and no core: what others on the machine add to the delays */
@@ -63,7 +58,7 @@ const MAX_SET_ASIDE = 4
 const PATIENCE = 10_000
 
 /** Tries again when the machine stood still meanwhile: then the delays are its own. The last one counts, whatever it was. */
-export async function brokerLatencySample(share: number): Promise<BrokerLatencySample> {
+export async function brokerLatencySample({ share }: { share: number }): Promise<BrokerLatencySample> {
   const setAside: BrokerLatencyTry[] = []
   for (;;) {
     const latest = await tryOnce(share)
@@ -96,8 +91,8 @@ function tryOnce(share: number): Promise<BrokerLatencyTry> {
         most,
         perSecond: calls.sentPerSecond(warm),
         messages: count - warm,
-        arrived: delaysOf(calls.waits('arrived', warm)),
-        sent: delaysOf(calls.waits('sent', warm)),
+        arrived: spreadOf(calls.waits('arrived', warm)),
+        sent: spreadOf(calls.waits('sent', warm)),
         gcMax: gcMax(),
         noCore,
         stood: stood(),
@@ -148,10 +143,4 @@ function watchCollector(): () => number {
     observer.disconnect()
     return longest
   }
-}
-
-function delaysOf(waits: readonly number[]): Delays {
-  const sorted = waits.toSorted((a, b) => a - b)
-  const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN
-  return { p50: at(0.5), p99: at(0.99), max: at(1) }
 }

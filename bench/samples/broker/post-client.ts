@@ -1,25 +1,22 @@
 /**
- * Posts to a server on this machine for ever: `post-client.ts <port> <connections> <points> <0 to 3>`, one request at a
- * time on each; 1: through a converter; 2: with an idempotency key of its own each time, too; 3: with the key alone.
+ * Posts to a server on this machine for ever: `post-client.ts <port> <connections> <points> <0 or 1>`, one request at a
+ * time on each; 1: with an idempotency key of its own each time.
  */
 import { connect } from 'node:net'
-import { bodyOf, gatewayBodyOf } from './bodies.ts'
+import { bodyOf } from './bodies.ts'
 import { expectGood, postRequest } from './post-request.ts'
 
-export type PostClientArguments = readonly [port: number, connections: number, points: number, way: number]
+export type PostClientArguments = readonly [port: number, connections: number, points: number, isKeyed: number]
 
-const [port = 0, connections = 1, points = 1, way = 0] = process.argv.slice(2).map(Number)
+const [port = 0, connections = 1, points = 1, isKeyed = 0] = process.argv.slice(2).map(Number)
 
 for (let device = 0; device < connections; device++) {
-  const asked =
-    way === 1 || way === 2
-      ? { path: '/converter/gateway/ingest', body: gatewayBodyOf(device, points) }
-      : { body: bodyOf(device, points) }
-  const plain = Buffer.from(postRequest({ port, device, ...asked }))
+  const body = bodyOf(device, points)
+  const plain = Buffer.from(postRequest({ port, device, body }))
   let sent = 0
   const next = () =>
-    way > 1
-      ? postRequest({ port, device, ...asked, head: [`idempotency-key: ${process.pid}-${device}-${sent++}`] })
+    isKeyed === 1
+      ? postRequest({ port, device, body, head: [`idempotency-key: ${process.pid}-${device}-${sent++}`] })
       : plain
   const socket = connect(port, '127.0.0.1', () => socket.write(next()))
   socket.setNoDelay(true)

@@ -3,16 +3,14 @@ export interface PostRequest {
   readonly port: number
   readonly device: number
   readonly body: string
-  /** default: where messages of the device go */
-  readonly path?: string
   /** more lines of its head */
   readonly head?: readonly string[]
 }
 
 export function postRequest(request: PostRequest): string {
-  const { port, device, body, path = `/resources/boiler-${device}/events`, head = [] } = request
+  const { port, device, body, head = [] } = request
   return [
-    `POST ${path} HTTP/1.1`,
+    `POST /resources/boiler-${device}/events HTTP/1.1`,
     `host: 127.0.0.1:${port}`,
     'content-type: application/json',
     `authorization: Basic ${Buffer.from('bench:bench').toString('base64')}`,

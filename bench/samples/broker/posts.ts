@@ -8,19 +8,16 @@ import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
 import { withFolder } from '../host/folder.ts'
 import { cpuMs } from '../spent.ts'
-import { GATEWAY_TEMPLATE, pointsOf } from './bodies.ts'
+import { pointsOf } from './bodies.ts'
 import { startClient } from './client-process.ts'
-import { openHost, PAIR } from './open-host.ts'
+import { openHost } from './open-host.ts'
 import type { PostClientArguments } from './post-client.ts'
 import { listen, LOG } from './tasks.ts'
 import { until } from './until.ts'
 
 export interface BrokerPostsRequest {
-  /**
-   * `task`: one task listens to each resource. `converter`: the points come as a gateway sends them; `broker-keyed`,
-   * `keyed`: the same with a key of each post's own
-   */
-  readonly subject: 'bare' | 'broker' | 'broker-keyed' | 'task' | 'append' | 'converter' | 'keyed'
+  /** `keyed`: with an idempotency key of each post's own; `task`: one task listens to each resource */
+  readonly subject: 'bare' | 'broker' | 'keyed' | 'task' | 'append'
   /** of one post */
   readonly points: number
 }
@@ -48,18 +45,15 @@ export function brokerPostsSample(request: BrokerPostsRequest): Promise<BrokerPo
     if (subject === 'append') return appends(folder, points)
     const app = subject === 'bare' ? bare() : await host(folder, subject)
     await app.listen({ port: 0, host: '127.0.0.1' })
-    return driven(app, points, WAYS[subject] ?? 0)
+    return driven(app, points, subject === 'keyed')
   })
 }
 
-/** of the client */
-const WAYS: Partial<Record<BrokerPostsRequest['subject'], number>> = { converter: 1, keyed: 2, 'broker-keyed': 3 }
-
-async function driven(app: FastifyInstance, points: number, way: number): Promise<BrokerPostsSample> {
+async function driven(app: FastifyInstance, points: number, isKeyed: boolean): Promise<BrokerPostsSample> {
   const { port } = app.server.address() as AddressInfo
   let posts = 0
   app.server.on('request', () => posts++)
-  const given: PostClientArguments = [port, CONNECTIONS, points, way]
+  const given: PostClientArguments = [port, CONNECTIONS, points, Number(isKeyed)]
   const client = startClient('post-client.ts', given)
   try {
     await client.until(() => posts >= (points === 1 ? FIRST_POSTS : FIRST_ARRAYS))
@@ -94,20 +88,9 @@ function bare(): FastifyInstance {
 
 async function host(folder: string, subject: string): Promise<FastifyInstance> {
   const app = await openHost(folder)
-  if (subject === 'converter' || subject === 'keyed') await addConverter(app)
   if (subject !== 'task') return app
   await listen(app, { resources: CONNECTIONS, threshold: 90, actuator: LOG })
   return app
-}
-
-async function addConverter(app: FastifyInstance): Promise<void> {
-  const { statusCode, body } = await app.inject({
-    method: 'PUT',
-    url: '/converter/gateway',
-    headers: { authorization: PAIR },
-    payload: { type: 'velocity', template: GATEWAY_TEMPLATE },
-  })
-  if (statusCode !== 201) throw new Error(`the converter is refused: ${body}`)
 }
 
 /** The same points of the same devices into series, as they are after reading. */

@@ -1,6 +1,6 @@
 /** A task for each resource, with one sensor that hears of its messages and one actuator. */
 import type { FastifyInstance } from 'fastify'
-import { PAIR } from './open-host.ts'
+import { posting } from './open-host.ts'
 
 export interface ListeningTasks {
   readonly resources: number
@@ -20,8 +20,6 @@ export async function listen(app: FastifyInstance, { resources, threshold, actua
       triggers: [{ sourceLabel: 'hot', destinationLabel: 'told', statesTrigger: ['Above'] }],
       task: { name: `hot ${device}`, type: 'reactive', resource: `boiler-${device}` },
     }
-    const headers = { authorization: PAIR }
-    const { statusCode, body } = await app.inject({ method: 'POST', url: '/api/tasks', headers, payload })
-    if (statusCode !== 201) throw new Error(`no task: ${body}`)
+    await posting(app)('/api/tasks', payload)
   }
 }

@@ -33,22 +33,20 @@ export class Connection {
     })
   }
 
-  /** A text is JSON, bytes are an archive. */
-  ask(method: string, path: string, body?: string | Uint8Array): Promise<Answer> {
+  /** A body is JSON. */
+  ask(method: string, path: string, body?: string): Promise<Answer> {
     const head = `${method} ${path} ${this.#head}`
-    const type = typeof body === 'string' ? 'application/json' : 'application/x-tar'
-    const sized = body === undefined ? '' : `content-type: ${type}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`
-    const text = `${head}${sized}\r\n${typeof body === 'string' ? body : ''}`
+    const sized = `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body ?? '')}\r\n`
+    const text = `${head}${body === undefined ? '' : sized}\r\n${body ?? ''}`
     return new Promise((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
       this.#socket.write(text)
-      if (typeof body === 'object') this.#socket.write(body)
     })
   }
 
   /** As `ask`; throws when the answer has another status. */
-  async expect(status: number, method: string, path: string, body?: string | Uint8Array): Promise<string> {
+  async expect(status: number, method: string, path: string, body?: string): Promise<string> {
     const answer = await this.ask(method, path, body)
     if (answer.status === status) return answer.body
     throw new Error(`${method} ${path} was answered ${answer.status}: ${answer.body.slice(0, 300)}`)

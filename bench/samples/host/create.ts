@@ -1,11 +1,16 @@
 /** One sample: tasks of a template, created over kept connections; each is on the disk and runs before it is answered. */
 import { performance } from 'node:perf_hooks'
+import { drive, sampleOf, type CallsSample } from '../calls.ts'
 import { withFolder } from './folder.ts'
 import { startHostProcess } from './host-process.ts'
-import { createTask, createTasks, createTemplates, drive, spreadOf, type Spread } from './tasks.ts'
+import { createTask, createTasks, createTemplates } from './tasks.ts'
 
-export interface HostCreateSample extends Spread {
-  readonly perSecond: number
+export interface HostCreateRequest {
+  readonly connections: number
+  readonly measureMs: number
+}
+
+export interface HostCreateSample extends CallsSample {
   /** of all threads of the host, for each task, microseconds */
   readonly cpu: number
   /** of the host's main thread */
@@ -15,7 +20,7 @@ export interface HostCreateSample extends Spread {
 
 const WARM_UP = 3_000
 
-export function hostCreateSample(connections: number, measureMs: number): Promise<HostCreateSample> {
+export function hostCreateSample({ connections, measureMs }: HostCreateRequest): Promise<HostCreateSample> {
   return withFolder(async (folder) => {
     const host = await startHostProcess(folder)
     const lanes = await host.connect(connections)
@@ -25,19 +30,13 @@ export function hostCreateSample(connections: number, measureMs: number): Promis
     await createTasks(lanes, WARM_UP)
     await host.figures()
     const until = performance.now() + measureMs
-    const { times, wallMs } = await drive(
+    const calls = await drive(
       lanes,
       () => performance.now() < until,
       (lane, n) => createTask(lane, WARM_UP + n),
     )
     const { busy, loopMax, cpu } = await host.figures()
     await host.stop()
-    return {
-      perSecond: (times.length * 1_000) / wallMs,
-      ...spreadOf(times),
-      cpu: (cpu * 1_000) / times.length,
-      busy,
-      loopMax,
-    }
+    return { ...sampleOf(calls), cpu: (cpu * 1_000) / calls.times.length, busy, loopMax }
   })
 }

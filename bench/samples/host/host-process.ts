@@ -6,16 +6,13 @@ import { performance } from 'node:perf_hooks'
 import { Connection } from './connection.ts'
 import type { ProcessFigures } from './watched-process.ts'
 
-const CLI = join(import.meta.dirname, '../../../src/host/cli.ts')
+const CLI = join(import.meta.dirname, '../../../src/cli/main.ts')
 const QUIETLY = ['--rate-limit', '0', '--log-level', 'error']
 const WATCH = join(import.meta.dirname, 'watched-process.ts')
 
 export interface HostProcess {
   /** ms from the start of the process to its line that says it is ready */
   readonly readyMs: number
-  readonly port: number
-  /** of who may do everything */
-  readonly token: string
   connect(count: number): Promise<readonly Connection[]>
   /** since they were asked for before; `collect`: after a full collection */
   figures(collect?: 'collect'): Promise<ProcessFigures>
@@ -23,12 +20,12 @@ export interface HostProcess {
   stop(): Promise<void>
 }
 
-/** `more`: options of `serve`. Rejects with what the process said when it ends before it is ready. */
-export async function startHostProcess(folder: string, more: readonly string[] = []): Promise<HostProcess> {
+/** Rejects with what the process said when it ends before it is ready. */
+export async function startHostProcess(folder: string): Promise<HostProcess> {
   const started = performance.now()
   const child = spawn(
     process.execPath,
-    ['--expose-gc', '--import', WATCH, CLI, 'serve', '--port', '0', '--data', folder, '--empty', ...QUIETLY, ...more],
+    ['--expose-gc', '--import', WATCH, CLI, 'serve', '--port', '0', '--data', folder, '--empty', ...QUIETLY],
     { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] },
   )
   const gone = once(child, 'close')
@@ -47,8 +44,6 @@ export async function startHostProcess(folder: string, more: readonly string[] =
   const open: Connection[] = []
   return {
     readyMs,
-    port,
-    token,
     async connect(count) {
       const made = await Promise.all(Array.from({ length: count }, () => Connection.open(port, `Bearer ${token}`)))
       open.push(...made)

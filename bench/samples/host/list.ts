@@ -1,7 +1,8 @@
 /** One sample: pages of 100 among many tasks, found by two filters, at rest and right after a write. */
+import { drive, spreadOf, type Spread } from '../calls.ts'
 import { withFolder } from './folder.ts'
 import { startHostProcess } from './host-process.ts'
-import { createTask, createTasks, createTemplates, drive, SITES, spreadOf, templateOf, type Spread } from './tasks.ts'
+import { createTask, createTasks, createTemplates, SITES, templateOf } from './tasks.ts'
 
 /** Two filters, of which `n` chooses the values. */
 const PAIRS: Readonly<Record<ListFilters, (n: number) => string>> = {
@@ -25,7 +26,7 @@ export interface HostListSample {
 const ROUNDS = 300
 const FILLERS = 64
 
-export function hostListSample(tasks: number): Promise<HostListSample> {
+export function hostListSample({ tasks }: { tasks: number }): Promise<HostListSample> {
   return withFolder(async (folder) => {
     const host = await startHostProcess(folder)
     const lanes = await host.connect(FILLERS)

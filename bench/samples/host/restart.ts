@@ -29,8 +29,13 @@ const FIRST = 'boiler-first'
 const PER_COMMIT = 500
 const AT_A_TIME = 4
 
-/** `heard`: each task has had a message, so that it comes back with states and values; else all wait for their first. */
-export function hostRestartSample(tasks: number, heard: boolean): Promise<HostRestartSample> {
+export interface HostRestartRequest {
+  readonly tasks: number
+  /** each task has had a message, so that it comes back with states and values; else all wait for their first */
+  readonly heard: boolean
+}
+
+export function hostRestartSample({ tasks, heard }: HostRestartRequest): Promise<HostRestartSample> {
   return withFolder(async (folder) => {
     const first = await startHostProcess(folder)
     const [one] = await first.connect(1)

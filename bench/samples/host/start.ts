@@ -15,7 +15,7 @@ export interface HostStartSample {
 
 const FILLERS = 64
 
-export function hostStartSample(tasks: number): Promise<HostStartSample> {
+export function hostStartSample({ tasks }: { tasks: number }): Promise<HostStartSample> {
   return withFolder(async (folder) => {
     const first = await startHostProcess(folder)
     const lanes = await first.connect(FILLERS)

@@ -1,5 +1,5 @@
 /** The tasks that benches of the host create: templates of five nodes, and requests over as many connections as are given. */
-import { performance } from 'node:perf_hooks'
+import { drive } from '../calls.ts'
 import type { Connection } from './connection.ts'
 
 /** so that a filter by template leaves thousands of a hundred thousand */
@@ -52,32 +52,6 @@ export function taskOf(n: number): object {
   }
 }
 
-export interface Driven {
-  /** of one request, ms, in the order in which they were answered */
-  readonly times: readonly number[]
-  readonly wallMs: number
-}
-
-/** One request after the other on each connection, until `more` says no. */
-export async function drive(
-  connections: readonly Connection[],
-  more: (n: number) => boolean,
-  run: (connection: Connection, n: number) => Promise<unknown>,
-): Promise<Driven> {
-  const times: number[] = []
-  const started = performance.now()
-  let next = 0
-  const lane = async (connection: Connection): Promise<void> => {
-    for (let n = next++; more(n); n = next++) {
-      const before = performance.now()
-      await run(connection, n)
-      times.push(performance.now() - before)
-    }
-  }
-  await Promise.all(connections.map(lane))
-  return { times, wallMs: performance.now() - started }
-}
-
 export async function createTask(connection: Connection, n: number): Promise<string> {
   const { ID } = JSON.parse(await connection.expect(201, 'POST', '/api/tasks', JSON.stringify(taskOf(n)))) as {
     ID: string
@@ -91,15 +65,4 @@ export async function createTasks(connections: readonly Connection[], count: num
   const create = async (connection: Connection, n: number) => void ids.push(await createTask(connection, n))
   await drive(connections, (n) => n < count, create)
   return ids
-}
-
-export interface Spread {
-  readonly p50: number
-  readonly p99: number
-}
-
-export function spreadOf(times: readonly number[]): Spread {
-  const sorted = times.toSorted((a, b) => a - b)
-  const at = (share: number): number => sorted[Math.floor(share * (sorted.length - 1))] ?? Number.NaN
-  return { p50: at(0.5), p99: at(0.99) }
 }

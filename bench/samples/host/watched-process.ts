@@ -1,6 +1,4 @@
 /** Loaded into a host before it starts: on any message of the process that started it, it tells how it fares. */
-import { subscribe } from 'node:diagnostics_channel'
-import type { ServerResponse } from 'node:http'
 import { monitorEventLoopDelay, performance, PerformanceObserver } from 'node:perf_hooks'
 
 /** Since the figures before. Times in ms, sizes in bytes. */
@@ -15,8 +13,6 @@ export interface ProcessFigures {
   readonly cpu: number
   readonly heap: number
   readonly rss: number
-  /** CPU time of the main thread from the arrival of each POST to its answer: what the loop did meanwhile, for whomever */
-  readonly posts: readonly number[]
 }
 
 /** ms between two looks; what the clock itself takes is no delay */
@@ -28,22 +24,6 @@ let gcMax = 0
 new PerformanceObserver((list) => {
   for (const { duration } of list.getEntries()) gcMax = Math.max(gcMax, duration)
 }).observe({ entryTypes: ['gc'] })
-/** CPU time of this thread */
-function mainMs(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1_000
-}
-
-const begun = new WeakMap<ServerResponse, number>()
-const posts: number[] = []
-subscribe('http.server.request.start', (message) => {
-  const { request, response } = message as { request: { method: string }; response: ServerResponse }
-  if (request.method === 'POST') begun.set(response, mainMs())
-})
-subscribe('http.server.response.finish', (message) => {
-  const since = begun.get((message as { response: ServerResponse }).response)
-  if (since !== undefined) posts.push(mainMs() - since)
-})
 let last = performance.eventLoopUtilization()
 
 process.on('message', (asked) => {
@@ -59,7 +39,6 @@ process.on('message', (asked) => {
     busy: performance.eventLoopUtilization(now, last).utilization,
     heap: heapUsed,
     rss,
-    posts: posts.splice(0),
   }
   last = now
   delay.reset()

@@ -7,6 +7,9 @@ import type { Rule } from '../../../src/core/rule/rule.ts'
 const LATENCY = 1
 const LIMIT = 25
 
+/** that are evaluated for a sample */
+export const MESSAGES = 10_000
+
 export type NumberedMessage = Readonly<Record<'n' | 'temperature', number>>
 
 export function messageOf(n: number): NumberedMessage {

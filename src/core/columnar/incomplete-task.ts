@@ -7,7 +7,7 @@
  * INCOMPLETE-2 whatever the sensors show that they run, no trigger may hold
  * INCOMPLETE-3 sensors that they do not run, and gates behind none of those that they run, stay as they are
  */
-import { isExact } from '../../kernel/values.ts'
+import { isExact } from '#kernel'
 import { UNKNOWN, type GateNode, type SensorNode } from '../graph/graph.ts'
 import { decide } from '../graph/relations.ts'
 import type { Message } from '../task/origin.ts'

@@ -2,7 +2,7 @@
  * Properties of a called sensor whose moving values are plain reads: one object that is filled anew for each call, with
  * the checks of the general way, which takes over whenever a value is not of the declared type.
  */
-import type { DirectProperties } from '../placeholders/direct.ts'
+import type { DirectProperties } from '../language/placeholders/direct.ts'
 import type { Plug } from '../plug/plug.ts'
 import { finishProperties } from '../plug/properties.ts'
 import type { NodeProperties } from '../graph/rule-properties.ts'

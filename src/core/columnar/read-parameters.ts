@@ -1,5 +1,5 @@
 /** Which values of a message rows read by themselves. */
-import { countIn, isExact, ofData } from '../../kernel/values.ts'
+import { countIn, isExact, ofData } from '#kernel'
 import type { BatchShape } from './batch-shape.ts'
 import { parametersIn, type ParameterType } from './sensor-formula.ts'
 

@@ -1,6 +1,6 @@
 /** The handle that ties a task to its row in a batch, and what the two ask of each other. */
 import type { Outcome } from '../engine/call-plug.ts'
-import type { Scope } from '../placeholders/scope.ts'
+import type { Scope } from '../language/placeholders/scope.ts'
 import type { PlugContext } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel, TaskRun } from '../task/run.ts'

@@ -1,5 +1,5 @@
 /** The call of a plug that is under way in the batches of one engine: at most one at a time. */
-import { messageOf } from '../../kernel/errors.ts'
+import { messageOf } from '#kernel'
 import { outcomeOf, type Outcome } from '../engine/call-plug.ts'
 import { LOG } from '../engine/event-filter.ts'
 import type { ExecutorHost } from '../engine/executor.ts'

@@ -7,11 +7,11 @@
  * way always says.
  */
 import type { NodeProperties } from '../graph/rule-properties.ts'
-import type { DirectProperties } from '../placeholders/direct.ts'
+import type { DirectProperties } from '../language/placeholders/direct.ts'
 import type { Calculation, Formula, Operator, WrittenFormula } from '../plug/calculation.ts'
 import { kindOf, OPERATORS } from '../plug/calculation.ts'
-import { formulaOf } from '../expression/formula.ts'
-import { numberOfText } from '../../kernel/values.ts'
+import { formulaOf } from '../language/expression/formula.ts'
+import { numberOfText } from '#kernel'
 import { isFinishedButReads } from './property-fill.ts'
 
 export type RowFormula =

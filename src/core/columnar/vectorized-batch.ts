@@ -6,7 +6,7 @@
  * VECTOR-1 a vectorized batch that is over leaves each row as if it had taken its messages by itself
  * VECTOR-2 rows act in their order: those that are not reached when the batch ends have not got the message
  */
-import { isExact } from '../../kernel/values.ts'
+import { isExact } from '#kernel'
 import type { Message } from '../task/origin.ts'
 import { lastValue, type Era } from './message-eras.ts'
 import { isSilent, type Part } from './message-parts.ts'

@@ -5,8 +5,7 @@
  * AHEAD-1 a call begins ahead only when nothing that comes before can change what it sees
  * AHEAD-2 at most 16 of a task are ahead, so that a backlog does not become a flood
  */
-import { messageOf } from '../../kernel/errors.ts'
-import { ownValue } from '../../kernel/json.ts'
+import { messageOf, ownValue } from '#kernel'
 import type { SensorNode } from '../graph/graph.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { WaitingInput } from '../task/input.ts'

@@ -2,11 +2,10 @@
  * What a call sees that begins before its turn: its message and its properties. Whatever else it asks for would depend on
  * when it is asked, so it is refused: such a plug may not declare that it reads the message alone.
  */
-import { AppError } from '../../kernel/errors.ts'
-import { ownValue } from '../../kernel/json.ts'
+import { AppError, ownValue } from '#kernel'
 import type { SensorNode } from '../graph/graph.ts'
-import { readParts } from '../placeholders/read-path.ts'
-import type { Scope } from '../placeholders/scope.ts'
+import { readParts } from '../language/placeholders/read-path.ts'
+import type { Scope } from '../language/placeholders/scope.ts'
 import { messageNumber, messageText } from '../plug/message-values.ts'
 import type { NodeData, NumberOptions, PlugContext, PlugLog } from '../plug/plug.ts'
 import type { WaitingInput } from '../task/input.ts'

@@ -2,7 +2,7 @@
 import type { Observable, SchedulerLike } from 'rxjs'
 import type { Plug } from '../plug/plug.ts'
 import type { Ports } from '../ports.ts'
-import type { Logger } from '../../kernel/logger.ts'
+import type { Logger } from '#kernel'
 import type { Generate } from './executor.ts'
 import type { Rule, TaskSettings, TaskType, Template } from '../rule/rule.ts'
 import type { Explanation } from '../task/explain.ts'

@@ -1,9 +1,8 @@
 /** What one call of a plug can see: the plug's own view (PlugContext) and that of placeholders (Scope), over one task. */
-import { ownValue } from '../../kernel/json.ts'
-import { nextSeed, randomOf, seedOf } from '../../kernel/random.ts'
+import { nextSeed, ownValue, randomOf, seedOf } from '#kernel'
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
-import { readParts } from '../placeholders/read-path.ts'
-import type { Scope } from '../placeholders/scope.ts'
+import { readParts } from '../language/placeholders/read-path.ts'
+import type { Scope } from '../language/placeholders/scope.ts'
 import type { Downtime } from '../plug/downtime.ts'
 import { messageNumber, messageText } from '../plug/message-values.ts'
 import type { NodeData, NumberOptions, PlugContext, PlugLog } from '../plug/plug.ts'

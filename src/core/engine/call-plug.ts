@@ -3,11 +3,9 @@
  * when the plug and the ports are. Never throws: every failure is a text. What it gives has no value of a secret that the
  * call was given, so that none is stored or shown.
  */
-import { messageOf } from '../../kernel/errors.ts'
-import { isPlainObject } from '../../kernel/json.ts'
-import { redactedDeep, redacting } from '../../kernel/redact.ts'
+import { isPlainObject, messageOf, redactedDeep, redacting } from '#kernel'
 import type { NodeProperties } from '../graph/rule-properties.ts'
-import type { Needs, Scope } from '../placeholders/scope.ts'
+import type { Needs, Scope } from '../language/placeholders/scope.ts'
 import { finishProperties } from '../plug/properties.ts'
 import type { Plug } from '../plug/plug.ts'
 import { readAnswer, type Answer, type BadAnswer } from '../plug/result.ts'

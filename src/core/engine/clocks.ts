@@ -2,7 +2,7 @@
  * The clocks of an engine: what is known about time zones, and parsed schedules, each once. A fleet of tasks of one
  * template shares one schedule and so its occurrences; starting it parses its expression once.
  */
-import { LruCache } from '../../kernel/lru-cache.ts'
+import { LruCache } from '#kernel'
 import { parseSchedule } from '../schedule/parse-schedule.ts'
 import { RememberedSchedule } from '../schedule/remembered.ts'
 import type { Schedule, ScheduleSettings } from '../schedule/schedule.ts'

@@ -6,7 +6,7 @@
  * `receive`) waits its turn in a bounded queue. Timers that are due act before what arrives at the same instant.
  */
 import type { Observable, SchedulerLike } from 'rxjs'
-import { AppError, messageOf } from '../../kernel/errors.ts'
+import { AppError, messageOf } from '#kernel'
 import type { PlugRegistry } from '../plug/plug.ts'
 import { createRegistry } from '../plug/registry.ts'
 import type { Ports } from '../ports.ts'

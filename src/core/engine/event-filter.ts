@@ -1,5 +1,5 @@
 /** Which events somebody wants: by type and by task. Types are bits of one number, so that a set of them is asked at once. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { EventType } from './events.ts'
 
 /** What is left out stands for all. */

@@ -5,7 +5,7 @@
  * HISTORY-1 what is kept of a task are its last events without a gap, in their order, as they are told.
  * HISTORY-2 it is bounded by task and in all: the tasks in which nothing happened for longest are forgotten first.
  */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { EventPart, EventRecord } from './event-batch.ts'
 import { ALL_TYPES, DETAIL_TYPES, typeBit } from './event-filter.ts'
 import type { EngineEvent } from './events.ts'

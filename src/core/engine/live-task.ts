@@ -5,8 +5,7 @@
  * LIVE-1 whether a task rests cannot be seen: it has its lane for every input and every look, and is then as if it had
  *   never rested.
  */
-import { AppError } from '../../kernel/errors.ts'
-import { seedOf } from '../../kernel/random.ts'
+import { AppError, seedOf } from '#kernel'
 import type { Graph, GraphNode, SensorNode } from '../graph/graph.ts'
 import { carryOver, type CarriedOver } from '../task/carry-over.ts'
 import { explain, type Explanation } from '../task/explain.ts'

@@ -1,5 +1,5 @@
 /** What becomes of inputs when one comes while its task is at work: who waits, and who is dropped. */
-import { ownValue } from '../../kernel/json.ts'
+import { ownValue } from '#kernel'
 import type { LaneInput, WaitingInput } from '../task/input.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'

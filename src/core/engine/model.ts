@@ -2,7 +2,7 @@
 import { makeDataPlan } from '../graph/data-plan.ts'
 import type { DataPlan, Graph, SensorNode } from '../graph/graph.ts'
 import { channelPlans } from '../graph/plan.ts'
-import { resolveResource, type ResourceScope } from '../placeholders/resource.ts'
+import { resolveResource, type ResourceScope } from '../language/placeholders/resource.ts'
 import type { Ports } from '../ports.ts'
 import type { SharedSettings } from '../rule/settings.ts'
 import { clockOf as expressionClock } from '../schedule/expression.ts'

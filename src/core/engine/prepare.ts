@@ -2,9 +2,7 @@
  * From what a user hands in to a compiled graph with complete settings. Equal rules are validated and compiled once,
  * whoever hands them in, so that a fleet of tasks of one template shares one graph.
  */
-import { AppError, validationError, type Issue } from '../../kernel/errors.ts'
-import { hasKeysOf, haveSameText, ownValue } from '../../kernel/json.ts'
-import { LruCache } from '../../kernel/lru-cache.ts'
+import { AppError, hasKeysOf, haveSameText, type Issue, LruCache, ownValue, validationError } from '#kernel'
 import { compileRule, type CompiledRule } from '../graph/compile.ts'
 import { isFrozenCopy } from '../plug/plain-json.ts'
 import type { Plug, PlugRegistry } from '../plug/plug.ts'

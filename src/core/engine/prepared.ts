@@ -1,5 +1,5 @@
 /** A rule that is ready to start. What tasks of one template share is held once; each has its names beside it. */
-import type { Issue } from '../../kernel/errors.ts'
+import type { Issue } from '#kernel'
 import type { Graph } from '../graph/graph.ts'
 import { withProperties, type RuleProperties } from '../graph/rule-properties.ts'
 import type { Rule } from '../rule/rule.ts'

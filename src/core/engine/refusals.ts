@@ -1,6 +1,5 @@
 /** What an engine refuses, each in its words and with its code. */
-import { AppError } from '../../kernel/errors.ts'
-import { isPlainObject } from '../../kernel/json.ts'
+import { AppError, isPlainObject } from '#kernel'
 import { jsonFault } from '../plug/answer-json.ts'
 import { requireChannel } from '../plug/channel.ts'
 import type { Sent } from '../task/origin.ts'

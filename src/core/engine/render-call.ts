@@ -2,8 +2,8 @@
  * The properties of a call that acts, made once when it fires, and what the call touches. Synchronous when the ports are.
  * Never throws: every failure is a text.
  */
-import { messageOf } from '../../kernel/errors.ts'
-import type { Needs } from '../placeholders/scope.ts'
+import { messageOf } from '#kernel'
+import type { Needs } from '../language/placeholders/scope.ts'
 import { actsWith } from '../plug/acts-with.ts'
 import { finishProperties } from '../plug/properties.ts'
 import type { BadAnswer } from '../plug/result.ts'

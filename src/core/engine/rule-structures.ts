@@ -5,10 +5,7 @@
  * STRUCT-1 a rule that is found here gives what it would give if nothing were known: the same graph, the same document
  *   byte for byte, no issue that it would not have had; in doubt it is not found.
  */
-import { AppError } from '../../kernel/errors.ts'
-import { hasKeysOf, haveSameText, isPlainObject } from '../../kernel/json.ts'
-import { LruCache } from '../../kernel/lru-cache.ts'
-import { at } from '../../kernel/pointer.ts'
+import { AppError, at, hasKeysOf, haveSameText, isPlainObject, LruCache } from '#kernel'
 import { compileCall, type CompiledRule } from '../graph/compile.ts'
 import type { ActuatorNode, SensorNode } from '../graph/graph.ts'
 import { RuleProperties, type NodeProperties, type Properties } from '../graph/rule-properties.ts'

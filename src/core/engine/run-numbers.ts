@@ -3,7 +3,7 @@
  * goes on counting, so that no effect gets an id that an earlier one had. Bounded: of the ids that were pushed out, the
  * highest number counts for all that are made.
  */
-import { LruCache } from '../../kernel/lru-cache.ts'
+import { LruCache } from '#kernel'
 
 const MAX_IDS = 10_000
 

@@ -2,10 +2,9 @@
  * Secrets in properties that are kept until a call is made: they stand there by name, and each attempt of the call puts
  * their values in, so that no value is ever stored.
  */
-import { isPlainObject } from '../../kernel/json.ts'
-import { AppError } from '../../kernel/errors.ts'
-import { plainText } from '../placeholders/text.ts'
-import type { BindingUse } from '../placeholders/binding.ts'
+import { AppError, isPlainObject } from '#kernel'
+import { plainText } from '../language/placeholders/text.ts'
+import type { BindingUse } from '../language/placeholders/binding.ts'
 
 /** Letters of Unicode's private use, which no text of a rule or a message has a reason to hold. */
 const BEGIN = '\u{F0000}'

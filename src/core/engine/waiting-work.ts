@@ -1,5 +1,5 @@
 /** Work that came to an engine while it was at work, first come first served. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { EndOfInput } from './end-of-input.ts'
 
 /** A piece of work that takes its turn; it is told the time at which it does. */

@@ -2,14 +2,13 @@
  * Rule -> graph. Takes a rule that validateRule found no ERROR in; what it still has to refuse (a plug that rejects
  * its constant properties, a cycle) it refuses with an AppError.
  */
-import { AppError } from '../../kernel/errors.ts'
-import { durationMs } from '../../kernel/duration.ts'
-import { compileValue, type CompiledValue } from '../placeholders/value.ts'
-import { messageNames, readsOf } from '../expression/message-names.ts'
-import { codedUses, namesRead } from '../expression/names-read.ts'
-import { needsOf } from '../placeholders/needs.ts'
-import { parseResource } from '../placeholders/resource.ts'
-import type { Needs, Path } from '../placeholders/scope.ts'
+import { AppError, durationMs } from '#kernel'
+import { compileValue, type CompiledValue } from '../language/placeholders/value.ts'
+import { messageNames, readsOf } from '../language/expression/message-names.ts'
+import { codedUses, namesRead } from '../language/expression/names-read.ts'
+import { needsOf } from '../language/placeholders/needs.ts'
+import { parseResource } from '../language/placeholders/resource.ts'
+import type { Needs, Path } from '../language/placeholders/scope.ts'
 import type { Plug, PlugKind, PlugRegistry } from '../plug/plug.ts'
 import { finishProperties } from '../plug/properties.ts'
 import type { Actuator, PlugNode, Relation, RuleGraph, Sensor, Trigger } from '../rule/rule.ts'

@@ -2,9 +2,9 @@
  * A rule made ready to run: labels resolved to objects, states to small numbers, triggers sorted by what they wait
  * for. Never changed, and shared by all tasks of all rules that differ in nothing but properties (rule-properties.ts).
  */
-import type { CompiledValue } from '../placeholders/value.ts'
-import type { ResourceSpec } from '../placeholders/resource.ts'
-import type { Needs, Path } from '../placeholders/scope.ts'
+import type { CompiledValue } from '../language/placeholders/value.ts'
+import type { ResourceSpec } from '../language/placeholders/resource.ts'
+import type { Needs, Path } from '../language/placeholders/scope.ts'
 import type { DowntimePolicy } from '../plug/downtime.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { RelationType, RuleGraph } from '../rule/rule.ts'

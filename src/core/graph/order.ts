@@ -1,5 +1,5 @@
 /** The order in which gates are decided: parents before children, and no cycles. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { Relation } from '../rule/rule.ts'
 
 /** Relations with parents before children, otherwise as declared. A cycle is refused with its members named. */

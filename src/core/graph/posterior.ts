@@ -3,7 +3,7 @@
  * of its states with equal probability. Gates whose parents have no unobserved sensor in common are products; sensors
  * that are shared are enumerated, so shared ancestors are exact too. For display; decisions use relations.ts.
  */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import { TRUE, UNKNOWN, type GateNode, type ObservableNode, type SensorNode } from './graph.ts'
 import { nodesBehind } from './behind.ts'
 import type { HasState } from './relations.ts'

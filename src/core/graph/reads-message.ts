@@ -1,5 +1,5 @@
 /** Which calls depend on values of their message alone, and so may begin ahead of their turn. */
-import type { Path } from '../placeholders/scope.ts'
+import type { Path } from '../language/placeholders/scope.ts'
 import type { Plug } from '../plug/plug.ts'
 
 /** What stays the same whatever other nodes do. */

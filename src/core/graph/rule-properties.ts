@@ -2,8 +2,8 @@
  * The properties that the nodes of one rule were given. They are all that rules over one graph do not share, so each
  * keeps them as they were written; what a call needs is made of them when it is first asked for.
  */
-import { AppError } from '../../kernel/errors.ts'
-import { compileProperties, type CompiledProperties } from '../placeholders/properties.ts'
+import { AppError } from '#kernel'
+import { compileProperties, type CompiledProperties } from '../language/placeholders/properties.ts'
 import type { Plug } from '../plug/plug.ts'
 import { finishProperties } from '../plug/properties.ts'
 import { RecentPrepares } from '../plug/recent-prepares.ts'

@@ -1,5 +1,5 @@
 /** Two plugs of one act: a sensor that shows how it went, and an actuator. */
-import { messageOf } from '../../kernel/errors.ts'
+import { messageOf } from '#kernel'
 import { definePlug } from './define.ts'
 import type { InputField, OutputField, Plug, PlugContext, PropertiesOf, PropertyProblem, TouchContext } from './plug.ts'
 

@@ -1,5 +1,5 @@
 /** Whether what a plug gives is plain JSON, and the place where it is not: what is kept of it must survive a save. */
-import { isPlainObject } from '../../kernel/json.ts'
+import { isPlainObject } from '#kernel'
 
 const MAX_DEPTH = 100
 const NAME = /^[A-Za-z_$][\w$]*$/

@@ -1,8 +1,6 @@
 /** What is wrong with the calculation that a plug declares. */
-import type { Issue } from '../../kernel/errors.ts'
-import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
-import { formulaOf } from '../expression/formula.ts'
-import { at } from '../../kernel/pointer.ts'
+import { at, FORBIDDEN_KEYS, isPlainObject, type Issue } from '#kernel'
+import { formulaOf } from '../language/expression/formula.ts'
 import { kindOf } from './calculation.ts'
 import { problem, shown } from './problem.ts'
 

@@ -1,5 +1,5 @@
 /** What a sensor calculates, as data: formulas over numbers, truths and texts, which an engine may work out without a call. */
-import { slackOf } from '../../kernel/values.ts'
+import { slackOf } from '#kernel'
 
 /** Numbers into a number, numbers into a truth, truths into a truth; `?` chooses between two of one kind. */
 export const OPERATORS = {

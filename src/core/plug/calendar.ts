@@ -1,5 +1,5 @@
 /** What clocks and calendars of a time zone show, for plugs about days and hours. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { InputField, OutputField } from './plug.ts'
 
 /** The property with which a plug asks for its time zone. */

@@ -1,5 +1,5 @@
 /** Calls of a sensor from within the call of another plug. */
-import { AppError, messageOf } from '../../kernel/errors.ts'
+import { AppError, messageOf } from '#kernel'
 import type { Plug, PlugContext } from './plug.ts'
 import { finishProperties } from './properties.ts'
 import { readAnswer } from './result.ts'

@@ -1,5 +1,5 @@
 /** What services are told of the rule that asks them. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { PlugContext } from './plug.ts'
 import type { Cause } from './services.ts'
 

@@ -1,5 +1,5 @@
 /** Names of channels, on which sensors hear events instead of data. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import { shown } from './problem.ts'
 
 const CHANNEL = /^[a-z][a-z0-9-]{0,39}$/

@@ -1,6 +1,5 @@
 /** The way to make a plug: its declaration is checked as a whole and frozen. */
-import { AppError, describeIssue, type Issue } from '../../kernel/errors.ts'
-import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
+import { AppError, describeIssue, FORBIDDEN_KEYS, isPlainObject, type Issue } from '#kernel'
 import { calculationProblems } from './calculation-problems.ts'
 import { CHANNEL_RULE, isChannel } from './channel.ts'
 import { DOWNTIME_POLICIES } from './downtime.ts'

@@ -1,7 +1,5 @@
 /** What is wrong with the properties and raw data that a plug declares. */
-import type { Issue } from '../../kernel/errors.ts'
-import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
-import { at } from '../../kernel/pointer.ts'
+import { at, FORBIDDEN_KEYS, isPlainObject, type Issue } from '#kernel'
 import { FIELD_TYPES } from './field-type.ts'
 import { jsonProblem } from './plain-json.ts'
 import type { FieldFormat, FieldType } from './plug.ts'

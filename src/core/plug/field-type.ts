@@ -1,6 +1,5 @@
 /** The types of properties, and how values are brought to them. */
-import { isPlainObject } from '../../kernel/json.ts'
-import { numberOfText } from '../../kernel/values.ts'
+import { isPlainObject, numberOfText } from '#kernel'
 import { jsonProblem, parsePlainJson } from './plain-json.ts'
 import type { FieldType } from './plug.ts'
 

@@ -1,5 +1,5 @@
 /** The error for properties that are wrong only together. */
-import { validationError } from '../../kernel/errors.ts'
+import { validationError } from '#kernel'
 
 /**
  * For a plug's `prepare`: the error for properties that are wrong only together, shown at one of them. When all of them

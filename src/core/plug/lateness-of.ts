@@ -1,6 +1,5 @@
 /** How late a value may come, as a property says it. */
-import { durationMs } from '../../kernel/duration.ts'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, durationMs } from '#kernel'
 
 /** Milliseconds that a value may come late, such as those of 30s or 0s; Infinity when none is given. Throws `VALIDATION`. */
 export function latenessOf(lateness: string | undefined): number {

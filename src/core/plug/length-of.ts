@@ -1,6 +1,5 @@
 /** Durations in properties that must be longer than nothing. */
-import { durationMs } from '../../kernel/duration.ts'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, durationMs } from '#kernel'
 
 /** Milliseconds of a duration that is longer than nothing, such as 5m or PT5M. Throws `VALIDATION`. */
 export function lengthOf(duration: string): number {

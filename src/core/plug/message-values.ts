@@ -1,6 +1,5 @@
 /** Values of the message by name, as plugs read them: `number` and `text` of a context. */
-import { AppError } from '../../kernel/errors.ts'
-import { countIn, isKnown, numberIn, ofData, whyNoNumber, whyUnknown } from '../../kernel/values.ts'
+import { AppError, countIn, isKnown, numberIn, ofData, whyNoNumber, whyUnknown } from '#kernel'
 import type { NumberOptions, PlugContext } from './plug.ts'
 
 const MAX_LISTED = 20

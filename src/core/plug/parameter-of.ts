@@ -1,6 +1,5 @@
 /** One value of the message, or of a node, as two properties name it. */
-import { ownValue } from '../../kernel/json.ts'
-import { ofData } from '../../kernel/values.ts'
+import { ofData, ownValue } from '#kernel'
 import type { PlugContext } from './plug.ts'
 
 /**

@@ -1,5 +1,5 @@
 /** Plain JSON from plugs and texts: checked, bounded in depth, and without keys that reach a prototype. */
-import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
+import { FORBIDDEN_KEYS, isPlainObject } from '#kernel'
 
 /** Values nested deeper than this are refused, so that every later walk may recurse. */
 const MAX_DEPTH = 100

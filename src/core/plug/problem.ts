@@ -1,6 +1,5 @@
 /** Problems in the declaration of a plug, and how values are shown in them. */
-import type { Issue } from '../../kernel/errors.ts'
-import { makeIssue } from '../../kernel/issues.ts'
+import { type Issue, makeIssue } from '#kernel'
 
 const MAX_SHOWN = 80
 

@@ -1,5 +1,5 @@
 /** What is wrong with code in a property, for the check of a plug. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { PropertyProblem } from './plug.ts'
 
 /**

@@ -1,5 +1,5 @@
 /** Resolved properties in the form that a plug declares: defaults filled in, values of the declared types. */
-import { referencedId } from '../placeholders/resource.ts'
+import { referencedId } from '../language/placeholders/resource.ts'
 import { FIELD_TYPES } from './field-type.ts'
 import type { InputField, Plug, PropertyProblem } from './plug.ts'
 import { shown } from './problem.ts'

@@ -1,5 +1,5 @@
 /** What a node prepared of its last sets of properties, so that the same is not prepared again. */
-import { LruCache } from '../../kernel/lru-cache.ts'
+import { LruCache } from '#kernel'
 import type { Plug } from './plug.ts'
 
 /** How many sets of properties are remembered; a node that goes through more prepares each time. */

@@ -1,6 +1,5 @@
 /** Which plug runs for a name and a version. */
-import { AppError } from '../../kernel/errors.ts'
-import { isPlainObject } from '../../kernel/json.ts'
+import { AppError, isPlainObject } from '#kernel'
 import type { Plug, PlugKind, PlugRegistry, ResolvedPlug } from './plug.ts'
 import { shown } from './problem.ts'
 import { compareVersions, isVersion, majorOf, parseVersionRange } from './version-range.ts'

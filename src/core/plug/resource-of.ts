@@ -1,6 +1,6 @@
 /** The resource that a call is about, as a property names it. */
-import { AppError } from '../../kernel/errors.ts'
-import { parseResource, resolveResource } from '../placeholders/resource.ts'
+import { AppError } from '#kernel'
+import { parseResource, resolveResource } from '../language/placeholders/resource.ts'
 import type { PlugContext } from './plug.ts'
 
 /**

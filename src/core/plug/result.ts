@@ -1,6 +1,5 @@
 /** What a plug gave, checked before it becomes an observation. */
-import { messageOf } from '../../kernel/errors.ts'
-import { FORBIDDEN_KEYS, isPlainObject } from '../../kernel/json.ts'
+import { FORBIDDEN_KEYS, isPlainObject, messageOf } from '#kernel'
 import { isPlainJson, isPlainRecord, jsonFault } from './answer-json.ts'
 import type { Plug } from './plug.ts'
 import { shown } from './problem.ts'

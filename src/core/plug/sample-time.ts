@@ -1,5 +1,5 @@
 /** When the values of a message were measured. */
-import { isoInstant } from '../../kernel/instant.ts'
+import { isoInstant } from '#kernel'
 import type { PlugContext } from './plug.ts'
 
 /**

@@ -4,7 +4,7 @@
  *
  * Not in here: HTTP, paging and wire forms. Answers are plain JSON in the shapes of the services; refusals are AppErrors.
  */
-import type { Issue } from '../../kernel/errors.ts'
+import type { Issue } from '#kernel'
 
 /** Who asks, and why: services keep it, so that a chain of rules can be shown and stopped. */
 export interface Cause {

@@ -1,5 +1,5 @@
 /** Several texts in one property. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 
 /** Several texts in one property: a text with commas between them, or a list. Throws `PLUG_FAILED` for anything else. */
 export function textList(given: unknown): readonly string[] {

@@ -1,6 +1,6 @@
 /** Names of the things that calls touch, so that calls on one thing keep their order. */
-import { seedOf } from '../../kernel/random.ts'
-import { parseResource } from '../placeholders/resource.ts'
+import { seedOf } from '#kernel'
+import { parseResource } from '../language/placeholders/resource.ts'
 import type { TouchContext } from './plug.ts'
 
 /** Groups that the things of a kind fall into. */

@@ -1,10 +1,9 @@
 /** The variables that a rule reads, declared or not. */
-import { isPlainObject } from '../../kernel/json.ts'
-import { findBindings } from '../placeholders/find-bindings.ts'
+import { isPlainObject, refuse } from '#kernel'
+import { findBindings } from '../language/placeholders/find-bindings.ts'
 import { isBnDocument, readBn } from './bn/read-bn.ts'
 import { readDocument } from './check/read-document.ts'
 import { Report } from './check/report.ts'
-import { refuse } from '../../kernel/issues.ts'
 import { variableOf } from './instantiate.ts'
 
 /** A declaration as it stands in the rule, or as it could: of a resource role, or of a value of any type. */

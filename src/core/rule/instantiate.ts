@@ -1,7 +1,6 @@
 /** A task out of a template and what a request brings. */
-import { AppError, type Issue } from '../../kernel/errors.ts'
-import { at } from '../../kernel/pointer.ts'
-import { parseResource } from '../placeholders/resource.ts'
+import { AppError, at, type Issue } from '#kernel'
+import { parseResource } from '../language/placeholders/resource.ts'
 import { Report } from './check/report.ts'
 import { applyOverrides } from './overrides.ts'
 import type { Rule, RuleGraph, TaskSettings, Template } from './rule.ts'

@@ -2,7 +2,7 @@
  * A rule as data, as it is sent and stored. Nothing here is checked: that is validate.ts. The comments are the tables of
  * docs/reference/rule.md.
  */
-import type { JsonObject } from '../../kernel/json.ts'
+import type { JsonObject } from '#kernel'
 import type { DowntimePolicy } from '../plug/downtime.ts'
 
 export type Position = readonly [number, number]

@@ -1,8 +1,7 @@
 /** Task settings with their defaults, and those of a request over those of a template. */
-import { durationMs } from '../../kernel/duration.ts'
-import type { JsonObject } from '../../kernel/json.ts'
+import { durationMs, type JsonObject } from '#kernel'
 import type { DowntimePolicy } from '../plug/downtime.ts'
-import type { DstPolicy, TaskSettings, TaskType } from './rule.ts'
+import type { DstPolicy, Rule, TaskSettings, TaskType, Template } from './rule.ts'
 
 /** Task settings with every default filled in. */
 export interface NormalSettings {
@@ -91,6 +90,11 @@ function lateOf(late: TaskSettings['late'] = 'drop'): Pick<NormalSettings, 'late
 }
 
 const CLOCK_FIELDS = ['frequency', 'pollingInterval', 'cron', 'rrule'] as const
+
+/** The settings that a rule brings along: of a template, its defaults. */
+export function settingsOf(rule: Rule | Template): TaskSettings {
+  return ('name' in rule ? rule.taskDefaults : rule.task) ?? {}
+}
 
 /**
  * Settings of a request over the defaults of a template. Tags and variables merge by key. A clock in the request

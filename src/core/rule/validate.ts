@@ -1,7 +1,5 @@
 /** The checks of rules, templates and requests for tasks, put together. */
-import type { Issue } from '../../kernel/errors.ts'
-import { isPlainObject } from '../../kernel/json.ts'
-import { at } from '../../kernel/pointer.ts'
+import { at, isPlainObject, type Issue } from '#kernel'
 import type { PlugRegistry } from '../plug/plug.ts'
 import { isBnDocument, readBn } from './bn/read-bn.ts'
 import { checkBindings } from './check/check-bindings.ts'

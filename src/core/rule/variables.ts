@@ -1,6 +1,5 @@
 /** Variables: their declarations, and the values that a task starts with. */
-import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
-import { at } from '../../kernel/pointer.ts'
+import { at, FORBIDDEN_KEYS } from '#kernel'
 import { FIELD_TYPES } from '../plug/field-type.ts'
 import { shown } from '../plug/problem.ts'
 import { emptyRecord } from './check/record.ts'

@@ -3,7 +3,7 @@
  * `/15` and `5/15` get their range, ranges that run over the end are written out, Quartz weekdays become unix ones.
  */
 import { scheduleProblem } from './schedule-problem.ts'
-import type { Issue } from '../../kernel/errors.ts'
+import type { Issue } from '#kernel'
 
 export interface CronField {
   name: string

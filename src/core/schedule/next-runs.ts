@@ -1,5 +1,5 @@
 /** What an expression will do: its next runs, what the changes of the clocks do to it, and what a downtime would. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { DstPolicy } from '../rule/rule.ts'
 import { expressionKind, type ExpressionKind } from './expression.ts'
 import { isoLocal, isoWithOffset, offsetText } from './iso-time.ts'

@@ -8,7 +8,7 @@
  *
  * cron-parser expands what is plain; what it lacks is taken off or rewritten before.
  */
-import type { Issue } from '../../kernel/errors.ts'
+import type { Issue } from '#kernel'
 import { expandFields } from './cron-expand.ts'
 import { CRON_FIELDS, plainItem, type CronField } from './cron-fields.ts'
 import { splitDates, splitWeekdays } from './cron-special-days.ts'

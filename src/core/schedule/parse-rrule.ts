@@ -5,7 +5,7 @@
  * COUNT counts local times: one that EXDATE leaves out is counted, one that a gap leaves out is not. UNTIL as a date alone means the end of that day.
  * A DTSTART that its rule does not meet is not an occurrence. BYSETPOS picks out of whole periods, also of the first.
  */
-import type { Issue } from '../../kernel/errors.ts'
+import type { Issue } from '#kernel'
 import type { DstPolicy } from '../rule/rule.ts'
 import { DAY_MS, SECOND_MS } from './civil.ts'
 import { localIn, type IcalDate } from './ical-date.ts'

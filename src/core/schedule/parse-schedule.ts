@@ -1,5 +1,5 @@
 /** The schedule that task settings ask for. */
-import { AppError, type Issue } from '../../kernel/errors.ts'
+import { AppError, type Issue } from '#kernel'
 import type { DstPolicy } from '../rule/rule.ts'
 import { never, once } from './once-or-never.ts'
 import { parseCron } from './parse-cron.ts'

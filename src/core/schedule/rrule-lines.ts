@@ -1,5 +1,5 @@
 /** The lines around a recurrence rule (RFC 5545, 3.1 and 3.8): DTSTART, RRULE, RDATE, EXDATE, each with its zone. */
-import { AppError, type Issue } from '../../kernel/errors.ts'
+import { AppError, type Issue } from '#kernel'
 import { icalDate, type IcalDate } from './ical-date.ts'
 import type { Zone } from './schedule.ts'
 import { quoted, scheduleProblem } from './schedule-problem.ts'

@@ -3,7 +3,7 @@
  * rrule reads the parts; it is lenient, so what it would let pass is refused before.
  */
 import rr from 'rrule'
-import type { Issue } from '../../kernel/errors.ts'
+import type { Issue } from '#kernel'
 import { icalDate, type IcalDate } from './ical-date.ts'
 import { quoted, scheduleProblem } from './schedule-problem.ts'
 

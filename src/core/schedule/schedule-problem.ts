@@ -1,5 +1,5 @@
 /** Problems of schedule settings, and the error that tells them. */
-import { AppError, describeIssue, type Issue } from '../../kernel/errors.ts'
+import { AppError, describeIssue, type Issue } from '#kernel'
 
 /** One problem of a schedule setting; `field` is the setting's name. */
 export function scheduleProblem(field: string, message: string, suggestion?: string): Issue {

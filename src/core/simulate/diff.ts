@@ -1,6 +1,5 @@
 /** What two rules do differently over the same messages. */
-import { durationMs } from '../../kernel/duration.ts'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, durationMs } from '#kernel'
 import type { Task } from '../engine/api.ts'
 import type { EngineEvent } from '../engine/events.ts'
 import type { Rule, Template } from '../rule/rule.ts'

@@ -1,6 +1,5 @@
 /** The time of a recorded message. */
-import { AppError } from '../../kernel/errors.ts'
-import { isInstant, isoInstant } from '../../kernel/instant.ts'
+import { AppError, isInstant, isoInstant } from '#kernel'
 import type { Message } from '../task/origin.ts'
 
 /**

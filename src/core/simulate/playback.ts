@@ -4,7 +4,7 @@
  *
  * Between two instants nothing passes but virtual time: asynchronous plugs are waited for before the clock moves on.
  */
-import { AppError, messageOf } from '../../kernel/errors.ts'
+import { AppError, isInstant, type Logger, messageOf } from '#kernel'
 import type { EngineOptions, SavedTask, Task } from '../engine/api.ts'
 import { CoreEngine } from '../engine/engine.ts'
 import type { EngineEvent, FiredEvent } from '../engine/events.ts'
@@ -12,8 +12,6 @@ import type { Generate } from '../engine/executor.ts'
 import type { Preparer } from '../engine/prepare.ts'
 import type { Plug } from '../plug/plug.ts'
 import type { Ports } from '../ports.ts'
-import { isInstant } from '../../kernel/instant.ts'
-import type { Logger } from '../../kernel/logger.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
 import type { Message } from '../task/origin.ts'
 import type { DowntimeInterval } from '../task/saved.ts'

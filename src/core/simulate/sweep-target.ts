@@ -1,8 +1,9 @@
 /** Where in a rule a value of a sweep goes: `node.property`, `node.invocationPolicy`, or a variable. */
-import { FORBIDDEN_KEYS, ownValue } from '../../kernel/json.ts'
-import { nearest } from '../placeholders/nearest.ts'
+import { FORBIDDEN_KEYS, ownValue } from '#kernel'
+import { nearest } from '../language/placeholders/nearest.ts'
 import type { PlugRegistry } from '../plug/plug.ts'
 import type { PlugNode, Rule, Template } from '../rule/rule.ts'
+import { settingsOf } from '../rule/settings.ts'
 
 export interface SweepTarget {
   readonly path: string
@@ -40,8 +41,7 @@ export function findTarget(rule: Rule | Template, path: string, plugs: PlugRegis
   if (place === undefined) return variableOrProblem(rule, path, nodes, plugs)
   const { label } = place.node
   const rest = path.slice(label.length + 1)
-  const overrides = 'name' in rule ? rule.taskDefaults?.nodes : rule.task?.nodes
-  if (overrides?.some(({ name }) => name === label)) {
+  if (settingsOf(rule).nodes?.some(({ name }) => name === label)) {
     const suggestion = `change ${label} itself and take its entry out of nodes`
     return { message: `${label} is changed by an entry of the task's nodes, which would win`, suggestion }
   }

@@ -1,5 +1,5 @@
 /** The values that a sweep tries, from texts such as `70..90/5`. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 
 /** The most runs that one sweep may have. */
 export const MAX_SWEEP_RUNS = 1000

@@ -1,5 +1,5 @@
 /** One rule with several values of its parameters over the same messages: how often each of them fires. */
-import { AppError, messageOf, validationError, type Issue } from '../../kernel/errors.ts'
+import { AppError, type Issue, messageOf, validationError } from '#kernel'
 import type { EngineEvent } from '../engine/events.ts'
 import { createRegistry } from '../plug/registry.ts'
 import type { PlugRegistry } from '../plug/plug.ts'

@@ -3,7 +3,7 @@
  * in order of its time, ties in order of scheduling. Backed by a heap, so that a fleet of timers stays cheap.
  */
 import { Subscription, type SchedulerAction, type SchedulerLike } from 'rxjs'
-import { Heap } from '../../kernel/heap.ts'
+import { Heap } from '#kernel'
 
 class VirtualAction<T> extends Subscription implements SchedulerAction<T> {
   at = 0

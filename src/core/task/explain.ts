@@ -1,5 +1,5 @@
 /** Why a destination fired last, and what holds back each trigger into it. Plain JSON. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { Why } from '../engine/events.ts'
 import { ANY, UNKNOWN, type DestinationNode, type ObservableNode, type TriggerEdge } from '../graph/graph.ts'
 import { edgeBits, isUnconditional, match } from './fire.ts'

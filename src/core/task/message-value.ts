@@ -1,5 +1,5 @@
 /** Own values of a message, read without asking whose they are each time. */
-import { ownValue } from '../../kernel/json.ts'
+import { ownValue } from '#kernel'
 
 /**
  * An own value of a message. What every object inherits is a function or `__proto__`, so only those need the slow

@@ -5,7 +5,7 @@
  * PACKSTATE-1 only a state that asks for nothing by itself is kept so: nothing is at work, waits, or has a timer.
  * PACKSTATE-2 a state that its rule does not fit is refused when it comes back, not at the first input.
  */
-import { JsonPacker, unpack, type PackedJson } from '../../kernel/packed-json.ts'
+import { JsonPacker, type PackedJson, unpack } from '#kernel'
 import type { Graph } from '../graph/graph.ts'
 import { restoreState } from './restore.ts'
 import type { TaskRun } from './run.ts'

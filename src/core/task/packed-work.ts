@@ -4,7 +4,7 @@
  *
  * PACKWORK-1 what is unpacked is what was packed, in every field that anybody reads.
  */
-import { JsonPacker, unpack, type PackedJson } from '../../kernel/packed-json.ts'
+import { JsonPacker, type PackedJson, unpack } from '#kernel'
 import { restoreState } from './restore.ts'
 import { SILENT, type TaskModel } from './run.ts'
 import { saveState } from './save.ts'

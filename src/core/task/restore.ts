@@ -1,5 +1,5 @@
 /** Plain JSON -> state, for the very rule that it was saved from. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, decodeNumbers } from '#kernel'
 import {
   UNKNOWN,
   type ActuatorNode,
@@ -13,7 +13,6 @@ import { comeBack } from './downtime.ts'
 import { askForWake, isWork } from './execution.ts'
 import { setBits } from './fire.ts'
 import { sentOf, type Origin } from './origin.ts'
-import { decodeNumbers } from './json-numbers.ts'
 import type { WaitingInput } from './input.ts'
 import { positionOf } from './evaluation.ts'
 import { ignoring, withoutStamp } from './readings/reading.ts'

@@ -1,9 +1,9 @@
 /** State -> plain JSON. Numbers that JSON does not know (NaN from a broken sensor) are kept by json-numbers.ts. */
+import { encodeNumbers, present } from '#kernel'
 import { UNKNOWN, type DestinationNode, type ObservableNode, type SensorNode } from '../graph/graph.ts'
 import type { Answer } from '../plug/result.ts'
 import type { WaitingInput } from './input.ts'
 import { sentOf, type Origin } from './origin.ts'
-import { encodeNumbers } from './json-numbers.ts'
 import { nodeAt } from './evaluation.ts'
 import { identityOf, ignoredOf, unstampedPlaces, type Taken } from './readings/reading.ts'
 import type { Readings } from './readings/readings.ts'
@@ -379,7 +379,6 @@ function savedNews({ reads }: SensorNode, news: readonly string[]): { news?: str
 
 function saveAnswer(node: Execution['node'], answer: Answer): SavedAnswer {
   const { ok: _ok, state, then, ...rest } = answer
-  const given = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined))
   const name = node.call.plug.states[state]
-  return { ...(name !== undefined && { state: name }), ...given, ...(then && { then: saveAnswer(node, then) }) }
+  return { ...(name !== undefined && { state: name }), ...present(rest), ...(then && { then: saveAnswer(node, then) }) }
 }

@@ -2,7 +2,7 @@
  * What a change of a task's rule touches. A node is touched when anything of it changed but its place on a canvas and
  * its description: its plug, its properties, a variable that they read, its resource, its times. The rest goes on.
  */
-import { ownValue, sameJson } from '../../kernel/json.ts'
+import { ownValue, sameJson } from '#kernel'
 import type { GateNode, Graph, SensorNode } from '../graph/graph.ts'
 import type { SharedSettings } from '../rule/settings.ts'
 import { resourcePlaceOf, type TaskModel } from './run.ts'

@@ -1,6 +1,6 @@
 /** API keys and their secrets, stored as salted hashes. */
 import { randomBytes } from 'node:crypto'
-import type { Collection, CollectionSpec } from '../../storage/contract.ts'
+import type { Collection, CollectionSpec } from '#storage'
 import type { Caller } from './caller.ts'
 import { HashQueue, type Turn } from './hash-queue.ts'
 import { fitsSecret, hashSecret, type SecretHash } from './secret-hash.ts'

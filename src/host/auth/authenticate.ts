@@ -1,7 +1,7 @@
 /** Lets requests in, or refuses them, by what they show. */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import { AppError, type ErrorCode } from '../../kernel/errors.ts'
-import { foreignPage, mayBeAttached, refusedPage } from '../../web/foreign-page.ts'
+import { AppError, type ErrorCode } from '#kernel'
+import { foreignPage, mayBeAttached, refusedPage } from '#services/shared'
 import type { CheckedCaller } from './caller.ts'
 import type { CheckPair } from './check-pair.ts'
 import { presentedBy, type Credentials, type Presented } from './credentials.ts'

@@ -1,5 +1,5 @@
 /** Checks key and secret for everything that listens: what was good goes on, and who guesses waits. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { ApiKeys } from './api-keys.ts'
 import type { CheckedCaller } from './caller.ts'
 import { networkOf } from './hash-queue.ts'

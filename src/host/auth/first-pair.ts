@@ -1,5 +1,5 @@
 /** The key of the first tenant: given, found in the store, or made and shown once. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { KeyPair, ApiKeys } from './api-keys.ts'
 
 /** How the first tenant's key came to be: `made` here just now, `given` by whoever starts the host, or `found` in the store. */

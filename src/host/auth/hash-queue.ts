@@ -5,7 +5,7 @@
  * HASH-2 of the others, addresses take turns, whatever number of requests each of them has
  * HASH-3 when too many wait, one of the address with the most is refused
  */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 
 /** Hashes at once. */
 const MAX_AT_ONCE = 2

@@ -2,7 +2,7 @@
  * Whether what was read of key pairs may have changed since: who changes them says so to all hosts of the store, and a
  * host that may not have heard it reads again. So a key that was removed is good for a second at most, at every host.
  */
-import type { Presence, Storage } from '../../storage/contract.ts'
+import type { Presence, Storage } from '#storage'
 
 /** What is told; it names no key */
 const CHANGED = 'keys'

@@ -1,6 +1,6 @@
 /** Credentials that were checked a moment ago, so that a request pays for a look-up and not for a hash. */
 import { hash, randomBytes } from 'node:crypto'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { CheckedCaller } from './caller.ts'
 
 const MOST = 10_000

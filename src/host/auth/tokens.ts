@@ -1,6 +1,6 @@
 /** Bearer tokens: those that this host makes, and those of an issuer that it trusts. */
 import { createRemoteJWKSet, decodeProtectedHeader, errors, jwtVerify, SignJWT, type JWTPayload } from 'jose'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import { isTenant } from '../tenant.ts'
 import type { CheckedCaller } from './caller.ts'
 

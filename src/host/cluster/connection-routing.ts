@@ -1,14 +1,8 @@
 /** Which host of a cluster takes a connection over MQTT: that which has its tenant. */
 import { setMaxListeners } from 'node:events'
-import type { OpenTenants } from '../../cluster/open-tenants.ts'
-import type { Place } from '../../cluster/placement.ts'
-import { AppError } from '../../kernel/errors.ts'
-import {
-  INTRODUCTION,
-  type Origin,
-  type OtherHosts,
-  type OtherListener,
-} from '../../services/broker/mqtt/other-hosts.ts'
+import type { OpenTenants, Place } from '#cluster'
+import { AppError } from '#kernel'
+import { INTRODUCTION, type Origin, type OtherHosts, type OtherListener } from '#services/broker'
 import type { Hops } from './hop.ts'
 
 /** ms for which a connection waits until its tenant is at a host: longer than a takeover, as a rule */

@@ -1,6 +1,6 @@
 /** What all hosts of a deployment have to know and nobody else: the key of bearer tokens, and of marks between hosts. */
-import { AppError } from '../../kernel/errors.ts'
-import type { CollectionSpec, Store } from '../../storage/contract.ts'
+import { AppError } from '#kernel'
+import type { CollectionSpec, Store } from '#storage'
 
 interface SecretRecord {
   /** base64url */

@@ -1,12 +1,10 @@
 /** What the first partition of a tenant has, as services and plugs of the other ones reach it. */
-import type { PlugServices } from '../../core/plug/services.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import { LruCache } from '../../kernel/lru-cache.ts'
-import { messageOf } from '../../kernel/errors.ts'
-import { machineTimers } from '../../machine/timers.ts'
-import type { DeployedPlug } from '../../services/functions/contract.ts'
-import type { SeenResource } from '../../services/resources/contract.ts'
-import type { ServiceRegistry } from '../service-registry.ts'
+import type { PlugServices } from '#core'
+import { type Logger, LruCache, messageOf } from '#kernel'
+import { machineTimers } from '#platform'
+import type { DeployedPlug } from '#services/functions/contract'
+import type { SeenResource } from '#services/resources/contract'
+import type { ServiceRegistry } from '../wiring/service-registry.ts'
 import type { HostedPartition } from './partition-questions.ts'
 
 /** Services that each partition has. */

@@ -10,10 +10,9 @@
  *   would wait for each other. Only calls of plugs do, whose outcomes are those of tasks
  */
 import type { FastifyInstance } from 'fastify'
-import type { Place } from '../../cluster/placement.ts'
-import { AppError, ERRORS, messageOf, type ErrorCode, type Issue } from '../../kernel/errors.ts'
+import { partitionName, type Place } from '#cluster'
+import { AppError, type ErrorCode, ERRORS, type Issue, messageOf } from '#kernel'
 import type { Timers } from '../timers.ts'
-import { partitionName } from '../../partitions/partition.ts'
 import type { Hops } from './hop.ts'
 import { isPartitionQuestion, type PartitionQuestion } from './partition-questions.ts'
 import { addQuestionRoute, askHost, isUnasked } from './question-route.ts'

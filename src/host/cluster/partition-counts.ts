@@ -3,14 +3,11 @@
  * there: whoever has taken the fence of a partition reads it after that. The host's own store has a hint of it, which
  * tells all hosts in one question whom to open and to ask; one that is too high costs nothing but an idle partition.
  */
-import type { OpenTenants } from '../../cluster/open-tenants.ts'
-import { AppError, messageOf } from '../../kernel/errors.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import { readPartitionName, partitionName } from '../../partitions/partition.ts'
-import { walk } from '../../storage/walk.ts'
+import { type OpenTenants, partitionName, readPartitionName } from '#cluster'
+import { AppError, type Logger, messageOf } from '#kernel'
+import { type CollectionSpec, type Storage, type Store, walk } from '#storage'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
 import type { Timers } from '../timers.ts'
-import type { CollectionSpec, Storage, Store } from '../../storage/contract.ts'
 
 interface CountRecord {
   readonly count: number

@@ -1,6 +1,6 @@
 /** Which partition of its tenant a request is for: that of its resource, or of its task; all others go to the first. */
 import type { FastifyRequest } from 'fastify'
-import { partitionOf, partitionOfTask, partitionName } from '../../partitions/partition.ts'
+import { partitionName, partitionOf, partitionOfTask } from '#cluster'
 
 /** Messages and series of a resource. */
 const OF_RESOURCE = /\/resources\/:id(?:\/(?!commands)|$)/

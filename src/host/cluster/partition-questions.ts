@@ -2,14 +2,14 @@
  * What the partitions of a tenant ask each other. The first one has what is of the whole tenant: resources, alarms,
  * functions, models, webscripts and queries; the others have messages and tasks, and ask it for everything else.
  */
-import type { PlugServices } from '../../core/plug/services.ts'
-import { AppError } from '../../kernel/errors.ts'
-import { machineTimers } from '../../machine/timers.ts'
-import type { Partition } from '../../partitions/partition.ts'
-import type { BrokerQuestion, FollowedPart, FollowedStream } from '../../services/broker/contract.ts'
-import type { RulesQuestion } from '../../services/rules/partitions/rules-question.ts'
-import { plugServices } from '../plug-services.ts'
-import type { ServiceRegistry } from '../service-registry.ts'
+import type { PlugServices } from '#core'
+import { AppError } from '#kernel'
+import { machineTimers } from '#platform'
+import type { Partition } from '#cluster'
+import type { BrokerQuestion, FollowedPart, FollowedStream } from '#services/broker/contract'
+import type { RulesQuestion } from '#services/rules'
+import { plugServices } from '../wiring/plug-services.ts'
+import type { ServiceRegistry } from '../wiring/service-registry.ts'
 
 export interface HostedPartition extends Partition {
   readonly tenant: string

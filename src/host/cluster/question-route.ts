@@ -1,7 +1,7 @@
 /** How one host of a cluster asks another: signed with what only the hosts know, for one body and one address. */
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import { HOP_HEADER, type Hops } from './hop.ts'
 
 const TYPE = 'application/vnd.reflexarc.question'

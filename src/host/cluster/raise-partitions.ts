@@ -7,13 +7,10 @@
  * PARTITIONS-1 the count and what partitions hear of each other change in one moment, at which nobody has the tenant
  * PARTITIONS-2 a count never becomes lower
  */
-import { AppError } from '../../kernel/errors.ts'
-import { MAX_PARTITIONS, partitionOf, partitionOfTask } from '../../partitions/partition.ts'
-import { LISTENERS, listenerId } from '../../services/rules/relay/relay-records.ts'
-import { TASKS } from '../../services/rules/tasks/task-record.ts'
-import type { Storage, Store, Write } from '../../storage/contract.ts'
-import { FENCES, takeFence } from '../../storage/fence-store.ts'
-import { walk } from '../../storage/walk.ts'
+import { AppError } from '#kernel'
+import { MAX_PARTITIONS, partitionOf, partitionOfTask } from '#cluster'
+import { listenerId, LISTENERS, TASKS } from '#services/rules'
+import { FENCES, type Storage, type Store, takeFence, walk, type Write } from '#storage'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
 import { COUNT_ID, PARTITION_COUNTS, PARTITION_HINTS, readCount } from './partition-counts.ts'
 import { fenceOf } from './tenant-services.ts'

@@ -2,8 +2,8 @@
  * A service of a host in a cluster as its routes see it: each call goes to the services of the tenant that it is about,
  * which this host has open. What is about no tenant is answered by a service that has none.
  */
-import { readPartitionName } from '../../partitions/partition.ts'
-import type { ServiceRegistry } from '../service-registry.ts'
+import { readPartitionName } from '#cluster'
+import type { ServiceRegistry } from '../wiring/service-registry.ts'
 
 export interface ReachTenants {
   /** The services of a tenant, or of one of its partitions (`unitName`). Throws `FENCED` when it is not open here. */

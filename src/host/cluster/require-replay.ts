@@ -1,9 +1,7 @@
 /** A host whose replay number is not that of the others does not start. */
-import { checkReplay } from '../../cluster/check-replay.ts'
-import { TTL_MS } from '../../cluster/placement.ts'
-import type { Program } from '../../cluster/replay-number.ts'
-import { AppError } from '../../kernel/errors.ts'
-import type { Store } from '../../storage/contract.ts'
+import { checkReplay, type Program, TTL_MS } from '#cluster'
+import { AppError } from '#kernel'
+import type { Store } from '#storage'
 import { machineTimers, type Timers } from '../timers.ts'
 
 /** ms between two looks */

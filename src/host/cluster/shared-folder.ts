@@ -1,9 +1,9 @@
 /** Whether the folder of objects is the one that the other hosts have: it and the store carry the same mark. */
 import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { machineTimers } from '../../machine/timers.ts'
-import { AppError } from '../../kernel/errors.ts'
-import type { CollectionSpec, Store } from '../../storage/contract.ts'
+import { machineTimers } from '#platform'
+import { AppError } from '#kernel'
+import type { CollectionSpec, Store } from '#storage'
 
 const FOLDERS: CollectionSpec<{ readonly mark: string }> = { name: 'cluster_folders', version: 1, fields: {} }
 const OBJECTS = 'objects'

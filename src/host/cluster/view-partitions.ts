@@ -2,16 +2,10 @@
  * Where the partitions of tenants are, and how far their tasks are behind what was acknowledged: read from the store of a
  * cluster, whether its hosts answer or not.
  */
-import { SLOT_TABLE, SLOT_TABLES } from '../../cluster/cluster-records.ts'
-import type { ClusterView } from '../../cluster/cluster-view.ts'
-import { slotOf } from '../../cluster/slots.ts'
-import { AppError } from '../../kernel/errors.ts'
-import { partitionName } from '../../partitions/partition.ts'
-import { partitionStore } from '../../partitions/partition-store.ts'
-import { INPUT_LOG, messagesOf, PARTITION, type Input } from '../../services/rules/durable/input.ts'
-import { MARK_ID, MARKS } from '../../services/rules/durable/records.ts'
-import { RELAY_CURSORS, RELAY_LOG } from '../../services/rules/relay/relay-records.ts'
-import type { Storage, Store } from '../../storage/contract.ts'
+import { type ClusterView, partitionName, partitionStore, SLOT_TABLE, SLOT_TABLES, slotOf } from '#cluster'
+import { AppError } from '#kernel'
+import { type Input, INPUT_LOG, MARK_ID, MARKS, messagesOf, PARTITION, RELAY_CURSORS, RELAY_LOG } from '#services/rules'
+import type { Storage, Store } from '#storage'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
 import { readCount } from './partition-counts.ts'
 

@@ -3,10 +3,9 @@
  * tenant writes the ids of its webscripts into the store of all hosts; the others look there, and keep what they found: an
  * id is made of tenant and name, so it is never another's.
  */
-import { CALL_BASES } from '../../services/webscripts/routes/routing.ts'
-import { decodedText } from '../../kernel/decoded-text.ts'
-import { LruCache } from '../../kernel/lru-cache.ts'
-import type { CollectionSpec, Store } from '../../storage/contract.ts'
+import { CALL_BASES } from '#services/webscripts'
+import { decodedText, LruCache } from '#kernel'
+import type { CollectionSpec, Store } from '#storage'
 import { isTenant } from '../tenant.ts'
 import type { Timers } from '../timers.ts'
 

@@ -10,9 +10,8 @@
 import { createHmac } from 'node:crypto'
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import { AppError } from '../../kernel/errors.ts'
-import { isPlainObject } from '../../kernel/json.ts'
-import type { Storage } from '../../storage/contract.ts'
+import { AppError, isPlainObject } from '#kernel'
+import type { Storage } from '#storage'
 import { KeptAnswers, otherRequest, type KeptAnswer, type Place } from './kept-answers.ts'
 
 export interface KeepingOptions {

@@ -1,7 +1,6 @@
 /** Answers to writes that came with a key, by tenant, for a day: what the same request is answered again. */
-import { AppError } from '../../kernel/errors.ts'
-import type { Collection, CollectionSpec, Expectation, Store } from '../../storage/contract.ts'
-import { forgetOldest } from '../../storage/walk.ts'
+import { AppError } from '#kernel'
+import { type Collection, type CollectionSpec, type Expectation, forgetOldest, type Store } from '#storage'
 
 /** What a client got. */
 export interface KeptAnswer {

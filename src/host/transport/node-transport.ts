@@ -7,9 +7,8 @@ import { lookup } from 'node:dns/promises'
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
-import { AllowList } from '../../../plugins/call-url/allow-list.ts'
-import type { OutboundRequest, OutboundResponse, Transport } from '../../../plugins/call-url/transport.ts'
-import { AppError } from '../../kernel/errors.ts'
+import { AllowList, type OutboundRequest, type OutboundResponse, type Transport } from '#plugins/spi'
+import { AppError } from '#kernel'
 
 export interface NodeTransportOptions {
   /**

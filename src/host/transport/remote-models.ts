@@ -1,9 +1,7 @@
 /** The way out to servers that have models, under the rules of callURL: which addresses may be called, and no redirects. */
-import { AllowList } from '../../../plugins/call-url/allow-list.ts'
-import { addressOf } from '../../../plugins/call-url/exchange.ts'
-import type { Transport } from '../../../plugins/call-url/transport.ts'
-import { AppError, messageOf } from '../../kernel/errors.ts'
-import { NOT_SENT, type RemoteTransport } from '../../services/models/remote/remote-server.ts'
+import { addressOf, AllowList, type Transport } from '#plugins/spi'
+import { AppError, messageOf } from '#kernel'
+import { NOT_SENT, type RemoteTransport } from '#services/models'
 
 /** How connections fail that were never made. */
 const NO_CONNECTION: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'])

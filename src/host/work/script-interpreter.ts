@@ -1,7 +1,7 @@
 /** An interpreter of scripts in threads, for runs that are done here. */
-import type { Interpreter } from '../../core/script/sandbox.ts'
-import { AppError } from '../../kernel/errors.ts'
-import { scriptBegins } from '../../services/rules/tools/script-work.ts'
+import type { Interpreter } from '#core/sandbox'
+import { AppError } from '#kernel'
+import { scriptBegins } from '#services/rules'
 import type { WorkThreads } from './work-threads.ts'
 
 /** ms; an interpreter stops by itself after a second, unless a single step of it takes longer */

@@ -1,12 +1,10 @@
 /** The kinds of work of a thread: what each is sent, and what does it. */
-import type { CheckOptions } from '../../core/rule/check/report.ts'
-import type { Rule, Template } from '../../core/rule/rule.ts'
-import type { NextRunsOptions } from '../../core/schedule/next-runs.ts'
-import type { CancelSignal } from '../../kernel/cancel-signal.ts'
-import type { ConversionWork } from '../../services/converter/conversion.ts'
-import type { DeployedPlug } from '../../services/functions/contract.ts'
-import type { RunSource } from '../../services/rules/tools/template-run.ts'
-import type { PlugCause, PlugFamily, TemplateRunOptions } from '../../services/rules/tools/tools-schema.ts'
+import type { CheckOptions } from '#core/spi'
+import type { NextRunsOptions, Rule, Template } from '#core'
+import type { CancelSignal } from '#kernel'
+import type { ConversionWork } from '#services/converter/conversion'
+import type { DeployedPlug } from '#services/functions/contract'
+import type { PlugCause, PlugFamily, RunSource, TemplateRunOptions } from '#services/rules'
 
 /** Calls services of the thread that sent the work. */
 export interface CallingThread {

@@ -1,6 +1,6 @@
 /** What does each kind of work of a thread, loaded when it is first wanted. */
-import type { Interpreter } from '../../core/script/sandbox.ts'
-import { machineTimers } from '../../machine/timers.ts'
+import type { Interpreter } from '#core/sandbox'
+import { machineTimers } from '#platform'
 import type { WorkHandler, WorkHandlers, RulesWork, WorkName } from './work-inputs.ts'
 import type { WorkThreadData } from './work-messages.ts'
 
@@ -8,7 +8,7 @@ import type { WorkThreadData } from './work-messages.ts'
 export function workKinds(data: WorkThreadData): (name: WorkName) => Promise<WorkHandler<unknown>> {
   const clock = machineTimers.elapsed
   const interpreter = once(async (): Promise<Interpreter> => {
-    const { LocalInterpreter } = await import('../../core/script/sandbox.ts')
+    const { LocalInterpreter } = await import('#core/sandbox')
     return new LocalInterpreter(data.onlyCounted ? undefined : clock)
   })
   const scripts = async (): Promise<WorkHandlers<'script'>> => {
@@ -16,7 +16,7 @@ export function workKinds(data: WorkThreadData): (name: WorkName) => Promise<Wor
     return { script: ({ code, input }) => own.answer(code, input) }
   }
   const conversions = once(async (): Promise<WorkHandlers<'convert' | 'prepare'>> => {
-    const { Conversions } = await import('../../services/converter/conversion.ts')
+    const { Conversions } = await import('#services/converter/conversion')
     const own = new Conversions(clock)
     return {
       // as text, in which whole numbers that no number keeps stay as they are written

@@ -1,5 +1,5 @@
 /** What threads of heavy work are sent, and what they send. */
-import type { Failure } from '../../kernel/failure.ts'
+import type { Failure } from '#kernel'
 
 /** What a thread is started with. */
 export interface WorkThreadData {

@@ -1,7 +1,6 @@
 /** The entry of a thread that does heavy work: one thing after the other, and nothing of its own accord. */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
-import { AppError } from '../../kernel/errors.ts'
-import { errorOf, failureOf } from '../../kernel/failure.ts'
+import { AppError, errorOf, failureOf } from '#kernel'
 import type { FromThread, ToThread, WorkThreadData } from './work-messages.ts'
 import type { CallingThread, WorkName } from './work-inputs.ts'
 import { workKinds } from './work-kinds.ts'

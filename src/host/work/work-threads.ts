@@ -8,12 +8,8 @@
  * WORK-3 work ends within its time; a thread that does not end by itself is terminated, and another takes its place
  */
 import { Worker } from 'node:worker_threads'
-import { CpuAllowance, type CpuRate } from '../../kernel/cpu-allowance.ts'
-import { AppError } from '../../kernel/errors.ts'
-import { LruCache } from '../../kernel/lru-cache.ts'
-import type { StartTimer } from '../../kernel/start-timer.ts'
-import { machineTimers } from '../../machine/timers.ts'
-import { errorOf, failureOf } from '../../kernel/failure.ts'
+import { AppError, CpuAllowance, type CpuRate, errorOf, failureOf, LruCache, type StartTimer } from '#kernel'
+import { machineTimers } from '#platform'
 import type { WorkName } from './work-inputs.ts'
 import type { ServiceRequest, FromThread, ToThread, WorkThreadData } from './work-messages.ts'
 

@@ -1,8 +1,7 @@
 /** What one caller can do with the alarms of its tenant. */
-import type { Caller } from '../../kernel/caller.ts'
-import type { JobQueue } from '../../jobs/job-queue.ts'
-import { AppError } from '../../kernel/errors.ts'
-import { machineTimers } from '../../machine/timers.ts'
+import { AppError, type Caller } from '#kernel'
+import type { JobQueue } from '#jobs'
+import { machineTimers } from '#platform'
 import type { AlarmWriter } from './alarm-writer.ts'
 import type { AlarmRecord } from './alarm-record.ts'
 import { batchApi } from './batch-service.ts'

@@ -1,8 +1,7 @@
 /** An alarm as it is stored, and the documents beside it. Times are epoch ms. */
 import { createHash } from 'node:crypto'
-import { durationMs } from '../../kernel/duration.ts'
-import type { Json } from '../../kernel/json.ts'
-import type { CollectionSpec } from '../../storage/contract.ts'
+import { durationMs, type Json } from '#kernel'
+import type { CollectionSpec } from '#storage'
 import type { AlarmCause, AlarmStatus, AttributeChange, Severity } from './contract.ts'
 import { searchTexts } from './search-texts.ts'
 

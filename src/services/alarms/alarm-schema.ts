@@ -1,6 +1,6 @@
 /** Bodies and answers as the API page shows them. The service reads bodies itself. */
 import { Type } from 'typebox'
-import { REVISION } from '../../web/write-condition.ts'
+import { REVISION } from '#services/shared'
 import { SEVERITIES, STATUSES } from './words.ts'
 
 const Text = Type.String()

@@ -1,8 +1,15 @@
 /** Raising, changing and removing alarms: each one commit with its event (ALARM-1 to ALARM-3). */
-import type { EffectOfTask } from '../../effects/effect-order.ts'
-import { MAX_HOPS } from '../../kernel/hops.ts'
-import { AppError, messageOf, type ErrorCode } from '../../kernel/errors.ts'
-import { requireVersion, type ExpectedVersion, type RevisionOptions } from '../../kernel/expected-version.ts'
+import type { EffectOfTask } from '#services/shared'
+import {
+  AppError,
+  type ErrorCode,
+  type ExpectedVersion,
+  type Logger,
+  MAX_HOPS,
+  messageOf,
+  requireVersion,
+  type RevisionOptions,
+} from '#kernel'
 import { clearTime, escalationTime, keyOf, type AlarmRecord, type CauseRecord } from './alarm-record.ts'
 import {
   bornAlarm,
@@ -20,7 +27,6 @@ import { clearedBy, openOf } from './find-alarms.ts'
 import { revisionOf } from './history.ts'
 import type { KeyDraft } from './key-draft.ts'
 import type { KeyedCommitter, Work } from './keyed-committer.ts'
-import type { Logger } from '../../kernel/logger.ts'
 import type { TenantAlarms } from './tenant-alarms.ts'
 import { readAlarm } from './read-alarm.ts'
 import type { AlarmChange } from './read-change.ts'

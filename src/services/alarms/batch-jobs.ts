@@ -1,9 +1,16 @@
 /** Operations on many alarms as jobs, also those that older versions stored. */
-import { adoptOld, oldHeads, type OldHead, type OldPart } from '../../jobs/adopt-old.ts'
-import type { ItemOutcome, Job, JobHandler } from '../../jobs/contract.ts'
-import { itemHandler } from '../../jobs/item-handler.ts'
-import { AppError } from '../../kernel/errors.ts'
-import type { CollectionSpec, Store } from '../../storage/contract.ts'
+import {
+  adoptOld,
+  itemHandler,
+  type ItemOutcome,
+  type Job,
+  type JobHandler,
+  type OldHead,
+  oldHeads,
+  type OldPart,
+} from '#jobs'
+import { AppError } from '#kernel'
+import type { CollectionSpec, Store } from '#storage'
 import type { AlarmWriter } from './alarm-writer.ts'
 import type { TenantAlarms } from './tenant-alarms.ts'
 import { NOT_LED } from './change-alarm.ts'

@@ -1,9 +1,16 @@
 /** Reads an object of a body and remembers every problem, so that they are told at once. */
-import { durationMs } from '../../kernel/duration.ts'
-import { isoInstant, notAnInstant } from '../../kernel/instant.ts'
-import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../kernel/json.ts'
-import { Issues, makeIssue, refuse } from '../../kernel/issues.ts'
-import { at } from '../../kernel/pointer.ts'
+import {
+  at,
+  durationMs,
+  FORBIDDEN_KEYS,
+  isoInstant,
+  isPlainObject,
+  Issues,
+  type Json,
+  makeIssue,
+  notAnInstant,
+  refuse,
+} from '#kernel'
 import { wordIn } from './words.ts'
 
 const MAX_DEPTH = 20

@@ -1,6 +1,6 @@
 /** What happens to an alarm, as pure functions: the alarm as it is then, and what is to be told of it. */
 import { createHash } from 'node:crypto'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { AlarmRecord } from './alarm-record.ts'
 import type { AlarmEvent, AttributeChange } from './contract.ts'
 import { withRepeat, withUpdate, type Grown } from './history.ts'

@@ -1,7 +1,13 @@
 /** The alarms service over fetch: the same contract, two-way typed, for tests and for other processes. */
-import { conditionOf, pathOf, typed, type Http } from '../../web/client/http.ts'
-import { serverEvents } from '../../web/client/streams.ts'
-import { EVENTS_MEDIA_TYPE, TIMELINE_MEDIA_TYPE } from '../../web/media-types.ts'
+import {
+  conditionOf,
+  EVENTS_MEDIA_TYPE,
+  type Http,
+  pathOf,
+  serverEvents,
+  TIMELINE_MEDIA_TYPE,
+  typed,
+} from '#services/shared/client'
 import type { AlarmsApi, QueuedAlarmBatch } from './contract.ts'
 
 /**

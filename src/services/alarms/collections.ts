@@ -1,6 +1,6 @@
 /** The collections and the log of one tenant, opened once. */
-import { EffectLedger } from '../../effects/effect-order.ts'
-import type { Collection, Log, Storage, Store, Write } from '../../storage/contract.ts'
+import { EffectLedger } from '#services/shared'
+import type { Collection, Log, Storage, Store, Write } from '#storage'
 import {
   ALARMS,
   CAUSES,

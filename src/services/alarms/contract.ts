@@ -14,12 +14,8 @@
  * `revision` is there), `SUPERSEDED` (of rules alone),
  * `TOO_LARGE`, `CLOSED`.
  */
-import type { Caller } from '../../kernel/caller.ts'
-import type { Issue } from '../../kernel/errors.ts'
-import type { RevisionOptions } from '../../kernel/expected-version.ts'
-import type { Published, ReaderOptions } from '../../kernel/feed.ts'
-import type { Json } from '../../kernel/json.ts'
-import type { Write } from '../../storage/contract.ts'
+import type { Caller, Issue, Json, Published, ReaderOptions, RevisionOptions } from '#kernel'
+import type { Write } from '#storage'
 
 /** The service of one host. */
 export interface AlarmsService {

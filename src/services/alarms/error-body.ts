@@ -1,6 +1,6 @@
 /** The shape in which the alarms service reports errors: `{ statusCode, error, code, details? }`, details as texts. */
-import type { ErrorCode } from '../../kernel/errors.ts'
-import { issueLine, type Refusal } from '../../web/refusal.ts'
+import type { ErrorCode } from '#kernel'
+import { issueLine, type Refusal } from '#services/shared'
 
 export interface AlarmsErrorBody {
   readonly statusCode: number

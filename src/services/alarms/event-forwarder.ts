@@ -3,12 +3,10 @@
  * engine takes, so that an event is neither lost nor taken twice, and each expects the cursor of the one before it, so
  * that none passes one that was refused.
  */
-import { MAX_HOPS } from '../../kernel/hops.ts'
-import { AppError, messageOf } from '../../kernel/errors.ts'
+import { AppError, type Logger, MAX_HOPS, messageOf } from '#kernel'
 import type { TenantCollections } from './collections.ts'
 import type { AlarmForwarding } from './contract.ts'
 import { readEvents, type LiveEvent } from './event-tail.ts'
-import type { Logger } from '../../kernel/logger.ts'
 
 /** Events that are on their way at once. */
 const WINDOW = 200

@@ -2,9 +2,7 @@
  * The events of a tenant as readers get them: those of the log, in its order, whoever wrote them. What this process
  * commits is told from memory; when positions show that something is missing between, it is read from the log.
  */
-import { AppError } from '../../kernel/errors.ts'
-import type { Feed } from '../../kernel/feed.ts'
-import type { Json } from '../../kernel/json.ts'
+import { AppError, type Feed, type Json } from '#kernel'
 import { PARTITION } from './alarm-record.ts'
 import type { TenantCollections } from './collections.ts'
 import type { AlarmEvent, AlarmStreamOptions, StreamedAlarmEvent } from './contract.ts'

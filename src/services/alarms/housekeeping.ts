@@ -1,5 +1,5 @@
 /** What happens to alarms by themselves: cleared, escalated, and let go a year after they were made. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import { PARTITION } from './alarm-record.ts'
 import type { AlarmWriter } from './alarm-writer.ts'
 import type { TenantAlarms } from './tenant-alarms.ts'

@@ -2,9 +2,9 @@
  * What is done to the alarms of one key in one commit. Everything that was read is expected to be still so when it is
  * written: whoever was faster makes the commit a conflict, and the work is done again over what is there then.
  */
-import type { EffectDraft } from '../../effects/effect-order.ts'
-import type { Json } from '../../kernel/json.ts'
-import type { Expectation, Stored, Write } from '../../storage/contract.ts'
+import type { EffectDraft } from '#services/shared'
+import type { Json } from '#kernel'
+import type { Expectation, Stored, Write } from '#storage'
 import { PARTITION, type AlarmRecord, type CauseRecord, type HistoryRecord, type KeyRecord } from './alarm-record.ts'
 import type { TenantCollections } from './collections.ts'
 import type { AlarmEvent } from './contract.ts'

@@ -2,8 +2,8 @@
  * Work on the alarms of one key goes one after the other; what waits meanwhile shares the next commit. Work of another
  * process on the same store shows as a conflict, and is then seen.
  */
-import { AppError } from '../../kernel/errors.ts'
-import { machineTimers } from '../../machine/timers.ts'
+import { AppError } from '#kernel'
+import { machineTimers } from '#platform'
 import type { TenantCollections } from './collections.ts'
 import type { AlarmEvent } from './contract.ts'
 import { KeyDraft } from './key-draft.ts'

@@ -1,8 +1,14 @@
 /** The body of a creation. */
-import { AppError, type Issue } from '../../kernel/errors.ts'
-import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../kernel/json.ts'
-import { isTooLongForId, MAX_ID_BYTES } from '../../kernel/ids.ts'
-import { refusedBy } from '../../kernel/issues.ts'
+import {
+  AppError,
+  FORBIDDEN_KEYS,
+  isPlainObject,
+  type Issue,
+  isTooLongForId,
+  type Json,
+  MAX_ID_BYTES,
+  refusedBy,
+} from '#kernel'
 import { BodyReader } from './body-reader.ts'
 import type { AlarmStatus, Severity } from './contract.ts'
 import { MAX_SEARCHED, searchTexts } from './search-texts.ts'

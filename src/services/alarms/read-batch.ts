@@ -1,6 +1,6 @@
 /** The body of a batch operation. */
-import type { Condition } from '../../storage/contract.ts'
-import { QueryReader } from '../../web/query-reader.ts'
+import type { Condition } from '#storage'
+import { QueryReader } from '#services/shared'
 import type { BatchAction } from './batch-jobs.ts'
 import { BodyReader } from './body-reader.ts'
 import { changeOf } from './read-change.ts'

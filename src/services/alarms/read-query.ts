@@ -1,6 +1,6 @@
 /** The parameters of the listing and of the timeline, as conditions over stored alarms. */
-import type { Condition, Query } from '../../storage/contract.ts'
-import { QueryReader } from '../../web/query-reader.ts'
+import type { Condition, Query } from '#storage'
+import { QueryReader } from '#services/shared'
 import { unknownWord } from './body-reader.ts'
 import type { AlarmQuery } from './contract.ts'
 import { searchText } from './search-texts.ts'

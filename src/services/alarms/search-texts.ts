@@ -1,6 +1,6 @@
 /** Additional properties as they are searched: one text for each name and value. */
 import { createHash } from 'node:crypto'
-import type { Json } from '../../kernel/json.ts'
+import type { Json } from '#kernel'
 
 /** Longer ones are searched by their hash. */
 const MAX_CHARACTERS = 400

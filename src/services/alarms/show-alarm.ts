@@ -1,6 +1,6 @@
 /** Alarms as they are given back. */
-import { AppError } from '../../kernel/errors.ts'
-import { machineTimers } from '../../machine/timers.ts'
+import { AppError } from '#kernel'
+import { machineTimers } from '#platform'
 import type { AlarmRecord } from './alarm-record.ts'
 import type { TenantCollections } from './collections.ts'
 import { snoozeEnd } from './change-alarm.ts'

@@ -1,12 +1,11 @@
 /** Everything of one tenant: its collections, who is told of its events, and when something happens by itself. */
-import type { Feed } from '../../kernel/feed.ts'
-import type { Storage } from '../../storage/contract.ts'
+import type { Feed, Logger } from '#kernel'
+import type { Storage } from '#storage'
 import { dueTime, type AlarmRecord } from './alarm-record.ts'
 import { openCollections, type TenantCollections } from './collections.ts'
 import type { AlarmEvent, AlarmForwarding } from './contract.ts'
 import { EventForwarder } from './event-forwarder.ts'
 import { EventTail, type LiveEvent } from './event-tail.ts'
-import type { Logger } from '../../kernel/logger.ts'
 
 export interface TenantAlarmsDependencies {
   readonly storage: Storage

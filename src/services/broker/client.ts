@@ -1,8 +1,6 @@
 /** The broker over fetch: the same contract, for tests and for other processes. */
-import { AppError } from '../../kernel/errors.ts'
-import { pathOf, typed, type Http } from '../../web/client/http.ts'
-import { serverEvents } from '../../web/client/streams.ts'
-import { EVENTS_MEDIA_TYPE } from '../../web/media-types.ts'
+import { AppError } from '#kernel'
+import { EVENTS_MEDIA_TYPE, type Http, pathOf, serverEvents, typed } from '#services/shared/client'
 import { StreamReader, type Streamed } from './client/stream-reader.ts'
 import type { BrokerApi, BrokerMessage, MessageApi, PostingApi, StreamApi, Subscription } from './contract.ts'
 import { seriesClient } from './series/series-client.ts'

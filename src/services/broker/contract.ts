@@ -17,12 +17,9 @@
  * (too much waits to be durable), `STORE` (of a read: what was posted is kept, but cannot be read yet; of a post: nothing
  * more is taken until it can), `CLOSED`.
  */
-import type { EffectOfTask } from '../../effects/effect-order.ts'
-import type { Caller } from '../../kernel/caller.ts'
-import type { Issue } from '../../kernel/errors.ts'
-import type { Feed, LogPlace, Published } from '../../kernel/feed.ts'
-import type { Json } from '../../kernel/json.ts'
-import type { Sample, Write } from '../../storage/contract.ts'
+import type { EffectOfTask } from '#services/shared/contract'
+import type { Caller, Feed, Issue, Json, LogPlace, Published } from '#kernel'
+import type { Sample, Write } from '#storage'
 
 /** The service of one host. */
 export interface BrokerService {

@@ -1,5 +1,5 @@
 /** The shape in which the broker reports errors: `{ error, details? }`. */
-import { issueLine, type Refusal } from '../../web/refusal.ts'
+import { issueLine, type Refusal } from '#services/shared'
 
 export interface BrokerErrorBody {
   readonly error: string

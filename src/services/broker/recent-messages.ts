@@ -3,8 +3,8 @@
  * messages of one resource stand among those of all others, a page of the disk each. So they go with those of many
  * resources at a time, which stand in the same pages.
  */
-import { AppError } from '../../kernel/errors.ts'
-import type { Series, StoredMessage } from '../../storage/contract.ts'
+import { AppError } from '#kernel'
+import type { Series, StoredMessage } from '#storage'
 import type { BrokerMessage, Channel, MessageApi } from './contract.ts'
 import type { Post } from './posting/arrival.ts'
 

@@ -5,8 +5,8 @@
  * RESUME-1 each stored message after the one that was seen last comes once, in the order of the log; when the log has
  *   not all of them any more, `missed` says so
  */
-import type { FeedReader, LogPlace, Passed } from '../../kernel/feed.ts'
-import type { Log } from '../../storage/contract.ts'
+import type { FeedReader, LogPlace, Passed } from '#kernel'
+import type { Log } from '#storage'
 import type { BrokerMessage, Channel, StreamedMessage } from './contract.ts'
 import { messagesOfEntry, PARTITION } from './posting/log-entry.ts'
 

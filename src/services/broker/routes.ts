@@ -3,7 +3,7 @@
  * check bodies, so that a problem is told in the same words by whatever way it comes.
  */
 import type { FastifyInstance } from 'fastify'
-import { machineTimers } from '../../machine/timers.ts'
+import { machineTimers } from '#platform'
 import type { BrokerService } from './contract.ts'
 import { PublishedMessage } from './posting/answer.ts'
 import { postRoutes } from './routes/post-routes.ts'

@@ -1,5 +1,5 @@
 /** The seam between the broker's core and its time series. */
-import type { Store } from '../../storage/contract.ts'
+import type { Store } from '#storage'
 import type { MessageApi, SeriesApi } from './contract.ts'
 
 /** What the time series side of the broker gives for one tenant. */

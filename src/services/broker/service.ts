@@ -1,8 +1,7 @@
 /** The data broker of one host, over storage and whatever of its neighbours is there. */
-import { messageOf, type Issue } from '../../kernel/errors.ts'
-import { refusedBy } from '../../kernel/issues.ts'
-import type { Storage } from '../../storage/contract.ts'
-import { machineTimers } from '../../machine/timers.ts'
+import { type Issue, messageOf, refusedBy } from '#kernel'
+import type { Storage } from '#storage'
+import { machineTimers } from '#platform'
 import type {
   BrokerGauges,
   BrokerQuestion,

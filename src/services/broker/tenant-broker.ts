@@ -1,9 +1,8 @@
 /** The broker of one tenant: its parts, put together. */
-import { EffectLedger } from '../../effects/effect-order.ts'
-import { messageOf as textOf } from '../../kernel/errors.ts'
-import type { LogPlace } from '../../kernel/feed.ts'
-import type { Log, Sample, Store } from '../../storage/contract.ts'
-import { partitionOf } from '../../partitions/partition.ts'
+import { EffectLedger } from '#services/shared'
+import { type LogPlace, messageOf as textOf } from '#kernel'
+import type { Log, Sample, Store } from '#storage'
+import { partitionOf } from '#cluster'
 import type {
   BrokerApi,
   BrokerQuestion,

@@ -1,5 +1,5 @@
 /** The converter service over fetch: the same contract, for tests and for other processes. */
-import { pathOf, typed, type Http } from '../../web/client/http.ts'
+import { type Http, pathOf, typed } from '#services/shared/client'
 import type { Converter, ConverterApi } from './contract.ts'
 
 /**

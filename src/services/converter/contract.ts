@@ -14,8 +14,7 @@
  * it makes of the payload cannot be used), `FORWARDING` (broker or resources did not take it), `NOT_FOUND`, `CONFLICT`
  * (a key used for another payload), `TOO_LARGE`, `RATE_LIMITED` (too much waits, or too many payloads are rejected).
  */
-import type { Caller } from '../../kernel/caller.ts'
-import type { Json, JsonObject } from '../../kernel/json.ts'
+import type { Caller, Json, JsonObject } from '#kernel'
 
 /** The service of one host. */
 export interface ConverterService {

@@ -1,12 +1,7 @@
 /** Renders the template of a converter over a payload, and reads what came out. */
-import { AppError, messageOf } from '../../kernel/errors.ts'
-import { makeIssue } from '../../kernel/issues.ts'
-import { isPlainObject } from '../../kernel/json.ts'
-import { LruCache } from '../../kernel/lru-cache.ts'
-import { Fault } from '../../velocity/fault.ts'
-import { VelocityTemplate } from '../../velocity/template.ts'
-import type { VelocityLimits } from '../../velocity/budget.ts'
-import { MAX_LEVELS, parseRendered } from '../../web/parse-body.ts'
+import { AppError, isPlainObject, LruCache, makeIssue, messageOf } from '#kernel'
+import { Fault, type VelocityLimits, VelocityTemplate } from '#formats/velocity'
+import { MAX_LEVELS, parseRendered } from '#services/shared'
 import type { Converted, ConvertedEntry, Converter } from './contract.ts'
 import { UTIL } from './template-functions.ts'
 

@@ -1,7 +1,6 @@
 /** The converters of one tenant as they are stored, and those among them that have a topic. */
-import { AppError } from '../../kernel/errors.ts'
-import { LruCache } from '../../kernel/lru-cache.ts'
-import type { Collection, CollectionSpec, Store } from '../../storage/contract.ts'
+import { AppError, LruCache } from '#kernel'
+import type { Collection, CollectionSpec, Store } from '#storage'
 import type { Converter } from './contract.ts'
 import { wildcardsOf } from './topics.ts'
 

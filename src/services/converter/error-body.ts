@@ -1,6 +1,6 @@
 /** The shape in which the converter service reports errors: what is wrong, where in the template, and what came out. */
-import type { ErrorCode } from '../../kernel/errors.ts'
-import { issueLine, type Refusal } from '../../web/refusal.ts'
+import type { ErrorCode } from '#kernel'
+import { issueLine, type Refusal } from '#services/shared'
 
 export interface ConverterErrorBody {
   readonly statusCode: number

@@ -1,9 +1,7 @@
 /** Hands what was converted to the broker, in one post, and to the resources, in one change of each. */
-import type { Caller } from '../../kernel/caller.ts'
-import { AppError, messageOf } from '../../kernel/errors.ts'
-import type { JsonObject } from '../../kernel/json.ts'
-import type { BrokerService, PostOptions } from '../broker/contract.ts'
-import type { ResourcesService } from '../resources/contract.ts'
+import { AppError, type Caller, type JsonObject, messageOf } from '#kernel'
+import type { BrokerService, PostOptions } from '#services/broker/contract'
+import type { ResourcesService } from '#services/resources/contract'
 import type { Converted } from './contract.ts'
 import { attributesByResource } from './stored.ts'
 

@@ -1,9 +1,7 @@
 /** Reads forms of several parts, each of which is JSON, by what the platform has for it. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { AppError } from '../../kernel/errors.ts'
-import { FORM_TYPE, formEntries } from '../../web/form-entries.ts'
-import { bodyText } from '../../web/parse-body.ts'
-import { Payload } from '../../web/payload.ts'
+import { AppError } from '#kernel'
+import { bodyText, FORM_TYPE, formEntries, Payload } from '#services/shared'
 
 const MAX_PARTS = 10
 

@@ -1,10 +1,6 @@
 /** Reads what a converter is configured with; every problem is told at once, at its place. */
-import { AppError } from '../../kernel/errors.ts'
-import { isTooLongForId, MAX_ID_BYTES } from '../../kernel/ids.ts'
-import { Issues, shown } from '../../kernel/issues.ts'
-import { isPlainObject } from '../../kernel/json.ts'
-import { at } from '../../kernel/pointer.ts'
-import { isAddressable, NOT_ADDRESSABLE } from '../../web/addressable.ts'
+import { AppError, at, isPlainObject, Issues, isTooLongForId, MAX_ID_BYTES, shown } from '#kernel'
+import { isAddressable, NOT_ADDRESSABLE } from '#services/shared'
 import type { Converter } from './contract.ts'
 import { topicFault } from './topics.ts'
 

@@ -1,7 +1,7 @@
 /** Payloads that could not be converted: kept until somebody tries them again or gives them up. */
 import { createHash } from 'node:crypto'
-import { AppError, messageOf } from '../../kernel/errors.ts'
-import type { Collection, CollectionSpec, Condition, Store } from '../../storage/contract.ts'
+import { AppError, messageOf } from '#kernel'
+import type { Collection, CollectionSpec, Condition, Store } from '#storage'
 import type { RejectedList, RejectedPayload, RejectedQuery } from './contract.ts'
 
 /** payloads of one converter; beyond it nothing is taken that cannot be converted */

@@ -1,11 +1,8 @@
 /** The converter service over HTTP. Forms of several parts and plain JSON are the same to it. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
-import { isPlainObject } from '../../kernel/json.ts'
-import { QueryReader } from '../../web/query-reader.ts'
-import { payloadValue } from '../../web/payload.ts'
-import { asking, describing, Whole, type Handler } from '../../web/route-parts.ts'
+import { AppError, isPlainObject } from '#kernel'
+import { asking, describing, type Handler, payloadValue, QueryReader, Whole } from '#services/shared'
 import type { ConverterApi, ConverterService } from './contract.ts'
 import { Form, partOf, readForms } from './multipart.ts'
 import {

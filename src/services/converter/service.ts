@@ -1,12 +1,8 @@
 /** The converter service of one host, over storage, the broker and the resources. */
 import { isUtf8 } from 'node:buffer'
-import { perTenant } from '../../kernel/by-tenant.ts'
-import type { Caller } from '../../kernel/caller.ts'
-import { AppError, messageOf } from '../../kernel/errors.ts'
-import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
-import type { Storage } from '../../storage/contract.ts'
-import { parsePayload, Payload, payloadValue } from '../../web/payload.ts'
-import { issueLine } from '../../web/refusal.ts'
+import { AppError, type Caller, KeyedMutex, messageOf, perTenant } from '#kernel'
+import type { Storage } from '#storage'
+import { issueLine, parsePayload, Payload, payloadValue } from '#services/shared'
 import { Conversions, type ConversionsElsewhere, type Input } from './conversion.ts'
 import { Converters } from './converters.ts'
 import type {

@@ -1,5 +1,5 @@
 /** What would be stored of a conversion, and what of it is hardly meant so. */
-import { isPlainObject, type Json, type JsonObject } from '../../kernel/json.ts'
+import { isPlainObject, type Json, type JsonObject } from '#kernel'
 import type { Converted, ConvertedEntry, Tested } from './contract.ts'
 
 const NUMBER = /^\s*[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*$/

@@ -1,7 +1,5 @@
 /** `$util` of templates: what JSON needs and Velocity does not have. */
-import { HostObject, type HostMethod } from '../../velocity/values/host-object.ts'
-import { JavaList } from '../../velocity/values/collections.ts'
-import { jsonText } from '../../velocity/values/json-text.ts'
+import { type HostMethod, HostObject, JavaList, jsonText } from '#formats/velocity'
 
 const HEX = /^(?:[0-9a-fA-F]{2})*$/
 

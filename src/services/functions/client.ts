@@ -1,9 +1,6 @@
 /** The functions service over fetch: the same contract, for the command line and for other processes. */
-import { AppError } from '../../kernel/errors.ts'
-import { isPlainObject } from '../../kernel/json.ts'
-import { pathOf, typed, type Ask, type Http, type Method } from '../../web/client/http.ts'
-import { textEvents } from '../../web/client/streams.ts'
-import { tarOf } from '../../web/client/tar.ts'
+import { AppError, isPlainObject } from '#kernel'
+import { type Ask, type Http, type Method, pathOf, tarOf, textEvents, typed } from '#services/shared/client'
 import type {
   AssetInfo,
   Causes,

@@ -8,16 +8,13 @@
  *
  * Errors are AppErrors: `VALIDATION`, `TOO_LARGE`, `NOT_FOUND`, `CONFLICT`, `CLOSED`.
  */
-import type { Job, JobState, Progress } from '../../jobs/contract.ts'
-import type { Caller } from '../../kernel/caller.ts'
-import type { CancelSignal } from '../../kernel/cancel-signal.ts'
-import type { Json } from '../../kernel/json.ts'
-import type { RenewableTimer } from '../../kernel/renewable-timer.ts'
-import type { Write } from '../../storage/contract.ts'
+import type { Job, JobState, Progress } from '#jobs'
+import type { Caller, CancelSignal, Json, RenewableTimer } from '#kernel'
+import type { Write } from '#storage'
 import type { FunctionType } from './function-type.ts'
 
 export type { FunctionType } from './function-type.ts'
-export type { CallFailure } from '../../sandbox-process/sandbox-process.ts'
+export type { CallFailure } from '#platform'
 export { PIECE_BYTES, type ApiAnswer, type ApiRequest, type WebCallParams, type WebHead } from './runtimes/web-call.ts'
 
 /** A property in the interface of a plug, as its manifest has it. */

@@ -1,5 +1,5 @@
 /** The shape in which the registry reports errors: `{ error, code, statusCode, data? }`. */
-import { issueLine, type Refusal } from '../../web/refusal.ts'
+import { issueLine, type Refusal } from '#services/shared'
 
 export interface FunctionsErrorBody {
   readonly error: string

@@ -1,6 +1,5 @@
 /** What one caller can do with the functions of one type of its tenant. */
-import type { Caller } from '../../kernel/caller.ts'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, type Caller } from '#kernel'
 import { publish, rebuild, verify } from './changes/advance-version.ts'
 import { patchManifest, putAssets, removeAsset } from './changes/change-assets.ts'
 import { type ApiDependencies, ChangeContext } from './changes/change-context.ts'

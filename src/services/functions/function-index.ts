@@ -4,9 +4,8 @@
  *
  * FUNCINDEX-1 what `current` gives has every change that was answered before it was called
  */
-import { AppError } from '../../kernel/errors.ts'
-import type { Collection, Log, Store } from '../../storage/contract.ts'
-import { walk } from '../../storage/walk.ts'
+import { AppError } from '#kernel'
+import { type Collection, type Log, type Store, walk } from '#storage'
 import { FUNCTIONS, type FunctionRecord, recordId } from './function-record.ts'
 import { type FunctionType, FUNCTION_TYPES } from './function-type.ts'
 import { compareNames } from './registry/select-versions.ts'

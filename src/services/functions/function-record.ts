@@ -1,5 +1,5 @@
 /** A version of a function as it is stored. */
-import type { CollectionSpec } from '../../storage/contract.ts'
+import type { CollectionSpec } from '#storage'
 import type { FunctionType } from './function-type.ts'
 import type { Manifest } from './registry/manifest.ts'
 

@@ -1,14 +1,12 @@
 /** The functions of one tenant in its store: records, tags, and assets as objects that are called by their content. */
 import { createHash } from 'node:crypto'
-import { AppError } from '../../kernel/errors.ts'
-import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
-import { untilWritten } from '../../kernel/until-written.ts'
-import type { Collection, Store, Stored, Write } from '../../storage/contract.ts'
+import { AppError, KeyedMutex, untilWritten } from '#kernel'
+import type { Collection, Store, Stored, Write } from '#storage'
 import { CHANGES, FunctionIndex, type IndexChange, type Indexed, PARTITION } from './function-index.ts'
 import { type AssetRecord, type FunctionId, FUNCTIONS, type FunctionRecord, recordId } from './function-record.ts'
 import { type FunctionType, TYPE_NAMES } from './function-type.ts'
 import type { Assets } from './registry/archive.ts'
-import { partsOf } from '../../web/body-bytes.ts'
+import { partsOf } from '#services/shared'
 import { TAGS, type TagRecord } from './registry/tags.ts'
 
 const TRIES = 10

@@ -5,9 +5,8 @@
  * MODELRUN-1 a version takes the place of another one only after it has answered
  * MODELRUN-2 a version that is taken away leaves its place to the best of the others, if one has answered
  */
-import { AppError, messageOf } from '../../kernel/errors.ts'
-import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
-import type { ModelRelease, ModelReleases, ModelsService } from '../models/contract.ts'
+import { AppError, KeyedMutex, messageOf } from '#kernel'
+import type { ModelRelease, ModelReleases, ModelsService } from '#services/models/contract'
 import type { Assets } from './registry/archive.ts'
 import { type BuildResult, checkAssets, digestOf } from './build.ts'
 import { BuildRefusal } from './build-refusal.ts'

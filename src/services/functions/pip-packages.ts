@@ -2,7 +2,7 @@
  * Packages of a function in Python: which requirements are taken, how pip installs them, and the lock that the first
  * build leaves, so that each later build of the version installs the same.
  */
-import { isPlainObject } from '../../kernel/json.ts'
+import { isPlainObject } from '#kernel'
 import { BuildRefusal } from './build-refusal.ts'
 import type { InstallCommand } from './install.ts'
 

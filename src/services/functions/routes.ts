@@ -1,10 +1,9 @@
 /** The registry over HTTP. The service reads queries and bodies itself. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Caller } from '../../kernel/caller.ts'
-import { FORM_TYPE } from '../../web/form-entries.ts'
+import type { Caller } from '#kernel'
+import { bodyBytes, FORM_TYPE } from '#services/shared'
 import type { FunctionsService } from './contract.ts'
 import { FUNCTION_TYPES, type FunctionType } from './function-type.ts'
-import { bodyBytes } from '../../web/body-bytes.ts'
 import { MAX_FORM, readUploadForm } from './registry/upload-form.ts'
 import { assetRoutes, contentRoutes } from './routes/asset-routes.ts'
 import { changeRoutes } from './routes/change-routes.ts'

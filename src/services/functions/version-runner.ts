@@ -1,6 +1,5 @@
 /** How the versions of a type are built, deployed and asked: the port of the jobs, and what runs those in processes. */
-import { AppError } from '../../kernel/errors.ts'
-import { isPlainObject } from '../../kernel/json.ts'
+import { AppError, isPlainObject } from '#kernel'
 import type { Builder, BuildResult } from './build.ts'
 import { BuildRefusal } from './build-refusal.ts'
 import { type FunctionCaller, runtimeOf } from './function-caller.ts'

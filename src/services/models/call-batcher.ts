@@ -2,8 +2,7 @@
  * Makes one call of those that wait: calls of one turn, and those that come while as many batches as may be are under
  * way. When a batch fails, each of its calls is made alone, so that only the one that is wrong hears of it.
  */
-import { AppError } from '../../kernel/errors.ts'
-import type { Json } from '../../kernel/json.ts'
+import { AppError, type Json } from '#kernel'
 import type { ModelCall } from './driver.ts'
 
 /** instances of one batch; a call with more goes alone */

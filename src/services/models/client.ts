@@ -1,5 +1,5 @@
 /** Hosted models over fetch: the same contract, for tests and for other processes. */
-import { type Ask, pathOf, typed, type Http } from '../../web/client/http.ts'
+import { type Ask, type Http, pathOf, typed } from '#services/shared/client'
 import type { ModelContent, ModelInfo, ModelsApi, ModelUpload, RemoteUpload } from './contract.ts'
 
 /** What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart. */

@@ -16,9 +16,8 @@
  * `MODEL_FAILED` (it failed, in its own words), `UNSUPPORTED` (no driver of this host runs it), `REMOTE_FAILED` and
  * `REMOTE_LATE` (the server that has it is away, or too slow), `CLOSED`.
  */
-import type { Caller } from '../../kernel/caller.ts'
-import type { Json, JsonObject } from '../../kernel/json.ts'
-import type { Write } from '../../storage/contract.ts'
+import type { Caller, Json, JsonObject } from '#kernel'
+import type { Write } from '#storage'
 
 /** `custom`: an object in Python with classes of its own; of a model on another server: known to that server alone. */
 export const FRAMEWORKS = ['sklearn', 'xgboost', 'pytorch', 'tensorflow', 'custom'] as const

@@ -10,8 +10,7 @@
  *   a server that has it fails at is `REMOTE_FAILED` or `REMOTE_LATE`, and its model is opened anew
  * DRIVER-3 calls of several callers that come at once do not change each other's answers, nor does one that is refused
  */
-import { AppError } from '../../kernel/errors.ts'
-import type { Json } from '../../kernel/json.ts'
+import { AppError, type Json } from '#kernel'
 import type { Framework, ModelOperation, RemoteModel, RuntimeInfo } from './contract.ts'
 
 export interface ModelDriver {

@@ -1,5 +1,5 @@
 /** Bodies that a model can be asked with, made of its signatures: zeros, empty texts and false of the right shape. */
-import type { Json, JsonObject } from '../../kernel/json.ts'
+import type { Json, JsonObject } from '#kernel'
 import type { ModelExample } from './contract.ts'
 import type { Signature, SignatureInput } from './driver.ts'
 

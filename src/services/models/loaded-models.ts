@@ -1,5 +1,5 @@
 /** The models of a host that are loaded: each once, those that were not asked for longest let go when there are many. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { ModelDriver, ModelPackage, OpenModel } from './driver.ts'
 
 /** models of a host that are loaded at once */

@@ -1,6 +1,5 @@
 /** Loads the models that tenants uploaded, in the background, and keeps in their records what came of it. */
-import { AppError, messageOf } from '../../kernel/errors.ts'
-import type { Logger } from '../../kernel/logger.ts'
+import { AppError, type Logger, messageOf } from '#kernel'
 import { isAway, type ModelPackage, type PackageOfFiles } from './driver.ts'
 import type { LoadedModels } from './loaded-models.ts'
 import type { ModelRecord, ModelState } from './model-record.ts'

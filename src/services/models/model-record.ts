@@ -1,5 +1,5 @@
 /** A hosted model as it is stored, and as it is shown. */
-import type { CollectionSpec } from '../../storage/contract.ts'
+import type { CollectionSpec } from '#storage'
 import type { Framework, ModelInfo, ModelOperation, RemoteModel } from './contract.ts'
 import type { Signature } from './driver.ts'
 

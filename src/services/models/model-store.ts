@@ -1,7 +1,7 @@
 /** The hosted models of one tenant in its store: records by name, and the zips as objects of their own. */
-import { AppError } from '../../kernel/errors.ts'
-import type { Collection, Store, Stored, Write } from '../../storage/contract.ts'
-import { partsOf } from '../../web/body-bytes.ts'
+import { AppError } from '#kernel'
+import type { Collection, Store, Stored, Write } from '#storage'
+import { partsOf } from '#services/shared'
 import type { ModelContent } from './contract.ts'
 import { type ModelRecord, type ModelState, MODELS } from './model-record.ts'
 

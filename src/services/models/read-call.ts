@@ -1,7 +1,5 @@
 /** Reads the bodies of calls: rows of `instances`, columns of `inputs`, and `examples` with what they share. */
-import { AppError } from '../../kernel/errors.ts'
-import { isPlainObject, type Json, type JsonObject } from '../../kernel/json.ts'
-import { Issues, shown } from '../../kernel/issues.ts'
+import { AppError, isPlainObject, Issues, type Json, type JsonObject, shown } from '#kernel'
 import type { Framework, ModelOperation } from './contract.ts'
 import type { ModelCall } from './driver.ts'
 

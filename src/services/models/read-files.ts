@@ -1,6 +1,6 @@
 /** Reads the files of a model that came without a zip: those of its framework, within the bounds of what zips unpack to. */
 import { createHash } from 'node:crypto'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { ModelRelease } from './contract.ts'
 import type { PackageOfFiles } from './driver.ts'
 import { belongs, LAYOUTS } from './layouts.ts'

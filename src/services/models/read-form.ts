@@ -1,8 +1,6 @@
 /** The form or body in which a model is uploaded. */
-import { AppError } from '../../kernel/errors.ts'
-import { isPlainObject } from '../../kernel/json.ts'
-import { Issues, shown } from '../../kernel/issues.ts'
-import { formEntries } from '../../web/form-entries.ts'
+import { AppError, isPlainObject, Issues, shown } from '#kernel'
+import { formEntries } from '#services/shared'
 import type { ModelUpload, RemoteModel, RemoteUpload } from './contract.ts'
 import { MAX_ZIP } from './read-zip.ts'
 

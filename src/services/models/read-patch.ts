@@ -1,7 +1,5 @@
 /** Reads what is to be changed about a model whose files stay. */
-import { AppError } from '../../kernel/errors.ts'
-import { isPlainObject } from '../../kernel/json.ts'
-import { Issues, shown } from '../../kernel/issues.ts'
+import { AppError, isPlainObject, Issues, shown } from '#kernel'
 import { checkDescription } from './read-upload.ts'
 
 export interface ModelPatch {

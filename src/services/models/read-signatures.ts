@@ -1,5 +1,5 @@
 /** Reads what a worker or server says that its model takes: it may have been told by the model, so that nothing of it is believed. */
-import { isPlainObject } from '../../kernel/json.ts'
+import { isPlainObject } from '#kernel'
 import { OPERATIONS } from './contract.ts'
 import type { Signature, SignatureInput } from './driver.ts'
 

@@ -1,5 +1,5 @@
 /** Reads what a model is uploaded with: names, the framework, and the zip itself, or the server that has it. */
-import { Issues, shown } from '../../kernel/issues.ts'
+import { Issues, shown } from '#kernel'
 import { FRAMEWORKS, type Framework, type ModelUpload, type RemoteUpload } from './contract.ts'
 import { digestOf } from './read-files.ts'
 import { readRemote, type RemoteReading, type SealedRemote } from './remote/read-remote.ts'

@@ -3,8 +3,7 @@
  * while it is unpacked.
  */
 import { type Entry, fromBufferPromise } from 'yauzl'
-import { AppError, messageOf } from '../../kernel/errors.ts'
-import { Issues } from '../../kernel/issues.ts'
+import { AppError, Issues, messageOf } from '#kernel'
 import type { Framework } from './contract.ts'
 import { belongs, LAYOUTS } from './layouts.ts'
 

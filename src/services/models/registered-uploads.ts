@@ -1,8 +1,7 @@
 /** The function registry as uploads see it: each becomes a version of its name, and ends with it. */
-import { AppError } from '../../kernel/errors.ts'
-import type { Caller } from '../../kernel/caller.ts'
-import type { FunctionsApi, FunctionsService } from '../functions/contract.ts'
-import type { Write } from '../../storage/contract.ts'
+import { AppError, type Caller } from '#kernel'
+import type { FunctionsApi, FunctionsService } from '#services/functions/contract'
+import type { Write } from '#storage'
 import type { ModelRecord } from './model-record.ts'
 import type { ReadUpload } from './read-upload.ts'
 

@@ -3,7 +3,7 @@
  * Whose turn that is the registry decides; a version whose name stands for another one is only loaded, to see whether it
  * answers.
  */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { Framework, ModelRelease, ModelReleases } from './contract.ts'
 import type { OpenModel, PackageOfFiles } from './driver.ts'
 import { examplesOf } from './examples.ts'

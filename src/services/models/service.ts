@@ -1,13 +1,7 @@
 /** The models service put together: uploads over storage, loading in the background, and calls of whoever runs a model. */
-import { AppError, messageOf } from '../../kernel/errors.ts'
-import type { Caller } from '../../kernel/caller.ts'
-import { perTenant } from '../../kernel/by-tenant.ts'
-import type { Json } from '../../kernel/json.ts'
-import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import { untilWritten } from '../../kernel/until-written.ts'
-import type { Seal } from '../../machine/seal.ts'
-import type { Storage, Stored } from '../../storage/contract.ts'
+import { AppError, type Caller, type Json, KeyedMutex, type Logger, messageOf, perTenant, untilWritten } from '#kernel'
+import type { Seal } from '#platform'
+import type { Storage, Stored } from '#storage'
 import {
   FRAMEWORKS,
   type Classified,
@@ -21,7 +15,7 @@ import {
   type RemoteUpload,
   type Regressed,
 } from './contract.ts'
-import type { FunctionsService } from '../functions/contract.ts'
+import type { FunctionsService } from '#services/functions/contract'
 import { GAVE_UP, isAway, type ModelDriver } from './driver.ts'
 import { examplesOf } from './examples.ts'
 import { LoadedModels } from './loaded-models.ts'

@@ -1,6 +1,6 @@
 /** Writes the zip of a model whose files came one by one, with the loop for others between its parts. */
 import { Zip, ZipPassThrough } from 'fflate'
-import { partsOf } from '../../web/body-bytes.ts'
+import { partsOf } from '#services/shared'
 
 /** Files by path. They are stored as they are: what libraries save is hardly made smaller. */
 export async function writeZip(files: ReadonlyMap<string, Uint8Array>): Promise<Uint8Array> {

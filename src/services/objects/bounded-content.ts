@@ -1,6 +1,5 @@
 /** Content on its way in, held to its bounds. */
-import { AppError } from '../../kernel/errors.ts'
-import { makeIssue } from '../../kernel/issues.ts'
+import { AppError, makeIssue } from '#kernel'
 import { MAX_OBJECT_BYTES } from './contract.ts'
 
 /** type of the issue of a content that is shorter than it may be */

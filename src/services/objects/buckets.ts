@@ -1,5 +1,5 @@
 /** The buckets that every tenant has. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { BucketRight, ObjectBucket, ObjectStore } from './contract.ts'
 
 interface BucketKind {

@@ -1,6 +1,5 @@
 /** What a put says of its content, checked before any of it comes. */
-import { FORBIDDEN_KEYS } from '../../kernel/json.ts'
-import { Issues, shown } from '../../kernel/issues.ts'
+import { FORBIDDEN_KEYS, Issues, shown } from '#kernel'
 import type { PutOptions } from './contract.ts'
 
 const MAX_CONTENT_TYPE = 255

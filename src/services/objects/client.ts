@@ -1,6 +1,6 @@
 /** Object storage over fetch: links and records as answers have them; contents go by signed addresses. */
-import { AppError } from '../../kernel/errors.ts'
-import { pathOf, typed, type Http } from '../../web/client/http.ts'
+import { AppError } from '#kernel'
+import { type Http, pathOf, typed } from '#services/shared/client'
 import type { SignedMethod } from './contract.ts'
 
 export { subscriptionsClient, type SubscriptionsClient } from './client/subscriptions-client.ts'

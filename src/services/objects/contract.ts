@@ -23,9 +23,9 @@
  * `PRECONDITION` (another object is there than was expected), `TOO_LARGE`, `SUPERSEDED` (of rules alone), `STORE`,
  * `UNAVAILABLE` (the store of contents does not answer), `CLOSED`.
  */
-import type { EffectOfTask } from '../../effects/effect-order.ts'
-import type { Caller } from '../../kernel/caller.ts'
-import type { Write } from '../../storage/contract.ts'
+import type { EffectOfTask } from '#services/shared/contract'
+import type { Caller } from '#kernel'
+import type { Write } from '#storage'
 
 /** bytes of one content */
 export const MAX_OBJECT_BYTES = 5 * 1_073_741_824

@@ -1,5 +1,5 @@
 /** Which folders are left without an object when some are removed (TABLE-1). */
-import type { Write } from '../../storage/contract.ts'
+import type { Write } from '#storage'
 import { afterAllOf, entryId, keyOf, type ObjectTable } from './object-table.ts'
 import { foldersAround } from './paths.ts'
 

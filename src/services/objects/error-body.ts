@@ -1,5 +1,5 @@
 /** The shape in which object storage reports errors: `{ error, code, statusCode, detail? }`. */
-import type { Refusal } from '../../web/refusal.ts'
+import type { Refusal } from '#services/shared'
 
 export function objectsErrorBody({ statusCode, error, code, issues }: Refusal): object {
   const detail = issues.map(({ path, message, type }) => ({ loc: path.split('/').slice(1), msg: message, type }))

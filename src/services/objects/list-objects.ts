@@ -1,5 +1,5 @@
 /** Pages of a bucket: all that begins with a prefix, or what is in one folder. */
-import type { Condition } from '../../storage/contract.ts'
+import type { Condition } from '#storage'
 import { DEFAULT_KEYS, isHidden, MAX_KEYS, type ListOptions, type ObjectListing } from './contract.ts'
 import { afterAllOf, keyOf, siblingIn, type ObjectEntry, type ObjectTable } from './object-table.ts'
 

@@ -3,10 +3,8 @@
  * the claim, and whatever else happens, the document of the claim leads to it. So does that of a content which was
  * replaced or removed. The sweeper takes such contents away, in this life of the host or in a later one.
  */
-import { AppError, messageOf } from '../../kernel/errors.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import type { StartTimer } from '../../kernel/start-timer.ts'
-import type { Condition, StoreTime, Write } from '../../storage/contract.ts'
+import { AppError, type Logger, messageOf, type StartTimer } from '#kernel'
+import type { Condition, StoreTime, Write } from '#storage'
 import type { ContentStore } from './contract.ts'
 import type { ObjectTable } from './object-table.ts'
 

@@ -6,8 +6,8 @@
  * TABLE-2 a content that was ever placed is named by one record, or by one document of contents without a record
  */
 import { createHash } from 'node:crypto'
-import { EffectLedger } from '../../effects/effect-order.ts'
-import type { Collection, CollectionSpec, Log, Storage, Store, Stored, Write } from '../../storage/contract.ts'
+import { EffectLedger } from '#services/shared'
+import type { Collection, CollectionSpec, Log, Storage, Store, Stored, Write } from '#storage'
 import type { ObjectFolder, ObjectRecord, UploadedPart } from './contract.ts'
 import { folderOf, isFolderMark, foldersAround } from './paths.ts'
 import { isHidden } from './contract.ts'

@@ -3,11 +3,9 @@
  * its change and what it replaced (OBJECT-1, OBJECT-2). Writers of one path wait for each other; somebody else who was
  * faster is found out by the version, and then the commit is tried anew: the content stays where it is.
  */
-import type { EffectDraft } from '../../effects/effect-order.ts'
-import { AppError } from '../../kernel/errors.ts'
-import type { Json } from '../../kernel/json.ts'
-import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
-import type { Stored, Write } from '../../storage/contract.ts'
+import type { EffectDraft } from '#services/shared'
+import { AppError, type Json, type KeyedMutex, untilWritten } from '#kernel'
+import type { Stored, Write } from '#storage'
 import { boundedContent } from './bounded-content.ts'
 import {
   DEFAULT_CONTENT_TYPE,
@@ -20,7 +18,6 @@ import type { PutOptions, WriteCondition } from './contract.ts'
 import { foldersWithout } from './empty-folders.ts'
 import type { Claim, LooseContents } from './loose-contents.ts'
 import { entryId, findObject, keyOf, PARTITION, puttingFolders, type ObjectTable } from './object-table.ts'
-import { untilWritten } from '../../kernel/until-written.ts'
 
 export interface WriterDependencies {
   readonly contents: ContentStore

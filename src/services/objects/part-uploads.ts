@@ -3,9 +3,8 @@
  * all of them. Parts are claimed until their upload is over: the sweeper of loose contents takes them away then, whatever
  * became of it.
  */
-import { AppError } from '../../kernel/errors.ts'
-import { untilWritten } from '../../kernel/until-written.ts'
-import type { Stored } from '../../storage/contract.ts'
+import { AppError, untilWritten } from '#kernel'
+import type { Stored } from '#storage'
 import { boundedContent } from './bounded-content.ts'
 import {
   MAX_OBJECT_BYTES,

@@ -1,6 +1,5 @@
 /** Paths of objects: how they are read, and what may stand in them. */
-import { AppError } from '../../kernel/errors.ts'
-import { shown } from '../../kernel/issues.ts'
+import { AppError, shown } from '#kernel'
 import { isHidden, MAX_PATH_BYTES } from './contract.ts'
 
 /** Control characters cannot stand in XML, and halves of surrogate pairs nowhere in UTF-8. */

@@ -2,14 +2,13 @@
  * What a removal does, by what its path leads to: an object, a folder, or what begins with it. All is looked at before
  * anything goes, so that a refusal removes nothing (OBJECT-4).
  */
-import { AppError } from '../../kernel/errors.ts'
-import type { Stored } from '../../storage/contract.ts'
+import { AppError, untilWritten } from '#kernel'
+import type { Stored } from '#storage'
 import { folderOf } from './paths.ts'
 import { MAX_KEYS, type ObjectRecord, type Removed, type RemoveOptions } from './contract.ts'
 import { afterAllOf, entryId, isFolder, keyOf, type ObjectTable } from './object-table.ts'
 import type { ObjectWriter } from './object-writer.ts'
 import { folderMark, foldersAround, isFolderMark, isHiddenObject } from './paths.ts'
-import { untilWritten } from '../../kernel/until-written.ts'
 
 /** objects of one commit */
 const SLICE = 1_000

@@ -1,6 +1,6 @@
 /** Object storage over HTTP: what is known of objects, and their contents by signed addresses. */
 import type { FastifyInstance } from 'fastify'
-import { describing } from '../../web/route-parts.ts'
+import { describing } from '#services/shared'
 import { inOwnScope } from './own-scope.ts'
 import { bucketRoutes } from './routes/bucket-routes.ts'
 import { contentRoutes } from './routes/content-routes.ts'

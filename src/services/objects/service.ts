@@ -1,10 +1,6 @@
 /** The objects service of one host, over storage and a store of contents. */
-import type { Caller } from '../../kernel/caller.ts'
-import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import { LruCache } from '../../kernel/lru-cache.ts'
-import type { StartTimer } from '../../kernel/start-timer.ts'
-import type { Storage } from '../../storage/contract.ts'
+import { type Caller, KeyedMutex, type Logger, LruCache, type StartTimer } from '#kernel'
+import type { Storage } from '#storage'
 import { bucketsOf } from './buckets.ts'
 import type {
   ContentStore,

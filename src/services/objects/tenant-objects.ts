@@ -1,6 +1,5 @@
 /** What one caller does with the objects of its tenant. */
-import { AppError } from '../../kernel/errors.ts'
-import { shown } from '../../kernel/issues.ts'
+import { AppError, shown } from '#kernel'
 import { requireRight } from './buckets.ts'
 import {
   DEFAULT_EXPIRY,

@@ -1,7 +1,6 @@
 /** The query service over fetch: the same contract, for tests and for other processes. */
-import { AppError } from '../../kernel/errors.ts'
-import { listOfHeader } from '../../web/header-list.ts'
-import { conditionOf, pathOf, typed, type Ask, type Http, type Method } from '../../web/client/http.ts'
+import { AppError } from '#kernel'
+import { type Ask, conditionOf, type Http, listOfHeader, type Method, pathOf, typed } from '#services/shared/client'
 import type {
   ExecuteOptions,
   OpenOptions,

@@ -11,10 +11,7 @@
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CONFLICT` (the name is taken), `PRECONDITION`,
  * `TOO_LARGE`, `RATE_LIMITED` (too many wait), `DATA` (series cannot be read: 502 over HTTP), `CLOSED`.
  */
-import type { Caller } from '../../kernel/caller.ts'
-import type { Issue } from '../../kernel/errors.ts'
-import type { ExpectedVersion } from '../../kernel/expected-version.ts'
-import type { Json, JsonObject } from '../../kernel/json.ts'
+import type { Caller, ExpectedVersion, Issue, Json, JsonObject } from '#kernel'
 
 /** The service of one host. */
 export interface QueriesService {

@@ -1,7 +1,6 @@
 /** The shape in which the query service reports errors: `{ error, messages, code, details? }`. */
-import type { ErrorCode } from '../../kernel/errors.ts'
-import type { Json } from '../../kernel/json.ts'
-import { issueLine, type Refusal } from '../../web/refusal.ts'
+import type { ErrorCode, Json } from '#kernel'
+import { issueLine, type Refusal } from '#services/shared'
 
 export interface QueriesErrorBody {
   readonly error: string

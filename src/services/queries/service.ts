@@ -1,9 +1,6 @@
 /** The query service put together: series and documents over storage, everything else injected. */
-import { perTenant } from '../../kernel/by-tenant.ts'
-import type { Caller } from '../../kernel/caller.ts'
-import type { Issue } from '../../kernel/errors.ts'
-import { Issues } from '../../kernel/issues.ts'
-import type { Collection, Storage } from '../../storage/contract.ts'
+import { type Caller, type Issue, Issues, perTenant } from '#kernel'
+import type { Collection, Storage } from '#storage'
 import type { OpenedResult, QueriesApi, QueriesService, QuerySource, Readiness, ResourceSelector } from './contract.ts'
 import { Pauses } from './execution/pauses.ts'
 import { QuerySlots } from './execution/query-slots.ts'

@@ -1,5 +1,5 @@
 /** Attributes of resources and types: plain JSON by name. */
-import type { Json } from '../../kernel/json.ts'
+import type { Json } from '#kernel'
 
 export type Attributes = Readonly<Record<string, Json>>
 

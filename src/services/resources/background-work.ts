@@ -1,11 +1,8 @@
 /** What works beside the documents: it follows their log, and gives parts of the API that are not documents. */
-import type { Caller } from '../../kernel/caller.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import type { Page } from '../../kernel/page.ts'
+import type { Caller, Json, Logger, Page } from '#kernel'
 import type { TenantCollections, CollectionsByTenant } from './collections.ts'
 import type { ActuatorCall, ListQuery, ManagedTasks, OperationApi, ResourcesService } from './contract.ts'
-import type { Json } from '../../kernel/json.ts'
-import type { Write } from '../../storage/contract.ts'
+import type { Write } from '#storage'
 
 /** What is given to it. */
 export interface DocumentServices {

@@ -1,6 +1,6 @@
 /** Pages of the history of a resource or type. */
-import type { Page } from '../../kernel/page.ts'
-import { QueryReader } from '../../web/query-reader.ts'
+import type { Page } from '#kernel'
+import { QueryReader } from '#services/shared'
 import type { ChangeRecord, ListQuery } from './contract.ts'
 import { changeRecord, historyOf, type Kind } from './history.ts'
 import type { TenantResources } from './tenant-resources.ts'

@@ -1,8 +1,6 @@
 /** Writes down what happened: history and log in the commit of the change, and the feed after it. */
-import type { Caller } from '../../kernel/caller.ts'
-import { Feed } from '../../kernel/feed.ts'
-import { sameJson, type Json } from '../../kernel/json.ts'
-import type { Write } from '../../storage/contract.ts'
+import { type Caller, Feed, type Json, sameJson } from '#kernel'
+import type { Write } from '#storage'
 import type { TenantCollections } from './collections.ts'
 import type { MetadataEvent, ResourceEntity } from './contract.ts'
 import { notedChange } from './managed-tasks/noted-change.ts'

@@ -1,6 +1,5 @@
 /** The resources service over fetch: the same contract, for tests and for other processes. */
-import { conditionOf, pathOf, typed, type Ask, type Http, type Method } from '../../web/client/http.ts'
-import { PAGED_MEDIA_TYPE } from '../../web/media-types.ts'
+import { type Ask, conditionOf, type Http, type Method, PAGED_MEDIA_TYPE, pathOf, typed } from '#services/shared/client'
 import type {
   ConstraintApi,
   ListQuery,

@@ -1,7 +1,7 @@
 /** The collections of one tenant, opened once, and the log of what happened to its resources. */
-import { EffectLedger } from '../../effects/effect-order.ts'
-import { ByTenant } from '../../kernel/by-tenant.ts'
-import type { Collection, Log, Storage, Store, Write } from '../../storage/contract.ts'
+import { EffectLedger } from '#services/shared'
+import { ByTenant } from '#kernel'
+import type { Collection, Log, Storage, Store, Write } from '#storage'
 import { CONSTRAINTS, type ConstraintRecord } from './constraint-record.ts'
 import { HISTORY, type HistoryRecord } from './history.ts'
 import { RESOURCES, type ResourceRecord } from './resource-record.ts'

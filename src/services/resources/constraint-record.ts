@@ -1,5 +1,5 @@
 /** A resource constraint as it is stored. */
-import type { CollectionSpec } from '../../storage/contract.ts'
+import type { CollectionSpec } from '#storage'
 import type { Attribute } from './constraints/attribute.ts'
 import { wordsOf } from './words.ts'
 

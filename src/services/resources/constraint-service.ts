@@ -1,7 +1,5 @@
 /** Resource constraints: created, changed, deleted and shown. */
-import type { Caller } from '../../kernel/caller.ts'
-import type { KeyedSharedLock } from '../../kernel/keyed-shared-lock.ts'
-import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
+import { type Caller, type KeyedMutex, type KeyedSharedLock, untilWritten } from '#kernel'
 import type { ConstraintRecord } from './constraint-record.ts'
 import { schemaOf } from './constraints/json-schema.ts'
 import { readConstraint } from './constraints/read-constraint.ts'
@@ -9,7 +7,6 @@ import type { ConstraintApi, ResourceEntity } from './contract.ts'
 import { constraintInUse, constraintNotFound } from './error-texts.ts'
 import { listConstraints } from './list/list-documents.ts'
 import { typeLockKey } from './resource-writer.ts'
-import { untilWritten } from '../../kernel/until-written.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import { TYPES_LANE } from './type-service.ts'
 

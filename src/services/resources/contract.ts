@@ -11,13 +11,8 @@
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CONFLICT`, `WRONG_STATUS`, `TOO_LARGE`,
  * `SUPERSEDED` (of rules alone), `CLOSED`.
  */
-import type { EffectOfTask } from '../../effects/effect-order.ts'
-import type { Caller } from '../../kernel/caller.ts'
-import type { Issue } from '../../kernel/errors.ts'
-import type { ExpectedVersion } from '../../kernel/expected-version.ts'
-import type { FeedReader, ReaderOptions } from '../../kernel/feed.ts'
-import type { Json } from '../../kernel/json.ts'
-import type { Page } from '../../kernel/page.ts'
+import type { EffectOfTask } from '#services/shared/contract'
+import type { Caller, ExpectedVersion, FeedReader, Issue, Json, Page, ReaderOptions } from '#kernel'
 
 /** The service of one host. */
 export interface ResourcesService {

@@ -2,7 +2,7 @@
  * What a resource shows: its own attributes over those of its type, attribute by attribute; lists and objects are never
  * mixed.
  */
-import { sameJson } from '../../kernel/json.ts'
+import { sameJson } from '#kernel'
 import type { Attributes } from './attributes.ts'
 import type { AttributeOrigin, ResourceEntity } from './contract.ts'
 

@@ -1,11 +1,9 @@
 /** Resources that the broker hears of: made when they are not there, remembered when they are. */
-import { isAddressable } from '../../web/addressable.ts'
-import type { Caller } from '../../kernel/caller.ts'
-import type { Json } from '../../kernel/json.ts'
+import { isAddressable } from '#services/shared'
+import { type Caller, isStoreConflict, type Json } from '#kernel'
 import type { ChangeRecorder, Noted } from './change-recorder.ts'
 import type { SeenResource } from './contract.ts'
 import type { ResourceRecord } from './resource-record.ts'
-import { isStoreConflict } from '../../kernel/until-written.ts'
 import type { TenantResources } from './tenant-resources.ts'
 
 /** Whom history names for what the broker found out. */

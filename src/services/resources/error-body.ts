@@ -1,6 +1,6 @@
 /** The shape in which the resources service reports errors: `{ statusCode, error, code, details? }`. */
-import type { Issue } from '../../kernel/errors.ts'
-import { issueLine, type Refusal } from '../../web/refusal.ts'
+import type { Issue } from '#kernel'
+import { issueLine, type Refusal } from '#services/shared'
 
 /** One problem of an attribute, with the keyword of JSON Schema that it failed. */
 export interface WireFailure {

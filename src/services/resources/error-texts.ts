@@ -1,6 +1,5 @@
 /** Refusals of the service in the words that clients know. */
-import { AppError, type Issue } from '../../kernel/errors.ts'
-import { makeIssue } from '../../kernel/issues.ts'
+import { AppError, type Issue, makeIssue } from '#kernel'
 
 export function resourceNotFound(id: string): AppError {
   return new AppError('NOT_FOUND', `No resource with id ${id}`)

@@ -1,6 +1,6 @@
 /** The history of resources and types: one record for each write by somebody, in the same commit (RESOURCE-1). */
-import type { Json } from '../../kernel/json.ts'
-import type { CollectionSpec } from '../../storage/contract.ts'
+import type { Json } from '#kernel'
+import type { CollectionSpec } from '#storage'
 import type { ChangeRecord, ResourceEntity } from './contract.ts'
 
 export type Kind = 'resource' | 'resourcetype'

@@ -2,7 +2,7 @@
  * When resources were heard last. Readers see it at once; it is written now and then, so that a resource that talks all
  * the time does not cost a write for each message. What was not written when the process dies is lost.
  */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { TenantCollections } from './collections.ts'
 import type { ResourceEntity } from './contract.ts'
 import type { ResourceRecord } from './resource-record.ts'

@@ -1,5 +1,5 @@
 /** What a host without bulk operations answers. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { OperationApi } from './contract.ts'
 
 /** Of a host that has no bulk operations. */

@@ -2,7 +2,7 @@
 import { textAt } from './attributes.ts'
 import { problem } from './error-texts.ts'
 import type { TenantResources } from './tenant-resources.ts'
-import { refuse } from '../../kernel/issues.ts'
+import { refuse } from '#kernel'
 
 /** A chain of parents that is longer is not looked through. */
 const MAX_ANCESTORS = 10_000

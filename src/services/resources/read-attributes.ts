@@ -1,8 +1,5 @@
 /** Attributes as they come from outside: plain JSON, no key that reaches a prototype, bounded in depth and size. */
-import { AppError } from '../../kernel/errors.ts'
-import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../kernel/json.ts'
-import { Issues, refuse } from '../../kernel/issues.ts'
-import { at } from '../../kernel/pointer.ts'
+import { AppError, at, FORBIDDEN_KEYS, isPlainObject, Issues, type Json, refuse } from '#kernel'
 import type { Attributes } from './attributes.ts'
 import { problem } from './error-texts.ts'
 

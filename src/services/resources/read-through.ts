@@ -1,5 +1,5 @@
 /** Documents of a collection as requests read them: from memory as long as there is room. */
-import { LruCache } from '../../kernel/lru-cache.ts'
+import { LruCache } from '#kernel'
 
 /**
  * Documents by id, kept in memory as long as there is room: exact after every write that is put here, also when a

@@ -1,7 +1,6 @@
 /** A resource as it is stored. What is searched are its own attributes over a copy of those of its type. */
-import { decodedText } from '../../kernel/decoded-text.ts'
-import { isPlainObject, sameJson } from '../../kernel/json.ts'
-import type { CollectionSpec } from '../../storage/contract.ts'
+import { decodedText, isPlainObject, sameJson } from '#kernel'
+import type { CollectionSpec } from '#storage'
 import { textAt, type Attributes } from './attributes.ts'
 import type { ResourceEntity } from './contract.ts'
 import { isInherited } from './denormalize.ts'

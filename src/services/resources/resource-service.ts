@@ -1,11 +1,6 @@
 /** Resources: created, changed, deleted and shown. */
-import type { Caller } from '../../kernel/caller.ts'
-import type { Issue } from '../../kernel/errors.ts'
-import { isPlainObject } from '../../kernel/json.ts'
-import type { Page } from '../../kernel/page.ts'
-import { refuse, refusedBy } from '../../kernel/issues.ts'
-import { at } from '../../kernel/pointer.ts'
-import { QueryReader } from '../../web/query-reader.ts'
+import { at, type Caller, isPlainObject, type Issue, type Page, refuse, refusedBy } from '#kernel'
+import { QueryReader } from '#services/shared'
 import type { Attributes } from './attributes.ts'
 import type { BackgroundWork } from './background-work.ts'
 import { changesOf } from './change-pages.ts'

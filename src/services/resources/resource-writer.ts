@@ -2,16 +2,19 @@
  * The one way in which resources are written: read, checked, and committed with the history (RESOURCE-1). Writers of
  * one resource wait for each other; another host is found out by the version, and then everything is done anew.
  */
-import { isAddressable, NOT_ADDRESSABLE } from '../../web/addressable.ts'
-import type { EffectOfTask } from '../../effects/effect-order.ts'
-import type { Caller } from '../../kernel/caller.ts'
-import { requireVersion } from '../../kernel/expected-version.ts'
-import { isTooLongForId, MAX_ID_BYTES } from '../../kernel/ids.ts'
-import type { Json } from '../../kernel/json.ts'
-import type { KeyedSharedLock } from '../../kernel/keyed-shared-lock.ts'
-import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
-import { refuse } from '../../kernel/issues.ts'
-import type { Stored, Write } from '../../storage/contract.ts'
+import { type EffectOfTask, isAddressable, NOT_ADDRESSABLE } from '#services/shared'
+import {
+  type Caller,
+  isTooLongForId,
+  type Json,
+  type KeyedMutex,
+  type KeyedSharedLock,
+  MAX_ID_BYTES,
+  refuse,
+  requireVersion,
+  untilWritten,
+} from '#kernel'
+import type { Stored, Write } from '#storage'
 import { textAt, type Attributes } from './attributes.ts'
 import type { ChangeRecorder } from './change-recorder.ts'
 import type { ResourceEntity, Versioned, WriteOptions } from './contract.ts'
@@ -20,7 +23,6 @@ import { problem } from './error-texts.ts'
 import type { Parents } from './parents.ts'
 import { checkSize } from './read-attributes.ts'
 import { searchedOf, type ResourceRecord } from './resource-record.ts'
-import { untilWritten } from '../../kernel/until-written.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import type { TypeRecord } from './type-record.ts'
 import type { TypeWork } from './type-work.ts'

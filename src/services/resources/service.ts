@@ -2,15 +2,18 @@
  * The resources service put together: documents over storage, everything else injected. Writes go to storage first,
  * with their history and the log that others follow; memory and the feed learn of them afterwards.
  */
-import { messageOf, type Issue } from '../../kernel/errors.ts'
-import type { ReaderOptions } from '../../kernel/feed.ts'
-import { KeyedSharedLock } from '../../kernel/keyed-shared-lock.ts'
-import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
-import type { Storage } from '../../storage/contract.ts'
-import type { Caller } from '../../kernel/caller.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import type { StartTimer } from '../../kernel/start-timer.ts'
-import { machineTimers } from '../../machine/timers.ts'
+import {
+  type Caller,
+  type Issue,
+  KeyedMutex,
+  KeyedSharedLock,
+  type Logger,
+  messageOf,
+  type ReaderOptions,
+  type StartTimer,
+} from '#kernel'
+import type { Storage } from '#storage'
+import { machineTimers } from '#platform'
 import type { BackgroundWork, MakeBackgroundWork } from './background-work.ts'
 import { CollectionsByTenant } from './collections.ts'
 import { ChangeRecorder } from './change-recorder.ts'

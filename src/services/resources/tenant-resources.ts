@@ -1,5 +1,5 @@
 /** What the service has in memory of one tenant: its collections, and what was read or written of them lately. */
-import type { Stored } from '../../storage/contract.ts'
+import type { Stored } from '#storage'
 import type { TenantCollections } from './collections.ts'
 import type { ConstraintRecord } from './constraint-record.ts'
 import { LastSeen } from './last-seen.ts'

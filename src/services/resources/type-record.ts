@@ -1,6 +1,6 @@
 /** A resource type as it is stored. */
-import { isPlainObject } from '../../kernel/json.ts'
-import type { CollectionSpec } from '../../storage/contract.ts'
+import { isPlainObject } from '#kernel'
+import type { CollectionSpec } from '#storage'
 import { textAt } from './attributes.ts'
 import type { ResourceEntity } from './contract.ts'
 import { wordsOf } from './words.ts'

@@ -1,12 +1,16 @@
 /** Resource types: created, changed, deleted and shown. */
-import type { Caller } from '../../kernel/caller.ts'
-import type { Issue } from '../../kernel/errors.ts'
-import { requireVersion } from '../../kernel/expected-version.ts'
-import { sameJson, type Json } from '../../kernel/json.ts'
-import type { KeyedSharedLock } from '../../kernel/keyed-shared-lock.ts'
-import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
-import { refuse } from '../../kernel/issues.ts'
-import type { Stored, Write } from '../../storage/contract.ts'
+import {
+  type Caller,
+  type Issue,
+  type Json,
+  type KeyedMutex,
+  type KeyedSharedLock,
+  refuse,
+  requireVersion,
+  sameJson,
+  untilWritten,
+} from '#kernel'
+import type { Stored, Write } from '#storage'
 import type { Attributes } from './attributes.ts'
 import type { BackgroundWork } from './background-work.ts'
 import type { ChangeRecorder } from './change-recorder.ts'
@@ -24,7 +28,6 @@ import { checkSize, readAttributes } from './read-attributes.ts'
 import { commandFailures } from './resource-service.ts'
 import { isSearchedAlike } from './resource-record.ts'
 import { checkId, typeLockKey, patched, versionOf, withId } from './resource-writer.ts'
-import { untilWritten } from '../../kernel/until-written.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import { typeEntity, type AppliedConstraint, type TypeRecord } from './type-record.ts'
 import type { TypeWork } from './type-work.ts'

@@ -6,15 +6,10 @@
  * TYPEWORK-2 a newer change of the type takes over: the older operation ends, and changes nothing of what came after it
  * TYPEWORK-3 what met an outage of the store is tried again until it is done
  */
-import { messageOf } from '../../kernel/errors.ts'
-import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
-import type { Condition, Stored } from '../../storage/contract.ts'
-import { portions } from '../../storage/walk.ts'
-import type { StartTimer } from '../../kernel/start-timer.ts'
-import type { Logger } from '../../kernel/logger.ts'
+import { isStoreConflict, KeyedMutex, type Logger, messageOf, type StartTimer } from '#kernel'
+import { type Condition, portions, type Stored } from '#storage'
 import type { Enforcement } from './constraints/enforcement.ts'
 import { searchedOf, type ResourceRecord } from './resource-record.ts'
-import { isStoreConflict } from '../../kernel/until-written.ts'
 import { typeIdOf, type TenantResources } from './tenant-resources.ts'
 import type { AppliedConstraint, TypeRecord } from './type-record.ts'
 

@@ -9,11 +9,17 @@ import type {
   TemplateApi,
   ToolApi,
 } from './contract.ts'
-import type { RevisionOptions } from '../../kernel/expected-version.ts'
+import type { RevisionOptions } from '#kernel'
 import { filterQuery } from './client/filter-query.ts'
-import { conditionOf, pathOf, typed, type Http } from '../../web/client/http.ts'
-import { jsonLines, serverEvents } from '../../web/client/streams.ts'
-import { PAGED_MEDIA_TYPE } from '../../web/media-types.ts'
+import {
+  conditionOf,
+  type Http,
+  jsonLines,
+  PAGED_MEDIA_TYPE,
+  pathOf,
+  serverEvents,
+  typed,
+} from '#services/shared/client'
 
 const PAGED = { accept: PAGED_MEDIA_TYPE }
 

@@ -1,6 +1,6 @@
 /** The collections of one tenant, opened once. */
-import { ByTenant } from '../../kernel/by-tenant.ts'
-import type { Collection, Storage, Store, Write } from '../../storage/contract.ts'
+import { ByTenant } from '#kernel'
+import type { Collection, Storage, Store, Write } from '#storage'
 import { SOURCES, TASKS, type SourceRecord, type TaskRecord } from './tasks/task-record.ts'
 import { OLD_VERSIONS, TEMPLATES, type OldVersionRecord, type TemplateRecord } from './templates/template-record.ts'
 

@@ -6,9 +6,8 @@
  * `INVALID_STATE`, `PLUG_FAILED`, `TOO_LARGE`, `PRECONDITION` (another `revision` is there), `CONFLICT` (two writers at once, tried again in vain) and `CLOSED`.
  * Whatever comes from outside is read by the service itself: a specification may be any JSON.
  */
-import type { Explanation } from '../../core/task/explain.ts'
-import type { RevisionOptions } from '../../kernel/expected-version.ts'
-import type { Page } from '../../kernel/page.ts'
+import type { Explanation } from '#core'
+import type { Caller, Page, RevisionOptions } from '#kernel'
 import type { BatchPreview, BatchRequest, BatchStatus, QueuedBatch } from './batches/batch-schema.ts'
 import type {
   EventStreamOptions,
@@ -21,8 +20,7 @@ import type {
 } from './inspection/inspection-schema.ts'
 import type { RulesQuestion } from './partitions/rules-question.ts'
 import type { Delivery, DeliveryQuery } from './runner.ts'
-import type { FoundVariable } from '../../core/rule/find-variables.ts'
-import type { Caller } from '../../kernel/caller.ts'
+import type { FoundVariable } from '#core/spi'
 import type { PostOptions } from './templates/post-checks.ts'
 import type { GraphFormat } from './shared-schema.ts'
 import type {
@@ -197,8 +195,8 @@ export interface ToolApi {
 
 export type { FoundVariable }
 
-export type { Explanation } from '../../core/task/explain.ts'
-export type { Page } from '../../kernel/page.ts'
+export type { Explanation } from '#core'
+export type { Caller, Page } from '#kernel'
 export type { BatchPreview, BatchRequest, BatchStatus, QueuedBatch } from './batches/batch-schema.ts'
 export type {
   EventStreamOptions,
@@ -211,7 +209,6 @@ export type {
 } from './inspection/inspection-schema.ts'
 export type { Delivery, DeliveryQuery } from './runner.ts'
 export type { ResourceFinder } from './tasks/resource-filter.ts'
-export type { Caller } from '../../kernel/caller.ts'
 export type { PostOptions } from './templates/post-checks.ts'
 export type { GraphFormat } from './shared-schema.ts'
 export type {

@@ -1,5 +1,5 @@
 /** What differs between two JSON documents. */
-import { at } from '../../kernel/pointer.ts'
+import { at } from '#kernel'
 import type { DocumentChange } from './tasks/task-schema.ts'
 
 const MAX_CHANGES = 1000

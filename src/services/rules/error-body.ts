@@ -1,7 +1,6 @@
 /** The shape in which the rules service reports errors: `{ statusCode, error, code?, details? }`. */
-import type { AppError, ErrorCode, Issue } from '../../kernel/errors.ts'
-import { issuesText } from '../../kernel/issues.ts'
-import type { Refusal } from '../../web/refusal.ts'
+import { type AppError, type ErrorCode, type Issue, issuesText } from '#kernel'
+import type { Refusal } from '#services/shared'
 import { DUPLICATE_TEMPLATE, NAME_MISMATCH } from './error-texts.ts'
 import type { ErrorBody, WireIssue } from './shared-schema.ts'
 

@@ -1,6 +1,5 @@
 /** Every refusal of the rules service in one place: its text and its code. */
-import { AppError, type Issue } from '../../kernel/errors.ts'
-import { makeIssue } from '../../kernel/issues.ts'
+import { AppError, type Issue, makeIssue } from '#kernel'
 import type { PlugFamily } from './tools/tools-schema.ts'
 import { BATCH_ACTIONS } from './words.ts'
 

@@ -3,7 +3,7 @@
  * that a problem is told in the same words by whatever way it comes.
  */
 import type { FastifyInstance } from 'fastify'
-import { bodyText } from '../../web/parse-body.ts'
+import { bodyText } from '#services/shared'
 import type { RulesService } from './contract.ts'
 import { batchRoutes, type OtherBatches } from './routes/batch-routes.ts'
 import { inspectionRoutes, nodeCommandRoute } from './routes/inspection-routes.ts'

@@ -2,9 +2,7 @@
  * Ends that runs came to by themselves, on their way into the documents of their tasks. What a store that is away keeps
  * from being written is tried again until it is; what is left at a stop the runner tells again at the next start.
  */
-import { isAway, messageOf } from '../../kernel/errors.ts'
-import type { Logger } from '../../kernel/logger.ts'
-import type { StartTimer } from '../../kernel/start-timer.ts'
+import { isAway, type Logger, messageOf, type StartTimer } from '#kernel'
 import type { EndedRun } from './runner.ts'
 
 /** ms until all that a store was away for are tried again */

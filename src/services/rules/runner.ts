@@ -15,14 +15,19 @@
  * RUNNER-5 no method reaches a task of another tenant
  */
 import type { Observable } from 'rxjs'
-import type { NodeView, TaskInfo } from '../../core/engine/api.ts'
-import type { TaskHistory } from '../../core/engine/event-history.ts'
-import type { EngineEvent } from '../../core/engine/events.ts'
-import type { Rule, TaskSettings, Template } from '../../core/rule/rule.ts'
-import type { Explanation } from '../../core/task/explain.ts'
-import type { Lost } from '../../core/task/lost.ts'
-import type { Message } from '../../core/task/origin.ts'
-import type { Write } from '../../storage/contract.ts'
+import type {
+  EngineEvent,
+  Explanation,
+  Lost,
+  Message,
+  NodeView,
+  Rule,
+  TaskHistory,
+  TaskInfo,
+  TaskSettings,
+  Template,
+} from '#core'
+import type { Write } from '#storage'
 
 /** A stored task by name. */
 export interface TaskRef {

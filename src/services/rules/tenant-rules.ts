@@ -1,7 +1,6 @@
 /** What makes, changes and shows the tasks of one tenant, with the plugs that this tenant has. */
-import type { Plug } from '../../core/plug/plug.ts'
-import { followPlugs } from '../../core/plug/registry.ts'
-import type { Ports } from '../../core/ports.ts'
+import type { Plug, Ports } from '#core'
+import { followPlugs } from '#core/spi'
 import { GraphForms } from './tasks/graph-forms.ts'
 import type { TaskRef, TaskRunner } from './runner.ts'
 import { SourceRepository } from './tasks/source-repository.ts'

@@ -1,5 +1,5 @@
 /** The vault over fetch: the same contract, for the command line and for other processes. */
-import { pathOf, typed, type Http } from '../../web/client/http.ts'
+import { type Http, pathOf, typed } from '#services/shared/client'
 import type { SecretInfo, VaultApi } from './contract.ts'
 
 /** What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart. */

@@ -8,7 +8,7 @@
  *
  * Errors are AppErrors: `VALIDATION`, `NOT_FOUND`, `TOO_LARGE`, `STORE` (the key of the host is another one).
  */
-import type { Caller } from '../../kernel/caller.ts'
+import type { Caller } from '#kernel'
 
 /** Also a name of a variable of an environment. */
 export const SECRET_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,99}$'

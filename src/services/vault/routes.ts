@@ -1,10 +1,8 @@
 /** Secrets over HTTP: given and taken away, and never told. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { AppError } from '../../kernel/errors.ts'
-import { isPlainObject } from '../../kernel/json.ts'
-import { QueryReader } from '../../web/query-reader.ts'
-import { asking, describing, Text } from '../../web/route-parts.ts'
+import { AppError, isPlainObject } from '#kernel'
+import { asking, describing, QueryReader, Text } from '#services/shared'
 import type { VaultApi, VaultService } from './contract.ts'
 
 const PATH = '/vault/v1/secrets'

@@ -1,11 +1,7 @@
 /** The vault over storage: a document for each secret, with its value sealed. */
-import { perTenant } from '../../kernel/by-tenant.ts'
-import type { Caller } from '../../kernel/caller.ts'
-import { AppError, validationError, type Issue } from '../../kernel/errors.ts'
-import { makeIssue } from '../../kernel/issues.ts'
-import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
-import type { Seal } from '../../machine/seal.ts'
-import type { Collection, CollectionSpec, Storage } from '../../storage/contract.ts'
+import { AppError, type Caller, type Issue, KeyedMutex, makeIssue, perTenant, validationError } from '#kernel'
+import type { Seal } from '#platform'
+import type { Collection, CollectionSpec, Storage } from '#storage'
 import { type OpenSecrets, SECRET_NAME, type SecretInfo, type VaultApi, type VaultService } from './contract.ts'
 
 export interface VaultOptions {

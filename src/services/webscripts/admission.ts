@@ -1,7 +1,7 @@
 /** Who may call a private webscript: what a request shows, and whether that is good. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { AppError } from '../../kernel/errors.ts'
-import type { DeployedWebscript } from '../functions/contract.ts'
+import { AppError } from '#kernel'
+import type { DeployedWebscript } from '#services/functions/contract'
 import type { Admitted, ShownCredentials } from './contract.ts'
 
 /** Whose that key pair is; undefined when it is wrong. `RATE_LIMITED` after too many tries. */

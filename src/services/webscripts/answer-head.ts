@@ -1,7 +1,7 @@
 /** Status and headers of an answer, as a webscript gives them: material to judge. */
 import { hash } from 'node:crypto'
-import { AppError } from '../../kernel/errors.ts'
-import type { WebHead } from '../functions/contract.ts'
+import { AppError } from '#kernel'
+import type { WebHead } from '#services/functions/contract'
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 // what a line of a head can have

@@ -1,6 +1,5 @@
 /** The webscripts service over fetch: logs and figures as its contract has them. A call is a fetch of its address. */
-import { type Ask, pathOf, typed, type Http } from '../../web/client/http.ts'
-import { serverEvents } from '../../web/client/streams.ts'
+import { type Ask, type Http, pathOf, serverEvents, typed } from '#services/shared/client'
 import type { ScriptLine, WebscriptsApi } from './contract.ts'
 
 /** What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart. */

@@ -10,9 +10,8 @@
  *
  * Errors are AppErrors: `NOT_FOUND`, `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`, `PLUG_FAILED`, `TOO_LARGE`, `CLOSED`.
  */
-import type { Caller, Led } from '../../kernel/caller.ts'
-import type { CancelSignal } from '../../kernel/cancel-signal.ts'
-import type { DeployedWebscript, WebHead } from '../functions/contract.ts'
+import type { Caller, CancelSignal, Led } from '#kernel'
+import type { DeployedWebscript, WebHead } from '#services/functions/contract'
 
 /** The service of one host. */
 export interface WebscriptsService {

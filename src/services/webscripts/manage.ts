@@ -1,8 +1,6 @@
 /** Webscripts made and looked at in one request each: a script as text in the place of an archive. */
-import { AppError, validationError, type Issue } from '../../kernel/errors.ts'
-import { isPlainObject } from '../../kernel/json.ts'
-import { makeIssue } from '../../kernel/issues.ts'
-import type { Change, DeployedWebscript, FunctionsApi, FunctionVersion } from '../functions/contract.ts'
+import { AppError, isPlainObject, type Issue, makeIssue, validationError } from '#kernel'
+import type { Change, DeployedWebscript, FunctionsApi, FunctionVersion } from '#services/functions/contract'
 import { noWebscript } from './admission.ts'
 import type { Operation, WebscriptInfo } from './contract.ts'
 

@@ -1,10 +1,7 @@
 /** One call of a webscript as the host sees it: its body to be read in pieces, and its answer as it comes. */
 import { Readable } from 'node:stream'
-import type { Led } from '../../kernel/caller.ts'
-import { AppError } from '../../kernel/errors.ts'
-import { RenewableTimer } from '../../kernel/renewable-timer.ts'
-import type { StartTimer } from '../../kernel/start-timer.ts'
-import { PIECE_BYTES, type WebHead } from '../functions/contract.ts'
+import { AppError, type Led, RenewableTimer, type StartTimer } from '#kernel'
+import { PIECE_BYTES, type WebHead } from '#services/functions/contract'
 import { headOf } from './answer-head.ts'
 
 /** bytes that wait for a client */

@@ -1,5 +1,5 @@
 /** The last lines of webscripts on this host, bounded for each and in all, and who follows them. */
-import { Feed } from '../../kernel/feed.ts'
+import { Feed } from '#kernel'
 import { LOG_LEVELS, type ScriptLine, type ScriptLogPage, type ScriptLogQuery } from './contract.ts'
 
 /** of one webscript */

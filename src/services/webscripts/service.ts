@@ -1,11 +1,15 @@
 /** The webscripts service put together: addresses, calls, and what is kept of them. */
-import { decodedText } from '../../kernel/decoded-text.ts'
-import { AppError, messageOf } from '../../kernel/errors.ts'
-import { isPlainObject } from '../../kernel/json.ts'
-import type { Caller, Led } from '../../kernel/caller.ts'
-import { LruCache } from '../../kernel/lru-cache.ts'
-import type { StartTimer } from '../../kernel/start-timer.ts'
-import { TransientMap } from '../../kernel/transient-map.ts'
+import {
+  AppError,
+  type Caller,
+  decodedText,
+  isPlainObject,
+  type Led,
+  LruCache,
+  messageOf,
+  type StartTimer,
+  TransientMap,
+} from '#kernel'
 import {
   type ApiAnswer,
   type ApiRequest,
@@ -15,7 +19,7 @@ import {
   PIECE_BYTES,
   type WebCallParams,
   type WebHead,
-} from '../functions/contract.ts'
+} from '#services/functions/contract'
 import { admit as letIn, noWebscript, type AdmissionOptions } from './admission.ts'
 import { headOf } from './answer-head.ts'
 import { fits } from './choose-version.ts'

@@ -1,7 +1,5 @@
 /** What a tenant may call: so many in a second, so many at once, and with so much CPU time. */
-import { CpuAllowance, type CpuRate } from '../../kernel/cpu-allowance.ts'
-import { AppError } from '../../kernel/errors.ts'
-import { LruCache } from '../../kernel/lru-cache.ts'
+import { AppError, CpuAllowance, type CpuRate, LruCache } from '#kernel'
 
 export interface CallLimits {
   /** Seconds until a tenant may call again; 0: now. */

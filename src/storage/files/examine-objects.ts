@@ -1,7 +1,7 @@
 /** Looks through a folder of objects for what is not as it was put. Changes nothing, also while a host has the folder. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { messageOf } from '../../kernel/errors.ts'
+import { messageOf } from '#kernel'
 import { codeOf } from './file-errors.ts'
 import { contentCheck, openObject, readInfo, streamAt } from './object-file.ts'
 import { objectNames, tenantOf } from './object-name.ts'

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { link, open, rename, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, type KeyedMutex } from '#kernel'
 import type { BlobInfo, Blobs } from '../blobs.ts'
 import type { DamageWatch } from '../damage.ts'
 import {
@@ -24,7 +24,6 @@ import { folderAt, makeFolderAt, syncFolder } from './folders.ts'
 import { contentCheck, openObject, readAt, readInfo, streamAt, writeObject } from './object-file.ts'
 import { objectNames } from './object-name.ts'
 import type { PathList } from './path-list.ts'
-import type { KeyedMutex } from '../../kernel/keyed-mutex.ts'
 
 /** Up to so many bytes are read at once, and no file stays open for a reader that never comes. */
 const READ_AT_ONCE = 262_144

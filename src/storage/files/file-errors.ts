@@ -1,5 +1,5 @@
 /** Errors of the file system as coded errors. */
-import { AppError, messageOf } from '../../kernel/errors.ts'
+import { AppError, messageOf } from '#kernel'
 
 /** Of a failed call to the file system. */
 export function codeOf(thrown: unknown): string | undefined {

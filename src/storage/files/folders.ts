@@ -1,7 +1,7 @@
 /** Folders that are really folders: none may be a symbolic link that leads out of the data, and new ones are durable. */
 import { lstat, mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import { codeOf } from './file-errors.ts'
 
 /** The folder that names lead to from a root; `undefined` when it is not there. `STORE` for what is no folder. */

@@ -15,7 +15,7 @@ import { storeError } from './file-errors.ts'
 import { folderAt, makeFolderAt } from './folders.ts'
 import { tenantName, tenantOf } from './object-name.ts'
 import { PathList, pathsIn } from './path-list.ts'
-import { KeyedMutex } from '../../kernel/keyed-mutex.ts'
+import { KeyedMutex } from '#kernel'
 
 export interface FilesOptions {
   /** made when it is not there */

@@ -1,5 +1,5 @@
 /** What outlives a closed medium in memory: give it to `openMemory` again and it is as it was left. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import { newerError } from '../tenant.ts'
 import { compareText } from '../order.ts'
 import type { KnownSpec } from '../spec.ts'

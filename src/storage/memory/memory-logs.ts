@@ -1,6 +1,6 @@
 /** The logs of one tenant: per name and partition a list of texts and the position of the first. */
 import type { LogEntry } from '../contract.ts'
-import type { Json } from '../../kernel/json.ts'
+import type { Json } from '#kernel'
 
 interface Partition {
   first: number

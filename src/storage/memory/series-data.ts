@@ -1,5 +1,5 @@
 /** The samples, messages and progress of one tenant. What comes in is checked already. */
-import { parseWritten } from '../../kernel/written-integers.ts'
+import { parseWritten } from '#kernel'
 import type { CheckedMessages, CheckedRange, CheckedRemoval, PreparedBatch, PreparedMessage } from '../check-series.ts'
 import { compareText } from '../order.ts'
 import type { Bucket, BucketQuery, Sample, StoredMessage } from '../series.ts'

@@ -2,7 +2,7 @@
  * What a batch of units of work comes to, given what is stored. Pure: units are weighed one after the other, each on top
  * of those before it; one whose expectations do not hold leaves no trace.
  */
-import type { AppError } from '../../kernel/errors.ts'
+import type { AppError } from '#kernel'
 import { conflictError, isExpected, type Conflict } from '../conflicts.ts'
 import type { PreparedWrite } from '../prepare-writes.ts'
 import type { FieldValue, KnownSpec } from '../spec.ts'

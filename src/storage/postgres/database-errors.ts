@@ -1,5 +1,5 @@
 /** What PostgreSQL and the way to it say, as coded errors. */
-import { AppError, messageOf, type Issue } from '../../kernel/errors.ts'
+import { AppError, type Issue, messageOf } from '#kernel'
 
 /**
  * What became of a write that failed, for programs: the `type` of the error's only issue. An error without one was there

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, Pool, types, type ClientBase, type PoolConfig } from 'pg'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import { isConnectionLoss, storeError } from './database-errors.ts'
 import { identifier } from './sql-text.ts'
 

@@ -1,5 +1,5 @@
 /** Reads and trims log partitions. Entries are appended by the state writer, in its transactions. */
-import type { Json } from '../../kernel/json.ts'
+import type { Json } from '#kernel'
 import type { LogEntry } from '../contract.ts'
 import type { Database } from './database.ts'
 

@@ -2,7 +2,7 @@
  * The tables that do not depend on a collection, in numbered steps. A step that was released is never changed: what
  * comes later is a step of its own. Tables of collections are made when a collection is first used.
  */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { Database } from './database.ts'
 
 const OLDEST_SERVER = 150_000

@@ -3,7 +3,7 @@
  * for all of them together. Objects are kept elsewhere, by the given `blobs`.
  */
 import type { PoolConfig } from 'pg'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { BlobMedium } from '../blob-medium.ts'
 import { compareText } from '../order.ts'
 import type {

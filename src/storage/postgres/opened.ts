@@ -1,5 +1,5 @@
 /** What belongs to one opened storage, and whether it is still open. */
-import type { AppError } from '../../kernel/errors.ts'
+import type { AppError } from '#kernel'
 import type { Presence } from '../contract.ts'
 import { closedError } from '../tenant.ts'
 import { Specs } from '../spec.ts'

@@ -1,6 +1,5 @@
 /** Reads samples and messages. What has expired at the given time (epoch ms) is passed over. */
-import { parseWritten } from '../../kernel/written-integers.ts'
-import type { Json } from '../../kernel/json.ts'
+import { type Json, parseWritten } from '#kernel'
 import type { CheckedMessages, CheckedRange } from '../check-series.ts'
 import type { Bucket, BucketQuery, Sample, SampleValue, StoredMessage } from '../series.ts'
 import type { Database } from './database.ts'

@@ -5,7 +5,7 @@
  * in a circle; then it is decided what is written (batch-plan.ts); then it is written and committed in one go. What was not
  * there cannot be locked: when another host made it meanwhile, the server refuses a second one and the batch begins again.
  */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import { compareText } from '../order.ts'
 import { planBatch, type Before, type Kept, type Plan, type PlannedPartition, type PreparedUnit } from './batch-plan.ts'
 import type { Database, Statement } from './database.ts'

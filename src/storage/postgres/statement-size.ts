@@ -1,5 +1,5 @@
 /** What fits into one statement: its parameters are texts, which neither this process nor the server takes at any length. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 
 export const MEBI = 1_024 * 1_024
 

@@ -1,5 +1,5 @@
 /** Makes the tables of collections when they are first used, and reads documents again when a specification was raised. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { Document } from '../contract.ts'
 import { Problems } from '../problems.ts'
 import { readFields, type KnownSpec } from '../spec.ts'

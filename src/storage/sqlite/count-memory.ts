@@ -7,7 +7,7 @@
  * COUNT-2 writes are reckoned in when they are answered, in the order in which they were made, before who wrote is
  *   told
  */
-import { LruCache } from '../../kernel/lru-cache.ts'
+import { LruCache } from '#kernel'
 import type { Condition } from '../contract.ts'
 import { rowFilter } from '../row-filter.ts'
 import type { KnownSpec } from '../spec.ts'

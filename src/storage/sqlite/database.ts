@@ -1,8 +1,7 @@
 /** Opening database files, and statements that are prepared once. */
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { AppError, messageOf } from '../../kernel/errors.ts'
+import { AppError, LruCache, messageOf } from '#kernel'
 import { sqliteError } from './failure.ts'
-import { LruCache } from '../../kernel/lru-cache.ts'
 
 /** ms that a reader waits for a file that recovers */
 const BUSY_MS = 5_000

@@ -1,5 +1,5 @@
 /** Looks through a database file for what is not as it was written, and says what is lost with it. Changes nothing. */
-import { messageOf } from '../../kernel/errors.ts'
+import { messageOf } from '#kernel'
 import type { Database, SqlValue } from './database.ts'
 import { openReader } from './database.ts'
 import { requireForm, type FileForm } from './file-form.ts'

@@ -1,6 +1,5 @@
 /** Errors of SQLite as errors of the store. */
-import { AppError, messageOf } from '../../kernel/errors.ts'
-import { failureOf, type Failure } from '../../kernel/failure.ts'
+import { AppError, type Failure, failureOf, messageOf } from '#kernel'
 import { damaged } from '../damage.ts'
 
 export type StoreFailure = Required<Failure>

@@ -1,5 +1,5 @@
 /** Makes a database file, or refuses one that has another form. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { Database } from './database.ts'
 
 /** Marks a file as ours: "RFXA". */

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { AppError, messageOf } from '../../kernel/errors.ts'
+import { AppError, messageOf } from '#kernel'
 
 /** Makes the folder when there is none. `STORE` when it cannot be used or somebody has it; else what lets go of it. */
 export function lockFolder(folder: string): () => void {

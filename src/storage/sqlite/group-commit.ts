@@ -3,7 +3,7 @@
  * one sync of the disk, however many callers. While the writer has enough to do, what comes is gathered on.
  */
 import { performance } from 'node:perf_hooks'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { Thread } from './thread.ts'
 
 /** A batch as the writer takes it. */

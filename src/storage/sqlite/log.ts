@@ -1,6 +1,6 @@
 /** A log of one tenant. */
 import { checkLogQuestion } from '../check-log.ts'
-import type { Json } from '../../kernel/json.ts'
+import type { Json } from '#kernel'
 import type { Log, LogBody, LogEntry, Write } from '../contract.ts'
 import type { Opened } from './opened.ts'
 import type { LogRows } from './read-log.ts'

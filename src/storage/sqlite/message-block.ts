@@ -6,7 +6,7 @@
  * MESSAGE-1 blocks and rows count arrivals alike: a message in a block came later than all that are rows
  * MESSAGE-2 of equal messages of one stream and time the one that came first counts, wherever they stand
  */
-import type { AppError } from '../../kernel/errors.ts'
+import type { AppError } from '#kernel'
 import { damaged } from '../damage.ts'
 import { sumOf } from './checksum.ts'
 import type { Database } from './database.ts'

@@ -4,8 +4,7 @@
  * log has again). One thread writes each, others read.
  */
 import { join } from 'node:path'
-import type { AppError } from '../../kernel/errors.ts'
-import type { Logger } from '../../kernel/logger.ts'
+import type { AppError, Logger } from '#kernel'
 import type { BlobMedium } from '../blob-medium.ts'
 import type { Storage } from '../contract.ts'
 import { CountMemory } from './count-memory.ts'

@@ -1,5 +1,5 @@
 /** Long reads of documents, on a reader's connection. Works inside the transaction of its caller. */
-import type { AppError } from '../../kernel/errors.ts'
+import type { AppError } from '#kernel'
 import type { Condition } from '../contract.ts'
 import { documentsTable, fieldsTable, textsTable, type CollectionForm } from './collection-form.ts'
 import { entriesSql, fieldOf, isWide, isWideField } from './condition-sql.ts'

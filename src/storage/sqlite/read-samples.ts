@@ -1,5 +1,5 @@
 /** Reads of samples, on a reader's connection. Works inside the transaction of its caller. */
-import { Heap } from '../../kernel/heap.ts'
+import { Heap } from '#kernel'
 import type { SampleColumns, SampleValue } from '../series.ts'
 import { lastInChunks } from './chunks.ts'
 import { expiryAt, valueAt, type Columns } from './columns.ts'

@@ -1,5 +1,5 @@
 /** Reader threads: each works on one read at a time, what comes meanwhile waits. A thread starts when it is first needed. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { DamageWatch } from '../damage.ts'
 import type { ReaderFiles, StoreRead } from './reader.ts'
 import { Thread } from './thread.ts'

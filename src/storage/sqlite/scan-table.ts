@@ -1,5 +1,5 @@
 /** Reads all rows of a table in a search for damage: what can be read is read, whatever stands around it. */
-import { messageOf } from '../../kernel/errors.ts'
+import { messageOf } from '#kernel'
 import { sumOf } from './checksum.ts'
 import type { Database, SqlValue } from './database.ts'
 

@@ -1,6 +1,6 @@
 /** Numbers that stand for names in tables of samples and messages. Those seen last are remembered, within a bound. */
 import { damaged } from '../damage.ts'
-import type { AppError } from '../../kernel/errors.ts'
+import type { AppError } from '#kernel'
 import type { Database } from './database.ts'
 
 const MOST = 200_000

@@ -1,6 +1,5 @@
 /** Samples and messages of one tenant. */
-import { parseWritten } from '../../kernel/written-integers.ts'
-import type { Json } from '../../kernel/json.ts'
+import { type Json, parseWritten } from '#kernel'
 import {
   checkApplied,
   checkBuckets,

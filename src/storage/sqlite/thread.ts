@@ -3,8 +3,7 @@
  * that a program that forgets to close a store still ends.
  */
 import { Worker } from 'node:worker_threads'
-import { AppError } from '../../kernel/errors.ts'
-import { errorOf } from '../../kernel/failure.ts'
+import { AppError, errorOf } from '#kernel'
 import type { ThreadRequest, ThreadAnswer } from './serve-thread.ts'
 
 interface Due<Answer> {

@@ -1,6 +1,7 @@
 /** What a rule compares with and waits for: readings and gaps near these are where rules go wrong. */
-import type { RuleGraph, TaskSettings, Template, Rule } from '../../core/rule/rule.ts'
-import { durationMs } from '../../kernel/duration.ts'
+import type { Rule, TaskSettings, Template } from '#core'
+import { settingsOf } from '#core/spi'
+import { durationMs } from '#kernel'
 
 export interface RuleConstants {
   /** by name of a metric: numbers that sensors naming it are given, each with its neighbours, and texts */
@@ -113,10 +114,6 @@ function durationsIn(value: unknown): readonly number[] {
   }
   if (typeof value !== 'object' || value === null) return []
   return Object.values(value).flatMap(durationsIn)
-}
-
-function settingsOf(rule: RuleGraph & { task?: TaskSettings; taskDefaults?: TaskSettings }): TaskSettings {
-  return rule.task ?? rule.taskDefaults ?? {}
 }
 
 function defaultsOf(rule: Rule | Template): Readonly<Record<string, unknown>> {

@@ -1,6 +1,7 @@
 /** Gates and triggers over given sensors. Acyclic by construction: a trigger leads to a later sensor or to an actuator. */
 import fc from 'fast-check'
-import type { Actuator, Relation, Sensor, Trigger } from '../../core/rule/rule.ts'
+import { present } from '#kernel'
+import type { Actuator, Relation, Sensor, Trigger } from '#core'
 
 /** The states that a sensor can have, by its plug. */
 export type StatesOf = (sensor: Sensor) => readonly string[]
@@ -29,13 +30,6 @@ export type TriggerSeed = Drawn<typeof triggerSeed>
 
 /** The element that a number stands for, whatever the length of the list. */
 export const at = <T>(list: readonly T[], n: number): T => list[n % list.length] as T
-
-/** The same object without its undefined fields. */
-export function given<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>
-  }
-}
 
 /** Gates `g0`, `g1` ..., each over sensors and the gates before it. */
 export function relationsOf(seeds: readonly GateSeed[], sensors: readonly Sensor[], statesOf: StatesOf): Relation[] {
@@ -74,7 +68,7 @@ export function triggersOf(
     const nameOf = (n: number): string => (n < 0 ? '*' : at(states, n))
     const statesTrigger = [...new Set(seed.states.map(nameOf))]
     const stateChangeTrigger = { stateFrom: nameOf(seed.stateFrom), stateTo: nameOf(seed.stateTo) }
-    return given({
+    return present({
       sourceLabel,
       destinationLabel,
       invocationPolicy: seed.invocationPolicy,

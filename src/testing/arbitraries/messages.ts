@@ -3,9 +3,8 @@
  * also values that stay for a while, and gaps and values near what a rule waits for and compares with.
  */
 import fc from 'fast-check'
-import { isoInstant } from '../../kernel/instant.ts'
-import type { Message } from '../../core/task/origin.ts'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError, isoInstant } from '#kernel'
+import type { Message } from '#core'
 import { lengthOf } from '../length-of.ts'
 import { isSignal, type Signal } from './signals.ts'
 

@@ -1,10 +1,17 @@
 /** Random rules over given plugs. */
 import fc from 'fast-check'
-import type { InputField, Plug } from '../../core/plug/plug.ts'
-import { createRegistry } from '../../core/plug/registry.ts'
-import type { Actuator, Rule, Sensor, TaskSettings } from '../../core/rule/rule.ts'
-import { validateRule } from '../../core/rule/validate.ts'
-import { at, gateSeed, given, relationsOf, triggerSeed, triggersOf } from './graph.ts'
+import {
+  type Actuator,
+  createRegistry,
+  type InputField,
+  type Plug,
+  type Rule,
+  type Sensor,
+  type TaskSettings,
+  validateRule,
+} from '#core'
+import { present } from '#kernel'
+import { gateSeed, relationsOf, triggerSeed, triggersOf } from './graph.ts'
 
 export interface RandomRules {
   /** at least one sensor and one actuator */
@@ -57,7 +64,7 @@ export function randomRules(options: RandomRules): fc.Arbitrary<Rule> {
     }))
     const relations = relationsOf(plan.gates, sensors, statesOf)
     const triggers = triggersOf(plan.triggers, sensors, relations, actuators, statesOf)
-    return { sensors, relations, actuators, triggers, task: { resource: resources[0] ?? 'r1', ...given(plan.task) } }
+    return { sensors, relations, actuators, triggers, task: { resource: resources[0] ?? 'r1', ...present(plan.task) } }
   })
   return rules.filter((rule) => validateRule(rule, registry).rule !== undefined)
 }
@@ -88,6 +95,6 @@ function valueOf({ example, defaultValue, format, type }: InputField): fc.Arbitr
     case 'object':
       return fc.constant({})
     default:
-      return fc.constant(at(['a', 'b'], 0))
+      return fc.constant('a')
   }
 }

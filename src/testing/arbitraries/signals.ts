@@ -1,6 +1,6 @@
 /** Values of a metric that follow from the one before: walks, ramps and episodes. */
 import fc from 'fast-check'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import { spanOf } from '../length-of.ts'
 import { readings } from './readings.ts'
 

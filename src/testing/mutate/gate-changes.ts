@@ -1,7 +1,8 @@
 /** What people get wrong about gates and triggers. */
-import type { PlugRegistry } from '../../core/plug/plug.ts'
-import type { Relation, Rule, Template, Trigger } from '../../core/rule/rule.ts'
-import { statesOf, without, type Change } from './change.ts'
+import type { PlugRegistry, Relation, Rule, Template, Trigger } from '#core'
+import { present } from '#kernel'
+import { statesOf } from '../rule-paths.ts'
+import type { Change } from './change.ts'
 import { coolDownChanges } from './value-changes.ts'
 
 /** Another type, other rows, one row more or less, one parent less. */
@@ -66,7 +67,7 @@ export function triggerChanges(
   const triggers = rule.triggers ?? []
   const put = (name: string, changed: Partial<Trigger>): Change => [
     `${at}/${name}`,
-    { ...rule, triggers: triggers.map((one, i) => (i === place ? without({ ...one, ...changed }) : one)) },
+    { ...rule, triggers: triggers.map((one, i) => (i === place ? present({ ...one, ...changed }) : one)) },
   ]
   const gone: Change = [`${at}: taken away`, { ...rule, triggers: triggers.filter((_, i) => i !== place) }]
   const { invocationPolicy = 0 } = trigger

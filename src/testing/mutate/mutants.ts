@@ -1,16 +1,18 @@
 /** Rules with one thing changed, as people get it wrong: what a test of the rule ought to notice. */
-import type { Plug, PlugRegistry } from '../../core/plug/plug.ts'
-import type {
-  Actuator,
-  PlugNode,
-  Rule,
-  Sensor,
-  TaskSettings,
-  Template,
-  VariableDeclaration,
-} from '../../core/rule/rule.ts'
-import { validateRule, validateTemplate } from '../../core/rule/validate.ts'
-import { without, type Change } from './change.ts'
+import {
+  type Actuator,
+  type Plug,
+  type PlugRegistry,
+  type Rule,
+  type Sensor,
+  type TaskSettings,
+  type Template,
+  validateRule,
+  validateTemplate,
+} from '#core'
+import { type PlugNode, settingsOf, type VariableDeclaration } from '#core/spi'
+import { present } from '#kernel'
+import type { Change } from './change.ts'
 import { relationChanges, triggerChanges } from './gate-changes.ts'
 import { cronChanges, millisecondChanges, propertyChanges, type Confusions } from './value-changes.ts'
 
@@ -51,7 +53,7 @@ const EVICTION_MS = 60_000
 function sensorChanges(rule: Rule | Template, sensor: Sensor, plugs: PlugRegistry): readonly Change[] {
   const put = (name: string, changed: Partial<Sensor>): Change => [
     `sensors/${sensor.label}/${name}`,
-    { ...rule, sensors: (rule.sensors ?? []).map((one) => (one === sensor ? without({ ...one, ...changed }) : one)) },
+    { ...rule, sensors: (rule.sensors ?? []).map((one) => (one === sensor ? present({ ...one, ...changed }) : one)) },
   ]
   const { evictionTime, pollingPeriod, schedule } = sensor
   const lengths = Object.entries({ evictionTime, pollingPeriod }).flatMap(([key, ms]) =>
@@ -123,7 +125,7 @@ function nodesTakenAway(rule: Rule | Template): readonly Change[] {
     relations.filter(({ parentLabels }) => parentLabels.includes(label)).length
   const gone = (of: 'sensors' | 'relations' | 'actuators', label: string): Change => [
     `${of}/${label}: taken away`,
-    without({
+    present({
       ...rule,
       [of]: (rule[of] as readonly { label: string }[]).filter((one) => one.label !== label),
       triggers: triggers.filter((one) => one.sourceLabel !== label && one.destinationLabel !== label),
@@ -142,7 +144,7 @@ function declarationChanges(template: Template): readonly Change[] {
   const { variables = [] } = template
   const put = (variable: VariableDeclaration, name: string, changed: Partial<VariableDeclaration>): Change => [
     `variables/${variable.name}/${name}`,
-    { ...template, variables: variables.map((one) => (one === variable ? without({ ...one, ...changed }) : one)) },
+    { ...template, variables: variables.map((one) => (one === variable ? present({ ...one, ...changed }) : one)) },
   ]
   return variables.flatMap((variable) => {
     const { defaultValue, overrideByStream = false } = variable
@@ -164,10 +166,6 @@ const CHOSEN = [
   ...(['misfire', 'maxLateness', 'streamValidity', 'dst'] as const),
 ] as const
 
-function settingsOf(rule: Rule | Template): TaskSettings {
-  return ('name' in rule ? rule.taskDefaults : rule.task) ?? {}
-}
-
 function hasClock(rule: Rule | Template): boolean {
   const { type, cron, rrule, frequency, pollingInterval } = settingsOf(rule)
   return type === 'scheduled' || type === 'periodic' || (cron ?? rrule ?? frequency ?? pollingInterval) !== undefined
@@ -176,7 +174,7 @@ function hasClock(rule: Rule | Template): boolean {
 function settingChanges(rule: Rule | Template): readonly Change[] {
   const own = settingsOf(rule)
   const put = (name: string, changed: Partial<TaskSettings>): Change => {
-    const settings = without({ ...own, ...changed })
+    const settings = present({ ...own, ...changed })
     return [`task/${name}`, 'name' in rule ? { ...rule, taskDefaults: settings } : { ...rule, task: settings }]
   }
   const { resetObservations = true, gatesNeedFullObservation = false, timeZone, cron, rrule, frequency } = own

@@ -1,7 +1,6 @@
 /** How much a test of a rule notices: each mutant of the rule is checked, and should fail. */
-import type { EngineEvent } from '../../core/engine/events.ts'
-import type { Rule, Template } from '../../core/rule/rule.ts'
-import { AppError, messageOf } from '../../kernel/errors.ts'
+import type { EngineEvent, Rule, Template } from '#core'
+import { AppError, messageOf } from '#kernel'
 import { caseOptionsOf, type CheckOptions } from '../check-options.ts'
 import { checkRule, PropertyError } from '../check-rule.ts'
 import type { PropertyLike, RuleProperty } from '../property.ts'

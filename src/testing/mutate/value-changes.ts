@@ -1,5 +1,5 @@
 /** One change at a time of a value in a rule, such as people get wrong: limits, comparisons, names, durations, zones, clocks. */
-import { isPlainObject } from '../../kernel/json.ts'
+import { isPlainObject } from '#kernel'
 
 /** `from` and `to` as JSON */
 export type ValueChange = readonly [path: string, value: unknown, from: string, to: string]

@@ -1,5 +1,5 @@
 /** The property that a rule does the same while nobody listens. */
-import { sameJson } from '../../kernel/json.ts'
+import { sameJson } from '#kernel'
 import { firstDifference } from '../event-difference.ts'
 import type { RuleProperty } from '../property.ts'
 

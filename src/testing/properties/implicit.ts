@@ -4,6 +4,7 @@ import type { Metrics } from '../arbitraries/messages.ts'
 import { instantText } from '../moment-text.ts'
 import type { RuleProperty } from '../property.ts'
 import { isSignal } from '../arbitraries/signals.ts'
+import { silentText } from '../rule-paths.ts'
 
 /** A run that went on without an answer says nothing about what follows. */
 export function everyPlugAnswers(): RuleProperty {
@@ -12,9 +13,7 @@ export function everyPlugAnswers(): RuleProperty {
     check({ unanswered, events, rule }) {
       if (unanswered === 0) return undefined
       const answered = new Set(events.flatMap((event) => (event.type === 'result' ? [event.node] : [])))
-      const labels = [...(rule.sensors ?? []), ...(rule.actuators ?? [])].map(({ label }) => label)
-      const silent = labels.filter((label) => !answered.has(label))
-      const who = silent.length === 0 ? 'a plug' : `one of ${silent.join(', ')}`
+      const who = silentText(rule, answered)
       return `${who} did not answer in time, ${unanswered === 1 ? 'once' : `${unanswered} times`}; patience can be longer`
     },
   }

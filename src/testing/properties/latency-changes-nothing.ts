@@ -1,6 +1,6 @@
 /** The property that it does not matter how long plugs take. */
-import type { EngineEvent } from '../../core/engine/events.ts'
-import { firstDifferenceButLate, firstDifferenceButTimes } from '../event-difference.ts'
+import type { EngineEvent } from '#core'
+import { firstDifference } from '../event-difference.ts'
 import type { RuleProperty } from '../property.ts'
 
 const LONGEST_MS = 5000
@@ -21,7 +21,8 @@ export function latencyChangesNothing(): RuleProperty {
       const acts = new Set(actuators.map(({ label }) => label))
       const [usual, other] = [partsOf(run.events, acts), partsOf(late.events, acts)]
       const difference =
-        firstDifferenceButLate(usual.inOrder, other.inOrder) ?? firstDifferenceButTimes(usual.answers, other.answers)
+        firstDifference(usual.inOrder, other.inOrder, { but: 'late' }) ??
+        firstDifference(usual.answers, other.answers, { but: 'times' })
       if (difference === undefined) return undefined
       const told = lengths.map(([label, ms]) => `${label} ${ms} ms`).join(', ')
       return `with late answers (${told}) it differs ${difference}`

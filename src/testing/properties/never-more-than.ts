@@ -1,5 +1,5 @@
 /** The property that a destination fires only so often in any window. */
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import { spanOf } from '../length-of.ts'
 import { instantText, lengthText } from '../moment-text.ts'
 import { monitored, type RuleProperty } from '../property.ts'

@@ -1,5 +1,5 @@
 /** The property that a destination fires again and again while something holds. */
-import type { Json } from '../../kernel/json.ts'
+import type { Json } from '#kernel'
 import { lengthOf } from '../length-of.ts'
 import { instantText, lengthText } from '../moment-text.ts'
 import { monitored, type RuleProperty } from '../property.ts'

@@ -27,7 +27,7 @@ export function restartChangesNothing({ down, inFlight = true }: RestartChoice =
     async check(run) {
       const restarted = await run.restarted({ down: longest, inFlight })
       const spans = downSpans(run, longest)
-      const difference = firstDifference(run.events, restarted.events, spans)
+      const difference = firstDifference(run.events, restarted.events, { spans })
       if (difference === undefined) return undefined
       return `dying ${crashesText(run.crashes, longest > 0)} it differs ${difference}`
     },

@@ -1,6 +1,6 @@
 /** The inputs of a bounded proof: one value for each stretch between constants of the rule, and gaps around what it waits for. */
 import fc from 'fast-check'
-import { AppError } from '../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { RuleConstants } from '../arbitraries/constants.ts'
 
 /** What a device may send in one step. */

@@ -1,9 +1,8 @@
 /** Tries all sequences of messages up to a length, by going from saved state to saved state and never twice to the same. */
 import { asyncScheduler } from 'rxjs'
-import type { Rule, Template } from '../../core/rule/rule.ts'
-import type { Message } from '../../core/task/origin.ts'
-import { AppError } from '../../kernel/errors.ts'
-import type { Json } from '../../kernel/json.ts'
+import type { Message, Rule, Template } from '#core'
+import { settingsOf } from '#core/spi'
+import { AppError, type Json } from '#kernel'
 import { constantsOf } from '../arbitraries/constants.ts'
 import type { Metrics } from '../arbitraries/messages.ts'
 import { isSignal } from '../arbitraries/signals.ts'
@@ -221,8 +220,8 @@ class Proving {
 }
 
 function metricsOf(rule: Rule | Template, { metrics = {}, byResource, resource, resources }: ProveOptions) {
-  const own = 'name' in rule ? rule.taskDefaults?.resource : rule.task?.resource
-  const ids = resources ?? (byResource === undefined ? [resource ?? own ?? 'r1'] : Object.keys(byResource))
+  const ids =
+    resources ?? (byResource === undefined ? [resource ?? settingsOf(rule).resource ?? 'r1'] : Object.keys(byResource))
   return Object.fromEntries(ids.map((id) => [id, byResource?.[id] ?? metrics]))
 }
 

@@ -2,8 +2,8 @@
  * When two saved tasks are the same for all that can follow: as text, without what only counts or explains, and with
  * times as how long ago they are. What plugs and monitors remember is kept whole.
  */
-import type { SavedState } from '../../core/task/saved.ts'
-import { isPlainObject } from '../../kernel/json.ts'
+import type { SavedState } from '#core/spi'
+import { isPlainObject } from '#kernel'
 
 /** Of a task: counters, times of its own, and the lists that explanations point into. */
 const OF_TASK: ReadonlySet<string> = new Set([

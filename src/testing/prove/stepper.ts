@@ -1,11 +1,15 @@
 /** One step of a bounded proof: a saved task goes on over a gap and a message, as it would in a run. */
-import type { SavedTask, Task } from '../../core/engine/api.ts'
-import { CoreEngine } from '../../core/engine/engine.ts'
-import type { EngineEvent } from '../../core/engine/events.ts'
-import { VirtualClock } from '../../core/simulate/virtual-clock.ts'
-import type { Rule, Template } from '../../core/rule/rule.ts'
-import type { Message } from '../../core/task/origin.ts'
-import { AppError } from '../../kernel/errors.ts'
+import {
+  CoreEngine,
+  type EngineEvent,
+  type Message,
+  type Rule,
+  type SavedTask,
+  type Task,
+  type Template,
+  VirtualClock,
+} from '#core'
+import { AppError } from '#kernel'
 import { lengthText } from '../moment-text.ts'
 import { isSettledWithin } from '../patience.ts'
 import { momentOf, labelsOf, type CaseOptions, type Labels, type Moment } from '../checked-run.ts'

@@ -1,8 +1,7 @@
 /** Properties of two runs: what must be the same when the messages, or the rule, are changed in a known way. */
-import { durationMs } from '../../kernel/duration.ts'
-import { AppError } from '../../kernel/errors.ts'
-import type { Rule, Template } from '../../core/rule/rule.ts'
-import { instantOf } from '../../core/simulate/instant.ts'
+import { AppError, durationMs } from '#kernel'
+import type { Rule, Template } from '#core'
+import { instantOf } from '#core/spi'
 import type { CheckedRun } from '../checked-run.ts'
 import { instantText } from '../moment-text.ts'
 import type { RuleProperty } from '../property.ts'

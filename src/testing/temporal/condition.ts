@@ -1,5 +1,5 @@
 /** What can be true of a moment: states, firings, values, and what was true since something else was. */
-import type { Json } from '../../kernel/json.ts'
+import type { Json } from '#kernel'
 import type { Moment, Labels } from '../checked-run.ts'
 import { spanOf } from '../length-of.ts'
 import { instantText, lengthText } from '../moment-text.ts'

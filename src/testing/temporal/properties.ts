@@ -1,5 +1,5 @@
 /** Properties over the moments of a run: always, never, sometimes, leads to, until, once between. */
-import type { Json } from '../../kernel/json.ts'
+import type { Json } from '#kernel'
 import type { Moment } from '../checked-run.ts'
 import { lengthOf } from '../length-of.ts'
 import { instantText, lengthText } from '../moment-text.ts'

@@ -1,19 +1,19 @@
 /** Holds properties against several tasks at once, over messages, time, crashes and what users do. */
 import fc from 'fast-check'
 import { asyncScheduler } from 'rxjs'
-import { AppError, messageOf } from '../../kernel/errors.ts'
+import { AppError, messageOf } from '#kernel'
 import { tryWithoutChunks } from '../chunks.ts'
 import { constantsOf } from '../arbitraries/constants.ts'
 import { isSignal } from '../arbitraries/signals.ts'
 import { withConstants, type Metrics } from '../arbitraries/messages.ts'
 import { searchTime, type CheckOptions } from '../check-options.ts'
 import { PropertyError } from '../check-rule.ts'
-import { labelsOf, requireLabel, type Moment } from '../checked-run.ts'
+import { labelsOf, requireLabels, type Moment } from '../checked-run.ts'
 import { lengthOf } from '../length-of.ts'
 import { instantText, lengthText } from '../moment-text.ts'
 import { propertiesOf, watch, type RuleProperty } from '../property.ts'
 import { search } from '../search.ts'
-import { createRegistry } from '../../core/plug/registry.ts'
+import { createRegistry } from '#core'
 import { runWorld, wholeGraph, type World, type WorldStep } from './world-run.ts'
 
 export interface WorldOptions extends Pick<
@@ -140,16 +140,14 @@ function reportOf(
 }
 
 function requireMonitors(properties: readonly RuleProperty[], world: World): void {
-  const known = labelsOf(wholeGraph(world))
-  for (const { name, monitor, needs = [], labels = {} } of properties) {
+  for (const { name, monitor, needs = [] } of properties) {
     if (monitor === undefined && needs.length === 0)
       throw new AppError(
         'VALIDATION',
         `"${name}" cannot be told moment by moment; a world needs always, never, leadsTo and the like`,
       )
-    for (const label of labels.sources ?? []) requireLabel(label, known.sources, 'sensor or gate')
-    for (const label of labels.destinations ?? []) requireLabel(label, known.destinations, 'destination of a trigger')
   }
+  requireLabels(properties, labelsOf(wholeGraph(world)))
 }
 
 function firingsIn(moments: readonly Moment[]) {

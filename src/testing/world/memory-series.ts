@@ -2,11 +2,10 @@
  * Stored messages, their series and queries over them, in memory: the services of a host over a store that ends with the
  * run. Their code is loaded for the first world, and not with the rest of the kit.
  */
-import type { DataPort, PlainObject, QueryPort } from '../../core/plug/services.ts'
-import type { Message } from '../../core/task/origin.ts'
-import { AppError } from '../../kernel/errors.ts'
-import type { JsonObject } from '../../kernel/json.ts'
-import type { SampleValue, Series } from '../../storage/contract.ts'
+import type { DataPort, Message, QueryPort } from '#core'
+import type { PlainObject } from '#core/spi'
+import { AppError, type JsonObject } from '#kernel'
+import type { SampleValue, Series } from '#storage'
 
 const TENANT = 'world'
 const STREAM = 'events'
@@ -75,10 +74,10 @@ export class MemorySeries {
 
 async function load() {
   const [{ openMemory }, { createSeries }, { createQueriesService }, { queryPort }] = await Promise.all([
-    import('../../storage/memory/open-memory.ts'),
-    import('../../services/broker/series/create-series.ts'),
-    import('../../services/queries/service.ts'),
-    import('../../adapters/queries.ts'),
+    import('#storage/memory'),
+    import('#services/broker/series'),
+    import('#services/queries/service'),
+    import('#host/wiring/queries'),
   ])
   return { openMemory, createSeries, createQueriesService, queryPort }
 }

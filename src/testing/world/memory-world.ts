@@ -1,14 +1,7 @@
 /** Alarms, resources, data and queries in memory, for rules that act on them: enough to see what rules do to each other. */
-import type {
-  AlarmPort,
-  DataPort,
-  PlainObject,
-  PlugServices,
-  QueryPort,
-  ResourcePort,
-} from '../../core/plug/services.ts'
-import type { Message } from '../../core/task/origin.ts'
-import { AppError } from '../../kernel/errors.ts'
+import type { AlarmPort, DataPort, Message, PlugServices, QueryPort, ResourcePort } from '#core'
+import type { PlainObject } from '#core/spi'
+import { AppError } from '#kernel'
 import { loadSeries, MemorySeries } from './memory-series.ts'
 
 /** An alarm as plugs and properties see it. Times are ISO 8601. */

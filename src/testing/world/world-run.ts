@@ -1,19 +1,25 @@
 /** One run of several tasks over steps: messages, time, what users do, and crashes. */
-import type { SavedTask, Task } from '../../core/engine/api.ts'
-import { CoreEngine } from '../../core/engine/engine.ts'
-import type { EngineEvent } from '../../core/engine/events.ts'
-import { Preparer } from '../../core/engine/prepare.ts'
-import type { Plug } from '../../core/plug/plug.ts'
-import { createRegistry } from '../../core/plug/registry.ts'
-import type { Ports } from '../../core/ports.ts'
-import type { PlugServices } from '../../core/plug/services.ts'
-import { VirtualClock } from '../../core/simulate/virtual-clock.ts'
-import type { Rule, RuleGraph, TaskSettings, Template } from '../../core/rule/rule.ts'
-import type { Message } from '../../core/task/origin.ts'
-import { AppError } from '../../kernel/errors.ts'
-import { labelsOf, requireLabel, type Moment } from '../checked-run.ts'
+import {
+  CoreEngine,
+  createRegistry,
+  type EngineEvent,
+  type Message,
+  type Plug,
+  type PlugServices,
+  type Ports,
+  type Rule,
+  type SavedTask,
+  type Task,
+  type TaskSettings,
+  type Template,
+  VirtualClock,
+} from '#core'
+import { Preparer, type RuleGraph } from '#core/spi'
+import { AppError } from '#kernel'
+import { labelsOf, lookAt, type Moment } from '../checked-run.ts'
 import { lengthText } from '../moment-text.ts'
 import { isSettledWithin } from '../patience.ts'
+import { silentText } from '../rule-paths.ts'
 import { conditionOf, type Condition } from '../temporal/condition.ts'
 import type { MemoryServices, WorldAround, WorldState } from './memory-world.ts'
 
@@ -195,24 +201,19 @@ class Running {
   }
 
   #outOfPatience(): AppError {
-    const { sensors = [], actuators = [] } = wholeGraph(this.#world)
-    const silent = [...sensors, ...actuators].map(({ label }) => label).filter((label) => !this.#answered.has(label))
-    const who = silent.length === 0 ? 'a plug' : `one of ${silent.join(', ')}`
+    const who = silentText(wholeGraph(this.#world), this.#answered)
     const patience = lengthText(this.#times.patience)
     return new AppError('PROPERTY', `${who} did not answer within ${patience}; patience can be longer`)
   }
 
   #look(step: WorldStep | undefined): void {
-    const states = new Map<string, string>()
-    for (const label of this.#labels.sources) {
-      const [task = '', ...node] = label.split('/')
-      const best = this.#task(task)?.node(node.join('/')).mostLikelyState
-      if (best?.probability === 1) states.set(label, best.state)
-    }
     const events = this.#events
     this.#events = []
-    const latest = new Map(this.#latest)
     const newest = this.#newest
+    const nodeOf = (label: string) => {
+      const [task = '', ...node] = label.split('/')
+      return this.#task(task)?.node(node.join('/'))
+    }
     const running = new Set(
       [...this.#engine.tasks.values()].filter(({ status }) => status === 'running').map(({ id }) => id),
     )
@@ -230,12 +231,7 @@ class Running {
       ),
       world: this.#services.state(),
       isRunning: (task) => running.has(task),
-      latest: (id) => (id === undefined ? newest : latest.get(id)),
-      state: (label) => {
-        const state = states.get(label)
-        if (state === undefined) requireLabel(label, this.#labels.sources, 'sensor or gate')
-        return state ?? null
-      },
+      ...lookAt(this.#labels, nodeOf, new Map(this.#latest), newest),
     })
   }
 

@@ -1,8 +1,8 @@
 /** Conformance of partitions: each has its own logs over the documents of all, and hears what others take for it. `describePartitions(name, medium)`. */
 import { expect } from 'vitest'
 import type { Message } from '../../../src/core/task/origin.ts'
-import { partitionOf } from '../../../src/partitions/partition.ts'
-import { partitionStore } from '../../../src/partitions/partition-store.ts'
+import { partitionOf } from '../../../src/cluster/partitions/partition.ts'
+import { partitionStore } from '../../../src/cluster/partitions/partition-store.ts'
 import { MARK_ID, MARKS } from '../../../src/services/rules/durable/records.ts'
 import { Relay } from '../../../src/services/rules/relay/relay.ts'
 import type { DataIntake } from '../../../src/services/rules/runner.ts'

@@ -5,7 +5,7 @@ import type { CoreEngine } from '../../../src/core/engine/engine.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import type { Rule, Trigger } from '../../../src/core/rule/rule.ts'
 import { createEngine, definePlug, VirtualClock } from '../../../src/index.ts'
-import { generatorHere } from '../../../src/generate.ts'
+import { generatorHere } from '../../../src/platform/generate.ts'
 import { scale } from '../../support/scale-plug.ts'
 
 type Values = Readonly<Record<string, unknown>>

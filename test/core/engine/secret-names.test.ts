@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { secretName, withSecrets } from '../../../src/core/engine/secret-names.ts'
-import type { BindingUse } from '../../../src/core/placeholders/binding.ts'
+import type { BindingUse } from '../../../src/core/language/placeholders/binding.ts'
 
 const use = (key: string, optional = false): BindingUse => ({
   text: `\${vault.${key}}`,

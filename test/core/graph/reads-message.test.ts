@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readsOfMessage } from '../../../src/core/graph/reads-message.ts'
-import type { Path } from '../../../src/core/placeholders/scope.ts'
+import type { Path } from '../../../src/core/language/placeholders/scope.ts'
 import { definePlug, type PlugDefinition } from '../../../src/index.ts'
 
 type Parameters = PlugDefinition['parameters']

@@ -9,7 +9,7 @@ import { createApp } from '../../../src/host/app.ts'
 import { compose } from '../../../src/host/compose.ts'
 import { readConfig } from '../../../src/host/config.ts'
 import type { RunningHost } from '../../../src/host/running-host.ts'
-import { SERVICES } from '../../../src/host/service-table.ts'
+import { SERVICES } from '../../../src/host/wiring/service-table.ts'
 import {
   ApiStory,
   ENDLESS,

@@ -2,7 +2,7 @@
 import websocket from '@fastify/websocket'
 import { fastify, type FastifyInstance } from 'fastify'
 import { afterEach } from 'vitest'
-import type { Place } from '../../../src/cluster/placement.ts'
+import type { Place } from '../../../src/cluster/placement/placement.ts'
 import { Hops } from '../../../src/host/cluster/hop.ts'
 import { RequestRouting } from '../../../src/host/cluster/request-routing.ts'
 import { errorHandler } from '../../../src/host/errors.ts'

@@ -1,6 +1,6 @@
 import { fastify, type FastifyInstance } from 'fastify'
 import { afterEach, expect, it } from 'vitest'
-import type { Place } from '../../../src/cluster/placement.ts'
+import type { Place } from '../../../src/cluster/placement/placement.ts'
 import { Hops, HOP_HEADER } from '../../../src/host/cluster/hop.ts'
 import { PartitionCalls } from '../../../src/host/cluster/partition-calls.ts'
 import type { PartitionQuestion } from '../../../src/host/cluster/partition-questions.ts'

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { reachTenant, TENANT_FIRST } from '../../../src/host/cluster/reach-tenant.ts'
-import type { ServiceRegistry } from '../../../src/host/service-registry.ts'
+import type { ServiceRegistry } from '../../../src/host/wiring/service-registry.ts'
 import type { SecretInfo, VaultService } from '../../../src/services/vault/contract.ts'
 
 const SERVICES = join(import.meta.dirname, '../../../src/services')

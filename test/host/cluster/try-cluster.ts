@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { OLDEST_MAJOR, postgresBinaries, startPostgres } from '../../support/start-postgres.ts'
 
-const CLI = join(import.meta.dirname, '../../../src/host/cli.ts')
+const CLI = join(import.meta.dirname, '../../../src/cli/main.ts')
 const PORTS = [8081, 8082, 8083]
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`)

@@ -1,6 +1,6 @@
 /** What came of a long run: what happened how often, and what held. */
 import { messageOf } from '../../../src/kernel/errors.ts'
-import { tableLines } from '../../../src/host/cli/report/table.ts'
+import { tableLines } from '../../../src/cli/report/table.ts'
 
 interface Check {
   readonly what: string

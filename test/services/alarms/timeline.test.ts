@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Alarm, TimelineItem } from '../../../src/services/alarms/contract.ts'
 import { timelineOf } from '../../../src/services/alarms/timeline.ts'
-import { TIMELINE_MEDIA_TYPE } from '../../../src/web/media-types.ts'
+import { TIMELINE_MEDIA_TYPE } from '../../../src/services/shared/http/media-types.ts'
 import { alarmOf, bench, NOON, type Bench } from './support/bench-of-alarms.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 

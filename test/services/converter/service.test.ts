@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
-import { Payload } from '../../../src/web/payload.ts'
+import { Payload } from '../../../src/services/shared/http/payload.ts'
 import { MAX_REJECTED } from '../../../src/services/converter/rejected.ts'
 import { CALLER, refusalOf, TEMPLATE, testConverter } from './support.ts'
 

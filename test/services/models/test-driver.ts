@@ -1,5 +1,5 @@
 /** A driver that tests tell what to do, and a seal for services. */
-import { Seal } from '../../../src/machine/seal.ts'
+import { Seal } from '../../../src/platform/seal.ts'
 import type { ModelCall, ModelDriver, OpenModel } from '../../../src/services/models/driver.ts'
 
 export const TEST_SEAL = new Seal(new Uint8Array(32).fill(1))

@@ -1,7 +1,7 @@
 /** The stream of what happens to resources and types. */
 import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { jsonLines, serverEvents } from '../../../src/web/client/streams.ts'
+import { jsonLines, serverEvents } from '../../../src/services/shared/http/client/streams.ts'
 import { bench, NOON } from './support/bench-of-resources.ts'
 
 async function streaming(headers: Record<string, string>, query = '') {

@@ -5,7 +5,7 @@ import { MAX_VERSIONS } from '../../../src/services/rules/templates/template-ver
 import type { Template } from '../../../src/index.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
-import { PAGED_MEDIA_TYPE } from '../../../src/web/media-types.ts'
+import { PAGED_MEDIA_TYPE } from '../../../src/services/shared/http/media-types.ts'
 import { got, pluck } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { GRAPH, templateOf } from './support/rules.ts'

@@ -1,6 +1,6 @@
 /** The vault over a store in memory. */
 import { expect, it } from 'vitest'
-import { Seal } from '../../../src/machine/seal.ts'
+import { Seal } from '../../../src/platform/seal.ts'
 import { createVaultService } from '../../../src/services/vault/service.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 

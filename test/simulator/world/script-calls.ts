@@ -1,5 +1,5 @@
 /** Webscripts of the world outside, in the place of the host's own: who calls them is written down, and they behave as plugs do. */
-import type { MakeService } from '../../../src/host/service-dependencies.ts'
+import type { MakeService } from '../../../src/host/wiring/service-dependencies.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { ScriptAnswer, ScriptRequest, WebscriptsService } from '../../../src/services/webscripts/contract.ts'
 import type { NoteBook } from './note-plug.ts'

@@ -1,7 +1,8 @@
 /** Random rules over slow plugs, what happens to them, how long answers take, and when the process dies. */
 import fc from 'fast-check'
 import type { Actuator, RetryConfig, Rule, Sensor, TaskSettings } from '../../../src/core/rule/rule.ts'
-import { gateSeed, given, relationsOf, triggerSeed, triggersOf } from '../../../src/testing/arbitraries/graph.ts'
+import { present } from '../../../src/kernel/json.ts'
+import { gateSeed, relationsOf, triggerSeed, triggersOf } from '../../../src/testing/arbitraries/graph.ts'
 import { CASE_START, type CaseInput, type CaseStep, type LatencyCase } from '../latency/latency-case.ts'
 
 export interface LatencyOptions {
@@ -89,11 +90,11 @@ export function latencyRules(options: LatencyOptions = {}): fc.Arbitrary<Rule> {
     const sensors = plan.sensors.map((one, i): Sensor => {
       const { name, resource, key, limit, wait, other, fails, retry, ownClock, pause, ...flags } = one
       const isPaused = options.pauses === true && pause === 0
-      return given({
+      return present({
         label: `s${i}`,
         name,
         resource,
-        properties: given({
+        properties: present({
           key,
           limit,
           wait,
@@ -102,7 +103,7 @@ export function latencyRules(options: LatencyOptions = {}): fc.Arbitrary<Rule> {
           other: other === undefined || name === 'ahead' ? undefined : `\${?nodes.s${other % count}.rawData.v}`,
         }),
         ...flags,
-        retryConfig: retry && (given(retry) as RetryConfig),
+        retryConfig: retry && (present(retry) as RetryConfig),
         schedule: ownClock === 0 ? undefined : daily(ownClock),
         timeout: 'PT10H',
         pauseExecution: isPaused || undefined,
@@ -114,7 +115,7 @@ export function latencyRules(options: LatencyOptions = {}): fc.Arbitrary<Rule> {
       const text = `\${?nodes.s${reads % count}.rawData.v} \${?streamdata.a} \${?nodes.s${(reads + 1) % count}.state}`
       const { errorState: _, ...retryConfig } = { errorState: undefined, ...retry }
       const properties = { text, fails, thing }
-      return given({
+      return present({
         label: `a${i}`,
         name,
         properties,
@@ -130,12 +131,12 @@ export function latencyRules(options: LatencyOptions = {}): fc.Arbitrary<Rule> {
       const { schedule: _, ...rest } = sensor
       return destinations.has(sensor.label) ? rest : sensor
     })
-    return { sensors: unclocked, actuators, relations, triggers, task: { resource: 'r', ...clock, ...given(flags) } }
+    return { sensors: unclocked, actuators, relations, triggers, task: { resource: 'r', ...clock, ...present(flags) } }
   })
 }
 
 const value = fc.option(fc.nat(99), { nil: undefined })
-const message = fc.record({ resource: from('r', 'r', 'r', 'q'), a: value, b: value }).map(given)
+const message = fc.record({ resource: from('r', 'r', 'r', 'q'), a: value, b: value }).map(present)
 
 function stepsFor(rule: Rule, options: LatencyOptions): fc.Arbitrary<CaseStep[]> {
   const labels = from(...(rule.sensors ?? []).map(({ label }) => label))

@@ -1,7 +1,8 @@
 /** Random rules over the test plugs. Acyclic by construction: a trigger leads to a later sensor or to an actuator. */
 import fc from 'fast-check'
 import type { Actuator, RetryConfig, Rule, Sensor, TaskSettings } from '../../../src/core/rule/rule.ts'
-import { at, gateSeed, given, relationsOf, triggerSeed, triggersOf } from '../../../src/testing/arbitraries/graph.ts'
+import { present } from '../../../src/kernel/json.ts'
+import { at, gateSeed, relationsOf, triggerSeed, triggersOf } from '../../../src/testing/arbitraries/graph.ts'
 import { TEST_PLUGS } from '../model/test-plugs.ts'
 
 export const RESOURCES = ['r1', 'r2', 'r3'] as const
@@ -101,7 +102,7 @@ export function ruleArbitrary(options: RuleOptions = {}): fc.Arbitrary<Rule> {
     const relations = relationsOf(plan.gates, sensors, statesOfSensor)
     const actuators = plan.actuators.map((a, i): Actuator => {
       const retryConfig = a.retry && { maxRetries: a.retry.maxRetries, minBackoff: a.retry.minBackoff }
-      return given({
+      return present({
         label: `a${i}`,
         name: a.plug,
         resource: a.resource,
@@ -120,7 +121,7 @@ export function ruleArbitrary(options: RuleOptions = {}): fc.Arbitrary<Rule> {
       relations: plan.reverse ? relations.toReversed() : relations,
       triggers,
       // What stamps of messages do is stated in test/properties/readings.test.ts.
-      task: { resource: 'r1', time: 'arrival', duplicates: 'take', ...clock, ...given(flags) },
+      task: { resource: 'r1', time: 'arrival', duplicates: 'take', ...clock, ...present(flags) },
     }
   })
 }
@@ -155,7 +156,7 @@ function sensorOf(seed: SensorSeed, i: number, count: number, options: RuleOptio
     ...(retry.errorState < 5 ? { errorState: at(statesOf(plug), retry.errorState) } : {}),
   }
   const paused = options.pauses === true && pause === 0
-  return given({
+  return present({
     label: `s${i}`,
     name: plug,
     properties: plug === 'echo' ? { from: readOf((i + 1 + read) % count) } : properties,

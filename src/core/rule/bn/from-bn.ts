@@ -1,7 +1,6 @@
 /** A rule out of its tabular form. */
 import { Equal } from 'typebox/value'
-import type { Issue } from '../../../kernel/errors.ts'
-import { at } from '../../../kernel/pointer.ts'
+import { at, type Issue } from '#kernel'
 import { shown } from '../../plug/problem.ts'
 import { checkShape } from '../check/check-shape.ts'
 import { emptyRecord } from '../check/record.ts'

@@ -1,5 +1,5 @@
 /** Where the parts of a rule stood in the tabular form, so that problems are shown there. */
-import { at } from '../../../kernel/pointer.ts'
+import { at } from '#kernel'
 import type { BnPlug } from './bn-graph.ts'
 
 /** Where the parts of a rule stood in the `bn` form it was read from, so that problems can be shown there. */

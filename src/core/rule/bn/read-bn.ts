@@ -1,5 +1,5 @@
 /** Documents in the tabular form, brought to the simplified one before they are checked. */
-import type { Issue } from '../../../kernel/errors.ts'
+import type { Issue } from '#kernel'
 import type { Report } from '../check/report.ts'
 import type { BnGraph } from './bn-graph.ts'
 import { fromBn } from './from-bn.ts'

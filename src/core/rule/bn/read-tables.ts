@@ -1,5 +1,5 @@
 /** What the truth tables of the tabular form say about their gates. */
-import { at } from '../../../kernel/pointer.ts'
+import { at } from '#kernel'
 import { shown } from '../../plug/problem.ts'
 import type { Report } from '../check/report.ts'
 import type { RelationType } from '../rule.ts'

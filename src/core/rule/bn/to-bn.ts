@@ -1,6 +1,5 @@
 /** A rule in its tabular form. */
-import type { Issue } from '../../../kernel/errors.ts'
-import { at } from '../../../kernel/pointer.ts'
+import { at, type Issue } from '#kernel'
 import type { PlugRegistry } from '../../plug/plug.ts'
 import { shown } from '../../plug/problem.ts'
 import { Report } from '../check/report.ts'

@@ -1,7 +1,7 @@
 /** Checks that no node leads back to itself. */
 import type { Report } from './report.ts'
 import type { LooseRule, RuleIndex } from './rule-index.ts'
-import { at } from '../../../kernel/pointer.ts'
+import { at } from '#kernel'
 
 interface Edge {
   readonly to: string

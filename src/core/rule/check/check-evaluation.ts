@@ -2,7 +2,7 @@
  * Names the rules that one evaluation per input decides otherwise than an evaluation per answer did, for those who wrote
  * their rules under the latter.
  */
-import { at } from '../../../kernel/pointer.ts'
+import { at } from '#kernel'
 import { shown } from '../../plug/problem.ts'
 import type { Relation, TaskSettings, Trigger } from '../rule.ts'
 import { labelsRead } from './check-bindings.ts'

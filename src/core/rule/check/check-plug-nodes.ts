@@ -1,9 +1,6 @@
 /** Checks when and how often sensors and actuators run. */
-import { messageOf } from '../../../kernel/errors.ts'
-import { durationMs } from '../../../kernel/duration.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
-import { at } from '../../../kernel/pointer.ts'
-import { metaPath } from '../../placeholders/meta.ts'
+import { at, durationMs, isPlainObject, messageOf } from '#kernel'
+import { metaPath } from '../../language/placeholders/meta.ts'
 import { parsePlainJson } from '../../plug/plain-json.ts'
 import { shown } from '../../plug/problem.ts'
 import type { Sensor } from '../rule.ts'

@@ -1,8 +1,6 @@
 /** Checks properties against what the plugs declare. */
-import { AppError, messageOf } from '../../../kernel/errors.ts'
-import { durationMs } from '../../../kernel/duration.ts'
-import { at } from '../../../kernel/pointer.ts'
-import { findBindingProblems, findBindings } from '../../placeholders/find-bindings.ts'
+import { AppError, at, durationMs, messageOf } from '#kernel'
+import { findBindingProblems, findBindings } from '../../language/placeholders/find-bindings.ts'
 import { FIELD_TYPES } from '../../plug/field-type.ts'
 import type { InputField, Plug } from '../../plug/plug.ts'
 import { shown } from '../../plug/problem.ts'

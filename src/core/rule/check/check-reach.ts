@@ -6,7 +6,7 @@ import { shown } from '../../plug/problem.ts'
 import type { Relation } from '../rule.ts'
 import type { Report } from './report.ts'
 import { statesOf, type RelationEntry, type RuleIndex } from './rule-index.ts'
-import { at } from '../../../kernel/pointer.ts'
+import { at } from '#kernel'
 
 /** Joint sensor states looked at per relation. */
 const MAX_ASSIGNMENTS = 4096

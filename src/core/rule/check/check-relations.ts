@@ -3,7 +3,7 @@ import { shown } from '../../plug/problem.ts'
 import type { RelationType } from '../rule.ts'
 import type { Report } from './report.ts'
 import { statesOf, type NodeEntry, type RelationEntry, type RuleIndex } from './rule-index.ts'
-import { at } from '../../../kernel/pointer.ts'
+import { at } from '#kernel'
 
 /**
  * Parents and rows of every relation. Gives the labels of those that are sound in themselves: every parent is known

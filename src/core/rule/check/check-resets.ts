@@ -4,7 +4,7 @@ import type { TaskSettings } from '../rule.ts'
 import type { Invocations } from './invocations.ts'
 import type { Report } from './report.ts'
 import { GATE_STATES, type LooseRule, type RuleIndex } from './rule-index.ts'
-import { at } from '../../../kernel/pointer.ts'
+import { at } from '#kernel'
 
 /** Relations above each other that are looked through. */
 const MAX_DEPTH = 50

@@ -5,7 +5,7 @@ import type { Steps } from '../../plug/plug.ts'
 import { fieldOf, isConstant } from './check-properties.ts'
 import type { Report } from './report.ts'
 import type { LooseRule, PlugEntry, RelationEntry, RuleIndex } from './rule-index.ts'
-import { at } from '../../../kernel/pointer.ts'
+import { at } from '#kernel'
 
 /**
  * Rows of AND, NAND and GENERAL relations among `sound`. What is known of a sensor is how its state follows from one

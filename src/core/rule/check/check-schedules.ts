@@ -1,6 +1,5 @@
 /** Checks cron, rrule and time zones by reading them as a start would. */
-import { AppError, type Issue } from '../../../kernel/errors.ts'
-import { at } from '../../../kernel/pointer.ts'
+import { AppError, at, type Issue } from '#kernel'
 import { clockOf } from '../../schedule/expression.ts'
 import { cronWarning } from '../../schedule/parse-cron.ts'
 import { parseSchedule } from '../../schedule/parse-schedule.ts'

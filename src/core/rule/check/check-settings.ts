@@ -1,8 +1,5 @@
 /** Checks task settings, alone and together. */
-import { messageOf } from '../../../kernel/errors.ts'
-import { durationMs } from '../../../kernel/duration.ts'
-import { ownValue } from '../../../kernel/json.ts'
-import { at } from '../../../kernel/pointer.ts'
+import { at, durationMs, messageOf, ownValue } from '#kernel'
 import { shown } from '../../plug/problem.ts'
 import type { TaskSettings, TaskType } from '../rule.ts'
 import { checkFrequency } from './check-frequency.ts'

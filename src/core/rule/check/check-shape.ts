@@ -5,8 +5,7 @@
  * Boundary: it knows the few words of JSON Schema that those schemas use, and nothing of rules. A library's own error
  * list is not used: it stops after eight problems and knows no labels.
  */
-import { isPlainObject } from '../../../kernel/json.ts'
-import { at } from '../../../kernel/pointer.ts'
+import { at, isPlainObject } from '#kernel'
 import { shown } from '../../plug/problem.ts'
 import { kindOf } from './read-document.ts'
 import { emptyRecord } from './record.ts'

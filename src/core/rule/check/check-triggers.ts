@@ -3,7 +3,7 @@ import { shown } from '../../plug/problem.ts'
 import type { StateChange, Trigger } from '../rule.ts'
 import type { Report } from './report.ts'
 import { statesOf, type LooseRule, type NodeEntry, type RuleIndex } from './rule-index.ts'
-import { at } from '../../../kernel/pointer.ts'
+import { at } from '#kernel'
 
 /** Ends, states and sense of every trigger. */
 export function checkTriggers(rule: LooseRule, index: RuleIndex, report: Report): void {

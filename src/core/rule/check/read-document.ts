@@ -1,6 +1,5 @@
 /** A document from outside as plain JSON that is safe to walk. */
-import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
-import { at } from '../../../kernel/pointer.ts'
+import { at, FORBIDDEN_KEYS, isPlainObject } from '#kernel'
 import { shown } from '../../plug/problem.ts'
 import { emptyRecord } from './record.ts'
 import { Report } from './report.ts'

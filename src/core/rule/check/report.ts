@@ -1,6 +1,6 @@
 /** Gathers every problem of one document, so that all are told at once. */
-import type { Issue } from '../../../kernel/errors.ts'
-import { nearest } from '../../placeholders/nearest.ts'
+import type { Issue } from '#kernel'
+import { nearest } from '../../language/placeholders/nearest.ts'
 import { shown } from '../../plug/problem.ts'
 import type { IssueType } from './issue-types.ts'
 

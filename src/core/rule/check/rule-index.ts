@@ -4,8 +4,7 @@ import { shown } from '../../plug/problem.ts'
 import { compareVersions } from '../../plug/version-range.ts'
 import type { Actuator, Relation, RuleGraph, Sensor, TaskSettings, Trigger } from '../rule.ts'
 import type { Report } from './report.ts'
-import { FORBIDDEN_KEYS } from '../../../kernel/json.ts'
-import { at } from '../../../kernel/pointer.ts'
+import { at, FORBIDDEN_KEYS } from '#kernel'
 
 /** What is left of a rule after its shape was checked: any field may be missing, none is of the wrong type. */
 export interface LooseRule {

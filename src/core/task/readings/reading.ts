@@ -1,6 +1,5 @@
 /** What a message says of its own time, and by what it is known when it comes again. */
-import { isoInstant } from '../../../kernel/instant.ts'
-import { hashText } from '../../../kernel/hash-text.ts'
+import { hashText, isoInstant } from '#kernel'
 import type { Message } from '../origin.ts'
 
 /** Messages to which their host gave a timestamp, because they came with none. */

@@ -1,6 +1,6 @@
 /** One end of a connection between two hosts: what is sent in one turn of the loop goes out as one batch. */
 import type { Duplex } from 'node:stream'
-import { machineTimers } from '../../../machine/timers.ts'
+import { machineTimers } from '#platform'
 import type { Signer } from '../signer.ts'
 import { BatchReader, BatchWriter, frameSize, MAX_BATCH, type Frame, type ReadFrame } from './frame-batch.ts'
 

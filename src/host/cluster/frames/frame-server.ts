@@ -9,8 +9,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../../../kernel/errors.ts'
-import { machineTimers } from '../../../machine/timers.ts'
+import { AppError } from '#kernel'
+import { machineTimers } from '#platform'
 import type { Hops } from '../hop.ts'
 import type { ReadFrame } from './frame-batch.ts'
 import {

@@ -3,9 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { AlarmChangeSchema, AlarmListSchema, AlarmSchema, AlarmWhySchema, NewAlarmSchema } from '../alarm-schema.ts'
 import type { AlarmPage, AlarmsService } from '../contract.ts'
-import { TIMELINE_MEDIA_TYPE, timelineTypeOf } from '../../../web/media-types.ts'
-import { QueryReader } from '../../../web/query-reader.ts'
-import { revisionCondition, withTag } from '../../../web/write-condition.ts'
+import { QueryReader, revisionCondition, TIMELINE_MEDIA_TYPE, timelineTypeOf, withTag } from '#services/shared'
 import { described, handle } from './route-parts.ts'
 
 /** Asks the listing for what alarms were like after each record of their histories. */

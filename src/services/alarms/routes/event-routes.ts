@@ -1,10 +1,16 @@
 /** The stream of alarm events. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../web/media-types.ts'
-import { HERE, sendTexts, STILL_HERE, untilClosed } from '../../../web/send-stream.ts'
+import {
+  EVENTS_MEDIA_TYPE,
+  HERE,
+  NDJSON_MEDIA_TYPE,
+  sendTexts,
+  STILL_HERE,
+  untilClosed,
+  WriteTimeSlicer,
+} from '#services/shared'
 import type { AlarmsService } from '../contract.ts'
-import { WriteTimeSlicer } from '../../../web/write-time-slicer.ts'
 import { described, handle } from './route-parts.ts'
 
 export function eventRoutes(app: FastifyInstance, service: AlarmsService): void {

@@ -1,5 +1,5 @@
 /** What all routes of the service share: what a request says, and how a route is described. */
-import { asking, describing } from '../../../web/route-parts.ts'
+import { asking, describing } from '#services/shared'
 import { ErrorSchema } from '../alarm-schema.ts'
 import type { AlarmQuery, AlarmsApi } from '../contract.ts'
 

@@ -1,6 +1,5 @@
 /** What the port is opened with, and what its connections have of it. */
-import type { Caller } from '../../../kernel/caller.ts'
-import type { SparingLog } from '../../../kernel/sparing-log.ts'
+import type { Caller, SparingLog } from '#kernel'
 import type { BrokerApi, BrokerMessage } from '../contract.ts'
 import type { OtherHosts } from './other-hosts.ts'
 import type { Reason } from './reasons.ts'

@@ -1,9 +1,8 @@
 /** One client: its packets in the order in which they come. */
 import type { Socket } from 'node:net'
 import { parser as createParser, type IConnectPacket, type IPublishPacket, type Packet } from 'mqtt-packet'
-import type { Caller } from '../../../kernel/caller.ts'
-import { AppError, messageOf } from '../../../kernel/errors.ts'
-import { bodyText, parseMessages } from '../../../web/parse-body.ts'
+import { AppError, type Caller, messageOf } from '#kernel'
+import { bodyText, parseMessages } from '#services/shared'
 import type { BrokerApi } from '../contract.ts'
 import { handOver, INTRODUCTION, MAX_LINE, type Origin } from './other-hosts.ts'
 import { packetFault, type PacketFault } from './packet-faults.ts'

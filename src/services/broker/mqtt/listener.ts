@@ -15,9 +15,8 @@
  * given at QoS 0 or 1.
  */
 import { createServer, type Socket } from 'node:net'
-import { AppError, messageOf } from '../../../kernel/errors.ts'
-import { SparingLog } from '../../../kernel/sparing-log.ts'
-import { machineTimers } from '../../../machine/timers.ts'
+import { AppError, messageOf, SparingLog } from '#kernel'
+import { machineTimers } from '#platform'
 import type { BrokerMessage } from '../contract.ts'
 import { Connection } from './connection.ts'
 import { REASONS } from './reasons.ts'

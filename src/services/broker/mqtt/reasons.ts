@@ -1,5 +1,5 @@
 /** What MQTT calls the outcomes of ours: numbers of version 5, and those of 3 where it has any. */
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError } from '#kernel'
 
 export const REASONS = {
   success: 0,

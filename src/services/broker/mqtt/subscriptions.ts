@@ -1,6 +1,6 @@
 /** What one client listens to, and what is on its way to it. */
 import type { ISubscribePacket, ISubscription } from 'mqtt-packet'
-import type { AppError } from '../../../kernel/errors.ts'
+import type { AppError } from '#kernel'
 import type { BrokerApi } from '../contract.ts'
 import type { PacketWriter } from './packet-writer.ts'
 import { REASONS } from './reasons.ts'

@@ -1,6 +1,6 @@
 /** The broker of one partition of a tenant: what it asks of those of the others, and what it answers. */
-import type { LogPlace } from '../../../kernel/feed.ts'
-import { partitionOf, type Partition } from '../../../partitions/partition.ts'
+import type { LogPlace } from '#kernel'
+import { type Partition, partitionOf } from '#cluster'
 import type { BrokerQuestion, FollowedPart, FollowedStream, StreamApi, Subscription } from '../contract.ts'
 import type { Post } from '../posting/arrival.ts'
 import { MergedReader } from './merged-reader.ts'

@@ -7,8 +7,7 @@
  * MERGED-2 whoever comes back with the place of a message is told each stored one of all partitions that it had not seen
  *   at that place, once, or that it is a gap
  */
-import { AppError, messageOf } from '../../../kernel/errors.ts'
-import type { FeedReader, LogPlace, Passed } from '../../../kernel/feed.ts'
+import { AppError, type FeedReader, type LogPlace, messageOf, type Passed } from '#kernel'
 import type { BrokerMessage, FollowedPart, StreamedMessage } from '../contract.ts'
 
 type Next = IteratorResult<StreamedMessage, undefined>

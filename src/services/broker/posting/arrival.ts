@@ -1,6 +1,6 @@
 /** What a post says, read: who it is for, and what becomes of it (array posting, `store`, `forward`). */
 import type { BrokerMessage, Channel } from '../contract.ts'
-import { withoutWritten } from '../../../kernel/written-integers.ts'
+import { withoutWritten } from '#kernel'
 import type { Bulk } from './bulk.ts'
 
 /** A message on its way. */

@@ -1,5 +1,5 @@
 /** Many messages of few resources: their values by resource and metric, as series and log take them. */
-import type { SampleValue } from '../../../storage/contract.ts'
+import type { SampleValue } from '#storage'
 import type { BrokerMessage } from '../contract.ts'
 
 /** Values of one metric with their times, in the order in which they came. */

@@ -1,8 +1,7 @@
 /** Keys of posts that were made, for a day: the same post again gives the first answer, and does nothing. */
 import { createHash } from 'node:crypto'
-import { AppError } from '../../../kernel/errors.ts'
-import type { Collection, CollectionSpec, Expectation, Store, Write } from '../../../storage/contract.ts'
-import { forgetOldest } from '../../../storage/walk.ts'
+import { AppError } from '#kernel'
+import { type Collection, type CollectionSpec, type Expectation, forgetOldest, type Store, type Write } from '#storage'
 
 interface KeyRecord {
   /** tells posts apart */

@@ -14,11 +14,9 @@
  *   of theirs, so that rules that set each other off keep no client waiting, nor any client the rules for ever
  * INGEST-5 a post is refused for its own sake alone: what a group is refused for is tried with each of its posts
  */
-import { AppError } from '../../../kernel/errors.ts'
-import type { LogPlace } from '../../../kernel/feed.ts'
-import { ReorderBuffer, type Ended } from '../../../kernel/reorder-buffer.ts'
-import type { Store, Write } from '../../../storage/contract.ts'
-import { machineTimers } from '../../../machine/timers.ts'
+import { AppError, type Ended, type LogPlace, ReorderBuffer } from '#kernel'
+import type { Store, Write } from '#storage'
+import { machineTimers } from '#platform'
 import type { ForwardedPost, Forwarding } from '../contract.ts'
 import { readableMessageOf, routedText, type Post } from './arrival.ts'
 import { LOG, PARTITION } from './log-entry.ts'

@@ -1,8 +1,6 @@
 /** What stands in the broker's log, from which series are made good after a crash. */
-import type { Json } from '../../../kernel/json.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
-import { parseWritten } from '../../../kernel/written-integers.ts'
-import type { NewMessage, Sample, SampleValue, Series } from '../../../storage/contract.ts'
+import { isPlainObject, type Json, parseWritten } from '#kernel'
+import type { NewMessage, Sample, SampleValue, Series } from '#storage'
 import type { BrokerMessage, Channel } from '../contract.ts'
 import type { Post } from './arrival.ts'
 import { CLAIMED_TIMESTAMP } from './time-bounds.ts'

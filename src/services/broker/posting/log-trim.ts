@@ -2,7 +2,7 @@
  * Forgets entries of the broker's log that series have. Not at once: series reach the disk later than the log does, and
  * after a power cut the log must still have what series had not written down.
  */
-import type { Log } from '../../../storage/contract.ts'
+import type { Log } from '#storage'
 import { PARTITION } from './log-entry.ts'
 
 /** ms that an entry stays after it was applied */

@@ -7,8 +7,8 @@
  * POSTGROUP-2 an entry is no larger than the entry of a single post may be, and neither is what series get of it at
  *   once
  */
-import type { Json } from '../../../kernel/json.ts'
-import type { Write } from '../../../storage/contract.ts'
+import type { Json } from '#kernel'
+import type { Write } from '#storage'
 import type { Post } from './arrival.ts'
 import { entriesOf, sharedEntries } from './log-entry.ts'
 

@@ -1,8 +1,7 @@
 /** Posts of one tenant: read, kept, handed on, answered. */
-import type { EffectLedger, EffectOfTask } from '../../../effects/effect-order.ts'
-import { AppError } from '../../../kernel/errors.ts'
-import { parseWritten } from '../../../kernel/written-integers.ts'
-import type { Write } from '../../../storage/contract.ts'
+import type { EffectLedger, EffectOfTask } from '#services/shared'
+import { AppError, parseWritten } from '#kernel'
+import type { Write } from '#storage'
 import type { BrokerMessage, CommandOutbox, Posted, PostingApi, PostOptions, TimeBounds } from '../contract.ts'
 import { answerTo, answerToCommand } from './answer.ts'
 import { hasEffect, type Arrival, type Post } from './arrival.ts'

@@ -6,8 +6,8 @@
  * PROJECTION-2 what cannot be written by itself is passed over and reported, so that what follows is not held up
  * PROJECTION-3 series and a log of different age are brought together when they are opened, and it is reported
  */
-import { AppError, messageOf } from '../../../kernel/errors.ts'
-import type { Log, LogEntry } from '../../../storage/contract.ts'
+import { AppError, messageOf } from '#kernel'
+import type { Log, LogEntry } from '#storage'
 import type { Post } from './arrival.ts'
 import {
   isFull,

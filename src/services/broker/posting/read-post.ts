@@ -1,12 +1,17 @@
 /** Reads the body and the options of a post; every problem is told at once, at its place. */
-import { MAX_HOPS } from '../../../kernel/hops.ts'
-import { AppError } from '../../../kernel/errors.ts'
-import { isTooLongForId, MAX_ID_BYTES } from '../../../kernel/ids.ts'
-import { isoInstant, notAnInstant } from '../../../kernel/instant.ts'
-import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
-import { Issues } from '../../../kernel/issues.ts'
-import { at } from '../../../kernel/pointer.ts'
-import { isWrittenInteger } from '../../../kernel/written-integers.ts'
+import {
+  AppError,
+  at,
+  FORBIDDEN_KEYS,
+  isoInstant,
+  isPlainObject,
+  Issues,
+  isTooLongForId,
+  isWrittenInteger,
+  MAX_HOPS,
+  MAX_ID_BYTES,
+  notAnInstant,
+} from '#kernel'
 import type { BrokerMessage, PostOptions, TimeBounds } from '../contract.ts'
 import type { Arrival, Post } from './arrival.ts'
 import { Bulk } from './bulk.ts'

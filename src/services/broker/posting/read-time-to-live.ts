@@ -1,6 +1,5 @@
 /** `ttl` of a post (ISO 8601 besides). */
-import { AppError } from '../../../kernel/errors.ts'
-import { durationMs } from '../../../kernel/duration.ts'
+import { AppError, durationMs } from '#kernel'
 
 const SHORT = /^(\d{1,15})([wdhms])$/
 const UNIT: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }

@@ -6,8 +6,8 @@
  * PROJECTOR-2 what could not be applied is read from the log again by the next attempt: nothing depends on what waits here
  * PROJECTOR-3 an attempt is made for each batch that comes, for each reader, and by each sweep
  */
-import { AppError, messageOf } from '../../../kernel/errors.ts'
-import { machineTimers } from '../../../machine/timers.ts'
+import { AppError, messageOf } from '#kernel'
+import { machineTimers } from '#platform'
 import type { Logged, Projection } from './projection.ts'
 
 /** posts and characters that may be acknowledged and not applied */

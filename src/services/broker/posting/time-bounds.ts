@@ -1,5 +1,5 @@
 /** Whether a timestamp of a live message can be right by the clock of the host, and what is told of one that cannot. */
-import { msOf, otherUnitOf, unitName } from '../../../kernel/epoch-unit.ts'
+import { msOf, otherUnitOf, unitName } from '#kernel'
 import type { TimeBounds } from '../contract.ts'
 
 /** `claimedTimestamp`: where the message keeps a timestamp that was not taken. */

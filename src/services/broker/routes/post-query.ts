@@ -1,7 +1,6 @@
 /** Reads the options of a post from its query. */
 import { Type } from 'typebox'
-import type { QueryReader } from '../../../web/query-reader.ts'
-import { Flag, Text } from '../../../web/route-parts.ts'
+import { Flag, type QueryReader, Text } from '#services/shared'
 import type { PostOptions } from '../contract.ts'
 
 /** What the query of a post may have. */

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { BrokerService, PostOptions } from '../contract.ts'
 import { POST_PARAMETERS, readPostQuery } from './post-query.ts'
-import { Text } from '../../../web/route-parts.ts'
+import { Text } from '#services/shared'
 import { described, handle, MessageSchema, type RequestContext } from './route-parts.ts'
 
 const PostedSchema = Type.Object({ message: Text, content: Type.Unknown() })

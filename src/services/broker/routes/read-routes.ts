@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { BrokerService } from '../contract.ts'
-import { Whole } from '../../../web/route-parts.ts'
+import { Whole } from '#services/shared'
 import { described, handle, MessageSchema } from './route-parts.ts'
 
 export function readRoutes(app: FastifyInstance, service: BrokerService): void {

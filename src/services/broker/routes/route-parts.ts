@@ -1,7 +1,6 @@
 /** What all routes of the broker share: what a request says, and how a route is described. */
 import { Type } from 'typebox'
-import { QueryReader } from '../../../web/query-reader.ts'
-import { asking, describing, type RequestContext as AskedOf, type Handler } from '../../../web/route-parts.ts'
+import { asking, describing, type Handler, QueryReader, type RequestContext as AskedOf } from '#services/shared'
 import type { BrokerApi, BrokerService } from '../contract.ts'
 
 export type RequestContext = AskedOf<BrokerApi, QueryReader>

@@ -1,6 +1,5 @@
 /** What a group of samples comes to. Numeric aggregates pass over texts and truth values. */
-import { COMMON_AGGREGATES, finite, percentileOf, type AggregateDefinition } from '../../../series/common-aggregates.ts'
-import type { Aggregate } from '../../../series/group-values.ts'
+import { type Aggregate, type AggregateDefinition, COMMON_AGGREGATES, finite, percentileOf } from '#services/shared'
 
 const DEFINITIONS: ReadonlyMap<string, AggregateDefinition> = new Map<string, AggregateDefinition>([
   ...COMMON_AGGREGATES,

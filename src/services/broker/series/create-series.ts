@@ -1,10 +1,7 @@
 /** Time series of one tenant. */
-import { AppError } from '../../../kernel/errors.ts'
-import { Issues } from '../../../kernel/issues.ts'
-import { readName } from '../../../series/read-name.ts'
-import { SampleReader } from '../../../series/sample-reader.ts'
-import { MAX_TIME } from '../../../series/times.ts'
-import type { Series } from '../../../storage/contract.ts'
+import { AppError, Issues } from '#kernel'
+import { MAX_TIME, readName, SampleReader } from '#services/shared'
+import type { Series } from '#storage'
 import type { SeriesAnswer, SeriesApi, SeriesPage, SeriesQuery } from '../contract.ts'
 import type { SeriesDependencies, TenantSeries } from '../series-of-tenant.ts'
 import { groupRows, type Rows } from './group-rows.ts'

@@ -1,7 +1,6 @@
 /** Which samples take part, before anything is aggregated. */
-import { isPlainObject, ownValue } from '../../../kernel/json.ts'
-import { shown, type Issues } from '../../../kernel/issues.ts'
-import type { SampleValue } from '../../../storage/contract.ts'
+import { isPlainObject, type Issues, ownValue, shown } from '#kernel'
+import type { SampleValue } from '#storage'
 
 export type Filter = (value: SampleValue) => boolean
 

@@ -3,9 +3,8 @@
  * without the next one, and every label below `until` has a row. A sample at `until` itself counts when its group began
  * before.
  */
-import { valuesOfGroups, type GroupValues } from '../../../series/group-values.ts'
-import type { SampleReader } from '../../../series/sample-reader.ts'
-import type { SampleValue } from '../../../storage/contract.ts'
+import { type GroupValues, type SampleReader, valuesOfGroups } from '#services/shared'
+import type { SampleValue } from '#storage'
 import { cutIntoGroups } from './groups.ts'
 import type { SeriesRequest } from './series-request.ts'
 import type { ResolvedRange } from './time-range.ts'

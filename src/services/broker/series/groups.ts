@@ -3,10 +3,9 @@
  * weeks of its calendar, which have 23 or 25 hours where clocks change: the first begins at `from`, all others at
  * midnight, weeks on Mondays.
  */
-import { beginOfPeriod, lastAtOrBefore, periodOf, type PeriodUnit } from '../../../series/local-periods.ts'
+import { beginOfPeriod, type GroupRun, lastAtOrBefore, periodOf, type PeriodUnit } from '#services/shared'
 import { DAY, lengthText, widthOf, type Grouping } from './grouping.ts'
 import type { ResolvedRange } from './time-range.ts'
-import type { GroupRun } from '../../../series/group-values.ts'
 
 export interface Groups {
   /** when each of those that are shown begins, in the order of time */

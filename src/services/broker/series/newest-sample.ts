@@ -2,9 +2,9 @@
  * The newest sample of a metric, where the newest by its own time is ahead of the clock: a reading is no newer than when it
  * came, so that one wrong clock does not hide what comes after it. The messages that are kept say when each of them came.
  */
-import { ownValue } from '../../../kernel/json.ts'
-import { SampleReader } from '../../../series/sample-reader.ts'
-import type { Sample, Series, StoredMessage } from '../../../storage/contract.ts'
+import { ownValue } from '#kernel'
+import { SampleReader } from '#services/shared'
+import type { Sample, Series, StoredMessage } from '#storage'
 import { isSample } from '../posting/log-entry.ts'
 import { messageOf } from '../recent-messages.ts'
 

@@ -1,8 +1,6 @@
 /** Messages of several resources (`POST /messages/query`). */
-import { AppError } from '../../../kernel/errors.ts'
-import { Issues, shown } from '../../../kernel/issues.ts'
-import { isPlainObject, ownValue } from '../../../kernel/json.ts'
-import type { Series } from '../../../storage/contract.ts'
+import { AppError, isPlainObject, Issues, ownValue, shown } from '#kernel'
+import type { Series } from '#storage'
 import type { BrokerMessage, MessageApi } from '../contract.ts'
 import { messageOf } from '../recent-messages.ts'
 import { readNames, refuseOthers } from './series-request.ts'

@@ -1,5 +1,5 @@
 /** Rows of samples as they are, and of the differences between neighbours. */
-import type { SampleReader } from '../../../series/sample-reader.ts'
+import type { SampleReader } from '#services/shared'
 import type { Row, Rows } from './group-rows.ts'
 import type { SeriesRequest } from './series-request.ts'
 

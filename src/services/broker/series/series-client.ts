@@ -1,6 +1,6 @@
 /** Time series over fetch: the same contract, for tests and for other processes. */
-import { AppError } from '../../../kernel/errors.ts'
-import { pathOf, typed, type Http } from '../../../web/client/http.ts'
+import { AppError } from '#kernel'
+import { type Http, pathOf, typed } from '#services/shared/client'
 import type { SeriesAnswer, SeriesApi, SeriesQuery } from '../contract.ts'
 
 /** Types of answers are those of the contract; the client does not check them again. */

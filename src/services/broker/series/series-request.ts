@@ -1,10 +1,7 @@
 /** A read of one series, checked: what `GET .../series/{metric}` and `POST /series/query` have in common. */
 import { IANAZone } from 'luxon'
-import { isPlainObject, ownValue } from '../../../kernel/json.ts'
-import { shown, type Issues } from '../../../kernel/issues.ts'
-import { at } from '../../../kernel/pointer.ts'
-import type { Aggregate } from '../../../series/group-values.ts'
-import { readName } from '../../../series/read-name.ts'
+import { at, isPlainObject, type Issues, ownValue, shown } from '#kernel'
+import { type Aggregate, readName } from '#services/shared'
 import { AGGREGATE_FORMS, aggregateOf } from './aggregates.ts'
 import { type Filter, readFilter } from './filter.ts'
 import { DAY, type Grouping, LENGTH_FORMS, lengthMs, WEEK } from './grouping.ts'

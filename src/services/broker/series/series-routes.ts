@@ -1,11 +1,9 @@
 /** Time series over HTTP, messages of several resources, and what forgets both. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
-import { HAL_MEDIA_TYPE } from '../../../web/media-types.ts'
-import type { QueryReader } from '../../../web/query-reader.ts'
+import { AppError } from '#kernel'
+import { Flag, HAL_MEDIA_TYPE, type QueryReader, Text, Texts, Whole } from '#services/shared'
 import type { BrokerMessage, BrokerService, SeriesPage, SeriesQuery } from '../contract.ts'
-import { Flag, Text, Texts, Whole } from '../../../web/route-parts.ts'
 import { described, handle, MessageSchema } from '../routes/route-parts.ts'
 
 const RangeParameters = {

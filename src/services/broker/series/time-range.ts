@@ -1,7 +1,6 @@
 /** Which time a query is about. */
-import { isoInstant, notAnInstant } from '../../../kernel/instant.ts'
-import { shown, type Issues } from '../../../kernel/issues.ts'
-import { MAX_TIME } from '../../../series/times.ts'
+import { isoInstant, type Issues, notAnInstant, shown } from '#kernel'
+import { MAX_TIME } from '#services/shared'
 import { lengthMs, LENGTH_FORMS } from './grouping.ts'
 
 /** Epoch ms, both ends included. */

@@ -1,5 +1,5 @@
 /** Publishes a draft, builds a version once more, or asks it whether it is well. */
-import { AppError, validationError } from '../../../kernel/errors.ts'
+import { AppError, validationError } from '#kernel'
 import type { Causes, Change, JobType, PublishOptions, RebuildOptions, VerifyOptions } from '../contract.ts'
 import { type FunctionRecord, updated } from '../function-record.ts'
 import { findRuntime, type ChosenRuntime } from '../registry/find-runtime.ts'

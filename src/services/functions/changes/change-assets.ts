@@ -1,6 +1,5 @@
 /** Changes what a draft is made of: its assets, and its manifest, which is one of them. */
-import { AppError } from '../../../kernel/errors.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
+import { AppError, isPlainObject } from '#kernel'
 import { revisionOf } from '../build.ts'
 import type { AssetsOptions, Change, Upload } from '../contract.ts'
 import { type FunctionRecord, updated } from '../function-record.ts'

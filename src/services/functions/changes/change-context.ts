@@ -1,9 +1,7 @@
 /** What all changes of functions share: who asks, what is stored, the word of it that is kept, and the jobs that follow. */
-import type { NewJob } from '../../../jobs/contract.ts'
-import type { JobQueue } from '../../../jobs/job-queue.ts'
-import type { Caller } from '../../../kernel/caller.ts'
-import { AppError } from '../../../kernel/errors.ts'
-import type { Stored, Write } from '../../../storage/contract.ts'
+import type { JobQueue, NewJob } from '#jobs'
+import { AppError, type Caller } from '#kernel'
+import type { Stored, Write } from '#storage'
 import { asValidation } from '../build.ts'
 import type { Causes, Change, FunctionOfJob, FunctionType, JobLink, JobType, TagsQuery, Upload } from '../contract.ts'
 import type { FunctionCaller } from '../function-caller.ts'

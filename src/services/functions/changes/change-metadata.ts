@@ -1,6 +1,5 @@
 /** Changes what is said about versions and leaves their assets: metadata, documentation, tags, protection. */
-import { AppError, validationError } from '../../../kernel/errors.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
+import { AppError, isPlainObject, validationError } from '#kernel'
 import type { CommentOptions, ProtectOptions, Removal, Tag, TagChange, TagScope } from '../contract.ts'
 import { type FunctionRecord, type FunctionUpdate, ownerOf, updated } from '../function-record.ts'
 import { noFunction } from '../function-store.ts'

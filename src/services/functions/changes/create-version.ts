@@ -1,6 +1,5 @@
 /** Makes a version: of what was uploaded, laid over what another version or the runtime's example has. */
-import { AppError } from '../../../kernel/errors.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
+import { AppError, isPlainObject } from '#kernel'
 import { revisionOf } from '../build.ts'
 import type { Change, CreateOptions, DeprecatePolicy, FunctionType, Upload } from '../contract.ts'
 import { type FunctionRecord, type FunctionUpdate, ownerOf, updated } from '../function-record.ts'
@@ -11,7 +10,7 @@ import { latestOf } from '../registry/select-versions.ts'
 import { withoutTags } from '../registry/tags.ts'
 import { isInRange, isPrevious, isRange, isVersion, nextVersion } from '../registry/versions.ts'
 import { findRuntime } from '../registry/find-runtime.ts'
-import type { Write } from '../../../storage/contract.ts'
+import type { Write } from '#storage'
 import type { ChangeContext } from './change-context.ts'
 
 const MAX_OF_NAME = 10_000

@@ -1,7 +1,7 @@
 /** Deprecates versions, ends their processes, or takes them away. */
-import type { NewJob } from '../../../jobs/contract.ts'
-import { AppError } from '../../../kernel/errors.ts'
-import type { Stored, Write } from '../../../storage/contract.ts'
+import type { NewJob } from '#jobs'
+import { AppError } from '#kernel'
+import type { Stored, Write } from '#storage'
 import type { Removal, RemoveOptions } from '../contract.ts'
 import { type FunctionRecord, updated } from '../function-record.ts'
 import { noFunction } from '../function-store.ts'

@@ -1,5 +1,5 @@
 /** What a job of a function is given, and what its type is called. */
-import type { Job } from '../../../jobs/contract.ts'
+import type { Job } from '#jobs'
 import { type FunctionOfJob, JOB_TYPES, type JobType } from '../contract.ts'
 import type { FunctionUpdate } from '../function-record.ts'
 

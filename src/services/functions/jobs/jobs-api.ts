@@ -1,7 +1,6 @@
 /** The jobs of functions for whoever asks: listed, looked at, followed. */
-import type { Job, JobEvent } from '../../../jobs/contract.ts'
-import type { JobQueue } from '../../../jobs/job-queue.ts'
-import { AppError } from '../../../kernel/errors.ts'
+import type { Job, JobEvent, JobQueue } from '#jobs'
+import { AppError } from '#kernel'
 import {
   type FunctionJob,
   type FunctionJobEvent,

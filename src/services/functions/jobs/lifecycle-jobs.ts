@@ -6,10 +6,8 @@
  *   trace
  */
 import { createHash } from 'node:crypto'
-import type { JobContext, JobHandler, JobOutcome, NewJob } from '../../../jobs/contract.ts'
-import type { JobQueue } from '../../../jobs/job-queue.ts'
-import { AppError, messageOf } from '../../../kernel/errors.ts'
-import type { Json } from '../../../kernel/json.ts'
+import type { JobContext, JobHandler, JobOutcome, JobQueue, NewJob } from '#jobs'
+import { AppError, type Json, messageOf } from '#kernel'
 import type { Builder } from '../build.ts'
 import { BuildRefusal } from '../build-refusal.ts'
 import type { FunctionType, JobType } from '../contract.ts'

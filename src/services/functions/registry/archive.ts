@@ -6,9 +6,8 @@ import { promisify } from 'node:util'
 import { createGunzip, gzip } from 'node:zlib'
 import { Readable } from 'node:stream'
 import { createTarDecoder, packTar, type ParsedTarEntry } from 'modern-tar'
-import { AppError, messageOf } from '../../../kernel/errors.ts'
-import { partsOf } from '../../../web/body-bytes.ts'
-import { FORBIDDEN_KEYS } from '../../../kernel/json.ts'
+import { AppError, FORBIDDEN_KEYS, messageOf } from '#kernel'
+import { partsOf } from '#services/shared'
 
 /** Assets by path, as bytes. */
 export type Assets = ReadonlyMap<string, Uint8Array>

@@ -1,5 +1,5 @@
 /** What the assets of a version are for, by the files that its runtime knows. */
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { AssetInfo, AssetRole } from '../contract.ts'
 import type { FunctionRecord } from '../function-record.ts'
 import { TYPE_NAMES } from '../function-type.ts'

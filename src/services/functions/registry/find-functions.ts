@@ -11,7 +11,7 @@ import { type FunctionRecord, type FunctionUpdate, lockOf } from '../function-re
 import type { Indexed } from '../function-index.ts'
 import { noFunction } from '../function-store.ts'
 import { type FunctionType, TYPE_NAMES } from '../function-type.ts'
-import { makeIssue, refuse } from '../../../kernel/issues.ts'
+import { makeIssue, refuse } from '#kernel'
 import { RUNTIMES } from '../runtimes/catalog.ts'
 import { type Inclusion, isAllowed, latestOf } from './select-versions.ts'
 import { defaultColor, type TagRecord } from './tags.ts'

@@ -1,5 +1,5 @@
 /** Which runtime and which version of it a manifest means. */
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import { type FunctionType, TYPE_NAMES } from '../function-type.ts'
 import { isInRange } from './versions.ts'
 import { type Runtime, RUNTIMES } from '../runtimes/catalog.ts'

@@ -1,5 +1,5 @@
 /** The runtimes of this host as they are asked for. */
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { Tag } from '../contract.ts'
 import { TYPE_NAMES } from '../function-type.ts'
 import { type Runtime, RUNTIMES, type RuntimeVersion } from '../runtimes/catalog.ts'

@@ -1,10 +1,8 @@
 /** What a function says about itself: the schemas, which the check and `/schemas` share, and what more must hold. */
 import { Type, type Static, type TSchema } from 'typebox'
 import { Errors } from 'typebox/value'
-import { AppError, validationError, type Issue } from '../../../kernel/errors.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
-import { makeIssue } from '../../../kernel/issues.ts'
-import { SECRET_NAME } from '../../vault/contract.ts'
+import { AppError, isPlainObject, type Issue, makeIssue, validationError } from '#kernel'
+import { SECRET_NAME } from '#services/vault/contract'
 import { FUNCTION_TYPES, type FunctionType, TYPE_NAMES } from '../function-type.ts'
 import { isRange, isVersion } from './versions.ts'
 

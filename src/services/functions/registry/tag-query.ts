@@ -2,7 +2,7 @@
  * The language of `wql`: `tag:` and what a tag must be, put together by AND, OR, NOT and brackets. A condition holds when
  * one tag of the function is as it says, so that NOT in front of it is about all of them, and `not(...)` in it about one.
  */
-import { type ConditionText, type NegatedConditions, readNegatable, TextProblem } from '../../../web/condition-text.ts'
+import { type ConditionText, type NegatedConditions, readNegatable, TextProblem } from '#services/shared'
 import { wildcard } from './wildcard.ts'
 
 /** What a tag must be. `in`: one of these, with `inIgnoreCase` whatever their case is. */

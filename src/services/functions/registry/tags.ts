@@ -1,6 +1,6 @@
 /** Tags of a tenant: a name and a colour, which functions refer to by name. */
 import type { Tag, TagInput } from '../contract.ts'
-import type { CollectionSpec } from '../../../storage/contract.ts'
+import type { CollectionSpec } from '#storage'
 
 export type TagRecord = Tag
 

@@ -1,5 +1,5 @@
 /** Times in queries: an instant, or an age before now. */
-import { isoInstant } from '../../../kernel/instant.ts'
+import { isoInstant } from '#kernel'
 
 const SECOND = 1_000
 const DAY = 86_400 * SECOND

@@ -1,6 +1,6 @@
 /** Assets that came as parts of a form, each under its file name, or else the name of its part. */
-import { AppError } from '../../../kernel/errors.ts'
-import { formEntries } from '../../../web/form-entries.ts'
+import { AppError } from '#kernel'
+import { formEntries } from '#services/shared'
 import { type Assets, boundedAssets, pathProblem } from './archive.ts'
 
 /** Bytes of a whole form: it is read at once, while archives are read in pieces. */

@@ -1,6 +1,6 @@
 /** Versions of functions: their order, ranges of them, and which one comes next. */
 import { compare, maxSatisfying, minVersion, satisfies, validRange } from 'semver'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError } from '#kernel'
 
 const VERSION = /^(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})$/
 const MAX_RANGE = 100

@@ -1,8 +1,7 @@
 /** Routes of assets: all of a version, one by its path, and one by its role. */
 import type { FastifyInstance, FastifyReply, RouteHandlerMethod } from 'fastify'
 import { Type } from 'typebox'
-import type { RequestContext } from '../../../web/route-parts.ts'
-import type { QueryReader } from '../../../web/query-reader.ts'
+import type { QueryReader, RequestContext } from '#services/shared'
 import { ASSET_ROLES, type AssetsOptions, type FunctionsApi } from '../contract.ts'
 import { MAX_BYTES } from '../registry/archive.ts'
 import { MANIFEST_SCHEMAS } from '../registry/manifest.ts'

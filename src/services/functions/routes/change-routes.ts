@@ -1,7 +1,7 @@
 /** Routes of what is done to a version: published, built again, checked, and described otherwise. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { isPlainObject } from '../../../kernel/json.ts'
+import { isPlainObject } from '#kernel'
 import { UPGRADE_LEVELS } from '../contract.ts'
 import { DocumentationSchema, MetadataSchema, PlugMetadataSchema } from '../registry/manifest.ts'
 import {

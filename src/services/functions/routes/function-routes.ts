@@ -1,7 +1,7 @@
 /** Routes of functions by name and version: made, listed, looked at, protected and taken away. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { QueryReader } from '../../../web/query-reader.ts'
+import type { QueryReader } from '#services/shared'
 import type { FunctionQuery, InclusionQuery, SingleFunction } from '../contract.ts'
 import { MAX_BYTES } from '../registry/archive.ts'
 import { DEFAULT_LIMIT, MAX_LIMIT } from '../registry/find-functions.ts'

@@ -1,11 +1,8 @@
 /** Routes of jobs: of all functions, of one version, and their events. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { JOB_STATES } from '../../../jobs/contract.ts'
-import type { QueryReader } from '../../../web/query-reader.ts'
-import { EVENTS_MEDIA_TYPE } from '../../../web/media-types.ts'
-import { sendTexts, untilClosed } from '../../../web/send-stream.ts'
-import { WriteTimeSlicer } from '../../../web/write-time-slicer.ts'
+import { JOB_STATES } from '#jobs'
+import { EVENTS_MEDIA_TYPE, type QueryReader, sendTexts, untilClosed, WriteTimeSlicer } from '#services/shared'
 import { type FunctionJobEvent, JOB_TYPES, type JobQuery } from '../contract.ts'
 import { FUNCTION_TYPES, TYPE_NAMES } from '../function-type.ts'
 import { DEFAULT_LIMIT } from '../jobs/jobs-api.ts'

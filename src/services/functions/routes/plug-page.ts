@@ -1,5 +1,5 @@
 /** What a plug says about itself as a page, for people. Whatever a tenant wrote is text in it, and nothing else. */
-import { isPlainObject } from '../../../kernel/json.ts'
+import { isPlainObject } from '#kernel'
 import type { FunctionVersion } from '../contract.ts'
 import type { PlugManifest } from '../registry/manifest.ts'
 

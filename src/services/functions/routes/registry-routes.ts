@@ -1,8 +1,8 @@
 /** Routes of the registry itself: what it is, its runtimes with their examples, and its schemas. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
-import type { QueryReader } from '../../../web/query-reader.ts'
+import { AppError } from '#kernel'
+import type { QueryReader } from '#services/shared'
 import { FUNCTION_TYPES, TYPE_NAMES } from '../function-type.ts'
 import { MAX_BYTES as MAX_ASSET_BYTES, writeArchive } from '../registry/archive.ts'
 import {

@@ -1,11 +1,8 @@
 /** What all routes of the registry share: how a query is read, what a body is, and when an answer waits. */
 import type { FastifyInstance, FastifyReply, RouteHandlerMethod, RouteShorthandOptions } from 'fastify'
-import { AppError } from '../../../kernel/errors.ts'
-import { asking, describing } from '../../../web/route-parts.ts'
-import { QueryReader } from '../../../web/query-reader.ts'
-import type { Caller } from '../../../kernel/caller.ts'
+import { AppError, type Caller, isPlainObject } from '#kernel'
+import { asking, describing, QueryReader } from '#services/shared'
 import type { Change, CreateOptions, FunctionsApi, FunctionType, SingleFunction, TagsQuery } from '../contract.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
 import { type Assets, readArchive } from '../registry/archive.ts'
 import { UploadForm } from '../registry/upload-form.ts'
 import { timestampOf } from '../registry/timestamp-spec.ts'

@@ -1,6 +1,6 @@
 /** Answers of the registry, for readers. */
 import { Type } from 'typebox'
-import { Whole } from '../../../web/route-parts.ts'
+import { Whole } from '#services/shared'
 import { ModelManifestSchema, PlugManifestSchema, TagSchema, WebscriptManifestSchema } from '../registry/manifest.ts'
 
 const open = { additionalProperties: true } as const

@@ -1,10 +1,8 @@
 /** Routes of tags: those of a function, and those of the tenant. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
-import type { QueryReader } from '../../../web/query-reader.ts'
-import type { RequestContext } from '../../../web/route-parts.ts'
+import { AppError, isPlainObject } from '#kernel'
+import type { QueryReader, RequestContext } from '#services/shared'
 import type { FunctionsApi, Tag, TagInput, TagScope } from '../contract.ts'
 import { noTag } from '../changes/change-metadata.ts'
 import { TagsSchema } from '../registry/manifest.ts'

@@ -2,8 +2,7 @@
  * Servers that are asked as TensorFlow Serving and KServe are: `/v1/models/{name}:predict` with `instances`. Instances go
  * and come as they are; what a model takes only TensorFlow Serving tells.
  */
-import { AppError } from '../../../kernel/errors.ts'
-import { isPlainObject, type Json, ownValue } from '../../../kernel/json.ts'
+import { AppError, isPlainObject, type Json, ownValue } from '#kernel'
 import type { ModelCall, RemotePackage, Signature } from '../driver.ts'
 import { readSignatures } from '../read-signatures.ts'
 import { notReady, type OpenRemote, pathOfModel, wrongAnswer } from './protocol.ts'

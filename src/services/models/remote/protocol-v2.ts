@@ -2,8 +2,7 @@
  * Servers that are asked by the Open Inference Protocol, such as MLServer, KServe and Triton: `/v2/models/{name}/infer`
  * with tensors, of which each instance is a row.
  */
-import { AppError } from '../../../kernel/errors.ts'
-import { isPlainObject, type Json, ownValue } from '../../../kernel/json.ts'
+import { AppError, isPlainObject, type Json, ownValue } from '#kernel'
 import type { ModelCall, RemotePackage } from '../driver.ts'
 import { readSignatures } from '../read-signatures.ts'
 import { notReady, type OpenRemote, pathOfModel, wrongAnswer } from './protocol.ts'

@@ -1,6 +1,5 @@
 /** What the protocols of servers of models have in common. */
-import { AppError } from '../../../kernel/errors.ts'
-import type { Json } from '../../../kernel/json.ts'
+import { AppError, type Json } from '#kernel'
 import type { ModelCall, Signature } from '../driver.ts'
 
 /** A model that its server has, and is ready there. */

@@ -1,5 +1,5 @@
 /** Tensors of an answer by the Open Inference Protocol as a value for each instance. Nothing of them is believed. */
-import { type Json, ownValue } from '../../../kernel/json.ts'
+import { type Json, ownValue } from '#kernel'
 import { typeOf } from './tensors.ts'
 
 const MAX_OUTPUTS = 100

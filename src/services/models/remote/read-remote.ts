@@ -1,6 +1,5 @@
 /** Reads which server has a model: where it is, how it is asked, and with which headers. */
-import { isPlainObject } from '../../../kernel/json.ts'
-import { type Issues, shown } from '../../../kernel/issues.ts'
+import { isPlainObject, type Issues, shown } from '#kernel'
 import { REMOTE_PROTOCOLS, type RemoteModel, type RemoteProtocol } from '../contract.ts'
 
 /** Whole, with headers that are sealed. */

@@ -2,7 +2,7 @@
  * The driver of models that another server has. Each is looked at before it is asked; calls that wait become one request.
  * When its server is away, whatever waits for it is told so at once, and no other model notices.
  */
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import { CallBatcher } from '../call-batcher.ts'
 import { REMOTE_PROTOCOLS, type RemoteProtocol } from '../contract.ts'
 import { isAway, type ModelDriver, type OpenModel, type RemotePackage } from '../driver.ts'

@@ -1,6 +1,6 @@
 /** What records keep of the servers that have models: headers are sealed in them, and opened for requests. */
-import { ownValue } from '../../../kernel/json.ts'
-import { SEALED, type Seal } from '../../../machine/seal.ts'
+import { ownValue } from '#kernel'
+import { type Seal, SEALED } from '#platform'
 import type { RemoteModel, RemoteUpload } from '../contract.ts'
 import { readRemoteUpload, type ReadRemoteUpload } from '../read-upload.ts'
 import type { SealedRemote } from './read-remote.ts'

@@ -2,9 +2,7 @@
  * A server of models, asked within bounds of time and size. A request is sent again only when the server has seen
  * nothing of it, or says that it did nothing with it: what a model does may cost something.
  */
-import { AppError } from '../../../kernel/errors.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
-import type { StartTimer } from '../../../kernel/start-timer.ts'
+import { AppError, isPlainObject, type StartTimer } from '#kernel'
 import type { RemoteModel } from '../contract.ts'
 
 /** One exchange. Rejects with `REMOTE_FAILED` or `REMOTE_LATE`; addresses that may not be called are refused here. */

@@ -1,6 +1,5 @@
 /** Instances as tensors of the Open Inference Protocol: one for each input, with the instances as its rows. */
-import { isPlainObject, type Json, ownValue } from '../../../kernel/json.ts'
-import { Issues, shown } from '../../../kernel/issues.ts'
+import { isPlainObject, Issues, type Json, ownValue, shown } from '#kernel'
 
 /** What a server says that its model takes. */
 export interface TensorInput {

@@ -1,6 +1,5 @@
 /** Makes a booster of the document in which XGBoost saves one, as JSON or as UBJSON. */
-import { AppError } from '../../../kernel/errors.ts'
-import { isPlainObject, ownValue } from '../../../kernel/json.ts'
+import { AppError, isPlainObject, ownValue } from '#kernel'
 import type { Booster, LinearModel, Tree, TreeModel } from './booster.ts'
 import { type Objective, objectiveOf } from './objectives.ts'
 

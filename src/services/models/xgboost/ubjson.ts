@@ -1,5 +1,5 @@
 /** Reads Universal Binary JSON, in which XGBoost saves boosters: big-endian, with lists of one type as arrays of numbers. */
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError } from '#kernel'
 
 /** Deeper documents are refused: reading them calls itself. */
 const MAX_DEPTH = 50

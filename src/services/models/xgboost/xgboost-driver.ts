@@ -1,7 +1,5 @@
 /** The driver that evaluates boosters of XGBoost itself: no Python, no process. */
-import { AppError, messageOf } from '../../../kernel/errors.ts'
-import { isPlainObject, type Json } from '../../../kernel/json.ts'
-import { Issues, shown } from '../../../kernel/issues.ts'
+import { AppError, isPlainObject, Issues, type Json, messageOf, shown } from '#kernel'
 import type { ModelCall, ModelDriver, OpenModel, PackageOfFiles, Signature } from '../driver.ts'
 import { mainFileOf } from '../layouts.ts'
 import { type Booster, marginsOf } from './booster.ts'

@@ -1,5 +1,5 @@
 /** Subscriptions, imports and exports over fetch: records as answers have them. */
-import { pathOf, typed, type Http } from '../../../web/client/http.ts'
+import { type Http, pathOf, typed } from '#services/shared/client'
 import type { ExportInfo, ImportInfo, TransferState } from '../etl/contract.ts'
 import type { ChangeEvent, ChannelType, DeliveryState, Subscription } from '../subscriptions/contract.ts'
 

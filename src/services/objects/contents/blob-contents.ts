@@ -1,6 +1,6 @@
 /** Contents in the objects of the host's own storage: the store `files`. */
-import { AppError } from '../../../kernel/errors.ts'
-import type { Blobs, Storage } from '../../../storage/contract.ts'
+import { AppError } from '#kernel'
+import type { Blobs, Storage } from '#storage'
 import type { ByteRange, ContentStore, ObjectStore, StoredContent } from '../contract.ts'
 import { openedContent } from './opened-content.ts'
 

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import type * as Sdk from '@aws-sdk/client-s3'
-import { AppError, messageOf } from '../../../kernel/errors.ts'
+import { AppError, messageOf } from '#kernel'
 import type { ByteRange, ContentStore, ObjectStore, StoredContent } from '../contract.ts'
 import { inParts } from './in-parts.ts'
 import { openedContent } from './opened-content.ts'

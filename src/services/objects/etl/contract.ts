@@ -7,8 +7,7 @@
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CLOSED`.
  */
-import type { Caller } from '../../../kernel/caller.ts'
-import type { Json } from '../../../kernel/json.ts'
+import type { Caller, Json } from '#kernel'
 import type { TransferState } from './transfer.ts'
 
 export type { TransferState } from './transfer.ts'

@@ -2,12 +2,10 @@
  * The series of a resource as CSV that `import` and `simulate` read back as it is: a row for each time, a column for each
  * metric. Where the cells alone would be read as something else, the name of the column has its type.
  */
-import { AppError } from '../../../kernel/errors.ts'
-import { withoutFormula } from '../../../kernel/csv-text.ts'
-import { ColumnLook, lookAt } from '../../../recording/column-types.ts'
-import { typedName, type ValueType } from '../../../recording/value-types.ts'
-import { SampleReader } from '../../../series/sample-reader.ts'
-import type { Sample, SampleValue, Series } from '../../../storage/contract.ts'
+import { AppError, withoutFormula } from '#kernel'
+import { ColumnLook, lookAt, typedName, type ValueType } from '#formats/recording'
+import { SampleReader } from '#services/shared'
+import type { Sample, SampleValue, Series } from '#storage'
 
 export interface History {
   readonly resource: string

@@ -1,14 +1,14 @@
 /** A recording as batches of samples, with what of it was refused and how far it was read. */
-import { isTooLongForId, MAX_ID_BYTES } from '../../../kernel/ids.ts'
-import type {
-  LineProblem,
-  MessageTaker,
-  ReadingOptions,
-  RecordedMessage,
-  RecordedRow,
-} from '../../../recording/message-taker.ts'
-import { readMessages } from '../../../recording/read-messages.ts'
-import type { Sample, SampleValue } from '../../../storage/contract.ts'
+import { isTooLongForId, MAX_ID_BYTES } from '#kernel'
+import {
+  type LineProblem,
+  type MessageTaker,
+  type ReadingOptions,
+  readMessages,
+  type RecordedMessage,
+  type RecordedRow,
+} from '#formats/recording'
+import type { Sample, SampleValue } from '#storage'
 import { unpacked } from './unpacked.ts'
 
 /** What stands between two positions of a recording. */

@@ -5,11 +5,11 @@
  *
  * Not in here: reading of files (`import-batches.ts`), and how changes of objects come (`subscriptions/`).
  */
-import { AppError } from '../../../kernel/errors.ts'
-import type { JobContext, JobHandler, JobOutcome } from '../../../jobs/contract.ts'
-import type { LineProblem } from '../../../recording/message-taker.ts'
-import type { Collection, CollectionSpec, Stored } from '../../../storage/contract.ts'
-import type { BrokerService } from '../../broker/contract.ts'
+import { AppError } from '#kernel'
+import type { JobContext, JobHandler, JobOutcome } from '#jobs'
+import type { LineProblem } from '#formats/recording'
+import type { Collection, CollectionSpec, Stored } from '#storage'
+import type { BrokerService } from '#services/broker/contract'
 import type { ObjectRecord, ObjectsApi, ObjectsService } from '../contract.ts'
 import { importBatches, type ImportBatch } from './import-batches.ts'
 import { givenReading, readingOf, surveyFile, type FoundColumns } from './import-reading.ts'

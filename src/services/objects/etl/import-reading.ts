@@ -1,12 +1,15 @@
 /** How a file that was put is to be read: what its metadata say, and what a look through it finds. */
-import { AppError } from '../../../kernel/errors.ts'
-import { EPOCH_UNITS } from '../../../kernel/epoch-unit.ts'
-import { mixedText } from '../../../recording/column-types.ts'
-import type { LineProblem, ReadingOptions } from '../../../recording/message-taker.ts'
-import { UTC } from '../../../recording/read-time.ts'
-import { surveyRecording } from '../../../recording/survey.ts'
-import { ENCODINGS } from '../../../recording/utf8.ts'
-import { readValueTypes, TYPES_FORM } from '../../../recording/value-types.ts'
+import { AppError, EPOCH_UNITS } from '#kernel'
+import {
+  ENCODINGS,
+  type LineProblem,
+  mixedText,
+  type ReadingOptions,
+  readValueTypes,
+  surveyRecording,
+  TYPES_FORM,
+  UTC,
+} from '#formats/recording'
 import { unpacked } from './unpacked.ts'
 
 /** Metadata of an object that is imported: `x-amz-meta-unit`, `x-amz-meta-types` (percent-encoded), `x-amz-meta-encoding`. */

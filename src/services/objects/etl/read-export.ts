@@ -1,10 +1,16 @@
 /** Reads what is to be exported: all problems at once. */
-import type { Issue } from '../../../kernel/errors.ts'
-import { isoInstant, notAnInstant } from '../../../kernel/instant.ts'
-import { isTooLongForId, MAX_ID_BYTES } from '../../../kernel/ids.ts'
-import { isPlainObject, type Json } from '../../../kernel/json.ts'
-import { Issues, shown } from '../../../kernel/issues.ts'
-import { at } from '../../../kernel/pointer.ts'
+import {
+  at,
+  isoInstant,
+  isPlainObject,
+  type Issue,
+  Issues,
+  isTooLongForId,
+  type Json,
+  MAX_ID_BYTES,
+  notAnInstant,
+  shown,
+} from '#kernel'
 import { isHidden } from '../contract.ts'
 
 /** As it is stored with the export. */

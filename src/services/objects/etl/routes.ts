@@ -1,8 +1,7 @@
 /** Imports and exports over HTTP. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { QueryReader } from '../../../web/query-reader.ts'
-import { asking, describing } from '../../../web/route-parts.ts'
+import { asking, describing, QueryReader } from '#services/shared'
 import { inOwnScope } from '../own-scope.ts'
 import { ErrorSchema } from '../routes/schemas.ts'
 import { BASE, bucketHref } from '../show.ts'

@@ -1,7 +1,7 @@
 /** What imports and exports have in common: a record that tells how far they are, and jobs that end with it. */
-import { isAway, messageOf } from '../../../kernel/errors.ts'
-import type { JobContext, JobOutcome } from '../../../jobs/contract.ts'
-import type { Collection } from '../../../storage/contract.ts'
+import { isAway, messageOf } from '#kernel'
+import type { JobContext, JobOutcome } from '#jobs'
+import type { Collection } from '#storage'
 
 export const TRANSFER_STATES = ['waiting', 'running', 'completed', 'failed'] as const
 export type TransferState = (typeof TRANSFER_STATES)[number]

@@ -1,6 +1,6 @@
 /** A body that comes for as long as it comes: it is given up only when nothing of it came for a while. */
 import type { IncomingMessage } from 'node:http'
-import type { StartTimer } from '../../../kernel/start-timer.ts'
+import type { StartTimer } from '#kernel'
 import { S3Error } from '../signing/s3-error.ts'
 
 /** ms without a byte */

@@ -1,8 +1,7 @@
 /** Buckets and objects over HTTP, as the platform's clients know them. Contents go by signed addresses alone. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type, type TSchema } from 'typebox'
-import { QueryReader } from '../../../web/query-reader.ts'
-import { asking, describing, type Handler } from '../../../web/route-parts.ts'
+import { asking, describing, type Handler, QueryReader } from '#services/shared'
 import {
   MAX_EXPIRY,
   type ListOptions,

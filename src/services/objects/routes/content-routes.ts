@@ -1,6 +1,6 @@
 /** Contents of objects by signed addresses, as any client of S3 uses them: `/<name of the bucket>/<path>`. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import { NAME_PREFIX } from '../buckets.ts'
 import type { BucketRight } from '../contract.ts'
 import { s3ErrorOf, S3Error } from '../signing/s3-error.ts'

@@ -1,7 +1,7 @@
 /** Contents on their way out: whole or in part, or the word that the client has them already. */
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { ObjectRecord } from '../contract.ts'
 import { S3Error } from '../signing/s3-error.ts'
 import { readRange, type PartOfContent } from './byte-range.ts'

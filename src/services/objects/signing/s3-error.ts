@@ -1,6 +1,6 @@
 /** Refusals as clients of S3 know them. */
 import { TOO_SMALL } from '../bounded-content.ts'
-import { AppError, type ErrorCode } from '../../../kernel/errors.ts'
+import { AppError, type ErrorCode } from '#kernel'
 
 /** Codes of S3 that a signed address is refused with, their status, and what they are called elsewhere here. */
 const S3_ERRORS = {

@@ -1,6 +1,6 @@
 /** Signatures of version 4 as S3 has them: of addresses, and of the policies of forms. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
-import { LruCache } from '../../../kernel/lru-cache.ts'
+import { LruCache } from '#kernel'
 
 export const ALGORITHM = 'AWS4-HMAC-SHA256'
 export const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD'

@@ -1,6 +1,5 @@
 /** Checks the signed policies of forms, and what the forms have against them (OBJECT-5). */
-import { isoInstant } from '../../../kernel/instant.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
+import { isoInstant, isPlainObject } from '#kernel'
 import { MAX_EXPIRY } from '../contract.ts'
 import { S3Error } from './s3-error.ts'
 import { ALGORITHM, isSameSignature, policySignature } from './sigv4.ts'

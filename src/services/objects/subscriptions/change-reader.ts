@@ -3,10 +3,8 @@
  * change is one commit with the position up to which changes were handed on, so that each is handed on once, whenever the
  * host dies.
  */
-import { messageOf } from '../../../kernel/errors.ts'
-import type { Logger } from '../../../kernel/logger.ts'
-import type { StartTimer } from '../../../kernel/start-timer.ts'
-import type { CollectionSpec, Store, Stored, Write } from '../../../storage/contract.ts'
+import { type Logger, messageOf, type StartTimer } from '#kernel'
+import type { CollectionSpec, Store, Stored, Write } from '#storage'
 import { isHidden, type ObjectChange, type ObjectChanges, type ObjectForwarding } from '../contract.ts'
 import { isConflict, type Outbox } from './outbox.ts'
 import { isAbout, MAX_SUBSCRIPTIONS, SUBSCRIPTIONS, type SubscriptionRecord } from './subscription-record.ts'

@@ -10,8 +10,7 @@
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN`, `CONFLICT`, `CLOSED`.
  */
-import type { Caller } from '../../../kernel/caller.ts'
-import type { Json } from '../../../kernel/json.ts'
+import type { Caller, Json } from '#kernel'
 
 export const CHANNEL_TYPES = ['webscript', 'system'] as const
 export type ChannelType = (typeof CHANNEL_TYPES)[number]

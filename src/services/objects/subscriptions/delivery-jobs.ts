@@ -1,7 +1,7 @@
 /** Carries deliveries out: each attempt is noted, and after the last one the delivery ends with its error. */
-import { AppError, messageOf } from '../../../kernel/errors.ts'
-import type { JobContext, JobHandler, JobOutcome } from '../../../jobs/contract.ts'
-import type { Stored } from '../../../storage/contract.ts'
+import { AppError, messageOf } from '#kernel'
+import type { JobContext, JobHandler, JobOutcome } from '#jobs'
+import type { Stored } from '#storage'
 import type { DeliveryRecord } from './delivery-record.ts'
 import { DELIVERY_JOB, type DeliveryEnd, type Outbox } from './outbox.ts'
 import { SUBSCRIPTIONS, type SubscriptionRecord } from './subscription-record.ts'

@@ -1,6 +1,6 @@
 /** Deliveries as they are stored, and the lanes in which those about one object follow each other. */
 import { createHash } from 'node:crypto'
-import type { CollectionSpec, Condition } from '../../../storage/contract.ts'
+import type { CollectionSpec, Condition } from '#storage'
 import type { ObjectChange } from '../contract.ts'
 import type { Delivery } from './contract.ts'
 

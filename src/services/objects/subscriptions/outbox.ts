@@ -4,10 +4,9 @@
  * carries it out and, in the commit that ends it, gives the next one its job. Whoever changes a lane expects its version, so
  * that none is forgotten between two that look at once.
  */
-import { AppError } from '../../../kernel/errors.ts'
-import type { JobQueue, AddedJobs } from '../../../jobs/job-queue.ts'
-import type { Collection, Store, Stored, Write } from '../../../storage/contract.ts'
-import { walk } from '../../../storage/walk.ts'
+import { AppError } from '#kernel'
+import type { AddedJobs, JobQueue } from '#jobs'
+import { type Collection, type Store, type Stored, walk, type Write } from '#storage'
 import type { ObjectChange } from '../contract.ts'
 import type { Delivery } from './contract.ts'
 import {

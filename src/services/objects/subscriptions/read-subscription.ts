@@ -1,7 +1,5 @@
 /** Reads a subscription as a user sends it: all problems at once, defaults filled in. */
-import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../../kernel/json.ts'
-import { Issues, shown } from '../../../kernel/issues.ts'
-import { at } from '../../../kernel/pointer.ts'
+import { at, FORBIDDEN_KEYS, isPlainObject, Issues, type Json, shown } from '#kernel'
 import { MAX_EXPIRY, MAX_PATH_BYTES } from '../contract.ts'
 import {
   AUTHENTICATION_METHODS,

@@ -1,7 +1,6 @@
 /** Subscriptions over HTTP. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { QueryReader } from '../../../web/query-reader.ts'
-import { asking, describing, type Handler, type RequestContext } from '../../../web/route-parts.ts'
+import { asking, describing, type Handler, QueryReader, type RequestContext } from '#services/shared'
 import type { ObjectBucket, ObjectsService } from '../contract.ts'
 import { inOwnScope } from '../own-scope.ts'
 import { ErrorSchema, LinksSchema } from '../routes/schemas.ts'

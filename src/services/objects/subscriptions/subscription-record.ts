@@ -1,5 +1,5 @@
 /** Subscriptions as they are stored, and which changes they are about. */
-import type { CollectionSpec } from '../../../storage/contract.ts'
+import type { CollectionSpec } from '#storage'
 import { isHidden, type ObjectChange } from '../contract.ts'
 import type { Filter, Subscription, SubscriptionQuery } from './contract.ts'
 

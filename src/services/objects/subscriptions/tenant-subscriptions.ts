@@ -1,8 +1,6 @@
 /** What a caller can do with the subscriptions of its tenant. */
-import { AppError } from '../../../kernel/errors.ts'
-import { Issues } from '../../../kernel/issues.ts'
-import type { KeyedMutex } from '../../../kernel/keyed-mutex.ts'
-import type { Collection, Store } from '../../../storage/contract.ts'
+import { AppError, Issues, type KeyedMutex } from '#kernel'
+import type { Collection, Store } from '#storage'
 import { DEFAULT_KEYS, MAX_KEYS, type ObjectsApi, type ObjectsService } from '../contract.ts'
 import type {
   DeliveryPage,
@@ -15,7 +13,7 @@ import type {
 import { showDelivery } from './delivery-record.ts'
 import type { Outbox } from './outbox.ts'
 import { checkId, namedId, readSubscription } from './read-subscription.ts'
-import { SEALED, type Seal } from '../../../machine/seal.ts'
+import { type Seal, SEALED } from '#platform'
 import { isAsked, keyOf, MAX_SUBSCRIPTIONS, SUBSCRIPTIONS, type SubscriptionRecord } from './subscription-record.ts'
 
 export interface TenantSubscriptionsOptions {

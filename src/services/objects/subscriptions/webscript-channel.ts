@@ -1,12 +1,11 @@
 /** Calls the webscript of a channel, and shows what the channel has to show. */
-import { AppError } from '../../../kernel/errors.ts'
-import type { StartTimer } from '../../../kernel/start-timer.ts'
-import type { ScriptAnswer, ShownCredentials, WebscriptsService } from '../../webscripts/contract.ts'
+import { AppError, type StartTimer } from '#kernel'
+import type { ScriptAnswer, ShownCredentials, WebscriptsService } from '#services/webscripts/contract'
 import type { ObjectsService } from '../contract.ts'
 import type { Channel } from './contract.ts'
 import { Refused, type DeliveryOf } from './delivery-jobs.ts'
 import { notificationOf, queryOf } from './notification.ts'
-import type { Seal } from '../../../machine/seal.ts'
+import type { Seal } from '#platform'
 import { keyOf } from './subscription-record.ts'
 
 export interface WebscriptChannelOptions {

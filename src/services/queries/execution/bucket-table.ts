@@ -1,6 +1,5 @@
 /** The buckets of all columns. Columns of one series are read together, a few series at a time. */
-import { valuesOfGroups, type Aggregate, type GroupRun } from '../../../series/group-values.ts'
-import { SampleReader } from '../../../series/sample-reader.ts'
+import { type Aggregate, type GroupRun, SampleReader, valuesOfGroups } from '#services/shared'
 import type { Cell } from '../interpolation/fill.ts'
 import type { ColumnPlan } from '../query/plan.ts'
 import type { GridRange, TimeLine } from '../time-line/time-line.ts'

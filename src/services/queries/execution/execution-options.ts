@@ -1,5 +1,5 @@
 /** What an execution is made of. */
-import type { Series } from '../../../storage/contract.ts'
+import type { Series } from '#storage'
 import type { ColumnPlan } from '../query/plan.ts'
 import type { TimeLine } from '../time-line/time-line.ts'
 

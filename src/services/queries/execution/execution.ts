@@ -6,9 +6,8 @@
  *   beyond them the query is refused
  * EXECUTE-3 when the signal aborts, nothing more is read
  */
-import { AppError } from '../../../kernel/errors.ts'
-import type { JsonObject } from '../../../kernel/json.ts'
-import { machineTimers } from '../../../machine/timers.ts'
+import { AppError, type JsonObject } from '#kernel'
+import { machineTimers } from '#platform'
 import { isNumeric } from '../query/aggregations.ts'
 import { ownerOf, type ColumnPlan } from '../query/plan.ts'
 import { fill, type Cell } from '../interpolation/fill.ts'

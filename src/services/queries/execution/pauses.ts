@@ -3,7 +3,7 @@
  * it: what comes meanwhile, as a post, takes some turns of the loop until it is answered, and finds the work of one of
  * them in each.
  */
-import { machineTimers } from '../../../machine/timers.ts'
+import { machineTimers } from '#platform'
 
 /** ms of one turn */
 const MAX_MS = 1

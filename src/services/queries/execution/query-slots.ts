@@ -5,8 +5,8 @@
  * SLOTS-1 queries begin in the order in which they came
  * SLOTS-2 a query above those that may wait is refused (`RATE_LIMITED`), and nothing waits for good
  */
-import { AppError } from '../../../kernel/errors.ts'
-import { machineTimers } from '../../../machine/timers.ts'
+import { AppError } from '#kernel'
+import { machineTimers } from '#platform'
 
 const MAX_RUNNING = 2
 const MAX_WAITING = 10_000

@@ -1,6 +1,6 @@
 /** Samples as they are: the series of all columns, joined by time. */
-import { SampleReader } from '../../../series/sample-reader.ts'
-import type { SampleColumns } from '../../../storage/contract.ts'
+import { SampleReader } from '#services/shared'
+import type { SampleColumns } from '#storage'
 import type { Cell } from '../interpolation/fill.ts'
 import type { ExecutionOptions } from './execution-options.ts'
 import type { RowBatch } from './row-batch.ts'

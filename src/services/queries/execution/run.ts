@@ -1,9 +1,7 @@
 /** One execution of a query, from what was asked to its result. */
-import { AppError } from '../../../kernel/errors.ts'
-import { isPlainObject, ownValue, type Json, type JsonObject } from '../../../kernel/json.ts'
-import { refuse, makeIssue } from '../../../kernel/issues.ts'
-import type { Store } from '../../../storage/contract.ts'
-import { machineTimers } from '../../../machine/timers.ts'
+import { AppError, isPlainObject, type Json, type JsonObject, makeIssue, ownValue, refuse } from '#kernel'
+import type { Store } from '#storage'
+import { machineTimers } from '#platform'
 import type {
   ExecuteOptions,
   Explanation,

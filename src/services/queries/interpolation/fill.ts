@@ -5,7 +5,7 @@
  * FILL-2 of a gap, at most `limit` are filled: from the left, for `backfill` from the right, and those of `linear` before
  *   the first known value next to it
  */
-import type { SampleValue } from '../../../storage/contract.ts'
+import type { SampleValue } from '#storage'
 import type { Curve } from './curve.ts'
 import { methodOf, type Method, type MethodName } from './methods.ts'
 

@@ -1,7 +1,5 @@
 /** Refuses keys that reach a prototype, and what is nested so deep that nobody meant it. */
-import type { Issues } from '../../../kernel/issues.ts'
-import { FORBIDDEN_KEYS } from '../../../kernel/json.ts'
-import { at } from '../../../kernel/pointer.ts'
+import { at, FORBIDDEN_KEYS, type Issues } from '#kernel'
 
 const MAX_DEPTH = 20
 

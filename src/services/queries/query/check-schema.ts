@@ -2,9 +2,7 @@
 import type { TSchema } from 'typebox'
 import { Settings } from 'typebox/system'
 import { Errors } from 'typebox/value'
-import { shown, type Issues } from '../../../kernel/issues.ts'
-import { ownValue } from '../../../kernel/json.ts'
-import { stepsOf } from '../../../kernel/pointer.ts'
+import { type Issues, ownValue, shown, stepsOf } from '#kernel'
 
 /** of one query */
 const MAX_ISSUES = 100

@@ -1,7 +1,5 @@
 /** The columns of a plan: each resource that a selection finds is one, or each group of them. */
-import { AppError } from '../../../kernel/errors.ts'
-import type { Json } from '../../../kernel/json.ts'
-import { ownValue } from '../../../kernel/json.ts'
+import { AppError, type Json, ownValue } from '#kernel'
 import type { ResourceSelector, SelectedResource } from '../contract.ts'
 import { ownerOf, type ColumnPlan, type SeriesPlan, type SeriesSource } from './plan.ts'
 import { MAX_SERIES } from './query-schema.ts'

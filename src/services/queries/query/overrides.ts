@@ -1,7 +1,5 @@
 /** Parameters of a URL that take the place of members of a query: `window`, `interpolation.method`, `render.mode`. */
-import { FORBIDDEN_KEYS, isPlainObject, type Json, type JsonObject } from '../../../kernel/json.ts'
-import type { Issues } from '../../../kernel/issues.ts'
-import { at } from '../../../kernel/pointer.ts'
+import { at, FORBIDDEN_KEYS, isPlainObject, type Issues, type Json, type JsonObject } from '#kernel'
 import type { Overrides } from '../contract.ts'
 
 type Reading = (text: string) => Json

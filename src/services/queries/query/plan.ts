@@ -1,7 +1,7 @@
 /** A query made ready to be carried out: its time line, its series, its layout. */
-import type { Aggregate } from '../../../series/group-values.ts'
+import type { Aggregate } from '#services/shared'
 import type { Interpolation } from '../interpolation/fill.ts'
-import type { JsonObject } from '../../../kernel/json.ts'
+import type { JsonObject } from '#kernel'
 import type { ResourceSelection } from '../contract.ts'
 import type { RenderOptions } from '../render/render-modes.ts'
 import type { TimeLine } from '../time-line/time-line.ts'

@@ -1,6 +1,5 @@
 /** Reads a query: all of its problems at once, each with its place. */
-import { Issues, shown } from '../../../kernel/issues.ts'
-import { isPlainObject, type JsonObject } from '../../../kernel/json.ts'
+import { isPlainObject, Issues, type JsonObject, shown } from '#kernel'
 import type { Overrides } from '../contract.ts'
 import { readRender } from '../render/read-render.ts'
 import { resolveTimeLine } from '../time-line/time-line.ts'

@@ -1,8 +1,6 @@
 /** The series of a query: what each says, and what the query says for those that do not. */
-import type { Issues } from '../../../kernel/issues.ts'
-import { isPlainObject, sameJson, type JsonObject } from '../../../kernel/json.ts'
-import { at } from '../../../kernel/pointer.ts'
-import { readName } from '../../../series/read-name.ts'
+import { at, isPlainObject, type Issues, type JsonObject, sameJson } from '#kernel'
+import { readName } from '#services/shared'
 import type { Interpolation } from '../interpolation/fill.ts'
 import { ORDERED, type MethodName } from '../interpolation/methods.ts'
 import { aggregationOf } from './aggregations.ts'

@@ -1,7 +1,7 @@
 /** Rows as a stream of Apache Arrow: times as timestamps, each series as a column that may be null. */
 import type * as ArrowPackage from 'apache-arrow'
 import type { Data, DataType, RecordBatchStreamWriter } from 'apache-arrow'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { CellColumn, RowBatch } from '../execution/row-batch.ts'
 import type { Cell } from '../interpolation/fill.ts'
 

@@ -1,5 +1,5 @@
 /** Rows as CSV, some at a time, as bytes: texts that are put together and encoded after cost three times as much. */
-import { withoutFormula } from '../../../kernel/csv-text.ts'
+import { withoutFormula } from '#kernel'
 import type { Pauses } from '../execution/pauses.ts'
 import type { CellColumn, RowBatch } from '../execution/row-batch.ts'
 import type { Cell } from '../interpolation/fill.ts'

@@ -1,5 +1,5 @@
 /** Times as results write them. Many of one day come one after the other, so its text is kept. */
-import { offsetMs } from '../../../series/local-periods.ts'
+import { offsetMs } from '#services/shared'
 
 const DAY = 86_400_000
 const MINUTE = 60_000

@@ -1,5 +1,5 @@
 /** The data set of a result, in the layout that was asked for. */
-import type { Json, JsonObject } from '../../../kernel/json.ts'
+import type { Json, JsonObject } from '#kernel'
 import type { ColumnHead, DataSet, RowSet } from '../contract.ts'
 import type { Pauses } from '../execution/pauses.ts'
 import { numberList } from '../execution/row-batch.ts'

@@ -1,5 +1,5 @@
 /** What tells the columns of a result apart: resource or group, metric, aggregation, and a name where these are not enough. */
-import type { JsonObject } from '../../../kernel/json.ts'
+import type { JsonObject } from '#kernel'
 import type { ColumnPlan } from '../query/plan.ts'
 
 export type Levels = ReadonlyMap<string, string>

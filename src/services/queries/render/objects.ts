@@ -1,5 +1,5 @@
 /** Results as one object a time, with keys made of what tells the series apart. Missing values are left out. */
-import type { Json, JsonObject } from '../../../kernel/json.ts'
+import type { Json, JsonObject } from '#kernel'
 import type { Pauses } from '../execution/pauses.ts'
 import { isoTexts } from './iso-text.ts'
 import type { Layout } from './layout-request.ts'

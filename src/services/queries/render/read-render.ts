@@ -1,6 +1,5 @@
 /** The layout that a query asks for. The schema has seen to the types of its parts. */
-import type { Issues } from '../../../kernel/issues.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
+import { isPlainObject, type Issues } from '#kernel'
 import { modeOf, optionsOf, type RenderOptions } from './render-modes.ts'
 
 /** Names of options in a query. */

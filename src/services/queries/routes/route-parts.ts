@@ -1,7 +1,6 @@
 /** What all routes of the query service share. */
 import { Type } from 'typebox'
-import { asking, describing, type RequestContext as Context } from '../../../web/route-parts.ts'
-import { QueryReader } from '../../../web/query-reader.ts'
+import { asking, describing, QueryReader, type RequestContext as Context } from '#services/shared'
 import type { QueriesApi } from '../contract.ts'
 
 export type RequestContext = Context<QueriesApi, QueryReader>

@@ -1,7 +1,7 @@
 /** Routes of stored queries. */
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { writeCondition } from '../../../web/write-condition.ts'
+import { writeCondition } from '#services/shared'
 import type { QueriesService, StoredQueryPage, VersionedQuery } from '../contract.ts'
 import { QuerySchema } from '../query/query-schema.ts'
 import { MetaSchema } from '../stored/read-entity.ts'

@@ -1,7 +1,6 @@
 /** A stored query as a document, by its name. */
-import type { Json, JsonObject } from '../../../kernel/json.ts'
-import { ownValue } from '../../../kernel/json.ts'
-import type { CollectionSpec } from '../../../storage/contract.ts'
+import { type Json, type JsonObject, ownValue } from '#kernel'
+import type { CollectionSpec } from '#storage'
 
 export interface QueryRecord {
   readonly name: string

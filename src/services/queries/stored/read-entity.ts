@@ -1,8 +1,7 @@
 /** Reads a stored query as it is sent: `{ name, query, meta? }`. What else is there is passed over. */
 import { Type } from 'typebox'
-import { shown, Issues } from '../../../kernel/issues.ts'
-import { isPlainObject, ownValue, type JsonObject } from '../../../kernel/json.ts'
-import { isAddressable, NOT_ADDRESSABLE } from '../../../web/addressable.ts'
+import { isPlainObject, Issues, type JsonObject, ownValue, shown } from '#kernel'
+import { isAddressable, NOT_ADDRESSABLE } from '#services/shared'
 import { checkPlain } from '../query/check-plain.ts'
 import { checkSchema } from '../query/check-schema.ts'
 import { QuerySchema } from '../query/query-schema.ts'

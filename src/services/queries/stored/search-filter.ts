@@ -2,11 +2,8 @@
  * The filter of stored queries, `q`: terms with spaces between them, all of which must hold; a `-` before one turns it
  * round. Of several `tag:` terms one is enough, and tags with commas between them are asked for together.
  */
-import { durationMs } from '../../../kernel/duration.ts'
-import { isoInstant } from '../../../kernel/instant.ts'
-import { shown, type Issues } from '../../../kernel/issues.ts'
-import { ownValue, type JsonObject } from '../../../kernel/json.ts'
-import type { Condition } from '../../../storage/contract.ts'
+import { durationMs, isoInstant, type Issues, type JsonObject, ownValue, shown } from '#kernel'
+import type { Condition } from '#storage'
 import { named, tagsOf, type QueryRecord } from './query-record.ts'
 
 export interface SearchFilter {

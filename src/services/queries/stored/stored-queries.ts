@@ -1,10 +1,6 @@
 /** Stored queries of one tenant: made, replaced, removed, shown and searched. */
-import { AppError } from '../../../kernel/errors.ts'
-import { requireVersion } from '../../../kernel/expected-version.ts'
-import { Issues } from '../../../kernel/issues.ts'
-import type { Caller } from '../../../kernel/caller.ts'
-import type { Collection, Stored } from '../../../storage/contract.ts'
-import { walk } from '../../../storage/walk.ts'
+import { AppError, type Caller, Issues, requireVersion } from '#kernel'
+import { type Collection, type Stored, walk } from '#storage'
 import type { SearchParameters, StoredQuery, StoredQueryApi, StoredQueryPage, VersionedQuery } from '../contract.ts'
 import type { QueryRecord } from './query-record.ts'
 import { readEntity } from './read-entity.ts'

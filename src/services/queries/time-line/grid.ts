@@ -2,7 +2,7 @@
  * The grids that the buckets of a query lie on: multiples of a length, or periods of a zone's calendar. A bucket has a
  * number, so that many of them are counted and not walked.
  */
-import { beginOfPeriod, periodOf, skippedDays, type PeriodUnit } from '../../../series/local-periods.ts'
+import { beginOfPeriod, periodOf, type PeriodUnit, skippedDays } from '#services/shared'
 
 export interface Grid {
   /** `freq` as results write it */

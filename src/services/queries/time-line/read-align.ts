@@ -1,7 +1,6 @@
 /** How a query lays its time line on a grid (`align`). */
 import { IANAZone } from 'luxon'
-import { ownValue } from '../../../kernel/json.ts'
-import { shown, type Issues } from '../../../kernel/issues.ts'
+import { type Issues, ownValue, shown } from '#kernel'
 
 export const ALIGN_AT = ['grid', 'boundary', 'from', 'until'] as const
 export const ALIGN_SHIFT = ['backward', 'forward', 'wrap'] as const

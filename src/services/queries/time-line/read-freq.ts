@@ -1,6 +1,6 @@
 /** How long the buckets of a query are. */
-import { shown, type Issues } from '../../../kernel/issues.ts'
-import type { PeriodUnit } from '../../../series/local-periods.ts'
+import { type Issues, shown } from '#kernel'
+import type { PeriodUnit } from '#services/shared'
 import type { Align } from './read-align.ts'
 import { durationText } from './duration-text.ts'
 import { readDuration } from './read-time.ts'

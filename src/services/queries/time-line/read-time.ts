@@ -1,8 +1,6 @@
 /** Times and durations as queries write them. */
-import { durationMs } from '../../../kernel/duration.ts'
-import { isoInstant, notAnInstant } from '../../../kernel/instant.ts'
-import { shown, type Issues } from '../../../kernel/issues.ts'
-import { MAX_TIME } from '../../../series/times.ts'
+import { durationMs, isoInstant, type Issues, notAnInstant, shown } from '#kernel'
+import { MAX_TIME } from '#services/shared'
 
 const DURATION = /^\s*[+-]?P/i
 const DIGITS = /^-?\d{1,16}$/

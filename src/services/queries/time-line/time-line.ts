@@ -5,8 +5,8 @@
  * TIMELINE-2 what was resolved, asked again with its ends as `from` and `until`, resolves to itself
  * TIMELINE-3 `periods` is the number of buckets, unless `align.shift` says where the ends of the range go
  */
-import type { Issues } from '../../../kernel/issues.ts'
-import { MAX_TIME } from '../../../series/times.ts'
+import type { Issues } from '#kernel'
+import { MAX_TIME } from '#services/shared'
 import type { WindowSpec } from '../contract.ts'
 import { durationText } from './duration-text.ts'
 import { calendarGrid, evenGrid, firstFrom, type Grid } from './grid.ts'

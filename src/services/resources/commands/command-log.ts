@@ -1,8 +1,7 @@
 /** The executions of a resource's commands, as they are listed. */
-import type { Json } from '../../../kernel/json.ts'
-import type { Page } from '../../../kernel/page.ts'
-import type { Store, Write } from '../../../storage/contract.ts'
-import { QueryReader } from '../../../web/query-reader.ts'
+import type { Json, Page } from '#kernel'
+import type { Store, Write } from '#storage'
+import { QueryReader } from '#services/shared'
 import type { ListQuery } from '../contract.ts'
 import { COMMAND_LOG } from './command-record.ts'
 

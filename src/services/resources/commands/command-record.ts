@@ -1,6 +1,6 @@
 /** Commands that wait for their turn, and what became of those that had it. */
-import type { Json } from '../../../kernel/json.ts'
-import type { CollectionSpec } from '../../../storage/contract.ts'
+import type { Json } from '#kernel'
+import type { CollectionSpec } from '#storage'
 
 /** Its id orders the commands of a resource, and is the same on every attempt. */
 export interface CommandJob {

@@ -5,11 +5,9 @@
  * COMMAND-2 the commands of one resource are carried out one after the other, in the order in which they came
  * COMMAND-3 a slow actuator holds up its own resource only, as long as fewer than `most` are slow
  */
-import { AppError, messageOf } from '../../../kernel/errors.ts'
-import type { Stored, Storage, Store, StoreTime } from '../../../storage/contract.ts'
+import { AppError, type Logger, messageOf, type StartTimer } from '#kernel'
+import type { Storage, Store, Stored, StoreTime } from '#storage'
 import type { ActuatorCall, ResourceEntity } from '../contract.ts'
-import type { StartTimer } from '../../../kernel/start-timer.ts'
-import type { Logger } from '../../../kernel/logger.ts'
 import { oldCommands } from './command-log.ts'
 import { COMMAND_JOBS, COMMAND_LOG, type CommandJob, type CommandRecord } from './command-record.ts'
 import { planCall } from './plan-call.ts'

@@ -1,5 +1,5 @@
 /** `{{key}}` in properties of a command, replaced by metadata of the resource. Pure and linear. */
-import { FORBIDDEN_KEYS, isPlainObject, ownValue, type Json } from '../../../kernel/json.ts'
+import { FORBIDDEN_KEYS, isPlainObject, type Json, ownValue } from '#kernel'
 
 const OPEN = '{{'
 const CLOSE = '}}'

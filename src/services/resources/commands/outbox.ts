@@ -1,6 +1,6 @@
 /** Commands as the broker hands them over: a job each, to be committed with the command. */
-import type { Json } from '../../../kernel/json.ts'
-import type { Store, Write } from '../../../storage/contract.ts'
+import type { Json } from '#kernel'
+import type { Store, Write } from '#storage'
 import { COMMAND_JOBS } from './command-record.ts'
 
 export interface OutboxDependencies {

@@ -1,5 +1,5 @@
 /** From a command that came to the call of an actuator: what the resource says about it. Pure. */
-import { FORBIDDEN_KEYS, isPlainObject, ownValue, type Json } from '../../../kernel/json.ts'
+import { FORBIDDEN_KEYS, isPlainObject, type Json, ownValue } from '#kernel'
 import type { ResourceEntity } from '../contract.ts'
 import { fillMetadata } from './fill-metadata.ts'
 

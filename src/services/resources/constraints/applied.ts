@@ -1,7 +1,5 @@
 /** Which constraints of a type are to be held against its resources. */
-import type { AppError, Issue } from '../../../kernel/errors.ts'
-import { sameJson } from '../../../kernel/json.ts'
-import { refuse } from '../../../kernel/issues.ts'
+import { type AppError, type Issue, refuse, sameJson } from '#kernel'
 import type { Attributes } from '../attributes.ts'
 import type { ConstraintRecord } from '../constraint-record.ts'
 import { constraintNotFound, problem } from '../error-texts.ts'

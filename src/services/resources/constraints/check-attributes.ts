@@ -1,6 +1,5 @@
 /** Holds attributes against what constraints say of them; every failure comes with the keyword of JSON Schema for it. */
-import { isPlainObject, sameJson, type Json } from '../../../kernel/json.ts'
-import { at } from '../../../kernel/pointer.ts'
+import { at, isPlainObject, type Json, sameJson } from '#kernel'
 import { referredId } from '../resource-record.ts'
 import type { Attribute, AttributeType } from './attribute.ts'
 

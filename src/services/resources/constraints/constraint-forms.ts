@@ -1,6 +1,6 @@
 /** The constraints of a type: as one, as JSON Schema, or as their authors wrote them. */
 import { createHash } from 'node:crypto'
-import { QueryReader } from '../../../web/query-reader.ts'
+import { QueryReader } from '#services/shared'
 import type { ConstraintRecord } from '../constraint-record.ts'
 import type { ListQuery, TypeApi } from '../contract.ts'
 import type { TenantResources } from '../tenant-resources.ts'

@@ -1,7 +1,5 @@
 /** Holds resources against the constraints of their type: the merged attributes, so that a value may come from the type. */
-import type { Issue } from '../../../kernel/errors.ts'
-import { refuse } from '../../../kernel/issues.ts'
-import { at } from '../../../kernel/pointer.ts'
+import { at, type Issue, refuse } from '#kernel'
 import type { Attributes } from '../attributes.ts'
 import type { ConstraintRecord } from '../constraint-record.ts'
 import type { ResourceEntity } from '../contract.ts'

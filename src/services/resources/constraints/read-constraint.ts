@@ -1,7 +1,5 @@
 /** Constraints as they come from outside, read strictly. */
-import { AppError } from '../../../kernel/errors.ts'
-import { FORBIDDEN_KEYS, isPlainObject } from '../../../kernel/json.ts'
-import { Issues } from '../../../kernel/issues.ts'
+import { AppError, FORBIDDEN_KEYS, isPlainObject, Issues } from '#kernel'
 import type { ConstraintRecord } from '../constraint-record.ts'
 import { checkSize, readAttributes } from '../read-attributes.ts'
 import { ATTRIBUTE_TYPES, type Attribute, type AttributeType } from './attribute.ts'

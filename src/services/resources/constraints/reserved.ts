@@ -1,5 +1,5 @@
 /** The reserved attributes as constraints: what a resource must keep whatever its type says. */
-import { MAX_ID_BYTES } from '../../../kernel/ids.ts'
+import { MAX_ID_BYTES } from '#kernel'
 import type { Attribute, AttributeType } from './attribute.ts'
 
 /** characters of a text that is searched by */

@@ -2,7 +2,7 @@
  * The places within a circle, counted without a look at most of them: strips of latitude cut the circle into boxes that are
  * wholly inside, of which the store knows the number, and boxes over the edge, where each place is measured.
  */
-import type { Condition } from '../../../storage/contract.ts'
+import type { Condition } from '#storage'
 import { boxAround, distanceM, EARTH_RADIUS_M, radians, type Box, type Point } from './distance.ts'
 
 export interface Circle {

@@ -1,6 +1,6 @@
 /** Resources as CSV. */
 import type { ResourceEntity } from '../contract.ts'
-import { withoutFormula } from '../../../kernel/csv-text.ts'
+import { withoutFormula } from '#kernel'
 import { valueAt } from './project.ts'
 
 /** One line of names, then a line for each resource; lists and objects as JSON (RFC 4180). */

@@ -1,8 +1,7 @@
 /** Listings of types and of constraints: few enough to be looked through for what the store cannot find out. */
-import type { Page } from '../../../kernel/page.ts'
-import type { Collection, Condition } from '../../../storage/contract.ts'
-import { walk } from '../../../storage/walk.ts'
-import { QueryReader } from '../../../web/query-reader.ts'
+import type { Page } from '#kernel'
+import { type Collection, type Condition, walk } from '#storage'
+import { QueryReader } from '#services/shared'
 import type { ConstraintRecord } from '../constraint-record.ts'
 import type { ListQuery, ResourceEntity } from '../contract.ts'
 import type { TenantResources } from '../tenant-resources.ts'

@@ -2,10 +2,9 @@
  * Listings of resources. Where the store can answer by itself it does; what it cannot find out or order by is looked
  * through in slices, between which others have their turn.
  */
-import type { Page } from '../../../kernel/page.ts'
-import type { Condition } from '../../../storage/contract.ts'
-import { portions } from '../../../storage/walk.ts'
-import { machineTimers } from '../../../machine/timers.ts'
+import type { Page } from '#kernel'
+import { type Condition, portions } from '#storage'
+import { machineTimers } from '#platform'
 import type { ListQuery, ResourceEntity } from '../contract.ts'
 import type { ResourceRecord } from '../resource-record.ts'
 import type { TenantResources } from '../tenant-resources.ts'

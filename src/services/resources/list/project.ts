@@ -1,9 +1,6 @@
 /** Some attributes of an entity, by dotted paths. */
-import { AppError } from '../../../kernel/errors.ts'
-import { isPlainObject, ownValue, type Json } from '../../../kernel/json.ts'
-import { refuse } from '../../../kernel/issues.ts'
-import { FORBIDDEN_KEYS } from '../../../kernel/json.ts'
-import { QueryReader } from '../../../web/query-reader.ts'
+import { AppError, FORBIDDEN_KEYS, isPlainObject, type Json, ownValue, refuse } from '#kernel'
+import { QueryReader } from '#services/shared'
 import type { ListQuery, ResourceEntity } from '../contract.ts'
 import { problem } from '../error-texts.ts'
 

@@ -1,5 +1,5 @@
 /** What the store can find out of a query by itself, so that only what remains is looked through. */
-import type { Condition } from '../../../storage/contract.ts'
+import type { Condition } from '#storage'
 import { referredId } from '../resource-record.ts'
 import type { Operator, Query, Term } from './query-language.ts'
 

@@ -2,7 +2,7 @@
  * The language of `query`: `<path>:<operator>(<arguments>)` or `<path>:<value>`, put together by AND, OR and brackets; AND
  * binds closer. Texts with other characters stand in double quotes; a number without quotes is compared by its value.
  */
-import { type Conditions, type ConditionText, readConditions, TextProblem } from '../../../web/condition-text.ts'
+import { type Conditions, type ConditionText, readConditions, TextProblem } from '#services/shared'
 import { isPath } from './project.ts'
 
 export const OPERATORS = ['eq', 'in', 'lt', 'lte', 'gt', 'gte', 'ref', 'exists', 'like'] as const

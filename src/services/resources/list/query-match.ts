@@ -2,7 +2,7 @@
  * Whether an entity is what a query asks for. A number without quotes is compared with numbers, and with texts that are
  * numbers, by value; everything else is compared as text.
  */
-import { ownValue } from '../../../kernel/json.ts'
+import { ownValue } from '#kernel'
 import { referredId } from '../resource-record.ts'
 import { numberIn, type Argument, type Query, type Term } from './query-language.ts'
 

@@ -1,7 +1,7 @@
 /** The parameters of a listing of resources, read with all problems at once. */
-import { AppError } from '../../../kernel/errors.ts'
-import { QueryReader } from '../../../web/query-reader.ts'
-import type { Condition } from '../../../storage/contract.ts'
+import { AppError } from '#kernel'
+import { QueryReader } from '#services/shared'
+import type { Condition } from '#storage'
 import type { ListQuery, ResourceEntity } from '../contract.ts'
 import { TEXT_FIELDS } from '../resource-record.ts'
 import type { Circle } from './circle.ts'

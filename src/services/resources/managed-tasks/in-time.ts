@@ -1,7 +1,6 @@
 /** Tasks of others may never answer: nobody waits for them for ever. */
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError, type StartTimer } from '#kernel'
 import type { ManagedTasks } from '../contract.ts'
-import type { StartTimer } from '../../../kernel/start-timer.ts'
 
 /** ms that one call may take; usually it is some milliseconds, also when many are made */
 const LONGEST_MS = 30_000

@@ -1,5 +1,5 @@
 /** Why resources lack tasks that their type wants, as the reconciler noted it. */
-import type { Store } from '../../../storage/contract.ts'
+import type { Store } from '#storage'
 import type { LackingTasks } from '../background-work.ts'
 import { LACKING, type LackingResource } from './reconciler-record.ts'
 

@@ -1,5 +1,5 @@
 /** What an entry of the log of changes means for tasks. Pure. */
-import { isPlainObject, ownValue, type Json } from '../../../kernel/json.ts'
+import { isPlainObject, type Json, ownValue } from '#kernel'
 
 export type NotedChange =
   /**

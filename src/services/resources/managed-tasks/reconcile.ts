@@ -1,5 +1,5 @@
 /** Brings the managed tasks of one resource to what they should be. May be repeated at any time. */
-import { AppError, messageOf } from '../../../kernel/errors.ts'
+import { AppError, messageOf } from '#kernel'
 import type { ManagedTasks, ResourceEntity } from '../contract.ts'
 import { wantedTasks } from './wanted-tasks.ts'
 

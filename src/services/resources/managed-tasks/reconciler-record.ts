@@ -1,5 +1,5 @@
 /** What the reconciler remembers of itself. */
-import type { CollectionSpec } from '../../../storage/contract.ts'
+import type { CollectionSpec } from '#storage'
 
 /** How far the log of changes was followed. */
 export interface ReconcilerCursor {

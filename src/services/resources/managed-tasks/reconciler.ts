@@ -1,11 +1,10 @@
 /** Managed tasks follow resources and types, for all tenants of a host (RESOURCE-3 of the contract). */
-import { machineTimers } from '../../../machine/timers.ts'
-import type { Storage } from '../../../storage/contract.ts'
+import { machineTimers } from '#platform'
+import type { Storage } from '#storage'
 import type { ManagedTasks } from '../contract.ts'
 import { Limit } from './limit.ts'
 import type { ReconcilerDocuments } from './reconcile.ts'
-import type { StartTimer } from '../../../kernel/start-timer.ts'
-import type { Logger } from '../../../kernel/logger.ts'
+import type { Logger, StartTimer } from '#kernel'
 import { TenantReconciler } from './tenant-reconciler.ts'
 
 export interface ReconcilerOptions {

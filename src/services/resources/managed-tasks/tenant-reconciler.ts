@@ -7,16 +7,12 @@
  *   no harm
  * MANAGED-3 what could not be made is stored with the step that met it, and tried again until it is made or not wanted
  */
-import { messageOf } from '../../../kernel/errors.ts'
-import { KeyedMutex } from '../../../kernel/keyed-mutex.ts'
-import type { Collection, Store, Write } from '../../../storage/contract.ts'
-import { portionsOfIds } from '../../../storage/walk.ts'
-import { machineTimers } from '../../../machine/timers.ts'
+import { KeyedMutex, type Logger, messageOf, type StartTimer } from '#kernel'
+import { type Collection, portionsOfIds, type Store, type Write } from '#storage'
+import { machineTimers } from '#platform'
 import type { ManagedTasks } from '../contract.ts'
 import type { Limit } from './limit.ts'
 import { notedChange, type NotedChange } from './noted-change.ts'
-import type { StartTimer } from '../../../kernel/start-timer.ts'
-import type { Logger } from '../../../kernel/logger.ts'
 import { isClosed, reconcile, type Existing, type Failure, type ReconcilerDocuments } from './reconcile.ts'
 import { tasksInTime } from './in-time.ts'
 import { TypeWalks } from './type-walks.ts'

@@ -2,13 +2,11 @@
  * Walks along the resources of types whose templates changed: in slices by id, each stored when it is done, so that a
  * crash costs a slice. A type that changes again meanwhile is walked from the beginning, in the same operation.
  */
-import { messageOf } from '../../../kernel/errors.ts'
-import type { Collection, Condition, Store, Write } from '../../../storage/contract.ts'
-import { machineTimers } from '../../../machine/timers.ts'
+import { type Logger, messageOf, type StartTimer } from '#kernel'
+import type { Collection, Condition, Store, Write } from '#storage'
+import { machineTimers } from '#platform'
 import { OPERATIONS, type OperationRecord, type WalkOperation } from '../operations/operation-record.ts'
 import { isClosed, type Failure, type ReconcilerDocuments } from './reconcile.ts'
-import type { StartTimer } from '../../../kernel/start-timer.ts'
-import type { Logger } from '../../../kernel/logger.ts'
 
 export interface WalkDependencies {
   readonly tenant: string

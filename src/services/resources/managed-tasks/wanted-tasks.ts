@@ -1,6 +1,6 @@
 /** Which tasks a resource should have: those that the templates of its type name. Pure. */
 import { createHash } from 'node:crypto'
-import { FORBIDDEN_KEYS, isPlainObject, type Json } from '../../../kernel/json.ts'
+import { FORBIDDEN_KEYS, isPlainObject, type Json } from '#kernel'
 import type { ResourceEntity, WantedTask } from '../contract.ts'
 
 /** What the resource and the entry decide together; an entry that says otherwise is not followed. */

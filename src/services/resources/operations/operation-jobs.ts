@@ -1,14 +1,16 @@
 /** Bulk operations on resources and types as jobs, also those that older versions stored. */
-import { adoptOld, type OldPart } from '../../../jobs/adopt-old.ts'
-import type { ItemOutcome, Job, JobContext, JobHandler } from '../../../jobs/contract.ts'
-import { itemHandler } from '../../../jobs/item-handler.ts'
-import type { Caller } from '../../../kernel/caller.ts'
-import { AppError, messageOf } from '../../../kernel/errors.ts'
-import type { JsonObject } from '../../../kernel/json.ts'
-import { issuesText } from '../../../kernel/issues.ts'
-import type { CollectionSpec, Store } from '../../../storage/contract.ts'
+import {
+  adoptOld,
+  itemHandler,
+  type ItemOutcome,
+  type Job,
+  type JobContext,
+  type JobHandler,
+  type OldPart,
+} from '#jobs'
+import { AppError, type Caller, issuesText, type JsonObject, type Logger, messageOf } from '#kernel'
+import type { CollectionSpec, Store } from '#storage'
 import type { ResourcesApi } from '../contract.ts'
-import type { Logger } from '../../../kernel/logger.ts'
 import { OPERATIONS, type ListAction, type OperationRecord } from './operation-record.ts'
 
 export const OPERATION_JOB = 'resources.operation'

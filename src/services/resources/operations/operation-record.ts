@@ -1,5 +1,5 @@
 /** An operation over all resources of a type as it is stored: a walk along their ids. Those over lists are jobs. */
-import type { CollectionSpec } from '../../../storage/contract.ts'
+import type { CollectionSpec } from '#storage'
 
 /** What is done to each resource or type of a list. */
 export type ListAction =

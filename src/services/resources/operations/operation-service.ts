@@ -1,9 +1,7 @@
 /** Bulk operations as they are asked and shown. */
-import type { Job } from '../../../jobs/contract.ts'
-import type { JobQueue } from '../../../jobs/job-queue.ts'
-import type { Caller } from '../../../kernel/caller.ts'
-import { AppError } from '../../../kernel/errors.ts'
-import { itemResults, type ItemResult } from '../../../web/item-results.ts'
+import type { Job, JobQueue } from '#jobs'
+import { AppError, type Caller } from '#kernel'
+import { type ItemResult, itemResults } from '#services/shared'
 import type { TenantCollections } from '../collections.ts'
 import type { OperationApi } from '../contract.ts'
 import { OPERATION_JOB, operationData, type OperationData } from './operation-jobs.ts'

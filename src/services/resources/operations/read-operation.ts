@@ -1,6 +1,5 @@
 /** A bulk operation on resources or types, read and checked: all of its problems at once. Pure. */
-import { isPlainObject, type Json } from '../../../kernel/json.ts'
-import { Issues, refuse } from '../../../kernel/issues.ts'
+import { isPlainObject, Issues, type Json, refuse } from '#kernel'
 import type { ListAction } from './operation-record.ts'
 
 export interface ReadOperation {

@@ -1,11 +1,17 @@
 /** The stream of what happens to resources and types. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import type { Published } from '../../../kernel/feed.ts'
-import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../web/media-types.ts'
-import { QueryReader } from '../../../web/query-reader.ts'
-import { sendEvents, sendTexts, untilClosed, type ServerEvent } from '../../../web/send-stream.ts'
-import { WriteTimeSlicer } from '../../../web/write-time-slicer.ts'
+import type { Published } from '#kernel'
+import {
+  EVENTS_MEDIA_TYPE,
+  NDJSON_MEDIA_TYPE,
+  QueryReader,
+  sendEvents,
+  sendTexts,
+  type ServerEvent,
+  untilClosed,
+  WriteTimeSlicer,
+} from '#services/shared'
 import type { MetadataEvent, ResourcesService } from '../contract.ts'
 import { accepts } from './resource-routes.ts'
 import { described } from './route-parts.ts'

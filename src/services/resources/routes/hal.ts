@@ -1,5 +1,5 @@
 /** Resources as `application/hal+json`. */
-import type { Page } from '../../../kernel/page.ts'
+import type { Page } from '#kernel'
 import type { ResourceApi, ResourceEntity } from '../contract.ts'
 import { textAt } from '../attributes.ts'
 import { referredId } from '../resource-record.ts'

@@ -1,9 +1,8 @@
 /** Routes of resources. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Page } from '../../../kernel/page.ts'
-import { HAL_MEDIA_TYPE, PAGED_MEDIA_TYPE, pagedTypeOf } from '../../../web/media-types.ts'
-import { QueryReader } from '../../../web/query-reader.ts'
+import type { Page } from '#kernel'
+import { HAL_MEDIA_TYPE, PAGED_MEDIA_TYPE, pagedTypeOf, QueryReader } from '#services/shared'
 import type { ResourceEntity, ResourcesService, Versioned } from '../contract.ts'
 import { csvOf } from '../list/csv.ts'
 import { fieldsOf } from '../list/project.ts'

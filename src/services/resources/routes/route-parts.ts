@@ -1,8 +1,7 @@
 /** What all routes of the service share: who asks, versions, parameters, and how a route is described. */
 import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { writeCondition } from '../../../web/write-condition.ts'
-import { asking, describing, type RequestContext as AskedOf } from '../../../web/route-parts.ts'
+import { asking, describing, type RequestContext as AskedOf, writeCondition } from '#services/shared'
 import type { ListQuery, ResourceEntity, ResourcesApi, Versioned, WriteOptions } from '../contract.ts'
 
 export type RequestContext = AskedOf<ResourcesApi, ListQuery>

@@ -1,7 +1,7 @@
 /** Routes of resource types. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { PAGED_MEDIA_TYPE, pagedTypeOf } from '../../../web/media-types.ts'
+import { PAGED_MEDIA_TYPE, pagedTypeOf } from '#services/shared'
 import type { ResourcesService } from '../contract.ts'
 import { accepts, sendChanges } from './resource-routes.ts'
 import {

@@ -1,8 +1,6 @@
 /** Operations on many tasks as jobs, also those that older versions stored. */
-import { adoptOld, oldHeads, type OldHead, type OldPart } from '../../../jobs/adopt-old.ts'
-import type { Job, JobHandler } from '../../../jobs/contract.ts'
-import { itemHandler } from '../../../jobs/item-handler.ts'
-import type { CollectionSpec, Store } from '../../../storage/contract.ts'
+import { adoptOld, itemHandler, type Job, type JobHandler, type OldHead, oldHeads, type OldPart } from '#jobs'
+import type { CollectionSpec, Store } from '#storage'
 import type { BatchOperation, TaskAction } from './batch-schema.ts'
 import type { TenantCollections } from '../collections.ts'
 import { act } from './task-action.ts'

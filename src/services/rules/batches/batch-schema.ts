@@ -1,6 +1,6 @@
 /** Operations on many tasks. */
 import { Type } from 'typebox'
-import type { NodeOverride } from '../../../core/rule/rule.ts'
+import type { NodeOverride } from '#core'
 import { AnyObject, IsoTime, TaskStatusSchema, TaskTypeSchema } from '../shared-schema.ts'
 import type { TaskFilter, TaskPreview } from '../tasks/task-schema.ts'
 import { BATCH_ACTIONS, type BatchAction } from '../words.ts'

@@ -1,12 +1,7 @@
 /** A batch request read and checked: all of its problems at once. */
-import { checkShape } from '../../../core/rule/check/check-shape.ts'
-import { readDocument } from '../../../core/rule/check/read-document.ts'
-import { Report } from '../../../core/rule/check/report.ts'
-import type { PlugRegistry } from '../../../core/plug/plug.ts'
-import { NodeOverrideSchema } from '../../../core/rule/rule-schema.ts'
-import type { AppError } from '../../../kernel/errors.ts'
-import { at } from '../../../kernel/pointer.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
+import { checkShape, NodeOverrideSchema, readDocument, Report } from '#core/spi'
+import type { PlugRegistry } from '#core'
+import { type AppError, at, isPlainObject, makeIssue, refuse } from '#kernel'
 import {
   BatchQuerySchema,
   ReloadSchema,
@@ -17,7 +12,6 @@ import {
   type ReadBatch,
   type TaskAction,
 } from './batch-schema.ts'
-import { makeIssue, refuse } from '../../../kernel/issues.ts'
 import { unknownAction } from '../error-texts.ts'
 import { missingVersions } from '../tasks/plug-versions.ts'
 import type { TaskFilter } from '../tasks/task-schema.ts'

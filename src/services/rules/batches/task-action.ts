@@ -1,5 +1,5 @@
 /** One action of a batch on one task: what it does, and what it would change. */
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { BatchEntry, TaskAction } from './batch-schema.ts'
 import type { TenantCollections } from '../collections.ts'
 import { documentChanges } from '../document-changes.ts'

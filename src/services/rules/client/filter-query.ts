@@ -1,7 +1,7 @@
 /** Filters of listings as a query. */
 import type { TagFilter, TaskFilter } from '../tasks/task-schema.ts'
 import type { TemplateFilter } from '../templates/template-schema.ts'
-import type { QueryValue } from '../../../web/client/http.ts'
+import type { QueryValue } from '#services/shared/client'
 
 export function filterQuery(where: TaskFilter | TemplateFilter): Readonly<Record<string, QueryValue>> {
   const { tags = [], tagKeys, ids, ...others } = where

@@ -10,10 +10,8 @@
  * - a delivery came to its end: it is listed for as long as its task is, whatever becomes of the run that made it
  */
 import { Subscription, type SchedulerLike } from 'rxjs'
-import type { Logger } from '../../../kernel/logger.ts'
-import { AppError, isAway, messageOf } from '../../../kernel/errors.ts'
-import { SparingLog } from '../../../kernel/sparing-log.ts'
-import type { Store, Write } from '../../../storage/contract.ts'
+import { AppError, isAway, type Logger, messageOf, SparingLog } from '#kernel'
+import type { Store, Write } from '#storage'
 import { INPUT_LOG, PARTITION } from './input.ts'
 import {
   DELIVERIES,

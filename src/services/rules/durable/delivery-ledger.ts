@@ -2,9 +2,7 @@
  * Calls of actuators that do not answer at once: what is under way, and what came of it. It follows from the inputs as
  * the tasks' states do, so it is stored with them and made up again after a crash; an id keeps its place.
  */
-import type { LiveTask } from '../../../core/engine/live-task.ts'
-import type { Outcome } from '../../../core/engine/call-plug.ts'
-import type { Execution } from '../../../core/task/state.ts'
+import type { Execution, LiveTask, Outcome } from '#core/spi'
 import type { Delivery } from '../runner.ts'
 import type { DeliveryRecord, OpenDelivery } from './records.ts'
 

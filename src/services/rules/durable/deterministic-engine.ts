@@ -8,23 +8,31 @@
  * REPLAY-3 an asynchronous plug's answer is applied where the log has it
  */
 import type { SchedulerLike } from 'rxjs'
-import type { EngineOptions } from '../../../core/engine/api.ts'
-import type { Outcome } from '../../../core/engine/call-plug.ts'
-import type { Reply } from '../../../core/engine/journal.ts'
-import { isRendered } from '../../../core/engine/render-call.ts'
-import { CoreEngine } from '../../../core/engine/engine.ts'
-import type { RareEvent } from '../../../core/engine/events.ts'
-import type { LiveTask } from '../../../core/engine/live-task.ts'
-import { VirtualClock } from '../../../core/simulate/virtual-clock.ts'
-import { limitAfter, limitWithout } from '../../../core/task/execution.ts'
-import { decodeNumbers } from '../../../core/task/json-numbers.ts'
-import type { PlugRegistry } from '../../../core/plug/plug.ts'
-import { mindsAway, mindsDowntime } from '../../../core/task/downtime.ts'
-import type { Message, Sent } from '../../../core/task/origin.ts'
-import { ignoring, withoutStamp } from '../../../core/task/readings/reading.ts'
-import type { DowntimeInterval, SavedState } from '../../../core/task/saved.ts'
-import type { Execution } from '../../../core/task/state.ts'
-import { AppError, messageOf } from '../../../kernel/errors.ts'
+import {
+  CoreEngine,
+  type EngineOptions,
+  type Message,
+  type PlugRegistry,
+  type RareEvent,
+  type Sent,
+  VirtualClock,
+} from '#core'
+import {
+  type DowntimeInterval,
+  type Execution,
+  ignoring,
+  isRendered,
+  limitAfter,
+  limitWithout,
+  type LiveTask,
+  mindsAway,
+  mindsDowntime,
+  type Outcome,
+  type Reply,
+  type SavedState,
+  withoutStamp,
+} from '#core/spi'
+import { AppError, decodeNumbers, messageOf } from '#kernel'
 import type { RunnableTask } from '../runner.ts'
 import { DeliveryLedger } from './delivery-ledger.ts'
 import { messagesOf, type Input } from './input.ts'

@@ -6,16 +6,10 @@
  * call that was under way in a crash is made again under the same id; the rule's own retries decide how often.
  */
 import { Observable, Subject, type SchedulerLike } from 'rxjs'
-import { noCounts, type Counts } from '../../../core/engine/counts.ts'
-import { sumOfStats, type EngineStats } from '../../../core/engine/stats.ts'
-import type { EngineEvent } from '../../../core/engine/events.ts'
-import { Preparer } from '../../../core/engine/prepare.ts'
-import type { Plug } from '../../../core/plug/plug.ts'
-import { followPlugs } from '../../../core/plug/registry.ts'
-import type { Ports } from '../../../core/ports.ts'
-import type { Lost } from '../../../core/task/lost.ts'
-import { AppError } from '../../../kernel/errors.ts'
-import type { Store } from '../../../storage/contract.ts'
+import { type Counts, type EngineStats, followPlugs, noCounts, Preparer, sumOfStats } from '#core/spi'
+import type { EngineEvent, Lost, Plug, Ports } from '#core'
+import { AppError } from '#kernel'
+import type { Store } from '#storage'
 import type {
   Delivery,
   DeliveryQuery,

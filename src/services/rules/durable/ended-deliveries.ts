@@ -3,7 +3,7 @@
  * after a crash, and with it what follows from it; of one that is over nothing is, so that its deliveries are stored
  * with what ends it, or before anybody hears of them.
  */
-import type { Store, Write } from '../../../storage/contract.ts'
+import type { Store, Write } from '#storage'
 import type { Checkpoints } from './checkpoints.ts'
 import type { DeterministicEngine } from './deterministic-engine.ts'
 import { DELIVERIES, deliveryId, MAX_DELIVERIES, newestOf, STATES, type DeliveryRecord } from './records.ts'

@@ -10,10 +10,8 @@
  * INPUT-3 a unit that is refused leaves nothing behind and holds up none
  * INPUT-4 what waits is bounded: beyond it inputs are refused, and nothing of them was done
  */
-import { AppError } from '../../../kernel/errors.ts'
-import type { JsonText } from '../../../kernel/json.ts'
-import { ReorderBuffer, type Ended } from '../../../kernel/reorder-buffer.ts'
-import type { Committed, Log, LogBody, Store, Write } from '../../../storage/contract.ts'
+import { AppError, type Ended, type JsonText, ReorderBuffer } from '#kernel'
+import type { Committed, Log, LogBody, Store, Write } from '#storage'
 import { INPUT_LOG, PARTITION, type Input } from './input.ts'
 import { TimeSlicer } from './time-slicer.ts'
 

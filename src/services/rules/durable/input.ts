@@ -6,12 +6,9 @@
  * tasks hear it, and a restart reads one list. More partitions would share the same commits, so they would buy
  * nothing before a tenant is spread over several hosts.
  */
-import type { Reply } from '../../../core/engine/journal.ts'
-import { encodeNumbers } from '../../../core/task/json-numbers.ts'
-import type { Message, Sent } from '../../../core/task/origin.ts'
-import type { Ignored } from '../../../core/task/readings/reading.ts'
-import { messageOf } from '../../../kernel/errors.ts'
-import { JsonText } from '../../../kernel/json.ts'
+import type { Ignored, Reply } from '#core/spi'
+import { encodeNumbers, JsonText, messageOf } from '#kernel'
+import type { Message, Sent } from '#core'
 import type { IntakePost, RunnableTask } from '../runner.ts'
 
 /** `at`: epoch ms at which it was taken; never less than that of the one before. `t`: id of the task, `e`: its epoch. */

@@ -2,7 +2,7 @@
  * Calls that are not answered at once, by kind. A plug may be of that sort, or what its placeholders ask of the outside
  * may be: then only its calls that ask are. Which they are is found out when they happen, and kept.
  */
-import type { Execution } from '../../../core/task/state.ts'
+import type { Execution } from '#core/spi'
 
 /** The kind of a call that was not answered at once: `sensor:name:version`, with `:asks` when it asked for something first. */
 export function laterKind({ node: { call } }: Execution): string {

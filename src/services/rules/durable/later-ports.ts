@@ -1,5 +1,5 @@
 /** Ports whose answers go into the log of inputs, so that a replay gets the same ones. */
-import type { Ports } from '../../../core/ports.ts'
+import type { Ports } from '#core'
 
 /**
  * Ports that never answer at once. What the outside says may be something else when the log is played again, so that

@@ -1,6 +1,6 @@
 /** What the runner stores beside its log. */
-import type { SavedState } from '../../../core/task/saved.ts'
-import type { CollectionSpec, Query } from '../../../storage/contract.ts'
+import type { SavedState } from '#core/spi'
+import type { CollectionSpec, Query } from '#storage'
 import type { Delivery } from '../runner.ts'
 
 /** A task's state after the input at `position` and all that followed from it up to `time` (epoch ms). */

@@ -9,9 +9,9 @@
  *   resumed
  * RECOVERY-2 nothing is written and nothing is reported
  */
-import type { SavedState } from '../../../core/task/saved.ts'
-import { messageOf } from '../../../kernel/errors.ts'
-import type { Store } from '../../../storage/contract.ts'
+import type { SavedState } from '#core/spi'
+import { messageOf } from '#kernel'
+import type { Store } from '#storage'
 import type { RunnableTask } from '../runner.ts'
 import { INPUT_LOG, messagesOf, PARTITION, type Input } from './input.ts'
 import { isLater } from './later-calls.ts'

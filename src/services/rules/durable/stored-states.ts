@@ -2,10 +2,10 @@
  * How a task's state lies in the store: as one document, or cut into several when it is too large for one; and without
  * the messages that wait for the task, as long as the log of inputs has them.
  */
-import type { Message } from '../../../core/task/origin.ts'
-import type { SavedInput } from '../../../core/task/saved.ts'
-import { AppError } from '../../../kernel/errors.ts'
-import type { CollectionSpec, Store, Write } from '../../../storage/contract.ts'
+import type { Message } from '#core'
+import type { SavedInput } from '#core/spi'
+import { AppError } from '#kernel'
+import type { CollectionSpec, Store, Write } from '#storage'
 import { INPUT_LOG, messagesOf, PARTITION, type Input } from './input.ts'
 import { STATES, type StateRecord } from './records.ts'
 

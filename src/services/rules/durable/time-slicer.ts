@@ -1,5 +1,5 @@
 /** Long work in pieces: after some ms the loop gets its turn. */
-import { machineTimers } from '../../../machine/timers.ts'
+import { machineTimers } from '#platform'
 
 const PIECE_MS = 10
 

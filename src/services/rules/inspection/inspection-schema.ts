@@ -1,6 +1,6 @@
 /** A look into a task at work: nodes, log, events, deliveries. */
 import { Type, type Static } from 'typebox'
-import type { EngineEvent } from '../../../core/engine/events.ts'
+import type { EngineEvent } from '#core'
 import { AnyObject, EpochMs, IsoTime } from '../shared-schema.ts'
 import { LOG_LEVELS, type LogLevel } from '../words.ts'
 

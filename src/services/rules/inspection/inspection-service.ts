@@ -1,10 +1,7 @@
 /** A look into a task at work, and a hand on its nodes. */
-import type { NodeView } from '../../../core/engine/api.ts'
-import type { RuleGraph } from '../../../core/rule/rule.ts'
-import { applyOverrides } from '../../../core/rule/overrides.ts'
-import { Report } from '../../../core/rule/check/report.ts'
-import { AppError } from '../../../kernel/errors.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
+import type { NodeView } from '#core'
+import { applyOverrides, Report, type RuleGraph } from '#core/spi'
+import { AppError, isPlainObject } from '#kernel'
 import type { TenantCollections } from '../collections.ts'
 import type { InspectionApi } from '../contract.ts'
 import type { NodeCommand, RuntimeNode } from './inspection-schema.ts'

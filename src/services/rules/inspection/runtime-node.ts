@@ -1,6 +1,6 @@
 /** Nodes of the `bn` form with what a run says of them. */
-import type { NodeView } from '../../../core/engine/api.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
+import type { NodeView } from '#core'
+import { isPlainObject } from '#kernel'
 import type { RuntimeNode } from './inspection-schema.ts'
 
 type BnNodeLike = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 /** The log of a task: its events as lines for people, newest first. */
-import type { EngineEvent } from '../../../core/engine/events.ts'
-import { makeIssue, refuse } from '../../../kernel/issues.ts'
+import type { EngineEvent } from '#core'
+import { makeIssue, refuse } from '#kernel'
 import type { TaskLogLine, TaskLogPage, TaskLogQuery } from './inspection-schema.ts'
 import { LOG_LEVELS, type LogLevel } from '../words.ts'
 

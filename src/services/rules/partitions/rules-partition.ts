@@ -1,7 +1,6 @@
 /** The rules of one partition of a tenant: what they ask of the other ones, and what they answer. */
-import { AppError } from '../../../kernel/errors.ts'
-import type { Caller } from '../../../kernel/caller.ts'
-import { partitionOf, partitionOfTask, type Partition } from '../../../partitions/partition.ts'
+import { AppError, type Caller } from '#kernel'
+import { type Partition, partitionOf, partitionOfTask } from '#cluster'
 import type { BatchEntry, TaskAction } from '../batches/batch-schema.ts'
 import type { RulesQuestion } from './rules-question.ts'
 import type { InspectionApi, RulesApi } from '../contract.ts'

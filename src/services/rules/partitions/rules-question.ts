@@ -1,5 +1,5 @@
 /** What the rules of one partition of a tenant ask those of another. */
-import type { Caller } from '../../../kernel/caller.ts'
+import type { Caller } from '#kernel'
 import type { TaskAction } from '../batches/batch-schema.ts'
 import type { ShowOptions } from '../tasks/task-schema.ts'
 

@@ -5,10 +5,9 @@
  * LISTENERS-1 a message is committed with what was known of its listeners at that moment of the store, or not at all
  * LISTENERS-2 commits that are made anew keep their order, also among those that came meanwhile
  */
-import { AppError } from '../../../kernel/errors.ts'
-import type { Partition } from '../../../partitions/partition.ts'
-import type { Condition, Store, Write } from '../../../storage/contract.ts'
-import { walk } from '../../../storage/walk.ts'
+import { AppError } from '#kernel'
+import type { Partition } from '#cluster'
+import { type Condition, type Store, walk, type Write } from '#storage'
 import { LISTENER_CHANGES, LISTENERS } from './relay-records.ts'
 
 export interface CommitAttempt<T> {

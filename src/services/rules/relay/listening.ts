@@ -1,7 +1,6 @@
 /** What a partition hears of resources of others: told in the store before a task is bound to them. */
-import { partitionOf, type Partition } from '../../../partitions/partition.ts'
-import type { Condition, Store, Write } from '../../../storage/contract.ts'
-import { walk } from '../../../storage/walk.ts'
+import { type Partition, partitionOf } from '#cluster'
+import { type Condition, type Store, walk, type Write } from '#storage'
 import { LISTENER_CHANGES, LISTENERS, listenerId } from './relay-records.ts'
 
 const PAGE = 1_000

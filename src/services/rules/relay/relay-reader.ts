@@ -7,9 +7,8 @@
  *   again at the next look
  * RELAYREADER-3 once it is to stop it begins no other commit: the next host goes on from there
  */
-import { AppError, messageOf } from '../../../kernel/errors.ts'
-import type { Logger } from '../../../kernel/logger.ts'
-import type { LogEntry, Store, Write } from '../../../storage/contract.ts'
+import { AppError, type Logger, messageOf } from '#kernel'
+import type { LogEntry, Store, Write } from '#storage'
 import type { DataIntake } from '../runner.ts'
 import { RELAY_CURSORS, RELAY_LOG, type RelayEntry } from './relay-records.ts'
 

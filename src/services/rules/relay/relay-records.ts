@@ -6,8 +6,8 @@
  * place in the log.
  */
 import { createHash } from 'node:crypto'
-import type { Partition } from '../../../partitions/partition.ts'
-import type { CollectionSpec } from '../../../storage/contract.ts'
+import type { Partition } from '#cluster'
+import type { CollectionSpec } from '#storage'
 import type { Input, Untimed } from '../durable/input.ts'
 
 export const RELAY_LOG = 'rule_relay'

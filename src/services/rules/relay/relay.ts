@@ -1,7 +1,7 @@
 /** The part of one partition in the relay: what it takes from others, what it hands on, and what it wants to hear. */
-import type { Partition } from '../../../partitions/partition.ts'
-import type { Logger } from '../../../kernel/logger.ts'
-import type { Store } from '../../../storage/contract.ts'
+import type { Partition } from '#cluster'
+import type { Logger } from '#kernel'
+import type { Store } from '#storage'
 import type { DataIntake } from '../runner.ts'
 import { Listeners } from './listeners.ts'
 import { Listening } from './listening.ts'

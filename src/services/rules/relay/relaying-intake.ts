@@ -6,11 +6,11 @@
  * RELAY-2 it reaches each partition whose tasks hear it exactly once, and those tasks after whatever was committed
  *   before it at home
  */
-import { requireMessages } from '../../../core/engine/refusals.ts'
-import { partitionOf, type Partition } from '../../../partitions/partition.ts'
-import type { Message } from '../../../core/task/origin.ts'
-import type { Json } from '../../../kernel/json.ts'
-import type { Store, Write } from '../../../storage/contract.ts'
+import { requireMessages } from '#core/spi'
+import { type Partition, partitionOf } from '#cluster'
+import type { Message } from '#core'
+import type { Json } from '#kernel'
+import type { Store, Write } from '#storage'
 import { dataOf, messagesOf } from '../durable/input.ts'
 import type { DataIntake, Intake, IntakeOptions, IntakePost } from '../runner.ts'
 import type { Listeners } from './listeners.ts'

@@ -1,8 +1,7 @@
 /** Routes of operations on many tasks. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Caller } from '../../../kernel/caller.ts'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError, type Caller } from '#kernel'
 import { AnyObject } from '../shared-schema.ts'
 import {
   BatchPreviewSchema,
@@ -11,7 +10,7 @@ import {
   QueuedBatchSchema,
 } from '../batches/batch-schema.ts'
 import type { BatchRequest, RulesService } from '../contract.ts'
-import { Flag } from '../../../web/route-parts.ts'
+import { Flag } from '#services/shared'
 import { described, handle } from './route-parts.ts'
 
 /** Operations of other services, which come on the paths of operations on tasks. */

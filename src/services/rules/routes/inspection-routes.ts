@@ -1,10 +1,8 @@
 /** Routes that look into a task at work. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { isInstant, isoInstant, notAnInstant } from '../../../kernel/instant.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
+import { isInstant, isoInstant, isPlainObject, Issues, makeIssue, notAnInstant, refuse } from '#kernel'
 import type { NodeCommand, NodePush, RulesService, StreamEvent, TaskLogQuery } from '../contract.ts'
-import { Issues, makeIssue, refuse } from '../../../kernel/issues.ts'
 import {
   DeliverySchema,
   NodePushSchema,
@@ -15,9 +13,8 @@ import {
 import { readShape } from '../read-shape.ts'
 import { AnyObject } from '../shared-schema.ts'
 import { LOG_LEVELS } from '../words.ts'
-import { Text, Whole } from '../../../web/route-parts.ts'
+import { sendEvents, type ServerEvent, Text, untilClosed, Whole } from '#services/shared'
 import { described, handle } from './route-parts.ts'
-import { sendEvents, untilClosed, type ServerEvent } from '../../../web/send-stream.ts'
 
 const node = { params: ['id', 'node'], answers: { 200: RuntimeNodeSchema } } as const
 

@@ -3,7 +3,7 @@ import { DEFAULT_HITS, MAX_HITS, type GraphFormat } from '../shared-schema.ts'
 import type { TagFilter, TaskFilter, TaskQuery } from '../tasks/task-schema.ts'
 import type { TemplateFilter } from '../templates/template-schema.ts'
 import { GRAPH_FORMATS, TASK_STATUSES, TASK_TYPES } from '../words.ts'
-import type { QueryReader } from '../../../web/query-reader.ts'
+import type { QueryReader } from '#services/shared'
 
 export function readTaskFilter(query: QueryReader): TaskFilter {
   const template = query.text('template')

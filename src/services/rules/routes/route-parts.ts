@@ -1,7 +1,6 @@
 /** What all routes of the service share: what a request says, parameters, and how a route is described. */
 import { Type } from 'typebox'
-import { QueryReader } from '../../../web/query-reader.ts'
-import { asking, describing, Flag, type RequestContext as AskedOf } from '../../../web/route-parts.ts'
+import { asking, describing, Flag, QueryReader, type RequestContext as AskedOf } from '#services/shared'
 import type { PostOptions, RulesApi } from '../contract.ts'
 import { ErrorBodySchema } from '../shared-schema.ts'
 

@@ -1,7 +1,7 @@
 /** A page of a list in the form that the request accepts: an array, the paged media type, or HAL. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Page } from '../../../kernel/page.ts'
-import { HAL_MEDIA_TYPE, pagedTypeOf } from '../../../web/media-types.ts'
+import type { Page } from '#kernel'
+import { HAL_MEDIA_TYPE, pagedTypeOf } from '#services/shared'
 
 export function sendList<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>): FastifyReply {
   void reply.header('x-count', page.total).header('vary', 'accept')

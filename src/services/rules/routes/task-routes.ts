@@ -1,7 +1,7 @@
 /** Routes of single tasks. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import type { RevisionOptions } from '../../../kernel/expected-version.ts'
+import type { RevisionOptions } from '#kernel'
 import type { RulesService } from '../contract.ts'
 import { GraphFormatSchema } from '../shared-schema.ts'
 import {
@@ -13,9 +13,8 @@ import {
   type TaskSpecification,
 } from '../tasks/task-schema.ts'
 import { readFormat } from './read-filters.ts'
-import { Flag } from '../../../web/route-parts.ts'
+import { Flag, revisionCondition, withTag } from '#services/shared'
 import { CHECKS, described, handle, readChecks, Version, type RequestContext } from './route-parts.ts'
-import { revisionCondition, withTag } from '../../../web/write-condition.ts'
 
 const one = { params: ['id'] } as const
 const entity = { ...one, answers: { 200: TaskEntitySchema } }

@@ -16,11 +16,9 @@ import {
 import { TemplateRunSchema } from '../tools/tools-schema.ts'
 import { LOG_LEVELS } from '../words.ts'
 import { readFormat, readPaging, readTemplateFilter, TAG_PARAMETERS } from './read-filters.ts'
-import { Flag, Text, Texts, Whole } from '../../../web/route-parts.ts'
+import { Flag, revisionCondition, sendLines, Text, Texts, untilClosed, Whole, withTag } from '#services/shared'
 import { CHECKS, described, handle, readChecks, Version, type RequestContext } from './route-parts.ts'
 import { sendList } from './send-list.ts'
-import { sendLines, untilClosed } from '../../../web/send-stream.ts'
-import { revisionCondition, withTag } from '../../../web/write-condition.ts'
 
 const format = { format: Type.Optional(GraphFormatSchema) }
 const paging = { startIndex: Type.Optional(Whole), hits: Type.Optional(Whole) }

@@ -1,7 +1,7 @@
 /** Routes that need no stored task: plugs, data push, simulation, next runs. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { AppError } from '../../../kernel/errors.ts'
+import { AppError } from '#kernel'
 import type { DataPush, PlugFamily, RulesService, Simulation } from '../contract.ts'
 import { AnyObject, ErrorBodySchema } from '../shared-schema.ts'
 import { PlugCallSchema, PlugOutcomeSchema, SimulationSchema } from '../tools/tools-schema.ts'

@@ -1,9 +1,6 @@
 /** A rule's graph in the form asked for, made once for all tasks that share it (`format`). */
-import type { PlugRegistry } from '../../../core/plug/plug.ts'
-import { toBn } from '../../../core/rule/bn/to-bn.ts'
-import { applyOverrides } from '../../../core/rule/overrides.ts'
-import type { NodeOverride, RuleGraph } from '../../../core/rule/rule.ts'
-import { Report } from '../../../core/rule/check/report.ts'
+import { type NodeOverride, type PlugRegistry, toBn } from '#core'
+import { applyOverrides, Report, type RuleGraph } from '#core/spi'
 import type { GraphFormat } from '../shared-schema.ts'
 
 export type WireGraph = Readonly<Record<string, unknown>>

@@ -1,8 +1,7 @@
 /** Versions of plugs in a rule: written out when a task is made, raised by `updatePlugins`. */
-import type { PlugKind, PlugRegistry } from '../../../core/plug/plug.ts'
-import type { PlugNode, RuleGraph } from '../../../core/rule/rule.ts'
-import type { Issue } from '../../../kernel/errors.ts'
-import { makeIssue } from '../../../kernel/issues.ts'
+import type { PlugKind, PlugNode, RuleGraph } from '#core/spi'
+import type { PlugRegistry } from '#core'
+import { type Issue, makeIssue } from '#kernel'
 import type { PluginUpdate } from '../batches/batch-schema.ts'
 
 /**

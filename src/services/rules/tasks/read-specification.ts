@@ -1,13 +1,13 @@
 /** The body that makes a task, in any of its four forms, read to one. */
-import type { PlugRegistry } from '../../../core/plug/plug.ts'
-import { isBnDocument } from '../../../core/rule/bn/read-bn.ts'
-import type { CheckOptions } from '../../../core/rule/check/report.ts'
-import type { Rule, TaskFromTemplate, TaskSettings } from '../../../core/rule/rule.ts'
-import { TaskSettingsSchema } from '../../../core/rule/rule-schema.ts'
-import { validateRule, validateTaskRequest } from '../../../core/rule/validate.ts'
-import { validationError, type Issue } from '../../../kernel/errors.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
-import { makeIssue } from '../../../kernel/issues.ts'
+import { type PlugRegistry, type Rule, type TaskSettings, validateRule } from '#core'
+import {
+  type CheckOptions,
+  isBnDocument,
+  type TaskFromTemplate,
+  TaskSettingsSchema,
+  validateTaskRequest,
+} from '#core/spi'
+import { isPlainObject, type Issue, makeIssue, validationError } from '#kernel'
 import type { TaskForm } from './task-record.ts'
 
 export type ReadSpecification =

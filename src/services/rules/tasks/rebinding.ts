@@ -1,8 +1,8 @@
 /** Running tasks whose nodes are bound through metadata follow the metadata. */
-import { resolveResources } from '../../../core/engine/model.ts'
-import type { Ports } from '../../../core/ports.ts'
-import { AppError } from '../../../kernel/errors.ts'
-import { walk } from '../../../storage/walk.ts'
+import { resolveResources } from '#core/spi'
+import type { Ports } from '#core'
+import { AppError } from '#kernel'
+import { walk } from '#storage'
 import type { TenantCollections } from '../collections.ts'
 import type { TaskChanges } from './task-changes.ts'
 import type { TaskMaker } from './task-maker.ts'

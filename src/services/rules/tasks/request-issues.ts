@@ -2,11 +2,9 @@
  * Problems of a task, told to whoever asked for it. They are found in the rule that a template and a
  * request give together; here each gets its path in the body that was sent, or says that it is in what is stored.
  */
-import { overriddenAt } from '../../../core/rule/overrides.ts'
-import type { Rule, TaskSettings, Template } from '../../../core/rule/rule.ts'
-import type { Issue } from '../../../kernel/errors.ts'
-import { ownValue } from '../../../kernel/json.ts'
-import { at, stepsOf } from '../../../kernel/pointer.ts'
+import { overriddenAt } from '#core/spi'
+import type { Rule, TaskSettings, Template } from '#core'
+import { at, type Issue, ownValue, stepsOf } from '#kernel'
 
 /** A request, and what it was for. */
 export interface SentRequest {

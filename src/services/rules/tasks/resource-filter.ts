@@ -1,6 +1,5 @@
 /** Tasks selected by what their resources are: the two filters that only a keeper of resources can answer. */
-import { AppError, type Issue } from '../../../kernel/errors.ts'
-import { makeIssue, refuse } from '../../../kernel/issues.ts'
+import { AppError, type Issue, makeIssue, refuse } from '#kernel'
 import type { TaskFilter } from './task-schema.ts'
 
 /** What the filters ask of whoever keeps resources. */

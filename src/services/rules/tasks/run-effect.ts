@@ -1,7 +1,6 @@
 /** What an update means for the run of a task that goes on: the one place where this is decided. */
-import type { Prepared } from '../../../core/engine/prepared.ts'
-import type { PlugNode } from '../../../core/rule/rule.ts'
-import type { Lost } from '../../../core/task/lost.ts'
+import type { PlugNode, Prepared } from '#core/spi'
+import type { Lost } from '#core'
 import { documentChanges } from '../document-changes.ts'
 
 export interface RunEffect {

@@ -3,13 +3,10 @@
  * tasks made of them. A source that no task uses is removed at a later start, never while it may still be taken up.
  */
 import { createHash } from 'node:crypto'
-import { frozenCopy } from '../../../core/plug/plain-json.ts'
-import type { Plug, PlugRegistry } from '../../../core/plug/plug.ts'
-import type { Template } from '../../../core/rule/rule.ts'
-import { AppError } from '../../../kernel/errors.ts'
-import { LruCache } from '../../../kernel/lru-cache.ts'
-import type { Stored, Write } from '../../../storage/contract.ts'
-import { walk } from '../../../storage/walk.ts'
+import { frozenCopy } from '#core/spi'
+import type { Plug, PlugRegistry, Template } from '#core'
+import { AppError, LruCache } from '#kernel'
+import { type Stored, walk, type Write } from '#storage'
 import type { TenantCollections } from '../collections.ts'
 import { unknownTemplate, unknownTemplateVersion } from '../error-texts.ts'
 import { withExactVersions } from './plug-versions.ts'

@@ -2,16 +2,13 @@
  * Every change of a stored task: one at a time per task, the document and the runner's writes in one commit, the
  * engine told afterwards. Single requests and batches go through here alike.
  */
-import type { Lost } from '../../../core/task/lost.ts'
-import type { Prepared } from '../../../core/engine/prepared.ts'
-import { resolveResources } from '../../../core/engine/model.ts'
-import { AppError, messageOf } from '../../../kernel/errors.ts'
-import { requireVersion, type RevisionOptions } from '../../../kernel/expected-version.ts'
-import type { Stored, Write } from '../../../storage/contract.ts'
+import type { Lost } from '#core'
+import { type Prepared, resolveResources } from '#core/spi'
+import { AppError, KeyedMutex, messageOf, requireVersion, type RevisionOptions } from '#kernel'
+import type { Stored, Write } from '#storage'
 import type { PluginUpdate, PropertiesUpdate } from '../batches/batch-schema.ts'
 import type { TenantCollections } from '../collections.ts'
 import { notPossible, removeRefused, taskNotFound } from '../error-texts.ts'
-import { KeyedMutex } from '../../../kernel/keyed-mutex.ts'
 import { effectOnRun, type RunEffect } from './run-effect.ts'
 import type { EndedRun, PlannedChange, TaskChange, TaskRef, TaskRunner } from '../runner.ts'
 import type { SourceRepository } from './source-repository.ts'

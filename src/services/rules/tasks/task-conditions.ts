@@ -1,5 +1,5 @@
 /** What a listing selects by, as conditions on the stored tasks. */
-import type { Condition, Query } from '../../../storage/contract.ts'
+import type { Condition, Query } from '#storage'
 import type { TaskFilter } from './task-schema.ts'
 import { tagKey } from './task-record.ts'
 

@@ -1,7 +1,6 @@
 /** What a stored task would become by a reload or an update; nothing is changed. */
-import { Report } from '../../../core/rule/check/report.ts'
-import { applyOverrides } from '../../../core/rule/overrides.ts'
-import { validationError } from '../../../kernel/errors.ts'
+import { applyOverrides, Report } from '#core/spi'
+import { validationError } from '#kernel'
 import type { PluginUpdate, PropertiesUpdate } from '../batches/batch-schema.ts'
 import type { TenantCollections } from '../collections.ts'
 import { reloadRefused } from '../error-texts.ts'

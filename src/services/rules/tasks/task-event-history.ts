@@ -11,7 +11,7 @@
  * EVENTS-2 a slow reader is let go, never waited for
  */
 import type { Subscription } from 'rxjs'
-import type { EngineEvent } from '../../../core/engine/events.ts'
+import type { EngineEvent } from '#core'
 import type { EventStreamOptions, GapEvent, StreamEvent } from '../inspection/inspection-schema.ts'
 import type { RunReports, TaskRef } from '../runner.ts'
 

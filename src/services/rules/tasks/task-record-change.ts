@@ -1,5 +1,5 @@
 /** How a task's record looks after each change. Times are epoch ms. */
-import type { TaskInfo } from '../../../core/engine/api.ts'
+import type { TaskInfo } from '#core'
 import type { TaskRunRecord } from './task-schema.ts'
 import type { TaskRecord } from './task-record.ts'
 import type { Draft } from './task-maker.ts'

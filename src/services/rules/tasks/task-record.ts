@@ -1,6 +1,7 @@
 /** A task as it is stored, and by what it is found. */
-import type { Rule, TaskSettings, TaskType, Template } from '../../../core/rule/rule.ts'
-import type { CollectionSpec } from '../../../storage/contract.ts'
+import type { Rule, TaskSettings, Template } from '#core'
+import type { TaskType } from '#core/spi'
+import type { CollectionSpec } from '#storage'
 import type { TaskStatusName } from '../shared-schema.ts'
 import type { TaskRunRecord } from './task-schema.ts'
 

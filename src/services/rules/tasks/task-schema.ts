@@ -1,9 +1,17 @@
 /** Bodies and queries of tasks. */
 import { Type, type Static } from 'typebox'
-import { BnGraphSchema } from '../../../core/rule/bn/bn-graph.ts'
-import type { BnGraph } from '../../../core/rule/bn/bn-graph.ts'
-import { RuleSchema, TaskFromTemplateSchema, TaskSettingsSchema } from '../../../core/rule/rule-schema.ts'
-import type { Rule, TaskFromTemplate, TaskSettings, VariableDeclaration } from '../../../core/rule/rule.ts'
+import {
+  type BnGraph,
+  BnGraphSchema,
+  LOST_PARTS,
+  RuleSchema,
+  type TaskFromTemplate,
+  TaskFromTemplateSchema,
+  TaskSettingsSchema,
+  type TaskType,
+  type VariableDeclaration,
+} from '#core/spi'
+import type { Lost, Rule, TaskSettings } from '#core'
 import {
   AnyObject,
   EpochMs,
@@ -14,9 +22,7 @@ import {
   type WireIssue,
 } from '../shared-schema.ts'
 import type { GraphFormat, TaskStatusName } from '../shared-schema.ts'
-import { REVISION } from '../../../web/write-condition.ts'
-import { LOST_PARTS, type Lost } from '../../../core/task/lost.ts'
-import type { TaskType } from '../../../core/rule/rule.ts'
+import { REVISION } from '#services/shared'
 
 /** The old form: settings at the top, the graph in `bn` form under `network`. */
 export const NetworkTaskSchema = Type.Object(

@@ -1,6 +1,6 @@
 /** What batch updates do to the settings that a task brings itself. */
-import { mergeOverrides } from '../../../core/rule/overrides.ts'
-import type { TaskSettings } from '../../../core/rule/rule.ts'
+import { mergeOverrides } from '#core/spi'
+import type { TaskSettings } from '#core'
 import type { PluginUpdate, PropertiesUpdate } from '../batches/batch-schema.ts'
 
 /** `tags`: those that the task shows now, its template's among them. */

@@ -1,7 +1,7 @@
 /** A stored task as it is shown, with what its run says of itself. */
-import type { TaskInfo } from '../../../core/engine/api.ts'
-import type { RuleGraph } from '../../../core/rule/rule.ts'
-import { AppError } from '../../../kernel/errors.ts'
+import type { TaskInfo } from '#core'
+import type { RuleGraph } from '#core/spi'
+import { AppError } from '#kernel'
 import type { TenantCollections } from '../collections.ts'
 import type { GraphForms, WireGraph } from './graph-forms.ts'
 import type { NodeControl } from '../runner.ts'

@@ -1,5 +1,5 @@
 /** What a rule or template that is posted is refused for, and what the answer tells of it. */
-import { validationError, type Issue } from '../../../kernel/errors.ts'
+import { type Issue, validationError } from '#kernel'
 import { wireIssue } from '../error-body.ts'
 import type { WireIssue } from '../shared-schema.ts'
 

@@ -1,6 +1,6 @@
 /** A template as it is stored, its older versions, and by what they are found. */
-import type { Template } from '../../../core/rule/rule.ts'
-import type { CollectionSpec } from '../../../storage/contract.ts'
+import type { Template } from '#core'
+import type { CollectionSpec } from '#storage'
 import { plugKeys, searched, tagKeys } from '../tasks/task-record.ts'
 
 /** Its id is its name. Times are epoch ms. */

@@ -1,13 +1,11 @@
 /** Bodies and queries of templates. */
 import { Type, type Static } from 'typebox'
-import { BnGraphSchema } from '../../../core/rule/bn/bn-graph.ts'
-import type { BnGraph } from '../../../core/rule/bn/bn-graph.ts'
-import { TemplateSchema } from '../../../core/rule/rule-schema.ts'
-import type { Template } from '../../../core/rule/rule.ts'
+import { type BnGraph, BnGraphSchema, TemplateSchema } from '#core/spi'
+import type { Template } from '#core'
 import { UpdatePluginsSchema, type PluginUpdate } from '../batches/batch-schema.ts'
 import { AnyObject, EpochMs, pagedSchema, WireIssueSchema, type GraphFormat, type WireIssue } from '../shared-schema.ts'
 import type { TagFilter } from '../tasks/task-schema.ts'
-import { REVISION } from '../../../web/write-condition.ts'
+import { REVISION } from '#services/shared'
 
 const extras = {
   protected: Type.Optional(Type.Boolean({ description: 'stored and shown' })),

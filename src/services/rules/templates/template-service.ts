@@ -1,15 +1,22 @@
 /** Templates: kept by name, never bound to a resource. Their tasks change only by `reload`. */
-import { isAddressable, NOT_ADDRESSABLE } from '../../../web/addressable.ts'
-import type { Template } from '../../../core/rule/rule.ts'
-import { isBnDocument } from '../../../core/rule/bn/read-bn.ts'
-import { AppError, validationError } from '../../../kernel/errors.ts'
-import { requireVersion } from '../../../kernel/expected-version.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
-import type { Condition, Stored } from '../../../storage/contract.ts'
+import { isAddressable, NOT_ADDRESSABLE } from '#services/shared'
+import type { Template } from '#core'
+import { isBnDocument } from '#core/spi'
+import {
+  AppError,
+  type Caller,
+  isPlainObject,
+  type KeyedMutex,
+  type KeyedSharedLock,
+  makeIssue,
+  refuse,
+  requireVersion,
+  validationError,
+} from '#kernel'
+import type { Condition, Stored } from '#storage'
 import type { TenantCollections } from '../collections.ts'
 import type { TemplateApi } from '../contract.ts'
 import { refusalText } from '../error-body.ts'
-import { makeIssue, refuse } from '../../../kernel/issues.ts'
 import {
   duplicateTemplate,
   nameMismatch,
@@ -18,12 +25,9 @@ import {
   templateNotFound,
 } from '../error-texts.ts'
 import type { GraphForms, WireGraph } from '../tasks/graph-forms.ts'
-import type { KeyedSharedLock } from '../../../kernel/keyed-shared-lock.ts'
-import type { KeyedMutex } from '../../../kernel/keyed-mutex.ts'
 import { missingVersions, plugsOf, withUpdatedPlugs } from '../tasks/plug-versions.ts'
 import { toldOf, type PostOptions } from './post-checks.ts'
 import { readShape } from '../read-shape.ts'
-import type { Caller } from '../../../kernel/caller.ts'
 import type { GraphFormat } from '../shared-schema.ts'
 import { nameCondition, tagConditions, wordConditions } from '../tasks/task-conditions.ts'
 import { templateLockKey } from '../tasks/task-service.ts'

@@ -3,9 +3,9 @@
  * newest 100 of a template, and those of which there are tasks. Tasks never need them: they run their sources.
  */
 import { createHash } from 'node:crypto'
-import type { Template } from '../../../core/rule/rule.ts'
-import type { Page } from '../../../kernel/page.ts'
-import type { Condition, Write } from '../../../storage/contract.ts'
+import type { Template } from '#core'
+import type { Page } from '#kernel'
+import type { Condition, Write } from '#storage'
 import type { TenantCollections } from '../collections.ts'
 import { documentChanges } from '../document-changes.ts'
 import { templateVersionNotFound } from '../error-texts.ts'

@@ -1,6 +1,7 @@
 /** A rule in which one node runs and all others stand still: what they gave is still there for it to read. */
-import type { RuleGraph, Sensor } from '../../../core/rule/rule.ts'
-import { AppError } from '../../../kernel/errors.ts'
+import type { RuleGraph } from '#core/spi'
+import type { Sensor } from '#core'
+import { AppError } from '#kernel'
 import { GO } from './go-plug.ts'
 
 export interface DebugRule {

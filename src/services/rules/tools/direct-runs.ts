@@ -2,15 +2,9 @@
  * What stores nothing and may work for long: runs, simulations, calls of plugs, checks. It is done here, where other
  * requests wait meanwhile, when it is small; else in another thread, as far as there is one.
  */
-import { findVariables, type FoundVariable } from '../../../core/rule/find-variables.ts'
-import type { CheckOptions } from '../../../core/rule/check/report.ts'
-import type { Rule, Template } from '../../../core/rule/rule.ts'
-import { validateTemplate, type ValidatedTemplate } from '../../../core/rule/validate.ts'
-import { nextRuns, type NextRuns, type NextRunsOptions } from '../../../core/schedule/next-runs.ts'
-import { AppError } from '../../../kernel/errors.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
-import { makeIssue, refuse } from '../../../kernel/issues.ts'
-import { weighsMore } from '../../../kernel/weight.ts'
+import { type CheckOptions, findVariables, type FoundVariable, type ValidatedTemplate } from '#core/spi'
+import { nextRuns, type NextRuns, type NextRunsOptions, type Rule, type Template, validateTemplate } from '#core'
+import { AppError, isPlainObject, makeIssue, refuse, weighsMore } from '#kernel'
 import { readShape } from '../read-shape.ts'
 import { callOnce } from './plug-call.ts'
 import { onePlug } from './plug-entity.ts'

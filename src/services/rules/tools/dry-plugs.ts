@@ -1,6 +1,6 @@
 /** Plugs for runs that change nothing outside. */
-import { actsWith } from '../../../core/plug/acts-with.ts'
-import type { Plug, PlugAnswer, PlugContext } from '../../../core/plug/plug.ts'
+import { actsWith, type Plug, type PlugContext } from '#core'
+import type { PlugAnswer } from '#core/spi'
 
 const SUCCESS = 'Success'
 

@@ -1,5 +1,5 @@
 /** The plug that starts one node alone: a sensor that is always in the state `GO`. */
-import { definePlug } from '../../../core/plug/define.ts'
+import { definePlug } from '#core'
 
 export const GO = definePlug({
   name: 'GoOnce',

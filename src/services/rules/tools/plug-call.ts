@@ -1,9 +1,6 @@
 /** One plug run once, as the node of a task that is not stored. */
-import type { EngineEvent } from '../../../core/engine/events.ts'
-import type { Plug } from '../../../core/plug/plug.ts'
-import type { Ports } from '../../../core/ports.ts'
-import type { Rule, Sensor } from '../../../core/rule/rule.ts'
-import { AppError } from '../../../kernel/errors.ts'
+import type { EngineEvent, Plug, Ports, Rule, Sensor } from '#core'
+import { AppError } from '#kernel'
 import { refusalText } from '../error-body.ts'
 import { GO } from './go-plug.ts'
 import { logLines } from './run-report.ts'

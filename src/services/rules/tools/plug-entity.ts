@@ -1,6 +1,6 @@
 /** Plugs as listings show them. */
-import type { Plug } from '../../../core/plug/plug.ts'
-import { compareVersions } from '../../../core/plug/version-range.ts'
+import type { Plug } from '#core'
+import { compareVersions } from '#core/spi'
 import { plugNotFound } from '../error-texts.ts'
 import type { PlugEntity, PlugFamily } from './tools-schema.ts'
 

@@ -1,6 +1,6 @@
 /** What one invocation of a run did, from its events. */
-import type { EngineEvent } from '../../../core/engine/events.ts'
-import type { RuleGraph } from '../../../core/rule/rule.ts'
+import type { EngineEvent } from '#core'
+import type { RuleGraph } from '#core/spi'
 import { lineOf } from '../inspection/task-log.ts'
 import type { InvocationReport, NodeReport, RunLogLine } from './tools-schema.ts'
 import { LOG_LEVELS, type LogLevel } from '../words.ts'

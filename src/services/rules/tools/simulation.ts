@@ -1,9 +1,8 @@
 /** Messages of a request over a rule, in virtual time: the events come back, nothing is stored. */
-import type { EngineEvent } from '../../../core/engine/events.ts'
-import type { Rule, Template } from '../../../core/rule/rule.ts'
-import { instantOf } from '../../../core/simulate/instant.ts'
-import { AppError } from '../../../kernel/errors.ts'
-import { machineTimers } from '../../../machine/timers.ts'
+import type { EngineEvent, Rule, Template } from '#core'
+import { instantOf } from '#core/spi'
+import { AppError } from '#kernel'
+import { machineTimers } from '#platform'
 import { dryPlugs } from './dry-plugs.ts'
 import type { RunDependencies } from './template-run.ts'
 import type { Simulation, SimulationResult } from './tools-schema.ts'

@@ -1,17 +1,28 @@
 /** A template run once, over data given in the request, or one node of it: nothing is stored. */
-import { Preparer } from '../../../core/engine/prepare.ts'
-import type { Prepared } from '../../../core/engine/prepared.ts'
-import type { EngineEvent } from '../../../core/engine/events.ts'
-import type { Ports } from '../../../core/ports.ts'
-import type { Rule, RuleGraph, TaskSettings, Template } from '../../../core/rule/rule.ts'
-import { validateRule, validateTemplate } from '../../../core/rule/validate.ts'
-import type { Message } from '../../../core/task/origin.ts'
-import type { PlugRegistry } from '../../../core/plug/plug.ts'
-import { isInstant, isoInstant, notAnInstant } from '../../../kernel/instant.ts'
-import { AppError, validationError, type Issue } from '../../../kernel/errors.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
-import { makeIssue, refuse } from '../../../kernel/issues.ts'
-import { machineTimers } from '../../../machine/timers.ts'
+import { type Prepared, Preparer, type RuleGraph } from '#core/spi'
+import {
+  type EngineEvent,
+  type Message,
+  type PlugRegistry,
+  type Ports,
+  type Rule,
+  type TaskSettings,
+  type Template,
+  validateRule,
+  validateTemplate,
+} from '#core'
+import {
+  AppError,
+  isInstant,
+  isoInstant,
+  isPlainObject,
+  type Issue,
+  makeIssue,
+  notAnInstant,
+  refuse,
+  validationError,
+} from '#kernel'
+import { machineTimers } from '#platform'
 import { debugRule, type DebugRule } from './debug-rule.ts'
 import { dryPlugs } from './dry-plugs.ts'
 import { GO } from './go-plug.ts'

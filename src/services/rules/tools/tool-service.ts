@@ -1,7 +1,6 @@
 /** What needs no stored task: plugs, data push, simulation, next runs. */
-import type { Plug } from '../../../core/plug/plug.ts'
-import type { Rule, Template } from '../../../core/rule/rule.ts'
-import { isPlainObject } from '../../../kernel/json.ts'
+import type { Plug, Rule, Template } from '#core'
+import { isPlainObject } from '#kernel'
 import type { TenantCollections } from '../collections.ts'
 import type { ToolApi } from '../contract.ts'
 import { pushData, type PushElsewhere } from './data-push.ts'

@@ -1,12 +1,7 @@
 /** Plugs, data push, and runs that store nothing. */
 import { Type } from 'typebox'
-import type { BnGraph } from '../../../core/rule/bn/bn-graph.ts'
-import type { EngineEvent } from '../../../core/engine/events.ts'
-import type { FieldFormat, FieldType } from '../../../core/plug/plug.ts'
-import { NodeOverrideSchema } from '../../../core/rule/rule-schema.ts'
-import type { NodeOverride, Rule, TaskSettings, Template } from '../../../core/rule/rule.ts'
-import type { NextRuns } from '../../../core/schedule/next-runs.ts'
-import type { Message } from '../../../core/task/origin.ts'
+import { type BnGraph, type FieldFormat, type FieldType, NodeOverrideSchema } from '#core/spi'
+import type { EngineEvent, Message, NextRuns, NodeOverride, Rule, TaskSettings, Template } from '#core'
 import { AnyObject } from '../shared-schema.ts'
 import type { LogLevel } from '../words.ts'
 

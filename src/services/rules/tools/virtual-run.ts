@@ -3,16 +3,21 @@
  * leaves the loop free between slices, and gives up when it has worked for longer than a request may. It reads no secret
  * of the vault: what it answers is shown to its caller.
  */
-import type { StartSettings, Task } from '../../../core/engine/api.ts'
-import { CoreEngine } from '../../../core/engine/engine.ts'
-import type { EngineEvent } from '../../../core/engine/events.ts'
-import type { Plug } from '../../../core/plug/plug.ts'
-import type { Ports } from '../../../core/ports.ts'
-import type { Rule, Template } from '../../../core/rule/rule.ts'
-import { VirtualClock } from '../../../core/simulate/virtual-clock.ts'
-import type { Message, Sent } from '../../../core/task/origin.ts'
-import { AppError } from '../../../kernel/errors.ts'
-import { machineTimers } from '../../../machine/timers.ts'
+import {
+  CoreEngine,
+  type EngineEvent,
+  type Message,
+  type Plug,
+  type Ports,
+  type Rule,
+  type Sent,
+  type StartSettings,
+  type Task,
+  type Template,
+  VirtualClock,
+} from '#core'
+import { AppError } from '#kernel'
+import { machineTimers } from '#platform'
 import { countingScripts, type ScriptWork } from './script-work.ts'
 
 export interface VirtualRunOptions {

@@ -1,6 +1,6 @@
 /** Tells that a client went away before it had its answer. */
 import type { ServerResponse } from 'node:http'
-import type { CancelSignal } from '../../../kernel/cancel-signal.ts'
+import type { CancelSignal } from '#kernel'
 
 /** It listens to the response only while somebody listens to it. */
 export class ClientGone implements CancelSignal {

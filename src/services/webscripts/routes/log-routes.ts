@@ -1,10 +1,15 @@
 /** Logs and figures of webscripts. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { EVENTS_MEDIA_TYPE } from '../../../web/media-types.ts'
-import { QueryReader } from '../../../web/query-reader.ts'
-import { asking, describing } from '../../../web/route-parts.ts'
-import { sendEvents, untilClosed, type ServerEvent } from '../../../web/send-stream.ts'
+import {
+  asking,
+  describing,
+  EVENTS_MEDIA_TYPE,
+  QueryReader,
+  sendEvents,
+  type ServerEvent,
+  untilClosed,
+} from '#services/shared'
 import { LINE_KINDS, LOG_LEVELS, type ScriptLine, type ScriptLogQuery, type WebscriptsApi } from '../contract.ts'
 import { MAX_LINES } from '../script-log.ts'
 import { ErrorSchema } from './error-schema.ts'

@@ -1,8 +1,7 @@
 /** Webscripts made, looked at and taken away by their name. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { QueryReader } from '../../../web/query-reader.ts'
-import { asking, describing } from '../../../web/route-parts.ts'
+import { asking, describing, QueryReader } from '#services/shared'
 import type { WebscriptsApi } from '../contract.ts'
 import { ErrorSchema } from './error-schema.ts'
 import { BASE, type WebscriptsRouting } from './routing.ts'

@@ -1,6 +1,6 @@
 /** Models of other servers in the service: what their records say, and what becomes of them when a server is away. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { Seal } from '../../../../src/machine/seal.ts'
+import { Seal } from '../../../../src/platform/seal.ts'
 import type { FunctionsService } from '../../../../src/services/functions/contract.ts'
 import type { ModelsApi, ModelsService, RemoteModel } from '../../../../src/services/models/contract.ts'
 import { remoteDriver } from '../../../../src/services/models/remote/remote-driver.ts'

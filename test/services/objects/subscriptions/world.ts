@@ -10,7 +10,7 @@ import { importHandler } from '../../../../src/services/objects/etl/import-jobs.
 import { IMPORT_SUBSCRIPTION, Transfers } from '../../../../src/services/objects/etl/transfers.ts'
 import { createObjectsService } from '../../../../src/services/objects/service.ts'
 import { SigningKeys } from '../../../../src/services/objects/signing/signing-keys.ts'
-import { Seal } from '../../../../src/machine/seal.ts'
+import { Seal } from '../../../../src/platform/seal.ts'
 import { Subscriptions } from '../../../../src/services/objects/subscriptions/service.ts'
 import type { DeployedWebscript } from '../../../../src/services/functions/contract.ts'
 import { admit } from '../../../../src/services/webscripts/admission.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { calendarGrid, firstFrom } from '../../../../src/services/queries/time-line/grid.ts'
-import { skippedDays } from '../../../../src/series/local-periods.ts'
+import { skippedDays } from '../../../../src/services/shared/series/local-periods.ts'
 
 const DAY = 86_400_000
 const day = (text: string) => Date.parse(`${text}T00:00:00Z`) / DAY

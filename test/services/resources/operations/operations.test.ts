@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { JOB_BATCHES as OPERATION_PARTS, JOBS as OPERATIONS } from '../../../../src/jobs/job-record.ts'
 import { JobRunner } from '../../../../src/jobs/job-runner.ts'
-import { machineTimers } from '../../../../src/machine/timers.ts'
+import { machineTimers } from '../../../../src/platform/timers.ts'
 import type { ResourcesApi } from '../../../../src/services/resources/contract.ts'
 import { CollectionsByTenant } from '../../../../src/services/resources/collections.ts'
 import { operationHandler } from '../../../../src/services/resources/operations/operation-jobs.ts'

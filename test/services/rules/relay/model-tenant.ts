@@ -2,7 +2,7 @@
 import type { Message } from '../../../../src/core/task/origin.ts'
 import type { Rule } from '../../../../src/index.ts'
 import { AppError } from '../../../../src/kernel/errors.ts'
-import { partitionStore } from '../../../../src/partitions/partition-store.ts'
+import { partitionStore } from '../../../../src/cluster/partitions/partition-store.ts'
 import { INPUT_LOG, messagesOf, type Input } from '../../../../src/services/rules/durable/input.ts'
 import { Relay } from '../../../../src/services/rules/relay/relay.ts'
 import type { Log, Storage, Store } from '../../../../src/storage/contract.ts'

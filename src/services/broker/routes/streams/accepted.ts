@@ -1,5 +1,5 @@
 /** What form of an answer a request asks for. */
-import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../../web/media-types.ts'
+import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '#services/shared'
 
 type Accepted = 'event' | 'line' | 'json'
 

@@ -2,7 +2,7 @@
  * Streams that are open: who is quiet gets a sign of life, who is stuck is let go, and writes to very many take turns
  * with everything else.
  */
-import { WriteTimeSlicer } from '../../../../web/write-time-slicer.ts'
+import { WriteTimeSlicer } from '#services/shared'
 
 /** One reader's end of a stream. */
 export interface OpenStream {

@@ -2,7 +2,7 @@
 import websocket from '@fastify/websocket'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { machineTimers } from '../../../../machine/timers.ts'
+import { machineTimers } from '#platform'
 import type { BrokerService } from '../../contract.ts'
 import { described } from '../route-parts.ts'
 import { Sockets, type SocketHandler } from './sockets.ts'

@@ -9,11 +9,8 @@
  */
 import type { FastifyRequest } from 'fastify'
 import type { RawData, WebSocket } from 'ws'
-import { AppError } from '../../../../kernel/errors.ts'
-import { refuse } from '../../../../kernel/issues.ts'
-import { queryFaults } from '../../../../web/check-query.ts'
-import { parseMessages } from '../../../../web/parse-body.ts'
-import { QueryReader } from '../../../../web/query-reader.ts'
+import { AppError, refuse } from '#kernel'
+import { parseMessages, queryFaults, QueryReader } from '#services/shared'
 import type { BrokerApi, BrokerService, Channel, PostOptions } from '../../contract.ts'
 import { brokerErrorBody, type BrokerErrorBody } from '../../error-body.ts'
 import { POST_PARAMETERS, readPostQuery } from '../post-query.ts'

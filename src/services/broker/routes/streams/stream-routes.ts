@@ -1,9 +1,8 @@
 /** Routes whose answers go on, beside the sockets on the same paths. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '../../../../web/media-types.ts'
+import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE, Text } from '#services/shared'
 import type { BrokerService, Channel, StreamApi, Subscription } from '../../contract.ts'
-import { Text } from '../../../../web/route-parts.ts'
 import { described, handle, MessageSchema, type RequestContext } from '../route-parts.ts'
 import { acceptedForm, notAcceptable } from './accepted.ts'
 import { StreamBody, type Form } from './stream-body.ts'

@@ -1,0 +1,85 @@
+/** Services of the host on SQLite, by the clock. */
+import { digits, megabytes, rate } from '../figures.ts'
+import { measurement, middle, type LinePlan } from '../measurement.ts'
+import type { CallsSample } from '../samples/calls.ts'
+import type { FunctionsSubject } from '../samples/functions.ts'
+
+const CALLS = [
+  ['per second', middle(({ perSecond }: CallsSample) => perSecond, rate)],
+  ['ms p50', middle(({ p50 }: CallsSample) => p50)],
+  ['ms p99', middle(({ p99 }: CallsSample) => p99)],
+] as const
+
+export const alarms = measurement('alarms', {
+  name: 'alarms',
+  title: 'Alarms on SQLite, synced to the disk, by the clock',
+  lines: [
+    { name: 'raise', title: 'raised on 10,000 sources, 64 in flight', request: { subject: 'raise' }, maxRounds: 3 },
+    { name: 'list', title: 'page and total of a source and a status among 1 M alarms', request: { subject: 'list' } },
+  ],
+  maxRounds: 1,
+  cost: ({ perSecond }) => 1e6 / perSecond,
+  costUnit: 'us each',
+  what: 'alarms',
+  columns: CALLS,
+})
+
+export const resources = measurement('resources', {
+  name: 'resources',
+  title: 'Resources on SQLite: 100,000 of 20 types, by the clock',
+  lines: [{ name: 'list', title: 'page of 100 and total, of a type, a tag and a text', request: { count: 100_000 } }],
+  maxRounds: 1,
+  cost: ({ perSecond }) => 1e6 / perSecond,
+  costUnit: 'us each',
+  what: 'resources',
+  columns: CALLS,
+})
+
+const FUNCTIONS: Readonly<Record<FunctionsSubject, string>> = {
+  'calls-node': 'Node, 32 calls at a time',
+  'calls-python': 'Python, 32 calls at a time',
+  'half-node': 'Node, 5,000 calls a second',
+  'cold-node': 'Node, no process yet',
+  'cold-python': 'Python, no process yet',
+  idle: '200 versions, each called once',
+}
+
+export const functions = measurement('functions', {
+  name: 'functions',
+  title: 'Functions: a fenced sensor plug called by the host, by the clock',
+  lines: (Object.keys(FUNCTIONS) as FunctionsSubject[]).map((subject): LinePlan<'functions'> => {
+    return { name: subject, title: FUNCTIONS[subject], request: { subject } }
+  }),
+  maxRounds: 5,
+  cost: ({ p99 }) => p99 * 1_000,
+  costUnit: 'us p99',
+  what: 'calls',
+  columns: [
+    ['a second', middle(({ perSecond }) => perSecond, rate)],
+    ['ms p50', middle(({ p50 }) => p50)],
+    ['p99', middle(({ p99 }) => p99)],
+    ['processes left', middle(({ processes }) => processes)],
+    ['memory of the host', middle(({ memory }) => memory, megabytes)],
+  ],
+})
+
+export const registry = measurement('registry', {
+  name: 'registry',
+  title: 'Registry of functions: lists of 10,000 versions by tags and wql, by the clock',
+  lines: [{ name: 'list', title: 'lists', request: { versions: 10_000 } }],
+  maxRounds: 5,
+  cost: ({ p99 }) => p99 * 1_000,
+  costUnit: 'us p99',
+  what: 'what',
+  columns: [
+    ...CALLS,
+    [
+      'the loop was held at most',
+      middle(
+        ({ held }) => held,
+        (ms) => `${digits(ms)} ms`,
+      ),
+    ],
+    ["ms of the host's CPU each", middle(({ cpu }) => cpu)],
+  ],
+})

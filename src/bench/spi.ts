@@ -1,0 +1,5 @@
+/** What the command line needs of the bench. */
+export { ENTRY } from './bench-process-handle.ts'
+export { git } from './machine.ts'
+export { checkOut, type OtherCheckout } from './other-checkout.ts'
+export { LISTENS } from './request.ts'

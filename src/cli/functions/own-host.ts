@@ -1,0 +1,42 @@
+/** A host for one command: in memory, on this machine alone, gone when the command is over. */
+import { randomUUID } from 'node:crypto'
+import { type Client, createClient } from '#client'
+import { type Given, readConfig } from '#host/spi'
+import { type RunningHost, SERVICES, startHost } from '#host/running'
+import type { Terminal } from '../terminal.ts'
+
+export interface OwnHost {
+  readonly host: RunningHost
+  readonly client: Client
+}
+
+/** Says afterwards what the machine lacks when the work did not end well. */
+export async function withOwnHost(
+  given: Given,
+  terminal: Terminal,
+  work: (own: OwnHost) => Promise<0 | 1>,
+): Promise<0 | 1> {
+  const credentials = { key: 'own', secret: randomUUID() }
+  const all: Given = {
+    port: 0,
+    host: '127.0.0.1',
+    ...given,
+    store: 'memory:',
+    ...credentials,
+    empty: true,
+    logLevel: 'error',
+  }
+  const host = await startHost(readConfig(all, {}, [...SERVICES.keys()]), { write: (line) => terminal.err(line) })
+  try {
+    const code = await work({ host, client: createClient({ url: host.url, credentials }) })
+    if (code !== 0) for (const lack of await lacksOf(host)) terminal.err(`${lack}\n`)
+    return code
+  } finally {
+    await host.stop()
+  }
+}
+
+async function lacksOf({ url }: RunningHost): Promise<readonly string[]> {
+  const health = (await (await fetch(`${url}/health`)).json()) as { readonly warnings?: readonly string[] }
+  return health.warnings ?? []
+}

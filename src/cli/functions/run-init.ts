@@ -1,0 +1,84 @@
+/** What `functions init` does. */
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { AppError } from '#kernel'
+import { type Manifest, readManifest, type Runtime, RUNTIMES, TYPE_NAMES } from '#services/functions'
+import type { Terminal } from '../terminal.ts'
+
+export interface InitFlags {
+  runtime: string
+  name?: string
+  json?: boolean
+}
+
+/** `USAGE` for a runtime that is not there, or a folder with something in it. */
+export async function runInit(folder: string, flags: InitFlags, terminal: Terminal): Promise<0> {
+  const runtime = RUNTIMES.get(flags.runtime)
+  if (runtime === undefined || runtime.example.size === 0) {
+    const known = [...RUNTIMES.values()].flatMap(({ name, example }) => (example.size > 0 ? [name] : []))
+    throw new AppError('USAGE', `--runtime ${flags.runtime}: there are ${known.join(', ')}`)
+  }
+  if ((await namesIn(folder)).length > 0) {
+    throw new AppError('USAGE', `${folder} has files already; name a folder that is empty or not there`)
+  }
+  const name = flags.name ?? nameAfter(folder)
+  const files = exampleOf(runtime, name)
+  // a name that no function can have is refused before anything is written
+  const { manifestFile } = TYPE_NAMES[runtime.functionType]
+  const manifest = readManifest(runtime.functionType, new TextEncoder().encode(files.get(manifestFile) ?? ''))
+  for (const [path, text] of files) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), text)
+  }
+  if (flags.json === true) terminal.out(`${JSON.stringify({ name, folder, files: [...files.keys()] })}\n`)
+  else {
+    const tried = {
+      plugs: `--properties '${JSON.stringify(sampleOf(manifest))}'`,
+      webscripts: `--path '/'`,
+      models: `--body '[[10, 3]]'`,
+    }[runtime.functionType]
+    const next = [`reflexarc functions test ${folder} ${tried}`, `reflexarc functions deploy ${folder}`]
+    terminal.out([`${name} is in ${folder}: ${[...files.keys()].join(', ')}`, ...next, ''].join('\n'))
+  }
+  return 0
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code === 'ENOENT') return []
+    throw new AppError('USAGE', `${folder} is no folder that can be read`)
+  }
+}
+
+function exampleOf({ example, functionType }: Runtime, name: string): ReadonlyMap<string, string> {
+  const { name: own } = JSON.parse(example.get(TYPE_NAMES[functionType].manifestFile) ?? '{}') as {
+    readonly name: string
+  }
+  return new Map(
+    [...example].map(([path, text]) => [path, text.replaceAll(own, name).replaceAll(kebab(own), kebab(name))]),
+  )
+}
+
+/** Something for each property that must be given. */
+function sampleOf({ interface: { input = [] } = {} }: Manifest): Readonly<Record<string, unknown>> {
+  const samples = { string: 'text', boolean: true, object: {}, array: [] } as const
+  const sample = (type: string): unknown => (Object.hasOwn(samples, type) ? samples[type as keyof typeof samples] : 30)
+  return Object.fromEntries(
+    input
+      .filter(({ mandatory }) => mandatory === true)
+      .map(({ name, dataType = 'double' }) => [name, sample(dataType)]),
+  )
+}
+
+/** `too-warm` gives `tooWarm`. */
+function nameAfter(folder: string): string {
+  return basename(resolve(folder)).replaceAll(/[^A-Za-z0-9]+([A-Za-z0-9])/g, (_, letter: string) =>
+    letter.toUpperCase(),
+  )
+}
+
+function kebab(name: string): string {
+  return name.replaceAll(/(?<=[a-z0-9])[A-Z]/g, (letter) => `-${letter}`).toLowerCase()
+}

@@ -1,0 +1,193 @@
+/** From files and options to something that can be run: what every command that plays a recording does first. */
+import { createRegistry, type PlaybackOptions, type Plug, type Rule, type Template } from '#core'
+import { settingsOf } from '#core/spi'
+import { AppError } from '#kernel'
+import { loadPlugs } from '#host/load-plugs'
+import type { RecordedMessage } from '#formats/recording'
+import {
+  checkRecording,
+  describeMixed,
+  describeProblems,
+  describeBack,
+  messagesOf,
+  type Recording,
+  type RecordingOptions,
+} from './recording/recording.ts'
+import { Arrivals, playTime } from './recording/play-order.ts'
+import { openSource, type Source } from './recording/source.ts'
+import { Progress } from './report/progress.ts'
+import { issueLines, readRuleFile, verdict, type RuleFile } from './rule-file.ts'
+import { tinted } from './run-check.ts'
+import type { SimulateOptions } from './simulate-options.ts'
+import type { Terminal } from './terminal.ts'
+import { formatTime } from './time-text.ts'
+
+interface Checked {
+  recording: Recording
+  source: Source
+}
+
+/** Which options of `simulate` the other commands share. */
+export type OpenOptions = Pick<
+  SimulateOptions,
+  'messages' | 'resource' | 'from' | 'until' | 'variables' | 'seed' | 'zone' | 'order' | 'down' | 'plugs' | 'reading'
+> &
+  Partial<Pick<SimulateOptions, 'models'>>
+
+/** What is known when nothing is wrong and the run can begin. */
+export interface Opened {
+  /** in the order of the files */
+  rules: readonly (Rule | Template)[]
+  plugs: readonly Plug[]
+  resource: string | undefined
+  recording: Checked | undefined
+  /** epoch ms */
+  from: number | undefined
+  until: number
+}
+
+/** Checks the rules and the whole recording. Prints every problem, and gives undefined when one keeps it from running. */
+export async function openPlayback(
+  paths: readonly string[],
+  options: OpenOptions,
+  terminal: Terminal,
+): Promise<Opened | undefined> {
+  const { models: given = [] } = options
+  const models = given.length === 0 ? undefined : await (await import('./load-models.ts')).loadModels(given)
+  const plugs = await loadPlugs(options.plugs, models === undefined ? {} : { models })
+  const registry = createRegistry(plugs)
+  const files: RuleFile[] = []
+  for (const path of paths) files.push(await readRuleFile(path, registry))
+  const problems: string[] = []
+  for (const file of files) {
+    for (const line of issueLines(file)) problems.push(`${tinted(line, terminal)}\n`)
+    if (file.rule === undefined) problems.push(`${verdict(file)}\n`)
+  }
+  const rules = files.flatMap(({ rule }) => rule ?? [])
+  const unread = rules.length < files.length
+  const resource = options.resource ?? rules.map((rule) => settingsOf(rule)?.resource).find((own) => own !== undefined)
+  // Of a rule that cannot be read no resource is known, which is not the recording's fault.
+  const reading: RecordingOptions = {
+    zone: options.zone,
+    resource: unread ? (resource ?? '?') : resource,
+    ...options.reading,
+  }
+  const recording = await look(options, reading, problems)
+  const back = recording === undefined || recording === 'bad' ? undefined : describeBack(recording.recording, reading)
+  if (back !== undefined) problems.push(`${tinted(back, terminal)}\n`)
+  if (recording !== undefined && recording !== 'bad')
+    problems.push(...describeMixed(recording.recording).map((line) => `${tinted(line, terminal)}\n`))
+  for (const problem of problems) terminal.err(problem)
+  if (unread || recording === 'bad') {
+    terminal.err('nothing was run\n')
+    return undefined
+  }
+  const from = options.from ?? (recording === undefined ? startWithoutMessages(options.until) : undefined)
+  return { rules, plugs, resource: options.resource, recording, from, until: untilOf(options, recording) }
+}
+
+/** The options of a playback, and how to take its progress bar away. */
+export function playbackOf(
+  opened: Opened,
+  options: OpenOptions,
+  terminal: Terminal,
+): { playback: PlaybackOptions; clear(): void } {
+  const { recording, from, until, resource, plugs } = opened
+  const progress = terminal.errIsTerminal
+    ? new Progress(
+        (text) => terminal.err(text),
+        () => performance.now(),
+      )
+    : undefined
+  const total = recording?.recording.messages ?? 0
+  const start = from ?? recording?.recording.first ?? 0
+  const playback: PlaybackOptions = {
+    plugs,
+    until,
+    variables: options.variables,
+    ...(progress !== undefined && {
+      onProgress({ messages, time }: { messages: number; time: number }) {
+        const share = total > 0 ? messages / total : (time - start) / (until - start)
+        progress.show(share, formatTime(time, options.zone))
+      },
+    }),
+    ...(recording !== undefined && messagesWithin(opened, recording, terminal)),
+    ...(options.down && { down: options.down }),
+    ...(from !== undefined && { from }),
+    ...(resource !== undefined && { resource }),
+    ...(options.seed !== undefined && { seed: options.seed }),
+  }
+  return { playback, clear: () => progress?.clear() }
+}
+
+/** The engine speaks of settings; here they are options. */
+export function withHint(error: unknown, variables: string): unknown {
+  if (!(error instanceof AppError)) return error
+  const variable = error.issues.find((issue) => issue.type === 'VARIABLE')
+  const hint =
+    variable !== undefined
+      ? `${variables} gives a variable its value`
+      : error.code === 'RESOLUTION'
+        ? `--resource R names the resource of the task, ${variables} a variable`
+        : undefined
+  if (hint === undefined) return error
+  return new AppError(error.code, `${error.message}\n  (${hint})`, { issues: error.issues, cause: error })
+}
+
+async function look(
+  options: OpenOptions,
+  reading: RecordingOptions,
+  problems: string[],
+): Promise<Checked | undefined | 'bad'> {
+  if (options.messages === undefined) return undefined
+  try {
+    const source = await openSource(options.messages)
+    const recording = await checkRecording(source, reading, options.order)
+    if (recording.problems.length === 0) return { recording, source }
+    problems.push(...describeProblems(recording).map((line) => `${line}\n`))
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    problems.push(`${error.message}\n`)
+  }
+  return 'bad'
+}
+
+/** The messages between `from` and `until`; they wait for a slow reader of the output and end when it has gone. */
+function messagesWithin(
+  { from = Number.NEGATIVE_INFINITY, until }: Opened,
+  { recording, source }: Checked,
+  terminal: Terminal,
+): Pick<PlaybackOptions, 'messages' | 'arrivalOf'> {
+  const { order } = recording
+  const arrivals = new Arrivals()
+  async function* within(): AsyncGenerator<RecordedMessage> {
+    for await (const message of messagesOf(source, recording)) {
+      if (terminal.full) await terminal.drained()
+      const time = playTime(message, order) ?? message.timestamp
+      if (time > until || terminal.closed) return
+      if (time >= from) yield order === 'lived' ? arrivals.without(message) : message
+    }
+  }
+  return { messages: within(), ...(order === 'lived' && { arrivalOf: (message) => arrivals.of(message) }) }
+}
+
+function untilOf({ until, from }: OpenOptions, checked: Checked | undefined): number {
+  if (checked === undefined) return until ?? 0
+  const { first, last, name } = checked.recording
+  if (until !== undefined && until < first && from === undefined) {
+    throw new AppError(
+      'USAGE',
+      `--until lies before the first message of ${name}; name an earlier --from to run the clock alone`,
+    )
+  }
+  if (from !== undefined && from > last && until === undefined) {
+    throw new AppError('USAGE', `--from lies after the last message of ${name}; add --until to run the clock alone`)
+  }
+  return until ?? last
+}
+
+/** The clock alone, with no beginning given: from now on when the end is to come, else from 1970 as the library does. */
+function startWithoutMessages(until: number | undefined): number {
+  const now = Date.now()
+  return until !== undefined && until > now ? now : 0
+}

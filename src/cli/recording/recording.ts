@@ -1,0 +1,206 @@
+/** A recording: checked as a whole first, then read as a stream. */
+import { AppError } from '#kernel'
+import { formatSpan, formatTime } from '../time-text.ts'
+import { visible } from '../visible.ts'
+import type { Zone } from '../zone.ts'
+import {
+  type LineProblem,
+  type MessageTaker,
+  type MixedColumn,
+  mixedText,
+  type ReadingOptions,
+  readMessages,
+  type RecordedMessage,
+  type RecordingFormat,
+  type Survey,
+  surveyRecording,
+} from '#formats/recording'
+import { ARRIVAL_FIELD, playTime, type PlayOrder } from './play-order.ts'
+import type { Source } from './source.ts'
+
+const MAX_SHOWN = 20
+const MAX_RESOURCES = 1000
+
+/** What a look through a whole recording found. */
+export interface Recording {
+  name: string
+  /** how it is read again: with what its columns are */
+  reading: RecordingOptions
+  format: RecordingFormat | undefined
+  /** columns of texts in which somebody may have meant numbers */
+  mixed: readonly MixedColumn[]
+  messages: number
+  /** epoch ms, of the messages */
+  first: number
+  last: number
+  /** the resources, in order of appearance, cut at 1,000 */
+  resources: ReadonlySet<string>
+  /** the first 20 */
+  problems: readonly LineProblem[]
+  /** how many more there are */
+  moreProblems: number
+  order: PlayOrder
+  /** lines that lie before what the recording had reached; undefined: it is in order */
+  back: BackwardStep | undefined
+}
+
+export interface BackwardStep {
+  /** the first line that goes back */
+  line: number
+  /** epoch ms: its time, and that of the line above */
+  time: number
+  previous: number
+  /** how many lines there are */
+  count: number
+}
+
+/** How a recording is read, and in which zone its times are told. */
+export type RecordingOptions = ReadingOptions & { readonly zone: Zone }
+
+/**
+ * Reads a recording from end to end and tells what is wrong with it: first with all of it, such as the unit of its times,
+ * else line by line.
+ */
+export async function checkRecording(
+  source: Source,
+  options: RecordingOptions,
+  order: PlayOrder = 'time',
+): Promise<Recording> {
+  const survey = await surveyOf(source, options)
+  const reading = { ...options, types: survey.types }
+  const problems: LineProblem[] = [...survey.problems]
+  const resources = new Set<string>()
+  let moreProblems = 0
+  let messages = 0
+  let first = Number.POSITIVE_INFINITY
+  let last = Number.NEGATIVE_INFINITY
+  let previous = Number.NEGATIVE_INFINITY
+  let back: BackwardStep | undefined
+  const taker: MessageTaker = {
+    message(message, line) {
+      const time = playTime(message, order)
+      if (time === undefined) return taker.problem(withoutArrival(line, message[ARRIVAL_FIELD]))
+      if (time < previous) back ??= { line, time, previous, count: 0 }
+      if (time < last && back) back.count++
+      previous = time
+      messages++
+      if (time < first) first = time
+      if (time > last) last = time
+      if (resources.size < MAX_RESOURCES) resources.add(message.resource)
+    },
+    problem(problem) {
+      if (problems.length < MAX_SHOWN) problems.push(problem)
+      else moreProblems++
+    },
+  }
+  const format = problems.length > 0 ? survey.format : await readAll(source, reading, taker)
+  if (messages === 0 && problems.length === 0) taker.problem(nothing(format))
+  return {
+    name: source.name,
+    reading,
+    format,
+    mixed: survey.mixed,
+    messages,
+    first,
+    last,
+    resources,
+    problems,
+    moreProblems,
+    order,
+    back,
+  }
+}
+
+async function surveyOf(source: Source, options: RecordingOptions): Promise<Survey> {
+  const survey = surveyRecording(source.open(), options)
+  let step = await survey.next()
+  while (step.done !== true) step = await survey.next()
+  return step.value
+}
+
+async function readAll(
+  source: Source,
+  reading: ReadingOptions,
+  taker: MessageTaker,
+): Promise<RecordingFormat | undefined> {
+  const lines = readMessages(source.open(), reading, taker)
+  let step = await lines.next()
+  while (step.done !== true) step = await lines.next()
+  return step.value
+}
+
+/** The messages of a recording that was checked, as they are played; those that are out of order are held and sorted. */
+export async function* messagesOf(
+  source: Source,
+  { reading, order, back }: Recording,
+): AsyncGenerator<RecordedMessage> {
+  const lines = linesOf(source, reading)
+  if (order === 'file' || back === undefined) {
+    yield* lines
+    return
+  }
+  const kept: RecordedMessage[] = []
+  for await (const message of lines) kept.push(message)
+  // The sort is stable, so messages of one time stay in the order of their lines.
+  yield* kept.sort((a, b) => (playTime(a, order) ?? 0) - (playTime(b, order) ?? 0))
+}
+
+/**
+ * The messages of a recording that was checked, read anew as a stream. Throws `BAD_RECORDING` when the file has changed
+ * in the meantime.
+ */
+async function* linesOf(source: Source, reading: ReadingOptions): AsyncGenerator<RecordedMessage> {
+  let batch: RecordedMessage[] = []
+  const taker: MessageTaker = {
+    message: (message) => void batch.push(message),
+    problem({ line, message }) {
+      throw new AppError('BAD_RECORDING', `${source.name}:${line}: ${message}; the file changed while it was read`)
+    },
+  }
+  for await (const _ of readMessages(source.open(), reading, taker)) {
+    yield* batch
+    batch = []
+  }
+}
+
+/** One line per problem: `boiler.csv:17: what is wrong; what would be right`. */
+export function describeProblems(recording: Recording): string[] {
+  const lines = recording.problems.map(({ line, message, suggestion }) => {
+    return visible(`${recording.name}:${line}: ${message}${suggestion === undefined ? '' : `; ${suggestion}`}`)
+  })
+  if (recording.moreProblems > 0) lines.push(`${recording.name}: and ${recording.moreProblems} more problems`)
+  return lines
+}
+
+/** For people: which columns are texts though some of their cells are numbers. */
+export function describeMixed({ name, mixed }: Recording): string[] {
+  return mixed.slice(0, MAX_SHOWN).map((column) => visible(`NOTE ${name}:${column.line}: ${mixedText(column)}`))
+}
+
+/** For people: the lines that go back in time, and what is done about them. */
+export function describeBack({ name, back, order }: Recording, { zone }: RecordingOptions): string | undefined {
+  if (back === undefined || order === 'lived') return undefined
+  const goes = `goes back ${formatSpan(back.previous - back.time)} to ${formatTime(back.time, zone)}`
+  const lines = back.count === 1 ? '1 line is' : `${back.count} lines are`
+  const taken = order === 'time' ? 'taken in the order of times; --order file takes' : 'taken late; --order time sorts'
+  return visible(`WARNING ${name}:${back.line}: ${goes}; ${lines} ${taken} them`)
+}
+
+function withoutArrival(line: number, given: unknown): LineProblem {
+  const message =
+    given === undefined
+      ? `the message has no ${ARRIVAL_FIELD}`
+      : `${ARRIVAL_FIELD} ${JSON.stringify(given)} is not a time`
+  const suggestion = `write when it came as epoch ms or ISO 8601, or take --order time, which plays timestamps`
+  return { line, message, suggestion }
+}
+
+function nothing(format: RecordingFormat | undefined): LineProblem {
+  return format === undefined
+    ? {
+        line: 1,
+        message: 'the file is empty',
+        suggestion: 'write CSV with a timestamp column, or one JSON message a line',
+      }
+    : { line: 1, message: 'there is no message in it', suggestion: 'write at least one line below the header' }
+}

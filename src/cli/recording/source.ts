@@ -1,0 +1,59 @@
+/** Where a recording comes from: a file, or standard input kept in memory. */
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { AppError, messageOf } from '#kernel'
+
+/** Bytes that can be read twice: once to be checked, once to be run. */
+export interface Source {
+  /** as messages name it */
+  readonly name: string
+  open(): AsyncIterable<Uint8Array>
+}
+
+/**
+ * A file, read anew each time, or `-` for standard input. What can be read only once (stdin, pipes) is kept in memory.
+ * Throws `NOT_FOUND`.
+ */
+export async function openSource(path: string): Promise<Source> {
+  if (path === '-') return kept('stdin', process.stdin)
+  const found = await stat(path).catch((error: unknown) => {
+    throw new AppError('NOT_FOUND', `${path}: cannot be read: ${reasonOf(error)}`, { cause: error })
+  })
+  if (found.isDirectory()) throw new AppError('NOT_FOUND', `${path}: is a folder; name a file in it`)
+  const open = () => createReadStream(path, { highWaterMark: 1 << 17 })
+  return found.isFile() ? { name: path, open: () => readable(path, open()) } : kept(path, open())
+}
+
+/** The whole text of a source; a byte order mark is dropped. */
+export async function textOf(source: Source): Promise<string> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of source.open()) text += decoder.decode(chunk, { stream: true })
+  return text + decoder.decode()
+}
+
+async function* readable(path: string, stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* stream
+  } catch (error) {
+    throw new AppError('NOT_FOUND', `${path}: cannot be read: ${reasonOf(error)}`, { cause: error })
+  }
+}
+
+async function kept(name: string, stream: AsyncIterable<Uint8Array>): Promise<Source> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of readable(name, stream)) chunks.push(chunk)
+  return {
+    name,
+    async *open() {
+      yield* chunks
+    },
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'ENOENT') return 'there is no such file'
+  if (code === 'EACCES' || code === 'EPERM') return 'no permission'
+  return messageOf(error)
+}

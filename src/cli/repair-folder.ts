@@ -1,0 +1,76 @@
+/** Repairs a data folder that no host has: what is whole stays, what is damaged is set aside, and the log makes up for some. */
+import { join } from 'node:path'
+import { LOG, nothing, PARTITION, projectEntry } from '#services/broker'
+import { type Damage, type FileName, type NewMessage, rebuildFile, type Sample, type Store } from '#storage'
+import { openMedium } from '#host/spi'
+
+/** Lost with its place; `restored`: how much of it came from the log again. */
+export type RepairedDamage = Damage & { readonly restored?: number }
+
+const FILES: readonly FileName[] = ['state.db', 'series.db']
+/** entries of the log that are read at once */
+const PAGE = 500
+
+/** `aside`: a folder that is made for what is damaged. Objects and keys stay as they are. */
+export async function repairFolder(
+  { data, blobs }: { readonly data: string; readonly blobs: string },
+  damaged: readonly Damage[],
+  aside: string,
+): Promise<readonly RepairedDamage[]> {
+  for (const file of FILES) {
+    if (damaged.some(({ place }) => place.startsWith(file))) rebuildFile(join(data, file), file, aside)
+  }
+  const lost = damaged.filter(isSeries)
+  if (lost.length === 0) return damaged
+  const restored = new Map<Damage, number>()
+  const storage = await openMedium({ store: { medium: 'sqlite' }, data, blobs })
+  try {
+    for (const tenant of await storage.tenants()) {
+      await applyAgain(
+        storage.tenant(tenant),
+        lost.filter((one) => (one.tenant ?? tenant) === tenant),
+        restored,
+      )
+    }
+  } finally {
+    await storage.close()
+  }
+  return damaged.map((one) => (isSeries(one) ? { ...one, restored: restored.get(one) ?? 0 } : one))
+}
+
+/** What stood on pages that cannot be read is not known: all that the log has may have been there. */
+function isSeries({ place, what }: Damage): boolean {
+  return what === 'samples' || what === 'messages' || (what === 'structure' && place.startsWith('series.db '))
+}
+
+/** No more than what was lost: whatever else the log has may have been deleted since. */
+async function applyAgain(store: Store, lost: readonly Damage[], restored: Map<Damage, number>): Promise<void> {
+  if (lost.length === 0) return
+  const log = store.log(LOG)
+  const { first, last } = await log.bounds(PARTITION)
+  for (let after = first - 1; after < last;) {
+    const entries = await log.read(PARTITION, after, PAGE)
+    const found = nothing()
+    for (const { body } of entries) projectEntry(body, found)
+    const wanted = (what: Damage['what'], one: Sample | NewMessage): boolean => {
+      const metric = 'metric' in one ? one.metric : one.stream
+      const places = lost.filter(
+        (place) =>
+          place.what === 'structure' || (place.what === what && isWithin(place, one.resource, metric, one.time)),
+      )
+      for (const place of places) restored.set(place, (restored.get(place) ?? 0) + 1)
+      return places.length > 0
+    }
+    await store.series.append({
+      samples: found.samples.filter((one) => wanted('samples', one)),
+      messages: found.messages.filter((one) => wanted('messages', one)),
+    })
+    const read = entries.at(-1)?.position
+    if (read === undefined) return
+    after = read
+  }
+}
+
+function isWithin({ name, metric, from = 0, until = 0 }: Damage, resource: string, of: string, time: number): boolean {
+  return name === resource && metric === of && time >= from && time <= until
+}

@@ -1,0 +1,124 @@
+/** The report of a simulation: header, firings as they come, and totals. */
+import type { EngineEvent, Explanation, Rule, Template } from '#core'
+import { normalizeSettings, type RuleGraph, type SavedState, settingsOf } from '#core/spi'
+import type { Recording } from '../recording/recording.ts'
+import type { Paint } from '../terminal.ts'
+import { visible } from '../visible.ts'
+import type { Zone } from '../zone.ts'
+import { explainLines } from './explain-text.ts'
+import { recordingText, spanText } from './recording-text.ts'
+import { summaryLines } from './summary.ts'
+import { Tally } from './tally.ts'
+import { Timeline } from './timeline.ts'
+import { waitingLines } from './waiting.ts'
+
+/** What is going to be run. */
+export interface ReportedJob {
+  rule: Rule | Template
+  resource: string | undefined
+  recording: { recording: Recording } | undefined
+  /** epoch ms */
+  from: number | undefined
+  until: number
+}
+
+export interface ReportOptions {
+  zone: Zone
+  why: boolean
+  all: boolean
+}
+
+/** What has been run, and how long it took in ms. */
+export interface ReportedRun {
+  run: {
+    messages: number
+    late: number
+    maxLag?: number
+    from: number
+    until: number
+    task: { save(): { state: SavedState } }
+    explain(node: string): Explanation
+  }
+  wall: number
+}
+
+/** A run for people: a header, the firings as they come, why nothing more fired, and a table. */
+export class RunReport {
+  readonly #job: ReportedJob
+  readonly #options: ReportOptions
+  readonly #write: (text: string) => void
+  readonly #paint: Paint
+  readonly #tally: Tally
+  readonly #timeline: Timeline
+
+  constructor(job: ReportedJob, options: ReportOptions, write: (text: string) => void, paint: Paint) {
+    this.#job = job
+    this.#options = options
+    this.#write = write
+    this.#paint = paint
+    this.#tally = new Tally(job.rule)
+    this.#timeline = new Timeline({ ...options, paint, width: widthOf(job.rule), write })
+  }
+
+  begin(): void {
+    const { rule, recording, from, until } = this.#job
+    const { zone } = this.#options
+    const settings = normalizeSettings(settingsOf(rule))
+    const name = 'name' in rule ? (rule.taskDefaults?.name ?? rule.name) : (rule.task?.name ?? 'rule without a name')
+    const resource = this.#job.resource ?? settings.resource
+    const whose = resource === undefined ? '' : ` on ${visible(resource)}`
+    const title = `${this.#paint('bold', visible(name))}: ${settings.type} task${whose}`
+    const begin = from ?? recording?.recording.first ?? 0
+    this.#write(`${title}\n${recordingText(recording?.recording)}${spanText(begin, until, zone)}\n`)
+  }
+
+  take(event: EngineEvent): void {
+    this.#tally.take(event)
+    this.#timeline.take(event)
+  }
+
+  end(ran: ReportedRun): void {
+    this.#timeline.end()
+    const silent = this.#tally.fired === 0
+    if (silent) this.#write('Nothing fired.\n')
+    for (const line of silent || this.#options.why ? this.#whyNot(ran) : []) this.#write(line)
+    this.#write('\n')
+    for (const line of this.summary(ran)) this.#write(line)
+  }
+
+  /** The table of nodes, errors and totals, as lines. */
+  summary(ran: ReportedRun): string[] {
+    const { messages, late, from, until, maxLag = 0, task } = ran.run
+    const { state } = task.save()
+    const lines = summaryLines(
+      this.#tally,
+      { messages, late, readings: state.readings?.counts, span: until - from, lag: maxLag, wall: ran.wall },
+      this.#options.zone,
+      this.#paint,
+    )
+    const waiting = waitingLines(state, this.#options.zone)
+    return [...lines, ...waiting, ...this.#unheard(ran)].map((line) => `${line}\n`)
+  }
+
+  /** For each actuator that never fired: what held it back, and what would have fired it. */
+  #whyNot({ run }: ReportedRun): string[] {
+    const fired = new Set(this.#tally.nodes.filter((node) => node.fired > 0).map((node) => node.label))
+    const idle = (this.#job.rule.actuators ?? []).filter(({ label }) => !fired.has(label))
+    return idle.flatMap(({ label }) => [
+      '\n',
+      ...explainLines(run.explain(label), this.#paint).map((line) => `${line}\n`),
+    ])
+  }
+
+  /** A recording for other ears is the first mistake everybody makes. */
+  #unheard({ run: { messages } }: ReportedRun): string[] {
+    const { recording } = this.#job
+    if (messages === 0 || this.#tally.taken > 0 || recording === undefined) return []
+    const named = [...recording.recording.resources].slice(0, 5).map(visible).join(', ')
+    return [`no message reached a sensor: the recording is of ${named}; is that the resource of the rule? (--resource)`]
+  }
+}
+
+function widthOf({ triggers = [] }: RuleGraph): number {
+  return Math.min(30, Math.max(0, ...triggers.map(({ destinationLabel }) => destinationLabel.length)))
+}

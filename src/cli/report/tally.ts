@@ -1,0 +1,115 @@
+/** Counts over the events of a run, whose size does not grow with the run. */
+import type { EngineEvent, HeldReason } from '#core'
+import type { RuleGraph } from '#core/spi'
+
+/** More kinds of errors than this are counted but not told apart. */
+const MAX_KINDS = 1000
+
+/** What a node did in a run. */
+export interface NodeTally {
+  readonly label: string
+  /** the plug, or the type of the gate */
+  readonly what: string
+  executions: number
+  /** how often it came into another state than it had last */
+  changes: number
+  fired: number
+  errors: number
+  readonly held: Map<HeldReason, number>
+}
+
+/** Errors of one node that differ in nothing but numbers. */
+export interface ErrorKind {
+  readonly node: string
+  /** as it was worded the first time */
+  readonly text: string
+  /** epoch ms */
+  readonly first: number
+  count: number
+}
+
+/** Counts over the events of a run. Its size depends on the rule, not on the length of the run. */
+export class Tally {
+  readonly #nodes = new Map<string, NodeTally>()
+  readonly #errors = new Map<string, ErrorKind>()
+  /** the last state of each node, null when it was forgotten */
+  readonly #states = new Map<string, string | null>()
+  invocations = 0
+  /** messages that some node took */
+  taken = 0
+  fired = 0
+  failure: string | undefined
+
+  constructor(rule: RuleGraph) {
+    for (const { label, name } of rule.sensors ?? []) this.#add(label, name)
+    for (const { label, type } of rule.relations ?? []) this.#add(label, type)
+    for (const { label, name } of rule.actuators ?? []) this.#add(label, name)
+  }
+
+  /** in the order sensors, gates, actuators */
+  get nodes(): readonly NodeTally[] {
+    return [...this.#nodes.values()]
+  }
+
+  get errors(): readonly ErrorKind[] {
+    return [...this.#errors.values()]
+  }
+
+  take(event: EngineEvent): void {
+    if (event.invocation > this.invocations) this.invocations = event.invocation
+    switch (event.type) {
+      case 'data':
+        this.taken++
+        break
+      case 'state':
+      case 'gate':
+        this.#changed(event.node, event.to)
+        break
+      case 'evicted':
+        this.#changed(event.node, null)
+        break
+      case 'fired':
+        this.fired++
+        this.#node(event.node).fired++
+        break
+      case 'held': {
+        const { held } = this.#node(event.node)
+        held.set(event.reason, (held.get(event.reason) ?? 0) + 1)
+        break
+      }
+      case 'result':
+        this.#node(event.node).executions++
+        if (!event.ok) this.#failed(event.node, event.error ?? 'it failed', event.time)
+        break
+      case 'failed':
+        this.failure = event.error
+        break
+      default:
+    }
+  }
+
+  /** A state that was forgotten at the begin of an invocation and came back is no change. */
+  #changed(label: string, to: string | null): void {
+    const known = this.#states.get(label)
+    this.#states.set(label, to)
+    if (to !== null && to !== known) this.#node(label).changes++
+  }
+
+  #failed(node: string, text: string, time: number): void {
+    this.#node(node).errors++
+    const key = `${node}\n${text.replace(/\d+(?:\.\d+)?/g, '#')}`
+    const known = this.#errors.get(key)
+    if (known !== undefined) known.count++
+    else if (this.#errors.size < MAX_KINDS) this.#errors.set(key, { node, text, first: time, count: 1 })
+  }
+
+  #node(label: string): NodeTally {
+    return this.#nodes.get(label) ?? this.#add(label, '')
+  }
+
+  #add(label: string, what: string): NodeTally {
+    const tally: NodeTally = { label, what, executions: 0, changes: 0, fired: 0, errors: 0, held: new Map() }
+    this.#nodes.set(label, tally)
+    return tally
+  }
+}

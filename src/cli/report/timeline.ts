@@ -1,0 +1,110 @@
+/** The firings of a run, line by line. */
+import type { EngineEvent, FiredEvent } from '#core'
+import { counted } from '../numbers.ts'
+import type { Paint } from '../terminal.ts'
+import { formatTime } from '../time-text.ts'
+import type { Zone } from '../zone.ts'
+import { visible } from '../visible.ts'
+import { causeOf, whyLines } from './why-text.ts'
+
+const SHOWN = 200
+const MAX_MESSAGE = 500
+
+export interface TimelineOptions {
+  zone: Zone
+  paint: Paint
+  /** the chain behind each firing */
+  why: boolean
+  /** print every entry instead of the first and last hundred */
+  all: boolean
+  /** width of the column of destinations */
+  width: number
+  write(text: string): void
+}
+
+interface Entry {
+  time: number
+  fired: FiredEvent | undefined
+  messages: string[]
+}
+
+/**
+ * Firings as lines in order of time, each with what its destination answered. Without `all` the first hundred are
+ * printed as they come and of the rest only the last hundred are kept, so memory does not grow with the run.
+ */
+export class Timeline {
+  readonly #options: TimelineOptions
+  /** entries of the present moment, which may still get messages */
+  #open: Entry[] = []
+  readonly #tail: Entry[] = []
+  #printed = 0
+  #leftOut = 0
+
+  constructor(options: TimelineOptions) {
+    this.#options = options
+  }
+
+  take(event: EngineEvent): void {
+    if (event.type === 'fired') {
+      this.#settle(event.time)
+      this.#open.push({ time: event.time, fired: event, messages: [] })
+    } else if (event.type === 'result' && event.message !== undefined) {
+      this.#settle(event.time)
+      this.#message(event.time, event.node, event.message)
+    }
+  }
+
+  /** Prints what was kept back. */
+  end(): void {
+    this.#settle(Number.POSITIVE_INFINITY)
+    if (this.#leftOut > 0) {
+      const { paint, write } = this.#options
+      write(paint('dim', `... ${counted(this.#leftOut, 'more line')} in between (--all prints them)\n`))
+    }
+    for (const entry of this.#tail) this.#print(entry)
+  }
+
+  #message(time: number, node: string, message: string): void {
+    const entry = this.#open.find(({ fired, messages }) => fired?.node === node && messages.length === 0)
+    const text = message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE - 3)}...` : message
+    if (entry !== undefined) entry.messages.push(text)
+    else this.#open.push({ time, fired: undefined, messages: [`${node}: ${text}`] })
+  }
+
+  #settle(now: number): void {
+    const [first] = this.#open
+    if (first === undefined || first.time >= now) return
+    const settled = this.#open
+    this.#open = []
+    for (const entry of settled) {
+      if (this.#options.all || this.#printed < SHOWN / 2) {
+        this.#printed++
+        this.#print(entry)
+        continue
+      }
+      this.#tail.push(entry)
+      if (this.#tail.length > SHOWN / 2) {
+        this.#tail.shift()
+        this.#leftOut++
+      }
+    }
+  }
+
+  #print({ time, fired, messages }: Entry): void {
+    const { zone, paint, why, width, write } = this.#options
+    const stamp = formatTime(time, zone)
+    const indent = ' '.repeat(stamp.length + 2)
+    const lines: string[] = []
+    if (fired !== undefined) {
+      lines.push(
+        `${paint('dim', stamp)}  ${paint(['bold', 'yellow'], fired.node.padEnd(width))}  ${visible(causeOf(fired))}`,
+      )
+    }
+    for (const message of messages) {
+      const start = lines.length === 0 ? `${paint('dim', stamp)}  ` : indent
+      lines.push(`${start}${paint('cyan', visible(message))}`)
+    }
+    if (why && fired?.why !== undefined) lines.push(...whyLines(fired.why, zone, paint).map((line) => indent + line))
+    write(`${lines.join('\n')}\n`)
+  }
+}

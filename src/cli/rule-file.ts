@@ -1,0 +1,93 @@
+/** Rule and template files, read and checked. */
+import { type PlugRegistry, type Rule, type Template, validateRule, validateTemplate } from '#core'
+import type { CheckOptions } from '#core/spi'
+import { AppError, describeIssue, isPlainObject, type Issue } from '#kernel'
+import { excerptOf, findJsonProblem } from '#formats/recording'
+import { counted } from './numbers.ts'
+import { openSource, textOf } from './recording/source.ts'
+import { visible } from './visible.ts'
+
+/** A rule or template file after a look at it. */
+export interface RuleFile {
+  /** as messages name it */
+  file: string
+  /** undefined when there is an ERROR among the issues */
+  rule: Rule | Template | undefined
+  issues: readonly Issue[]
+  /** for text that is not JSON: where, and the line with a caret */
+  broken?: { line: number; column: number; excerpt: string }
+}
+
+/** Reads and checks a rule or template file; `-` is standard input. A file that cannot be read becomes an issue. */
+export async function readRuleFile(path: string, plugs: PlugRegistry, options: CheckOptions = {}): Promise<RuleFile> {
+  const file = path === '-' ? 'stdin' : path
+  let text: string
+  try {
+    text = await textOf(await openSource(path))
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const message = error.message.replace(`${file}: `, '')
+    return { file, rule: undefined, issues: [{ path: '', message, severity: 'ERROR', type: error.code }] }
+  }
+  let document: unknown
+  try {
+    document = JSON.parse(text)
+  } catch {
+    return notJson(file, text)
+  }
+  if (isTemplate(document)) {
+    const { template, issues } = validateTemplate(document, plugs, options)
+    return { file, rule: template, issues }
+  }
+  return { file, ...validateRule(document, plugs, options) }
+}
+
+const SEVERITIES: readonly Issue['severity'][] = ['ERROR', 'WARNING', 'INFO']
+
+/** One line per issue, `ERROR   rule.json: /path: what is wrong; what would be right`, errors first. */
+export function issueLines({ file, issues, broken }: RuleFile): string[] {
+  if (broken !== undefined) {
+    const [issue] = issues
+    const hint = issue?.suggestion === undefined ? '' : `; ${issue.suggestion}`
+    return [`ERROR   ${file}:${broken.line}:${broken.column}: ${issue?.message}${hint}`, broken.excerpt]
+  }
+  return issues
+    .toSorted((a, b) => SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity))
+    .map((issue) => {
+      const unread = issue.path === '' && issue.type === 'NOT_FOUND'
+      return visible(`${issue.severity.padEnd(8)}${file}: ${unread ? issue.message : describeIssue(issue)}`)
+    })
+}
+
+/** `rule.json: 2 errors, 1 warning`, or what is in it when nothing is wrong. */
+export function verdict({ file, rule, issues }: RuleFile): string {
+  const count = (severity: Issue['severity']): number => issues.filter((issue) => issue.severity === severity).length
+  const [errors, warnings, notes] = [count('ERROR'), count('WARNING'), count('INFO')]
+  const told = [
+    warnings > 0 ? `, ${counted(warnings, 'warning')}` : '',
+    notes > 0 ? `, ${counted(notes, 'note')}` : '',
+  ].join('')
+  if (errors > 0 || rule === undefined) return `${file}: ${counted(errors, 'error')}${told}`
+  const { sensors = [], relations = [], triggers = [], actuators = [] } = rule
+  const parts = [
+    counted(sensors.length, 'sensor'),
+    counted(relations.length, 'relation'),
+    counted(triggers.length, 'trigger'),
+    counted(actuators.length, 'actuator'),
+  ]
+  return `${file}: ok${told} (${parts.join(', ')})`
+}
+
+function isTemplate(document: unknown): boolean {
+  if (!isPlainObject(document) || Object.hasOwn(document, 'task')) return false
+  return ['name', 'variables', 'taskDefaults'].some((key) => Object.hasOwn(document, key))
+}
+
+function notJson(file: string, text: string): RuleFile {
+  const problem = findJsonProblem(text)
+  if (problem === undefined) throw new AppError('NOT_JSON', `${file}: it is not JSON`)
+  const { line, column, message, suggestion } = problem
+  const issue: Issue = { path: '', message, severity: 'ERROR', type: 'NOT_JSON', details: { line, column } }
+  if (suggestion !== undefined) issue.suggestion = suggestion
+  return { file, rule: undefined, issues: [issue], broken: { line, column, excerpt: excerptOf(problem) } }
+}

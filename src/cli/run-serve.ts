@@ -1,0 +1,89 @@
+/** What `serve` does: a host until the process is told to stop. */
+import { messageOf } from '#kernel'
+import { compactHeap, type DemoRequest, type Given, keepHeapSteady, readConfig } from '#host/spi'
+import { type RunningHost, SERVICES, startHost, STOP_PATIENCE } from '#host/running'
+import { readPlugs } from '#host/load-plugs'
+import type { Terminal } from './terminal.ts'
+
+/** ms from the signal to the end, whatever hangs: what is left when requests were cut off is there to flush */
+const LAST_CALL = STOP_PATIENCE + 3_500
+
+/** Serves until the process is told to stop. Throws `USAGE`, `NOT_FOUND`, `PLUG`, `LISTEN` or `STORE` when it cannot start. */
+export async function runServe(given: Given, terminal: Terminal): Promise<0 | 1> {
+  keepHeapSteady()
+  const config = readConfig(given, process.env, [...SERVICES.keys()])
+  let left = (): string => 'it was still starting'
+  const told = stopSignal().then(() => lastCall(terminal, () => left()))
+  let plugs = await readPlugs(config.plugs)
+  const making = { plugs: () => plugs, started: compactHeap }
+  const host = await startHost(config, { write: (line) => terminal.err(line) }, making)
+  left = host.left
+  if (config.plugs.length > 0) {
+    onHangUp(async () => {
+      try {
+        plugs = await readPlugs(config.plugs)
+        host.app.log.info({ plugs: plugs.map(({ name, version }) => `${name} ${version}`) }, 'plugs are read again')
+      } catch (error) {
+        host.app.log.error(`plugs stay as they are: ${messageOf(error)}`)
+      }
+    })
+  }
+  const also = host.also.map((one) => `also on ${one}`)
+  const lines = [
+    `reflexarc listening on ${host.url}`,
+    ...also,
+    curlLine(host, { path: host.example }),
+    ...demoLines(host),
+  ]
+  terminal.out(`${lines.join('\n')}\n`)
+  const late = await told
+  await host.stop()
+  clearTimeout(late)
+  // Should anything keep the process although all is done, it ends all the same.
+  setTimeout(() => process.exit(0), 200).unref()
+  return 0
+}
+
+/** One after the other: what is read last is what counts. */
+function onHangUp(work: () => Promise<void>): void {
+  let before = Promise.resolve()
+  process.on('SIGHUP', () => {
+    before = before.then(work)
+  })
+}
+
+/** Whatever hangs, also on the way up, the process ends. */
+function lastCall(terminal: Terminal, left: () => string): NodeJS.Timeout {
+  const late = setTimeout(() => {
+    terminal.err(`error: not everything could be finished in time: ${left()}\n`)
+    process.exit(1)
+  }, LAST_CALL)
+  return late.unref()
+}
+
+/** Works as it stands when the pair was made just now; else curl asks for the secret, which only its owner knows. */
+function curlLine({ url, first }: RunningHost, { path, body }: DemoRequest): string {
+  const user = first.origin === 'made' ? `${first.pair.key}:${first.pair.secret}` : first.key
+  const sent = body === undefined ? '' : ` -H 'content-type: application/json' -d ${quoted(JSON.stringify(body))}`
+  return `curl -u ${quoted(user)} ${quoted(url + path)}${sent}`
+}
+
+function demoLines(host: RunningHost): readonly string[] {
+  return host.demos.flatMap(({ about, requests }) => [`# ${about}`, ...requests.map((one) => curlLine(host, one))])
+}
+
+function quoted(text: string): string {
+  return /^[\w./:-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}
+
+/** Resolves at the first signal; a second one ends the process at once. */
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+      process.once(signal, () => {
+        process.once(signal, () => process.exit(1))
+        resolve()
+      })
+    }
+  })
+}

@@ -1,0 +1,147 @@
+/** Reads the options of `simulate`. */
+import { AppError, durationMs, FORBIDDEN_KEYS } from '#kernel'
+import { readReadingFlags, type GivenReading, type ReadingFlags } from './recording/reading-flags.ts'
+import { playOrderOf, type PlayOrder } from './recording/play-order.ts'
+import { readOneTime, spanOf } from './time-option.ts'
+import { zoneOf, type Zone } from './zone.ts'
+
+/** Options as the command line gives them. */
+export interface SimulateFlags extends ReadingFlags {
+  messages?: string
+  resource?: string
+  from?: string
+  until?: string
+  set: readonly string[]
+  latency?: readonly string[]
+  seed?: string
+  zone: string
+  order?: string
+  down?: string
+  why?: boolean
+  all?: boolean
+  json?: boolean
+  plugs: readonly string[]
+  model?: readonly string[]
+}
+
+/** The same, read. */
+export interface SimulateOptions {
+  messages: string | undefined
+  resource: string | undefined
+  /** epoch ms */
+  from: number | undefined
+  until: number | undefined
+  variables: Readonly<Record<string, unknown>>
+  /** ms by plug or node */
+  latency: Readonly<Record<string, number>>
+  seed: number | undefined
+  zone: Zone
+  order: PlayOrder
+  /** when the host is away, epoch ms */
+  down: { readonly from: number; readonly until: number } | undefined
+  why: boolean
+  all: boolean
+  json: boolean
+  plugs: readonly string[]
+  /** boosters by name, as `name=file` */
+  models: readonly string[]
+  /** how the recording is read */
+  reading: GivenReading
+}
+
+/** Reads all options and reports all that is wrong with them, and `others`, at once. Throws `USAGE`. */
+export function readOptions(rule: string, flags: SimulateFlags, others: readonly string[] = []): SimulateOptions {
+  const problems: string[] = [...others]
+  const attempt = <T>(name: string, read: () => T): T | undefined => {
+    try {
+      return read()
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      problems.push(`${name}: ${error.message}`)
+      return undefined
+    }
+  }
+  const zone = attempt('--zone', () => zoneOf(flags.zone)) ?? zoneOf('UTC')
+  const from = attempt('--from', () => timeOption(flags.from, zone, 0))
+  const until = attempt('--until', () => timeOption(flags.until, zone, -1))
+  const seed = attempt('--seed', () => seedOption(flags.seed))
+  const variables: Record<string, unknown> = {}
+  for (const text of flags.set) attempt('--set', () => addVariable(variables, text))
+  const latency: Record<string, number> = {}
+  for (const text of flags.latency ?? []) attempt('--latency', () => addLatency(latency, text))
+  const reading = readReadingFlags(flags, problems)
+  const order = attempt('--order', () => playOrderOf(flags.order ?? 'time')) ?? 'time'
+  const down = attempt('--down', () => (flags.down === undefined ? undefined : spanOf(flags.down, zone)))
+  if (flags.messages === undefined && flags.until === undefined) {
+    problems.push('there is nothing to run: give --messages FILE, or --until T to let the clock alone run the rule')
+  }
+  if (rule === '-' && flags.messages === '-') problems.push('only one of the rule and --messages can be standard input')
+  if (from !== undefined && until !== undefined && until < from) problems.push('--until: it lies before --from')
+  if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
+  return {
+    messages: flags.messages,
+    resource: flags.resource,
+    from,
+    until,
+    variables,
+    latency,
+    seed,
+    zone,
+    order,
+    down: down && { from: down.from, until: down.to },
+    why: flags.why ?? false,
+    all: flags.all ?? false,
+    json: flags.json ?? false,
+    plugs: flags.plugs,
+    models: flags.model ?? [],
+    reading,
+  }
+}
+
+/** Of a clock reading that occurs twice the first (index 0) or the last (-1). */
+function timeOption(text: string | undefined, zone: Zone, index: 0 | -1): number | undefined {
+  if (text === undefined) return undefined
+  return readOneTime(text, zone).at(index)
+}
+
+function seedOption(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const seed = Number(text)
+  if (/^\d+$/.test(text) && seed <= 0xffffffff) return seed
+  throw new AppError('USAGE', `"${text}" is not a seed; write a whole number from 0 to 4294967295`)
+}
+
+function addVariable(variables: Record<string, unknown>, text: string): void {
+  const equals = text.indexOf('=')
+  const name = text.slice(0, equals).trim()
+  if (equals < 1 || name === '')
+    throw new AppError('USAGE', `"${text}" sets nothing; write name=value, such as limit=90`)
+  if (FORBIDDEN_KEYS.has(name)) throw new AppError('USAGE', `a variable cannot be named "${name}"`)
+  variables[name] = jsonOrText(text.slice(equals + 1))
+}
+
+function addLatency(latency: Record<string, number>, text: string): void {
+  const [name = '', given = ''] = text.split(/=(.*)/s, 2)
+  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(given) ?? []
+  const ms = number === undefined ? durationOrNaN(given) : Number(number) * (unit === 's' ? 1000 : 1)
+  if (name === '' || FORBIDDEN_KEYS.has(name) || !(ms >= 0))
+    throw new AppError('USAGE', `"${text}" is no latency; write name=duration, such as callURL=200ms`)
+  latency[name] = ms
+}
+
+function durationOrNaN(text: string): number {
+  try {
+    return durationMs(text)
+  } catch {
+    return Number.NaN
+  }
+}
+
+/** `90`, `true`, `{"a":1}` are what JSON says; anything else is text, and `"90"` in quotes is the text 90. */
+function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,39 @@
+/** Time zones as people name them on the command line. */
+import { AppError, messageOf } from '#kernel'
+import { parseZone, placeLocal } from '#core/spi'
+
+/** Further than this from a change of the clocks, a reading has one meaning whatever its offset. */
+const CLEAR = 2 * 86_400_000
+
+/** A time zone as the command line needs it: clock readings are epoch ms of that reading taken as UTC. */
+export interface Zone {
+  readonly name: string
+  /** what a clock there shows at an instant (epoch ms) */
+  readingAt(instant: number): number
+  /** the instants at which a clock there shows that: none in a spring gap, two in an autumn overlap, else one */
+  instantsOf(reading: number): readonly number[]
+}
+
+/** The zone of an IANA name (`Europe/Brussels`) or an offset (`+02:00`, `UTC+2`, `Z`). Throws `USAGE`. */
+export function zoneOf(text: string): Zone {
+  const zone = zoneOrProblem(text)
+  return {
+    name: zone.name,
+    readingAt: (instant) => instant + zone.stretchAt(instant).offset,
+    instantsOf(reading) {
+      const stretch = zone.stretchAt(reading)
+      if (reading - CLEAR > stretch.from && reading + CLEAR < stretch.until) return [reading - stretch.offset]
+      return placeLocal(reading, zone, { gap: 'skip', overlap: 'both' })
+    },
+  }
+}
+
+function zoneOrProblem(name: string): ReturnType<typeof parseZone> {
+  try {
+    return parseZone(name)
+  } catch (error) {
+    const [issue] = error instanceof AppError ? error.issues : []
+    const text = issue === undefined ? messageOf(error) : [issue.message, issue.suggestion].join('; ')
+    throw new AppError('USAGE', text, { cause: error })
+  }
+}

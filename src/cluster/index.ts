@@ -1,0 +1,19 @@
+/** Which of several hosts serves which tenant, and partitions of a tenant. */
+export { partitionStore } from './partitions/partition-store.ts'
+export {
+  MAX_PARTITIONS,
+  type Partition,
+  partitionName,
+  partitionOf,
+  partitionOfTask,
+  readPartitionName,
+  taskIdIn,
+  taskIdsLike,
+} from './partitions/partition.ts'
+export { checkReplay } from './placement/check-replay.ts'
+export { HOST_RECORDS, SLOT_TABLE, SLOT_TABLES } from './placement/cluster-records.ts'
+export { type ClusterView, type HostView, orderDrain, viewCluster } from './placement/cluster-view.ts'
+export { OpenTenants } from './placement/open-tenants.ts'
+export { type Place, Placement, TTL_MS } from './placement/placement.ts'
+export { type Program, REPLAY_NUMBER } from './placement/replay-number.ts'
+export { slotOf } from './placement/slots.ts'

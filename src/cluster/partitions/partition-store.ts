@@ -1,0 +1,153 @@
+/**
+ * The store of a tenant as one of its partitions has it: the logs of messages and of inputs, and what is stored of how
+ * far they are, are its own; documents, other logs, series and objects are those of all. The services see one store, and
+ * write to partition 0 of its logs.
+ */
+import {
+  type Collection,
+  type CollectionSpec,
+  type Committed,
+  type Document,
+  type Expectation,
+  type Log,
+  type LogBody,
+  type Series,
+  type Store,
+  WrappedCollection,
+  type Write,
+} from '#storage'
+
+/** Logs of which each partition has its own. */
+const LOGS: ReadonlySet<string> = new Set(['broker', 'rule_inputs'])
+/** Collections of which each partition has its own documents. */
+const COLLECTIONS: ReadonlySet<string> = new Set(['rule_marks'])
+
+/** The first partition has the store as it is. */
+export function partitionStore(store: Store, number: number): Store {
+  return number === 0 ? store : new PartitionStore(store, number)
+}
+
+class PartitionStore implements Store {
+  readonly series: Series
+  readonly #store: Store
+  readonly #number: number
+
+  constructor(store: Store, number: number) {
+    this.#store = store
+    this.#number = number
+    this.series = seriesOf(store.series, number)
+  }
+
+  get blobs(): Store['blobs'] {
+    return this.#store.blobs
+  }
+
+  collection<D extends Document>(spec: CollectionSpec<D>): Collection<D> {
+    const inner = this.#store.collection(spec)
+    return COLLECTIONS.has(spec.name) ? new OwnDocuments(inner, (id) => this.#idOf(id)) : inner
+  }
+
+  log(name: string): Log {
+    const log = this.#store.log(name)
+    return LOGS.has(name) ? new OwnLog(log, this.#number) : log
+  }
+
+  commit(writes: readonly Write[]): Promise<Committed> {
+    return this.#store.commit(writes.map((write) => this.#own(write)))
+  }
+
+  now(): ReturnType<Store['now']> {
+    return this.#store.now()
+  }
+
+  #idOf(id: string): string {
+    return `${id}/${this.#number}`
+  }
+
+  #own(write: Write): Write {
+    if (write.kind === 'append') return LOGS.has(write.log) ? { ...write, partition: this.#number } : write
+    return COLLECTIONS.has(write.collection.name) ? { ...write, id: this.#idOf(write.id) } : write
+  }
+}
+
+class OwnLog implements Log {
+  readonly name: string
+  readonly #log: Log
+  readonly #number: number
+
+  constructor(log: Log, number: number) {
+    this.name = log.name
+    this.#log = log
+    this.#number = number
+  }
+
+  append(_partition: number, bodies: readonly LogBody[]): Promise<number> {
+    return this.#log.append(this.#number, bodies)
+  }
+
+  appending(_partition: number, bodies: readonly LogBody[]): Write {
+    return this.#log.appending(this.#number, bodies)
+  }
+
+  read(_partition: number, after: number, limit?: number): ReturnType<Log['read']> {
+    return this.#log.read(this.#number, after, limit)
+  }
+
+  bounds(_partition: number): ReturnType<Log['bounds']> {
+    return this.#log.bounds(this.#number)
+  }
+
+  partitions(): Promise<readonly number[]> {
+    return Promise.resolve([0])
+  }
+
+  trim(_partition: number, upTo: number): Promise<void> {
+    return this.#log.trim(this.#number, upTo)
+  }
+}
+
+/** Writes as data have the ids of the service: the commit gives them the partition's. */
+class OwnDocuments<D extends Document> extends WrappedCollection<D> {
+  readonly #idOf: (id: string) => string
+
+  constructor(inner: Collection<D>, idOf: (id: string) => string) {
+    super(inner)
+    this.#idOf = idOf
+  }
+
+  override get(id: string): ReturnType<Collection<D>['get']> {
+    return super.get(this.#idOf(id))
+  }
+
+  override getMany(ids: readonly string[]): ReturnType<Collection<D>['getMany']> {
+    return super.getMany(ids.map(this.#idOf))
+  }
+
+  override put(id: string, value: D, expect?: Expectation): Promise<number> {
+    return super.put(this.#idOf(id), value, expect)
+  }
+
+  override delete(id: string, expect?: Expectation): Promise<boolean> {
+    return super.delete(this.#idOf(id), expect)
+  }
+}
+
+/** How far series are is told by log and partition. */
+function seriesOf(series: Series, number: number): Series {
+  const own: Pick<Series, 'append' | 'applied'> = {
+    append: (batch) =>
+      series.append(
+        batch.applies !== undefined && LOGS.has(batch.applies.log)
+          ? { ...batch, applies: { ...batch.applies, partition: number } }
+          : batch,
+      ),
+    applied: (log, partition) => series.applied(log, LOGS.has(log) ? number : partition),
+  }
+  return new Proxy(series, {
+    get(target, name) {
+      if (name === 'append' || name === 'applied') return own[name]
+      const member: unknown = Reflect.get(target, name)
+      return typeof member === 'function' ? (member.bind(target) as unknown) : member
+    },
+  })
+}

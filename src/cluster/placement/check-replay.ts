@@ -1,0 +1,38 @@
+/** Whether a host may be one of a cluster, by its replay number: before it has read or written anything else there. */
+import type { Store } from '#storage'
+import { HOST_RECORDS, SLOT_TABLE, SLOT_TABLES } from './cluster-records.ts'
+import { TTL_MS } from './placement.ts'
+import type { Program } from './replay-number.ts'
+
+export interface ReplayCheck {
+  /** what speaks against it, with what to do; empty: nothing */
+  readonly problems: readonly string[]
+  /** whether it is over as soon as hosts are gone */
+  readonly passes: boolean
+}
+
+/** `url`: what was there before is gone. */
+export async function checkReplay(store: Store, { version, replay }: Program, url = ''): Promise<ReplayCheck> {
+  const [{ ms }, hosts, table] = await Promise.all([
+    store.now(),
+    store.collection(HOST_RECORDS).find({}),
+    store.collection(SLOT_TABLES).get(SLOT_TABLE),
+  ])
+  const before = table?.value.replay ?? 0
+  if (before > replay) {
+    const problem =
+      `this is version ${version} with replay number ${replay}, and the store was last used with ${before}: start a ` +
+      'version that has this number, or a higher one'
+    return { problems: [problem], passes: false }
+  }
+  const others = hosts.filter(({ value }) => {
+    return value.replay !== replay && value.url !== url && Math.abs(ms - value.seen) <= TTL_MS
+  })
+  const problems = others.map(
+    ({ value }) =>
+      `the host at ${value.url} runs version ${value.version} with replay number ${value.replay}, and this is ${version} ` +
+      `with ${replay}: one would not play the log of the other to the same states; stop all hosts of the other number ` +
+      'first, then start this one',
+  )
+  return { problems, passes: true }
+}

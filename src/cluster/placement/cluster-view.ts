@@ -1,0 +1,59 @@
+/** What operators see of a cluster, and ask of it: both from its documents, whether a host answers or not. */
+import { AppError } from '#kernel'
+import type { Store } from '#storage'
+import { HOST_RECORDS, SLOT_TABLE, SLOT_TABLES, type HostRecord } from './cluster-records.ts'
+import { TTL_MS } from './placement.ts'
+import { SLOTS } from './slots.ts'
+
+export interface HostView extends Omit<HostRecord, 'isDraining' | 'joined' | 'seen'> {
+  readonly id: string
+  /** `gone`: it has said nothing for so long that others take its slots */
+  readonly state: 'live' | 'draining' | 'gone'
+  readonly slots: number
+  /** ms since it was there last */
+  readonly seenAgo: number
+}
+
+export interface ClusterView {
+  /** by address */
+  readonly hosts: readonly HostView[]
+  /** slots that no host has which is there */
+  readonly free: number
+}
+
+export async function viewCluster(store: Store): Promise<ClusterView> {
+  const { ms } = await store.now()
+  const records = await store.collection(HOST_RECORDS).find({})
+  const owners = (await store.collection(SLOT_TABLES).get(SLOT_TABLE))?.value.owners ?? []
+  const hosts = records.map(({ id, value: { url, version, replay, seen, isDraining } }): HostView => {
+    const isLive = Math.abs(ms - seen) <= TTL_MS
+    const state = !isLive ? 'gone' : isDraining ? 'draining' : 'live'
+    return { id, url, version, replay, state, slots: owners.filter((owner) => owner === id).length, seenAgo: ms - seen }
+  })
+  const held = hosts.reduce((sum, { state, slots }) => sum + (state === 'gone' ? 0 : slots), 0)
+  return { hosts: hosts.toSorted((a, b) => (a.url < b.url ? -1 : 1)), free: SLOTS - held }
+}
+
+/** Tells a host, by id or address, to give its slots away and to take none until it is started again. `NOT_FOUND`. */
+export async function orderDrain(store: Store, host: string): Promise<HostView> {
+  const records = store.collection(HOST_RECORDS)
+  for (;;) {
+    const { hosts } = await viewCluster(store)
+    const found = hosts.find(({ id, url, state }) => state !== 'gone' && (id === host || url === host))
+    const stored = found && (await records.get(found.id))
+    if (found === undefined || stored === undefined) {
+      const there = hosts.flatMap(({ id, url, state }) => (state === 'gone' ? [] : [`${url} (${id})`]))
+      throw new AppError(
+        'NOT_FOUND',
+        `no host of the cluster is ${JSON.stringify(host.slice(0, 200))}; there are ${there.join(', ') || 'none'}`,
+      )
+    }
+    try {
+      await records.put(stored.id, { ...stored.value, isDraining: true }, stored.version)
+      return { ...found, state: 'draining' }
+    } catch (error) {
+      // it said that it is there, just now
+      if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
+    }
+  }
+}

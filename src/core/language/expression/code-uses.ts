@@ -1,0 +1,42 @@
+/** What a piece of code in a property reads, whichever of the languages it is in. */
+import { AppError } from '#kernel'
+import { compileLogic } from '../logic/json-logic.ts'
+import type { LogicPath } from '../logic/run.ts'
+import type { BindingUse } from '../placeholders/binding.ts'
+import { findBindings } from '../placeholders/find-bindings.ts'
+import { printPath } from '../placeholders/path.ts'
+import { compileExpression } from './expression.ts'
+import { logicOfText } from './condition.ts'
+import { sandboxedUses } from '../script/compile-code.ts'
+import { compileScript } from '../script/script-source.ts'
+
+/**
+ * What the code in a property reads: a JSON Logic value or its text, an expression, other JavaScript or a script,
+ * or, in any other language, the placeholders in it. A plug's own check says what is wrong with the code; here that reads nothing. Never throws.
+ */
+export function codeUses(code: unknown): readonly BindingUse[] {
+  const logic = typeof code === 'string' ? logicOfText(code) : code
+  if (typeof logic === 'object' && logic !== null) return usesOf(() => compileLogic(logic).uses) ?? []
+  if (typeof code !== 'string') return []
+  return (
+    usesOf(() => compileExpression(code, { chance: true }).uses) ??
+    usesOf(() => sandboxedUses(code)) ??
+    usesOf(() => compileScript(code).uses) ??
+    findBindings(code)
+  )
+}
+
+function usesOf(compile: () => readonly LogicPath[] | undefined): readonly BindingUse[] | undefined {
+  try {
+    return compile()?.map((path) => ({
+      text: printPath(path),
+      root: path.root,
+      segments: path.segments,
+      optional: true,
+      pointer: '',
+    }))
+  } catch (error) {
+    if (error instanceof AppError) return undefined
+    throw error
+  }
+}

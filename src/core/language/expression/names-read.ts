@@ -1,0 +1,32 @@
+/** Which values of the message a plug's properties read, so that the plug runs on messages that have them. */
+import type { BindingUse } from '../placeholders/binding.ts'
+import type { Plug } from '../../plug/plug.ts'
+import { codeUses } from './code-uses.ts'
+import { messageNames } from './message-names.ts'
+
+const NONE: ReadonlySet<string> = new Set()
+const NODE = { root: 'nodes', optional: true, pointer: '' } as const
+
+/** What logic and code in the properties read: a plug reads by them, and by itself, what placeholders read in other properties. */
+export function codedUses(plug: Plug, properties: Readonly<Record<string, unknown>>): readonly BindingUse[] {
+  const coded = Object.entries(plug.input).flatMap(([name, { format }]) => {
+    return format?.type === 'logic' || format?.type === 'code' ? codeUses(properties[name]) : []
+  })
+  const own = plug.nodes?.(properties) ?? []
+  return [...coded, ...own.map((label) => ({ text: label, ...NODE, segments: [label] }))]
+}
+
+/**
+ * Names of the values of the message that a call with these properties reads, their placeholders left aside;
+ * undefined when they cannot be told. `later` names properties that are known only at the call and absent here.
+ */
+export function namesRead(
+  plug: Plug,
+  properties: Readonly<Record<string, unknown>>,
+  later: ReadonlySet<string> = NONE,
+): readonly string[] | undefined {
+  const { parameters } = plug
+  const declared = typeof parameters === 'function' ? parameters(properties, later) : parameters
+  if (declared === undefined) return undefined
+  return [...new Set([...declared, ...messageNames(codedUses(plug, properties))])]
+}

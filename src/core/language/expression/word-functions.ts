@@ -1,0 +1,109 @@
+/** Functions that expressions have beside those of JavaScript: what people call them by is what they do. */
+import type { AnyNode } from 'acorn'
+import { calendarOf, zoneFormat } from '../../plug/calendar.ts'
+import { nearest } from '../placeholders/nearest.ts'
+
+/** What is wrong with a call, and what would be right. */
+export interface WrongCall {
+  readonly message: string
+  readonly suggestion: string
+}
+
+const CALENDAR = ['year', 'month', 'day', 'weekday', 'hour', 'minute', 'second'] as const
+export type CalendarPart = (typeof CALENDAR)[number]
+
+export const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const
+
+/** How each is written, and how many arguments it takes. */
+const FORMS: ReadonlyMap<string, readonly [form: string, least: number, most: number]> = new Map([
+  ['between', ['between(x, low, high)', 3, 3]],
+  ['contains', ['contains(textOrList, part)', 2, 2]],
+  ['isKnown', ['isKnown(x)', 1, 1]],
+  ['number', ['number(x)', 1, 1]],
+  ...CALENDAR.map(
+    (name) => [name, [`${name}(now) or ${name}(now, "Europe/Brussels")`, 1, 2]] as [string, [string, number, number]],
+  ),
+])
+
+/** ISO 8601 with a zone, or a date alone; other forms would depend on the machine's own zone. */
+export const INSTANT = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2}))?$/
+
+/** The instants that a Date can hold, ms to both sides of 1970. */
+export const MAX_INSTANT = 8.64e15
+
+export const WORD_FUNCTIONS: ReadonlySet<string> = new Set(FORMS.keys())
+
+export function isCalendarPart(name: string): name is CalendarPart {
+  return CALENDAR.some((part) => part === name)
+}
+
+/** What is wrong with the arguments of such a call; undefined when nothing is. */
+export function wrongCall(name: string, args: readonly AnyNode[]): WrongCall | undefined {
+  const [form, least, most] = FORMS.get(name) ?? ['', 0, Number.POSITIVE_INFINITY]
+  if (args.length < least || args.length > most || args.some(({ type }) => type === 'SpreadElement')) {
+    const count = least === most ? `${least}` : `${least} or ${most}`
+    return { message: `${name} takes ${count} arguments, written one by one`, suggestion: `write ${form}` }
+  }
+  if (name === 'between') return overTheTurn(args)
+  const zone = args[1]
+  if (!isCalendarPart(name) || zone === undefined) return undefined
+  if (zone.type !== 'Literal' || typeof zone.value !== 'string') {
+    const message = 'the time zone is computed'
+    return { message, suggestion: `write it out, such as ${name}(now, "Europe/Brussels")` }
+  }
+  try {
+    zoneFormat(zone.value)
+    return undefined
+  } catch {
+    const message = `"${zone.value}" is not a time zone`
+    return { message, suggestion: 'write one such as Europe/Brussels or +02:00, or leave it out for UTC' }
+  }
+}
+
+/** Hours over midnight, months over the turn of the year: `between` compares numbers, and does not begin anew at 0. */
+function overTheTurn([value, low, high]: readonly AnyNode[]): WrongCall | undefined {
+  if (value?.type !== 'CallExpression' || value.callee.type !== 'Identifier') return undefined
+  const part = value.callee.name
+  if (!isCalendarPart(part) || low?.type !== 'Literal' || high?.type !== 'Literal') return undefined
+  if (typeof low.value !== 'number' || typeof high.value !== 'number' || low.value <= high.value) return undefined
+  return {
+    message: `between never holds, since ${low.value} is above ${high.value}`,
+    suggestion: `write ${part}(...) >= ${low.value} || ${part}(...) <= ${high.value} for what goes over the turn`,
+  }
+}
+
+/** A name of these functions close to one that there is not. */
+export function similarFunction(name: string, others: Iterable<string> = []): string | undefined {
+  return nearest(name, [...WORD_FUNCTIONS, ...others])
+}
+
+/** Gives a part of the date and time that an instant (epoch ms) has in a time zone; default UTC. */
+export function calendarReader(part: CalendarPart, zone?: string): (instant: number) => number | string {
+  if (zone === undefined) return (instant) => IN_UTC[part](new Date(instant))
+  const format = zoneFormat(zone)
+  return (instant) => {
+    const all = calendarOf(format, instant)
+    switch (part) {
+      case 'weekday':
+        return all.dayString
+      case 'hour':
+        return all.hours
+      case 'minute':
+        return all.minutes
+      case 'second':
+        return all.seconds
+      default:
+        return all[part]
+    }
+  }
+}
+
+const IN_UTC: Readonly<Record<CalendarPart, (date: Date) => number | string>> = {
+  year: (date) => date.getUTCFullYear(),
+  month: (date) => date.getUTCMonth() + 1,
+  day: (date) => date.getUTCDate(),
+  weekday: (date) => DAYS[date.getUTCDay()] ?? '',
+  hour: (date) => date.getUTCHours(),
+  minute: (date) => date.getUTCMinutes(),
+  second: (date) => date.getUTCSeconds(),
+}

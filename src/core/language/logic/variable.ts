@@ -1,0 +1,70 @@
+/** What a `var` of JSON Logic reads: the message, other nodes, or the item of a loop. */
+import { AppError, FORBIDDEN_KEYS } from '#kernel'
+import { dottedName } from '../placeholders/dotted-name.ts'
+import { isRoot, MAX_SEGMENTS, parsePath, printPath, scanSegments, toPath, type Fault } from '../placeholders/path.ts'
+import type { Path } from '../placeholders/scope.ts'
+import type { LogicPath } from './run.ts'
+
+/** The path of a `var` outside of loops; a path that begins with no root reads the message. */
+export function topPath(name: string): { readonly path: LogicPath } | { readonly fault: Fault } {
+  const quoted = name.includes('[')
+  const scanned = quoted ? scanSegments(name, 0) : undefined
+  if (scanned && (scanned.fault || scanned.end < name.length)) {
+    const parsed = parsePath(name)
+    return { fault: 'fault' in parsed ? parsed.fault : badName(name) }
+  }
+  const segments = scanned ? scanned.segments : name.split('.')
+  const fault = checkNames(name, segments)
+  if (fault) return { fault }
+  const [first = '', second, ...keys] = segments
+  const isMeta = first === 'META' && second === '$'
+  const rooted = isMeta ? ['node', 'resource', 'meta', ...keys] : isRoot(first) ? segments : ['streamdata', ...segments]
+  const parsed = toPath(rooted)
+  return 'fault' in parsed ? parsed : { path: withParts(parsed.path) }
+}
+
+/** The path of a `var` inside a loop, from the item on; no segments stand for the item itself. */
+export function itemPath(name: string): { readonly segments: readonly string[] } | { readonly fault: Fault } {
+  const segments = name === '' ? [] : name.split('.')
+  const fault = checkNames(name, segments)
+  return fault ? { fault } : { segments }
+}
+
+/** `optional`: of a placeholder that may be missing. */
+export function withParts({ root, segments }: Path, optional = false): LogicPath {
+  return { root, segments, parts: [root, ...segments], ...(optional && { own: true }) }
+}
+
+/** Equal for paths that read the same. */
+export function pathKey(path: LogicPath): string {
+  return path.own === true ? `?${printPath(path)}` : printPath(path)
+}
+
+/** The error for a value that is not there: what is unknown is neither 0 nor false. */
+export function missing(name: string): AppError {
+  return new AppError(
+    'BINDING',
+    `"${name}" has no value, so nothing can be said; give a default as {"var": ["${name}", 0]}, or ask {"missing": ["${name}"]} first`,
+  )
+}
+
+function checkNames(name: string, segments: readonly string[]): Fault | undefined {
+  const dotted = dottedName(name)
+  if (dotted !== undefined && segments.length > 1 && !name.includes('[')) {
+    return { message: `"${name}" has dots in a name`, suggestion: `write {"var": "streamdata[\\"${dotted}\\"]"}` }
+  }
+  if (segments.includes('')) return badName(name)
+  if (segments.length > MAX_SEGMENTS)
+    return { message: `has more than ${MAX_SEGMENTS} steps`, suggestion: 'use a shorter path' }
+  // nobody's data has these as fields, so whoever asks for them wants the prototype
+  const reserved = segments.find((segment) => FORBIDDEN_KEYS.has(segment) || segment in Object.prototype)
+  if (reserved === undefined) return undefined
+  return { message: `"${name}" reads "${reserved}", which is no data`, suggestion: 'name a field of the data' }
+}
+
+function badName(name: string): Fault {
+  return {
+    message: `"${name}" is not a path`,
+    suggestion: 'write names with dots, such as "temperature" or "nodes.a.rawData.x"',
+  }
+}

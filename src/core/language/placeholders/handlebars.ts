@@ -1,0 +1,247 @@
+/**
+ * Templates of handlebars (`{{}}`), rendered without generated code. What comes out is what the package handlebars
+ * prints for the same text and data, but for what decision 18 lists: test/properties/handlebars.test.ts holds this to it. The package itself is not
+ * used, because its compiler makes code, its parser stops at the first mistake, and neither has limits.
+ *
+ * 1. `{{x}}` is escaped for HTML, `{{{x}}}` and `{{&x}}` are not. `${}` in the same text is never escaped.
+ * 2. Ours alone: the helpers in template-helpers.ts; `a[0]`, `a.0` and `a["b c"]` beside `a.[0]` and `a.[b c]`; the names of
+ *    OWN_NAMES, which every block can read. The names at the top are the nodes, each with its raw data, `state` and
+ *    `collectedTime`. They are read by name: a loop over all of them has no rounds.
+ * 3. Refused, with a fault that says so: partials, decorators, raw blocks, helpers that are not there, `log`, hashes other
+ *    than `includeZero=`, keys that reach a prototype, unknown `@` names, and what is above the limits here, in
+ *    template-lexer.ts and in template-parse.ts. Reading and rendering take time in proportion to those at most.
+ * 4. Values that are inserted are never read as template or binding again.
+ */
+import { AppError } from '#kernel'
+import { useOf, parseText } from './binding.ts'
+import type { Findings } from './findings.ts'
+import type { Path, Scope } from './scope.ts'
+import {
+  enter,
+  enterRound,
+  giving,
+  lookedUp,
+  OWN_NAMES,
+  readReference,
+  rootFrame,
+  stay,
+  type Frame,
+} from './template-data.ts'
+import type { Operand } from './template-expression.ts'
+import { parseTemplate, type FoundReference } from './template-parse.ts'
+import { escaped, printed } from './template-print.ts'
+import type { Block, Content, Program } from './template-tree.ts'
+import { plainText, planText, type Plan } from './text.ts'
+
+/** Loop rounds of one rendering, all loops together. */
+const MAX_ROUNDS = 10_000
+/** Tags and texts of one rendering, those in loops once for each round. */
+const MAX_STEPS = 100_000
+/** What a call of a helper counts for: dates take their time. */
+const CALL_STEPS = 20
+/** Characters of one rendering. */
+const MAX_OUTPUT = 1_000_000
+
+/** Plan of a template that is part of a bigger value; what is wrong goes to `findings`. */
+export function planTemplate(text: string, pointer: string, findings: Findings): Plan {
+  const parsed = parseTemplate(text)
+  for (const fault of parsed.faults) findings.problems.push({ pointer, ...fault })
+  for (const reference of parsed.references) {
+    const path = pathOf(reference)
+    if (path) findings.uses.push({ text: reference.text, ...path, optional: true, pointer })
+  }
+  for (const { value } of parsed.texts) {
+    const { parts, faults } = parseText(value)
+    for (const fault of faults) findings.problems.push({ pointer, ...fault })
+    for (const part of parts) if (typeof part === 'object') findings.uses.push(useOf(part, pointer))
+  }
+  if (parsed.faults.length > 0) return { constant: true, value: text }
+  const program = compileProgram(parsed.program, pointer)
+  if (program.fixed !== undefined) return { constant: true, value: program.fixed }
+  return {
+    constant: false,
+    evaluate: (scope) => program.write({ scope, pointer, length: 0, steps: 0, rounds: 0 }, rootFrame(scope)),
+  }
+}
+
+interface Run {
+  readonly scope: Scope
+  readonly pointer: string
+  length: number
+  steps: number
+  rounds: number
+}
+
+interface Step {
+  /** the text when it never changes */
+  readonly fixed?: string
+  write(run: Run, frame: Frame): string
+}
+
+function compileProgram({ body }: Program, pointer: string): Step {
+  const steps: Step[] = []
+  for (const node of body) {
+    if (node.kind === 'comment' || (node.kind === 'text' && node.value === '')) continue
+    if (node.kind === 'text') steps.push(compileText(node, pointer))
+    else if (node.kind === 'value') steps.push(compileValue(node.operand, node.escaped))
+    else steps.push(compileBlock(node, pointer))
+  }
+  const fixed = steps.map((step) => step.fixed)
+  if (fixed.every((part) => part !== undefined)) {
+    const text = fixed.join('')
+    return { fixed: text, write: (run) => counted(run, text) }
+  }
+  const [only] = steps
+  if (only && body.length === 1) return only
+  return {
+    write(run, frame) {
+      let text = ''
+      for (const part of steps) {
+        step(run, 1)
+        text += part.write(run, frame)
+      }
+      return text
+    },
+  }
+}
+
+function compileText({ value }: Content, pointer: string): Step {
+  const plan = planText(parseText(value), pointer)
+  if (plan.constant) {
+    const fixed = plainText(plan.value)
+    return { fixed, write: (run) => counted(run, fixed) }
+  }
+  return {
+    write(run) {
+      const found = plan.evaluate(run.scope)
+      return counted(run, found === undefined ? '' : plainText(found))
+    },
+  }
+}
+
+function compileValue(operand: Operand, isEscaped: boolean): Step {
+  return {
+    write(run, frame) {
+      const text = printed(valueOf(operand, run, frame), MAX_OUTPUT)
+      return counted(run, isEscaped ? escaped(text) : text)
+    },
+  }
+}
+
+function compileBlock(block: Block, pointer: string): Step {
+  const { subject, includeZero, names, kind } = block
+  const body = block.program ? compileProgram(block.program, pointer) : EMPTY
+  const otherwise = block.inverse ? compileProgram(block.inverse, pointer) : EMPTY
+  switch (kind) {
+    case 'if':
+    case 'unless':
+      return {
+        write(run, frame) {
+          const value = valueOf(subject, run, frame)
+          const counts = Boolean(value) || (includeZero !== undefined && Boolean(valueOf(includeZero, run, frame)))
+          const holds = counts && !isEmpty(value)
+          return (holds === (kind === 'if') ? body : otherwise).write(run, stay(frame))
+        },
+      }
+    case 'with':
+      return {
+        write(run, frame) {
+          const value = valueOf(subject, run, frame)
+          if (isEmpty(value)) return otherwise.write(run, stay(frame))
+          return body.write(run, giving(enter(frame, value), names, [value]))
+        },
+      }
+    case 'each':
+      return {
+        write: (run, frame) =>
+          written(valueOf(subject, run, frame), block, body, run, frame) ?? otherwise.write(run, stay(frame)),
+      }
+    case 'section':
+      return {
+        write(run, frame) {
+          const value = valueOf(subject, run, frame)
+          if (value === true) return body.write(run, frame)
+          if (value === false || value === undefined || value === null) return otherwise.write(run, frame)
+          if (Array.isArray(value)) return written(value, block, body, run, frame) ?? otherwise.write(run, frame)
+          return body.write(run, enter(frame, value))
+        },
+      }
+  }
+}
+
+const EMPTY: Step = { fixed: '', write: () => '' }
+
+/** All rounds of a loop; undefined when there is none. */
+function written(list: unknown, { names }: Block, body: Step, run: Run, outer: Frame): string | undefined {
+  if (typeof list !== 'object' || list === null) return undefined
+  const isList = Array.isArray(list)
+  const entries = Object.entries(list)
+  if (entries.length === 0) return undefined
+  let text = ''
+  for (const [index, [field, item]] of entries.entries()) {
+    if (++run.rounds > MAX_ROUNDS)
+      throw tooLarge(run, `the template loops more than ${MAX_ROUNDS} times; loop over less`)
+    const key = isList ? index : field
+    const frame = enterRound(outer, item, { key, index, last: index === entries.length - 1 })
+    text += body.write(run, giving(frame, names, [item, key]))
+  }
+  return text
+}
+
+function counted(run: Run, text: string): string {
+  run.length += text.length
+  if (run.length > MAX_OUTPUT) throw tooLarge(run, `the rendered text is above ${MAX_OUTPUT} characters; write less`)
+  return text
+}
+
+function step(run: Run, steps: number): void {
+  run.steps += steps
+  if (run.steps > MAX_STEPS) throw tooLarge(run, `the template runs more than ${MAX_STEPS} steps; loop over less`)
+}
+
+function tooLarge(run: Run, message: string): AppError {
+  return new AppError('TOO_LARGE', `${run.pointer || '/'}: ${message}`)
+}
+
+function valueOf(operand: Operand, run: Run, frame: Frame): unknown {
+  switch (operand.kind) {
+    case 'reference':
+      return readReference(operand.reference, frame)
+    case 'literal':
+      return operand.value
+    case 'lookup':
+      return lookedUp(valueOf(operand.from, run, frame), valueOf(operand.key, run, frame))
+    case 'call':
+      step(run, CALL_STEPS)
+      return operand.helper(operand.operands.map((item) => valueOf(item, run, frame)))
+  }
+}
+
+/** What `{{#with}}` and `{{#if}}` pass over: all that counts as false but 0, and empty lists. */
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) ? value.length === 0 : !value && value !== 0
+}
+
+/** The binding path that a name amounts to; undefined for what only the place in the template decides. */
+function pathOf({ name, contexts }: FoundReference): Path | undefined {
+  const { segments, depth, data, scoped } = name
+  const [first = '', ...rest] = data ? segments.slice(1) : segments
+  const isOwn = !scoped && OWN_NAMES.has(first)
+  // metadata is fetched when it may be meant: its name says enough
+  if (data ? segments[0] !== 'root' : depth !== contexts && !isOwn && first !== 'META') return undefined
+  switch (first) {
+    case '':
+      return undefined
+    case 'GLOBAL':
+      return rest.length === 0 ? undefined : { root: 'streamdata', segments: rest }
+    case 'META':
+      return { root: 'node', segments: ['resource', 'meta', ...rest.slice(1)] }
+    case 'RESOURCE':
+    case 'TASK_ID':
+    case 'NODE_NAME':
+      return { root: 'task', segments: [first] }
+  }
+  const [part] = rest
+  const known = rest.length === 1 && (part === 'state' || part === 'collectedTime')
+  return { root: 'nodes', segments: known ? [first, part] : [first, 'rawData', ...rest] }
+}

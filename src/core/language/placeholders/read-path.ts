@@ -1,0 +1,150 @@
+/** The value that a path points at, by own properties only. */
+import { FORBIDDEN_KEYS, isPlainObject, ofData, ownValue } from '#kernel'
+import { nearest } from './nearest.ts'
+import { printPath } from './path.ts'
+import type { Path, Scope } from './scope.ts'
+
+/**
+ * The value that a path points at, or undefined. Reads own properties only; texts have no fields, arrays have
+ * indexes and `length`.
+ */
+export function readPath(path: Path, scope: Scope): unknown {
+  return read(path.root, path.segments, 0, scope)
+}
+
+/** The same for a path given as one list with the root in front: `['nodes', 'a', 'state']`. Allocates nothing. */
+export function readParts(parts: readonly string[], scope: Scope): unknown {
+  for (const part of parts) if (FORBIDDEN_KEYS.has(part)) return undefined
+  return read(parts[0], parts, 1, scope)
+}
+
+/** The value below `value` at `parts[from...]`, own properties only. */
+export function descend(value: unknown, parts: readonly string[], from: number): unknown {
+  let current = value
+  for (let i = from; i < parts.length; i++) {
+    if (current === undefined) return undefined
+    current = ownValue(current, parts[i] ?? '')
+  }
+  return current
+}
+
+/** Why a path has no value, for people: what is there instead, and what was probably meant. */
+export function explainMissing(path: Path, scope: Scope): { readonly message: string; readonly suggestion: string } {
+  const { root, segments } = path
+  const optional = `write \${?${printPath(path)}} when it may be missing`
+  const name = segments[0] ?? ''
+  if (root === 'nodes') {
+    const data = scope.nodeData(name)
+    if (data === undefined) return { message: `node "${name}" has no result yet`, suggestion: optional }
+    if (segments[1] !== 'rawData')
+      return { message: `node "${name}" has no certain ${segments[1]} now`, suggestion: optional }
+    return explainStep(data, segments, 2, `node "${name}"`, optional)
+  }
+  if (root === 'streamdata') {
+    const message = scope.streamValue(name)
+    if (message === undefined) return { message: `no message in reach has "${name}"`, suggestion: optional }
+    return explainStep(message, segments, 1, `streamdata.${name}`, optional)
+  }
+  if (root === 'variables') {
+    const value = scope.variable(name)
+    if (value === undefined)
+      return {
+        message: `variable "${name}" has no value`,
+        suggestion: `set it in the task's variables, or ${optional}`,
+      }
+    return explainStep(value, segments, 1, `variable "${name}"`, optional)
+  }
+  if (root === 'vault') return { message: `there is no secret "${name}"`, suggestion: `store it, or ${optional}` }
+  if (root === 'loop') {
+    if (scope.loopItem() === undefined)
+      return { message: 'the node has no loop item', suggestion: 'give the node a loopDef' }
+    return explainStep(scope.loopItem(), segments, 0, 'the loop item', optional)
+  }
+  if (root === 'node' && name === 'RESOURCE')
+    return { message: 'neither the node nor the task has a resource', suggestion: optional }
+  if (segments[0] !== 'resource') return { message: `the ${root} has no ${name.toLowerCase()}`, suggestion: optional }
+  const metadata = root === 'task' ? scope.taskMetadata() : scope.nodeMetadata()
+  if (metadata === undefined)
+    return { message: `there is no metadata for the ${root}'s resource`, suggestion: optional }
+  return explainStep(metadata, segments, 2, 'the metadata', optional)
+}
+
+function read(root: string | undefined, parts: readonly string[], from: number, scope: Scope): unknown {
+  const name = parts[from]
+  switch (root) {
+    case 'streamdata':
+      return name === undefined ? undefined : ofData(descend(scope.streamValue(name), parts, from + 1))
+    case 'nodes':
+      return name === undefined ? undefined : readNode(scope.nodeData(name), parts, from + 1)
+    case 'variables':
+      return name === undefined ? undefined : descend(scope.variable(name), parts, from + 1)
+    case 'loop':
+      return descend(scope.loopItem(), parts, from)
+    case 'vault':
+      return name === undefined || parts.length > from + 1 ? undefined : scope.secret(name)
+    case 'task':
+    case 'node':
+      return readNamed(root, parts, from, scope)
+    default:
+      return undefined
+  }
+}
+
+function readNode(data: unknown, parts: readonly string[], from: number): unknown {
+  const part = parts[from]
+  if (part === 'rawData') return descend(data, parts, from + 1)
+  if ((part === 'state' || part === 'collectedTime') && parts.length === from + 1) return ownValue(data, part)
+  return undefined
+}
+
+function readNamed(root: 'task' | 'node', parts: readonly string[], from: number, scope: Scope): unknown {
+  if (parts[from] === 'resource' && parts[from + 1] === 'meta') {
+    return descend(root === 'task' ? scope.taskMetadata() : scope.nodeMetadata(), parts, from + 2)
+  }
+  if (parts.length !== from + 1) return undefined
+  switch (`${root}.${parts[from]}`) {
+    case 'task.TASK_ID':
+      return scope.taskId
+    case 'task.RESOURCE':
+      return scope.taskResource
+    case 'task.NODE_NAME':
+    case 'node.NAME':
+      return scope.nodeName
+    case 'node.RESOURCE':
+      return scope.nodeResource ?? scope.taskResource
+    default:
+      return undefined
+  }
+}
+
+function explainStep(
+  start: unknown,
+  segments: readonly string[],
+  from: number,
+  place: string,
+  optional: string,
+): { message: string; suggestion: string } {
+  let current = start
+  let at = from
+  while (at < segments.length && descend(current, segments.slice(0, at + 1), at) !== undefined) {
+    current = ownValue(current, segments[at] ?? '')
+    at++
+  }
+  const where = [place, ...segments.slice(from, at)].join('.')
+  const wanted = segments[at] ?? ''
+  if (Array.isArray(current)) {
+    return { message: `${where} is a list of ${current.length} and has no "${wanted}"`, suggestion: optional }
+  }
+  if (!isPlainObject(current)) {
+    const kind = current === null ? 'null' : typeof current
+    return { message: `${where} is a ${kind} and has no "${wanted}"`, suggestion: optional }
+  }
+  // what has no value is not there any more when a task comes back from its saved state
+  const keys = Object.keys(current).filter((key) => current[key] !== undefined)
+  const close = nearest(wanted, keys)
+  const list = keys.length === 0 ? 'nothing' : keys.slice(0, 8).join(', ') + (keys.length > 8 ? ', ...' : '')
+  return {
+    message: `${where} has no "${wanted}"; it has ${list}`,
+    suggestion: close === undefined ? optional : `did you mean "${close}"? Otherwise ${optional}`,
+  }
+}

@@ -1,0 +1,120 @@
+/** Names in tags of a template, as handlebars writes them. */
+import { FORBIDDEN_KEYS } from '#kernel'
+import { forbidden, MAX_SEGMENTS, unexpected, type Fault } from './path.ts'
+
+/** A name in a tag of a template, such as `a.b`, `a/b`, `../x`, `this.x`, `@index`, `a.[my key]`, `a.0`. */
+export interface Name {
+  /** without brackets: what the end of a block is compared with */
+  readonly text: string
+  /** begins with `@` */
+  readonly data: boolean
+  /** how many `../` it begins with */
+  readonly depth: number
+  /** begins with `this`, `.` or `..`: never a helper and never a name given by `as |...|` */
+  readonly scoped: boolean
+  readonly segments: readonly string[]
+}
+
+export type ScannedName =
+  { readonly name: Name; readonly end: number } | { readonly fault: Fault; readonly end: number }
+
+/** What cannot stand in a bare name; handlebars has the same. */
+const BARE_STOP = /[\s!"#%-,./;->@[-^`{-~]/
+/** What may follow a single dot that stands for the context itself. */
+const AFTER_DOT = /[=~}\s/.)|]/
+
+/**
+ * Reads a name from `start` and stops behind it; never throws. Beside what handlebars reads, `a[0]`, `a["my key"]` and
+ * `["my key"].x` are names too.
+ */
+export function scanName(text: string, start: number): ScannedName {
+  const data = text[start] === '@'
+  const segments: string[] = []
+  let shown = data ? '@' : ''
+  let depth = 0
+  let at = data ? start + 1 : start
+  for (;;) {
+    const step = scanStep(text, at)
+    if ('fault' in step) return step
+    const { part, literal, end } = step
+    shown += part
+    at = end
+    if (!literal && (part === '..' || part === '.' || part === 'this')) {
+      if (segments.length > 0) return { fault: misplaced(part), end }
+      if (part === '..') depth++
+    } else if (FORBIDDEN_KEYS.has(part)) return { fault: forbidden(part), end }
+    else segments.push(part)
+    if (segments.length + depth > MAX_SEGMENTS) {
+      return { fault: { message: `has more than ${MAX_SEGMENTS} steps`, suggestion: 'use a shorter path' }, end }
+    }
+    const separator = text.charAt(at)
+    if (separator === '.' || separator === '/') at++
+    else if (separator !== '[' || segments.length === 0) break
+    shown += separator === '[' ? '.' : separator
+  }
+  const scoped = /^\.|this\b/.test(shown)
+  return { name: { text: shown, data, depth, scoped, segments }, end: at }
+}
+
+/** A text in quotes or a number in place of a name: the name of that field. */
+export function literalName(value: string | number | boolean | null | undefined): Name {
+  const text = String(value)
+  return { text, data: false, depth: 0, scoped: /^\.|this\b/.test(text), segments: text === '' ? [] : [text] }
+}
+
+type Step =
+  | { readonly part: string; readonly literal: boolean; readonly end: number }
+  | { readonly fault: Fault; readonly end: number }
+
+function scanStep(text: string, start: number): Step {
+  if (text[start] === '[') return quotedStep(text, start) ?? bracketStep(text, start)
+  if (text.startsWith('..', start)) return { part: '..', literal: false, end: start + 2 }
+  if (text[start] === '.' && AFTER_DOT.test(text.charAt(start + 1)))
+    return { part: '.', literal: false, end: start + 1 }
+  let end = start
+  while (end < text.length && !BARE_STOP.test(text.charAt(end))) end++
+  if (end > start) return { part: text.slice(start, end), literal: false, end }
+  const nothing = end >= text.length || /[\s.}~/]/.test(text.charAt(end))
+  return { fault: nothing ? EMPTY_STEP : unexpectedIn(text.charAt(end)), end }
+}
+
+/** `[anything]`, where `\]` stands for `]`. */
+function bracketStep(text: string, start: number): Step {
+  let end = start + 1
+  while (end < text.length && text[end] !== ']') end += text[end] === '\\' && text[end + 1] === ']' ? 2 : 1
+  if (end >= text.length) {
+    return { fault: { message: 'has a [ that is never closed', suggestion: 'close it with ]' }, end: text.length }
+  }
+  const part = text.slice(start + 1, end).replaceAll(/\\([\\\]])/g, '$1')
+  return part === '' ? { fault: EMPTY_STEP, end: end + 1 } : { part, literal: true, end: end + 1 }
+}
+
+/** `["anything"]` and `['anything']`, as in `${}`; undefined for any other bracket. */
+function quotedStep(text: string, start: number): Step | undefined {
+  const quote = text.charAt(start + 1)
+  if (quote !== '"' && quote !== "'") return undefined
+  let part = ''
+  for (let at = start + 2; at < text.length && text[at] !== quote; at++) {
+    if (text[at] === '\\') at++
+    part += text.charAt(at)
+    if (text[at + 1] === quote && text[at + 2] === ']') return { part, literal: true, end: at + 3 }
+  }
+  return undefined
+}
+
+const EMPTY_STEP: Fault = { message: 'has an empty step', suggestion: 'put a name between the dots' }
+
+/** The fault of a character that no name and no tag has there. */
+export function unexpectedIn(character: string): Fault {
+  return {
+    message: unexpected(character).message,
+    suggestion: 'a name is words with dots, such as a.items.0; put other names in brackets: a.[my key]',
+  }
+}
+
+function misplaced(part: string): Fault {
+  return {
+    message: `has "${part}" behind a name`,
+    suggestion: `put it first, or write [${part}] for a field of that name`,
+  }
+}

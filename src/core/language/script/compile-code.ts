@@ -1,0 +1,160 @@
+/**
+ * Code of a rule in the lane that fits it. What closures can do runs as closures, in well under a microsecond; any other
+ * JavaScript runs in the sandbox, in some milliseconds. Both read the same names, draw the same chance and give the same
+ * values, and in both a missing value is an error and not false. Both answer at once, but the sandbox when it must be loaded.
+ */
+import { AppError, validationError } from '#kernel'
+import { compileCondition } from '../expression/condition.ts'
+import { compileExpression, MAX_EXPRESSION } from '../expression/expression.ts'
+import { numberOfCode, type NumberReading } from '../expression/number.ts'
+import { placeIn } from '../expression/parse.ts'
+import type { Problem } from '../expression/source.ts'
+import { drawSeed, unknown } from '../expression/run.ts'
+import { truthOf } from '../expression/values.ts'
+import type { LogicPath } from '../logic/run.ts'
+import type { PlugLog } from '../../plug/plug.ts'
+import type { Sandbox, ScriptLine, ScriptResult } from './sandbox.ts'
+import { valuesOf } from './handed-in.ts'
+import { compileScriptExpression, type ScriptExpression, type Wanted } from './script-expression.ts'
+import { zoneOffsets } from './zone-offsets.ts'
+
+/** What code may use of a call besides values. `PlugContext` is one. */
+export interface CodeContext {
+  /** in [0, 1): what `Math.random` is drawn from, once for each evaluation */
+  random(): number
+  /** where `console` writes */
+  readonly log: PlugLog
+}
+
+/** A value now, or later while the sandbox is loaded. */
+export interface CompiledCode<T> {
+  readonly uses: readonly LogicPath[]
+  /** Throws or rejects with `BINDING` for a missing value, `TOO_LARGE` at a limit, `PLUG_FAILED` for an error of the code. */
+  evaluate(lookup: Lookup, now: number, around: CodeContext): T | Promise<T>
+}
+
+type Lookup = (path: LogicPath) => unknown
+
+const WITH_CHANCE = { chance: true } as const
+
+/** Code that gives JSON or undefined. Throws `VALIDATION` when it can run in neither lane, with columns. */
+export function compileCode(text: string, sandbox: Sandbox): CompiledCode<unknown> {
+  return eitherLane(
+    text,
+    () => compileExpression(text, WITH_CHANCE),
+    (script) => inSandbox(script, sandbox, (value) => value),
+    'value',
+  )
+}
+
+/** A condition: JSON Logic, or code whose value counts as true or false. Throws `VALIDATION`. */
+export function compileConditionCode(given: unknown, sandbox: Sandbox): CompiledCode<boolean> {
+  const closures = () => {
+    const { uses, holds } = compileCondition(given, WITH_CHANCE)
+    return { uses, evaluate: holds }
+  }
+  return eitherLane(given, closures, (script) => inSandbox(script, sandbox, truthOfCode), 'truth')
+}
+
+/** What code gave counts as, and what is unknown decides nothing. */
+function truthOfCode(value: unknown): boolean {
+  return truthOf(value, 'the value of the code')
+}
+
+/** Code that gives a finite number. Throws `VALIDATION`. */
+export function compileNumberCode(text: string, sandbox: Sandbox): CompiledCode<NumberReading> {
+  const closures = (): CompiledCode<NumberReading> => {
+    const { uses, measure } = compileExpression(text, WITH_CHANCE)
+    return {
+      uses,
+      evaluate(lookup, now, around) {
+        const { value, slack } = measure(lookup, now, around)
+        return { number: numberOfCode(text, value), slack }
+      },
+    }
+  }
+  // a number comes as text in a list, since JSON has neither NaN nor Infinity
+  const read = (value: unknown) => {
+    const number = numberOfCode(text, Array.isArray(value) ? Number(value[0]) : value)
+    return { number, slack: 0 }
+  }
+  return eitherLane(text, closures, (script) => inSandbox(script, sandbox, read), 'number')
+}
+
+/** What code that runs in the sandbox reads; undefined when it cannot run there. */
+export function sandboxedUses(text: string): readonly LogicPath[] | undefined {
+  if (text.length > MAX_EXPRESSION) return undefined
+  const compiled = compileScriptExpression(text, 'value')
+  return 'problems' in compiled ? undefined : compiled.uses
+}
+
+function eitherLane<T>(
+  given: unknown,
+  closures: () => CompiledCode<T>,
+  sandboxed: (script: ScriptExpression) => CompiledCode<T>,
+  wanted: Wanted,
+): CompiledCode<T> {
+  try {
+    return closures()
+  } catch (error) {
+    if (typeof given !== 'string' || given.trim() === '' || given.length > MAX_EXPRESSION) throw error
+    if (!(error instanceof AppError)) throw error
+    const script = compileScriptExpression(given, wanted)
+    if (!('problems' in script)) return sandboxed(script)
+    throw further(given, error, script.problems)
+  }
+}
+
+/** Of two reasons the one further on in the text: there the better guess at what was meant has ended. */
+function further(text: string, closures: AppError, problems: readonly Problem[]): AppError {
+  const [first] = problems
+  if (first === undefined) return closures
+  const before = closures.issues.map(({ details }) => [Number(details?.['line']), Number(details?.['column'])] as const)
+  const { line, column } = placeIn(text, first.at)
+  if (before.some(([l, c]) => l > line || (l === line && c >= column))) return closures
+  const issues = problems.slice(0, 20).map(({ at, message, suggestion }) => {
+    const place = placeIn(text, at)
+    return {
+      path: '',
+      message: `${place.words}: ${message}`,
+      suggestion,
+      severity: 'ERROR' as const,
+      type: 'EXPRESSION',
+      details: { line: place.line, column: place.column },
+    }
+  })
+  return validationError('the expression', issues)
+}
+
+function inSandbox<T>(script: ScriptExpression, sandbox: Sandbox, read: (value: unknown) => T): CompiledCode<T> {
+  const { code, uses, hasChance } = script
+  const offsets = script.zones.map((zone) => [zone, zoneOffsets(zone)] as const)
+  const valueOf = ({ value }: ScriptResult): T => {
+    const answer = value as { readonly value?: unknown; readonly missing?: string; readonly was?: string }
+    const { missing, was } = answer
+    if (missing !== undefined)
+      throw unknown(missing, was === undefined ? undefined : was === 'null' ? null : Number(was))
+    return read(answer.value)
+  }
+  return {
+    uses,
+    evaluate(lookup, now, around) {
+      const input = {
+        now,
+        seed: hasChance ? drawSeed(around) : 0,
+        values: valuesOf(uses, lookup),
+        zones: Object.fromEntries(offsets.map(([zone, spanAt]) => [zone, spanAt(now)])),
+      }
+      const result = sandbox.runCode(code, input, (line) => writeLine(around.log, line))
+      return result instanceof Promise ? result.then(valueOf) : valueOf(result)
+    },
+  }
+}
+
+/** Writes a line of code in the sandbox to the log of its call. */
+export function writeLine(log: PlugLog, { level, message }: ScriptLine): void {
+  if (level === 'DEBUG') log.debug(message)
+  else if (level === 'WARN') log.warn(message)
+  else if (level === 'ERROR') log.error(message)
+  else log.info(message)
+}

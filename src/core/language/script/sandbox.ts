@@ -1,0 +1,216 @@
+/**
+ * Scripts in a sandbox: a JavaScript interpreter of its own (QuickJS as WebAssembly, so it also runs in a browser),
+ * made anew for each run, into which JSON goes and out of which JSON comes.
+ *
+ * SANDBOX-1 There is no object of the host inside, and no clock, network, file, timer or chance but those of the input.
+ * SANDBOX-2 Steps, memory, stack, input, output and log are bounded, by counts and not by time: equal runs end equally.
+ * SANDBOX-3 A run that breaks the interpreter costs only the interpreter: the next run loads another one.
+ * SANDBOX-4 Nothing waits but for the loading of an interpreter, or for one that works elsewhere.
+ */
+import variant from '@jitl/quickjs-singlefile-browser-release-sync'
+import {
+  newQuickJSWASMModuleFromVariant,
+  type QuickJSContext,
+  type QuickJSHandle,
+  type QuickJSWASMModule,
+} from 'quickjs-emscripten-core'
+import { AppError, messageOf } from '#kernel'
+import { parsePlainJson } from '../../plug/plain-json.ts'
+import { PRELUDE } from './prelude.ts'
+import { compileScript } from './script-source.ts'
+
+/** Parts of the errors that a script meets at its limits. */
+const LIMITS = ['too much work', 'too deep', 'out of memory', 'stack overflow', 'invalid string length']
+
+/** What a script sees as `options`; `now` and `seed` are its clock (epoch ms) and its chance. */
+export interface ScriptInput {
+  readonly now: number
+  readonly seed: number
+  /** what JSON would change without a word, such as NaN, is refused, and `options.internalState` is kept; not seen by the script */
+  readonly strict?: boolean
+  readonly [key: string]: unknown
+}
+
+export interface ScriptLine {
+  readonly level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR'
+  readonly message: string
+}
+
+export type WriteLine = (line: ScriptLine) => void
+
+export interface ScriptResult {
+  /** plain JSON; null when the script gave nothing */
+  readonly value: unknown
+  /** of a strict run: plain JSON that stood in `options.internalState` at the end; undefined: nothing did, then and before */
+  readonly memory: unknown
+  readonly log: readonly ScriptLine[]
+}
+
+const MAX_JSON = 1_000_000
+const MAX_MEMORY = 8_388_608
+const MAX_STACK = 131_072
+/** The interpreter asks about every 10,000 steps whether it may go on. */
+const MAX_QUESTIONS = 1000
+/** Only with a clock of the host. */
+const MAX_MS = 1000
+
+/** Carries out what a sandbox is given: here, or in another thread. */
+export interface Interpreter {
+  /**
+   * The envelope's JSON for code that `compileScript` has made and the JSON of its input; at once, or later. Throws or
+   * rejects with `TOO_LARGE` for what was stopped in the middle.
+   */
+  answer(code: string, input: string): string | Promise<string>
+}
+
+/** The interpreter of this thread. Answers at once, but while it is loaded: for the first run and after one that broke it. */
+export class LocalInterpreter implements Interpreter {
+  #module: QuickJSWASMModule | undefined
+  #loading: Promise<void> | undefined
+  readonly #elapsed: (() => number) | undefined
+
+  /** `elapsed`: a clock of the host in ms, which stops what is slow in spite of its counts after a second */
+  constructor(elapsed?: () => number) {
+    this.#elapsed = elapsed
+  }
+
+  answer(code: string, input: string): string | Promise<string> {
+    if (this.#module === undefined) return this.#load().then(() => this.answer(code, input))
+    try {
+      return converse(this.#module, code, input, this.#elapsed)
+    } catch (error) {
+      // what was stopped in the middle keeps its memory, so the next run begins with another interpreter
+      this.#module = undefined
+      throw error instanceof AppError ? error : broken(error)
+    }
+  }
+
+  #load(): Promise<void> {
+    this.#loading ??= newQuickJSWASMModuleFromVariant(variant)
+      .then(
+        (module) => void (this.#module = module),
+        (error: unknown) => {
+          throw broken(error)
+        },
+      )
+      .finally(() => (this.#loading = undefined))
+    return this.#loading
+  }
+}
+
+/** Runs scripts in one interpreter; one is enough for an engine. */
+export class Sandbox {
+  readonly #interpreter: Interpreter
+
+  /** `elapsed`: the clock of an interpreter of its own; one that is given has its own clock */
+  constructor(elapsed?: () => number, interpreter: Interpreter = new LocalInterpreter(elapsed)) {
+    this.#interpreter = interpreter
+  }
+
+  /**
+   * Runs the source of a function of (options, send), or the body of one. Its result is what it returns, what a
+   * promise that it returns gives, or what it hands to `send(error, value)`, whichever is first. Rejects with
+   * `VALIDATION` when the source is no script, `PLUG_FAILED` with the script's own error, `TOO_LARGE` for a limit.
+   */
+  async run(source: string, input: ScriptInput): Promise<ScriptResult> {
+    return this.runCode(compileScript(source).code, input)
+  }
+
+  /**
+   * The same for what `compileScript` has made of a source before. `write` gets the lines of the log, those of a script
+   * that fails too. Gives its result, or throws, when the interpreter does: at once, but while one is loaded.
+   */
+  runCode(code: string, input: ScriptInput, write?: WriteLine): ScriptResult | Promise<ScriptResult> {
+    const json = JSON.stringify(input)
+    if (json.length > MAX_JSON) {
+      throw new AppError('TOO_LARGE', `the script would get ${json.length} characters of data, at most ${MAX_JSON}`)
+    }
+    const answer = this.#interpreter.answer(code, json)
+    return answer instanceof Promise ? answer.then((text) => resultOf(text, write)) : resultOf(answer, write)
+  }
+}
+
+function broken(error: unknown): AppError {
+  return new AppError('TOO_LARGE', `the script broke its interpreter: ${messageOf(error)}; make it simpler`, {
+    cause: error,
+  })
+}
+
+/** The envelope's JSON. Whatever is wrong on the way is thrown, and the interpreter then left to the collector. */
+function converse(module: QuickJSWASMModule, code: string, input: string, elapsed?: () => number): string {
+  const runtime = module.newRuntime()
+  runtime.setMemoryLimit(MAX_MEMORY)
+  runtime.setMaxStackSize(MAX_STACK)
+  let questions = 0
+  const end = (elapsed?.() ?? 0) + MAX_MS
+  runtime.setInterruptHandler(() => ++questions > MAX_QUESTIONS || (elapsed?.() ?? 0) > end)
+  const context = runtime.newContext({
+    intrinsics: {
+      BaseObjects: true,
+      Date: true,
+      Eval: true,
+      RegExpCompiler: true,
+      RegExp: true,
+      JSON: true,
+      MapSet: true,
+      Promise: true,
+    },
+  })
+  const answer = runIn(context, code, input)
+  context.dispose()
+  runtime.dispose()
+  return answer
+}
+
+function runIn(context: QuickJSContext, code: string, input: string): string {
+  const parts = unwrap(context, context.evalCode(PRELUDE, 'prelude.js'))
+  const start = context.getProp(parts, 0)
+  const finish = context.getProp(parts, 1)
+  const script = unwrap(context, context.evalCode(code, 'script.js'))
+  const json = context.newString(input)
+  unwrap(context, context.callFunction(start, context.undefined, script, json)).dispose()
+  const jobs = context.runtime.executePendingJobs()
+  if (jobs.error) throw failure(jobs.error.context, jobs.error)
+  const text = unwrap(context, context.callFunction(finish, context.undefined))
+  const answer = context.getString(text)
+  for (const handle of [parts, start, finish, script, json, text]) handle.dispose()
+  return answer
+}
+
+function resultOf(answer: string, write: WriteLine | undefined): ScriptResult {
+  if (answer.length > 2 * MAX_JSON) throw new AppError('TOO_LARGE', `the script gives more than ${MAX_JSON} characters`)
+  const [ok, value, log, memory] = JSON.parse(answer) as [boolean, string, readonly ScriptLine[], (string | null)?]
+  if (write) for (const line of log) write(line)
+  if (!ok) {
+    // without memory there is not even a text
+    const isLimit = value === 'null' || LIMITS.some((text) => value.includes(text))
+    throw new AppError(isLimit ? 'TOO_LARGE' : 'PLUG_FAILED', `the script failed: ${value}`)
+  }
+  try {
+    const kept = memory === undefined || memory === null ? undefined : parsePlainJson(memory)
+    return { value: parsePlainJson(value), memory: kept, log }
+  } catch (error) {
+    throw new AppError('PLUG_FAILED', `what the script gives cannot be used: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+type Given = ReturnType<QuickJSContext['evalCode']>
+
+function unwrap(context: QuickJSContext, given: Given): QuickJSHandle {
+  if (given.error) throw failure(context, given.error)
+  return given.value
+}
+
+/** Only the interpreter's own errors come here, such as "interrupted": what scripts throw stays in the envelope. */
+function failure(context: QuickJSContext, error: QuickJSHandle): AppError {
+  const dumped: unknown = context.dump(error)
+  const { message } = dumped as { message?: unknown }
+  error.dispose()
+  const reasons: Readonly<Record<string, string>> = {
+    interrupted: 'it takes too many steps',
+    'out of memory': `it needs more than ${MAX_MEMORY} bytes`,
+    'stack overflow': 'its calls nest too deep',
+  }
+  const text = typeof message === 'string' ? message.slice(0, 200) : 'unknown'
+  return new AppError('TOO_LARGE', `the script was stopped: ${reasons[text] ?? text}`)
+}

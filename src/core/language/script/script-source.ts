@@ -1,0 +1,164 @@
+/**
+ * A script as code for the sandbox, whose work is counted: a function of (options, send) in the source, or the body of one.
+ * Placeholders in it stand for data, wherever they stand; their values come in beside the code.
+ */
+import { parse, parseExpressionAt, tokenizer, type AnyNode, type Node, type Options } from 'acorn'
+import { type Issue, validationError } from '#kernel'
+import { placeIn } from '../expression/parse.ts'
+import { readSource } from '../expression/source.ts'
+import { missing } from '../expression/run.ts'
+import type { LogicPath } from '../logic/run.ts'
+import { Completion } from './completion.ts'
+import { lawCode, textCode } from './handed-in.ts'
+import { meteredSource } from './metered-source.ts'
+import { Reads } from './rule-reads.ts'
+
+export interface CompiledScript {
+  /**
+   * an expression for a function of the prelude's meters that gives a function of (options, send); `options.values` are
+   * the values of `uses` as `valuesOf` gives them, and not seen by the script
+   */
+  readonly code: string
+  /** what its placeholders read, each once */
+  readonly uses: readonly LogicPath[]
+}
+
+const OPTIONS: Options = { ecmaVersion: 2022, sourceType: 'script', preserveParens: true }
+
+/** Longer scripts are refused, characters. */
+const MAX_SCRIPT = 100_000
+
+/**
+ * Compiles a script. `${path}`, `$${path}` and their optional forms are read where they stand in code and quoted texts; in
+ * a template literal `${...}` is JavaScript's own, and may name the roots of placeholders. Throws `VALIDATION` with the
+ * places of what is wrong.
+ */
+export function compileScript(source: string): CompiledScript {
+  if (source.length > MAX_SCRIPT) {
+    throw refused([`the script has ${source.length} characters, at most ${MAX_SCRIPT} are read`])
+  }
+  const read = readSource(source)
+  if (read.problems.length > 0) {
+    throw refused(read.problems.map(({ at, message, suggestion }) => [placed(source, at, message), suggestion]))
+  }
+  try {
+    const { tree, written, before, completion } = parsedScript(read.marked, source)
+    const reads = new Reads(source, read, before, 'script')
+    reads.find(tree)
+    const { code, uncounted } = meteredSource(tree, written, {
+      replace: (node, suffix, asWritten, write) =>
+        completion?.replace(node, suffix, asWritten, write) ?? reads.replace(node, suffix, asWritten, write),
+      around: (inner, suffix) => wrapped(inner, suffix, reads.uses.length, completion),
+    })
+    const problems = [
+      ...reads.problems.map(({ at, message, suggestion }) => [placed(source, at, message), suggestion] as const),
+      ...uncounted.map(({ at, what }) => placed(source, at - before, `there is no ${what}`)),
+    ]
+    if (problems.length > 0) throw refused(problems)
+    return { code, uses: reads.uses }
+  } catch (error) {
+    if (error instanceof RangeError) throw refused(['the script nests too deep'])
+    throw error
+  }
+}
+
+interface Parsed {
+  readonly tree: Node
+  /** what the tree was made of */
+  readonly written: string
+  /** how many characters stand in it before the script */
+  readonly before: number
+  /** of a body */
+  readonly completion?: Completion
+}
+
+function parsedScript(marked: string, source: string): Parsed {
+  const whole = functionOf(marked)
+  if (whole) return { tree: whole, written: marked, before: 0 }
+  const isAsync = returnsPromise(marked)
+  const written = `(${isAsync ? 'async ' : ''}function (options, send) {\n${marked}\n})`
+  const before = written.indexOf('\n') + 1
+  try {
+    const [statement] = parse(written, OPTIONS).body
+    const tree =
+      statement?.type === 'ExpressionStatement' && statement.end === written.length ? statement.expression : null
+    const inner = tree && bare(tree)
+    if (!tree || inner?.type !== 'FunctionExpression')
+      throw refused(['the script ends its function and goes on behind it'])
+    // an async function waits for what it returns; any other may send its answer while that is under way
+    return { tree, written, before, completion: new Completion(inner.body.body, isAsync ? '' : 'settle') }
+  } catch (error) {
+    if (!(error instanceof SyntaxError) || !('pos' in error)) throw error
+    const at = Math.max(0, Number(error.pos) - before)
+    throw refused([placed(source, at, error.message.replace(/ \(\d+:\d+\)$/, ''))])
+  }
+}
+
+function functionOf(source: string): Node | undefined {
+  try {
+    const tree = parseExpressionAt(source, 0, OPTIONS)
+    const rest = tokenizer(source.slice(tree.end), OPTIONS)
+    let token = rest.getToken()
+    if (token.type.label === ';') token = rest.getToken()
+    const { type } = bare(tree)
+    const isFunction = type === 'FunctionExpression' || type === 'ArrowFunctionExpression'
+    return isFunction && token.type.label === 'eof' ? tree : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function bare(node: Node): AnyNode {
+  let inner = node as AnyNode
+  while (inner.type === 'ParenthesizedExpression') inner = inner.expression
+  return inner
+}
+
+/** A body that waits must be an async function; any other answers at once. */
+function returnsPromise(source: string): boolean {
+  try {
+    parse(`(function (options, send) {\n${source}\n})`, OPTIONS)
+    return false
+  } catch {
+    return true
+  }
+}
+
+/** No name in here is one of the script's: the suffix is that of no name in it. */
+function wrapped(inner: string, suffix: string, count: number, completion?: Completion): string {
+  const values = Array.from({ length: count }, (_, i) => `v${i}${suffix}`).join(', ')
+  const [name, options, send] = ['name', 'options', 'send'].map((one) => one + suffix)
+  return `(${options}, ${send}) => {
+  const lack${suffix} = (${name}, was) => { throw new Error(${JSON.stringify(missing('').message)}.replace('""', () => '"' + ${name} + '"').replace('has no value', was === undefined ? 'has no value' : 'is ' + was)) }
+  const need${suffix} = (value, name) => (value === undefined ? lack${suffix}(name) : value)
+  ${textCode(suffix)}
+  ${lawCode(suffix)}
+  const [${values}] = (${options}.values || []).map(([value, number]) => (number === undefined ? value : Number(number)))
+  delete ${options}.values
+  ${completion === undefined ? '' : endCode(completion, suffix)}
+  return (${inner}\n)(${options}, ${send})
+}`
+}
+
+/** What the last statement gives answers, unless it is a promise of nothing: then the script sends its answer itself. */
+function endCode(completion: Completion, suffix: string): string {
+  return `${completion.declaration(suffix)}
+  const settle${suffix} = (value) => {
+    if (value === null || typeof value !== 'object' || typeof value.then !== 'function') return value
+    value.then((late) => { if (late !== undefined) send${suffix}(null, late) }, send${suffix})
+  }`
+}
+
+function placed(source: string, at: number, message: string): string {
+  return `${placeIn(source, at).words}: ${message}`
+}
+
+const EXAMPLE = 'write a function such as (options) => ({ doubled: options.streamData.value * 2 })'
+
+function refused(problems: readonly (string | readonly [message: string, suggestion: string])[]): Error {
+  const issues = problems.slice(0, 20).map((problem): Issue => {
+    const [message, suggestion] = typeof problem === 'string' ? [problem, EXAMPLE] : problem
+    return { path: '', message, suggestion, severity: 'ERROR', type: 'SCRIPT' }
+  })
+  return validationError('the script', issues)
+}

@@ -1,0 +1,47 @@
+/** How far a time zone is ahead of UTC around an instant, for scripts that have no zones of their own. */
+import { calendarOf, zoneFormat } from '../../plug/calendar.ts'
+
+/** How far a zone is ahead of UTC from an instant on; both in ms. */
+type Change = readonly [begin: number, offset: number]
+
+/** What is known of a time zone, for instants from (inclusive) until (exclusive), epoch ms. */
+export type ZoneSpan = readonly [from: number, until: number, changes: readonly Change[]]
+
+const DAY = 86_400_000
+/** Spans begin at whole multiples of this, so that equal times give equal spans. */
+const STEP = 32 * DAY
+const AROUND = 12 * STEP
+/** No zone changes its clocks twice within it. */
+const PROBE = 4 * DAY
+
+/** Gives what is known of a zone a year around a time (epoch ms). Throws `PLUG_FAILED` for an unknown zone. */
+export function zoneOffsets(zone: string): (now: number) => ZoneSpan {
+  const format = zoneFormat(zone)
+  const offsetAt = (at: number): number => {
+    const { year, month, day, hours, minutes, seconds } = calendarOf(format, at)
+    return Date.UTC(year, month - 1, day, hours, minutes, seconds) - Math.floor(at / 1000) * 1000
+  }
+  let known: ZoneSpan | undefined
+  return (now) => {
+    const middle = Math.floor(now / STEP) * STEP
+    const from = middle - AROUND
+    if (known?.[0] !== from) known = [from, middle + STEP + AROUND, changesIn(from, middle + STEP + AROUND, offsetAt)]
+    return known
+  }
+}
+
+function changesIn(from: number, until: number, offsetAt: (at: number) => number): readonly Change[] {
+  const changes: Change[] = [[from, offsetAt(from)]]
+  for (let at = from; at < until; at += PROBE) {
+    const [before, after] = [offsetAt(at), offsetAt(at + PROBE)]
+    if (before === after) continue
+    let [low, high] = [at, at + PROBE]
+    while (high - low > 1000) {
+      const middle = low + Math.floor((high - low) / 2000) * 1000
+      if (offsetAt(middle) === before) low = middle
+      else high = middle
+    }
+    changes.push([high, after])
+  }
+  return changes
+}

@@ -1,0 +1,223 @@
+/** Messages of a recording in CSV. */
+import { FORBIDDEN_KEYS } from '#kernel'
+import { lookAt, type ColumnTypes } from './column-types.ts'
+import { CellFault, cellValue, isMetricName } from './csv-cells.ts'
+import { CsvRecords, type RecordTaker } from './csv-records.ts'
+import { CsvRows } from './csv-rows.ts'
+import { NO_LINES, type TakenLines } from './lines.ts'
+import type { LineProblem, MessageFormat, MessageTaker, ReadingOptions, RecordedMessage } from './message-taker.ts'
+import { RecordingTimes, type EpochSpan } from './times.ts'
+import { typedName, type ValueType } from './value-types.ts'
+
+const LONG: ReadonlySet<string> = new Set(['resource', 'metric', 'timestamp', 'value'])
+
+/**
+ * Messages of a CSV with a header row: `timestamp` is needed, `resource` is used when there, all else are metrics. With
+ * the columns `metric` and `value` and no others besides, each row is one value: the long form. A name such as
+ * `flow:number` has the type of its column with it.
+ */
+export class CsvFormat implements MessageFormat, RecordTaker {
+  /** of its header */
+  readonly fileProblems: LineProblem[] = []
+  readonly #taker: MessageTaker
+  readonly #types: ReadingOptions['types']
+  /** it is looked through for what its columns are, and gives no messages */
+  readonly #columns: ColumnTypes | undefined
+  readonly #records: CsvRecords
+  readonly #times: RecordingTimes
+  readonly #resource: string | undefined
+  #header: readonly string[] | undefined
+  /** of columns that name theirs */
+  #ownTypes: readonly (ValueType | undefined)[] = []
+  readonly #everyProblem: boolean
+  #timeColumn = -1
+  #resourceColumn = -1
+  /** of the long form */
+  #metricColumn = -1
+  #valueColumn = -1
+  #toldResource = false
+  /** of a taker of rows, once there is a header without a fault */
+  #rows: CsvRows | undefined
+
+  constructor(options: ReadingOptions, taker: MessageTaker, columns?: ColumnTypes) {
+    this.#taker = taker
+    this.#types = options.types
+    this.#columns = columns
+    this.#records = new CsvRecords(this)
+    this.#times = new RecordingTimes(options.zone, options.unit)
+    this.#resource = options.resource
+    this.#everyProblem = options.everyProblem === true
+  }
+
+  get epochs(): EpochSpan | undefined {
+    return this.#times.epochs
+  }
+
+  /** What columns that name their type are. */
+  get ownTypes(): ReadonlyMap<string, ValueType> {
+    const types = new Map<string, ValueType>()
+    for (const [index, type] of this.#ownTypes.entries()) {
+      if (type !== undefined) types.set(this.#header?.[index] ?? '', type)
+    }
+    return types
+  }
+
+  line(text: string, number: number): void {
+    this.#records.line(text, number)
+  }
+
+  lines(chunk: Uint8Array, start: number, number: number): TakenLines {
+    return this.#rows === undefined || this.#records.isOpen ? NO_LINES : this.#rows.take(chunk, start, number)
+  }
+
+  end(): void {
+    this.#records.end()
+  }
+
+  problem(line: number, message: string, suggestion: string): void {
+    this.#taker.problem({ line, message, suggestion })
+  }
+
+  record(cells: readonly string[], line: number): void {
+    if (this.#header === undefined) return this.#takeHeader(cells, line)
+    // No line can be used, and the header has been reported.
+    if (this.fileProblems.length > 0) return
+    if (cells.length !== this.#header.length) return this.#wrongCount(cells.length, this.#header, line)
+    const timestamp = this.#times.read(cells[this.#timeColumn] ?? '')
+    if (typeof timestamp !== 'number') return this.#taker.problem({ line, ...timestamp })
+    const named = this.#resourceColumn === -1 ? '' : (cells[this.#resourceColumn] ?? '').trim()
+    const resource = named === '' ? this.#resource : named
+    if (resource === undefined) return this.#noResource(line)
+    const message: RecordedMessage = { resource, timestamp }
+    if (this.#valueColumn !== -1) return this.#takeValue(cells, message, line)
+    for (let index = 0; index < cells.length; index++) {
+      if (index === this.#timeColumn || index === this.#resourceColumn) continue
+      if (!this.#take(message, { metric: this.#header[index] ?? '', cell: cells[index] ?? '', index, line })) return
+    }
+    if (this.#columns === undefined) this.#taker.message(message, line)
+  }
+
+  /** False: the cell is not what its column is, which has been told. */
+  #take(message: RecordedMessage, { metric, cell, index, line }: PlacedCell): boolean {
+    const given = this.#types?.get(metric)
+    const type = given ?? this.#ownTypes[index]
+    if (this.#columns !== undefined) {
+      if (given !== undefined) this.#columns.sawGiven(metric)
+      if (type === undefined) this.#columns.of(metric)?.take(lookAt(cell), line)
+      return true
+    }
+    const value = cellValue(cell, type ?? 'text', metric)
+    if (value instanceof CellFault) {
+      this.#taker.problem({ line, message: value.message, suggestion: value.suggestion })
+      return false
+    }
+    if (value !== undefined) message[metric] = value
+    return true
+  }
+
+  /** A row of the long form. */
+  #takeValue(cells: readonly string[], message: RecordedMessage, line: number): void {
+    const metric = (cells[this.#metricColumn] ?? '').trim()
+    if (metric === '') return this.problem(line, 'the row names no metric', 'write its name into the column metric')
+    if (!isMetricName(metric)) {
+      return this.problem(line, `a metric cannot be named "${metric}"`, 'rename it')
+    }
+    const index = this.#valueColumn
+    const isGood = this.#take(message, { metric, cell: cells[index] ?? '', index, line })
+    if (isGood && this.#columns === undefined) this.#taker.message(message, line)
+  }
+
+  #takeHeader(cells: readonly string[], line: number): void {
+    const names = cells.map((cell) => typedName(cell.trim()))
+    const header = names.map(({ name }) => name)
+    this.#header = header
+    this.#ownTypes = names.map(({ type }) => type)
+    this.#resourceColumn = header.indexOf('resource')
+    const seen = new Set<string>()
+    for (const [index, name] of header.entries()) {
+      if (name === '') this.#wrongHeader(line, `column ${index + 1} of the header has no name`, 'name each column')
+      else if (seen.has(name))
+        this.#wrongHeader(line, `two columns are named "${name}"`, 'give each column a name of its own')
+      else if (FORBIDDEN_KEYS.has(name)) this.#wrongHeader(line, `a column cannot be named "${name}"`, 'rename it')
+      seen.add(name)
+    }
+    this.#timeColumn = header.indexOf('timestamp')
+    if (this.#timeColumn === -1) this.#wrongHeader(line, ...missingTime(header))
+    // a metric of that name has its type beside it
+    const metricColumn = names.findIndex(({ name, type }) => name === 'metric' && type === undefined)
+    if (metricColumn !== -1 && header.includes('value') && header.every((name) => LONG.has(name))) {
+      this.#metricColumn = metricColumn
+      this.#valueColumn = header.indexOf('value')
+    }
+    if (this.fileProblems.length === 0) this.#rows = this.#rowsOf(header)
+  }
+
+  #wrongHeader(line: number, message: string, suggestion: string): void {
+    this.fileProblems.push({ line, message, suggestion })
+    this.problem(line, message, suggestion)
+  }
+
+  #rowsOf(header: readonly string[]): CsvRows | undefined {
+    const taker = this.#taker
+    if (taker.row === undefined && this.#columns === undefined) return undefined
+    return new CsvRows({
+      header,
+      types: this.#types,
+      ownTypes: this.#ownTypes,
+      look: this.#columns,
+      columns: {
+        time: this.#timeColumn,
+        resource: this.#resourceColumn,
+        metric: this.#metricColumn,
+        value: this.#valueColumn,
+      },
+      resource: this.#resource,
+      times: this.#times,
+      takeRow: (row, line) => this.#columns !== undefined || taker.row?.(row, line) === true,
+    })
+  }
+
+  #wrongCount(found: number, header: readonly string[], line: number): void {
+    const wanted = header.length
+    const hint = found > wanted ? 'a cell with a comma in it stands in quotes' : 'an empty cell still has its comma'
+    const names = header.length > 8 ? `${header.slice(0, 8).join(',')},...` : header.join(',')
+    this.problem(line, `${count(found, 'cell')}, but the header has ${wanted}`, `${names}; ${hint}`)
+  }
+
+  /** Once is enough, unless each line counts: the other lines are alike, and would hide what else is wrong. */
+  #noResource(line: number): void {
+    if (this.#toldResource && !this.#everyProblem) return
+    this.#toldResource = true
+    this.problem(line, 'the message names no resource', 'add --resource R, or a column named resource')
+  }
+}
+
+interface PlacedCell {
+  readonly metric: string
+  readonly cell: string
+  readonly index: number
+  readonly line: number
+}
+
+function missingTime(header: readonly string[]): [message: string, suggestion: string] {
+  const [only = ''] = header
+  const separator = [';', '\t', '|'].find((mark) => only.includes(mark))
+  if (header.length === 1 && separator !== undefined) {
+    const shown = separator === '\t' ? 'tabs' : `"${separator}"`
+    return [`the cells are separated by ${shown}`, 'separate them by commas']
+  }
+  const near = header.find((name) => /^(?:time|date|ts|datum|zeit|when)|timestamp|time$/i.test(name))
+  const rename =
+    near === undefined ? 'the first line of a CSV names its columns, timestamp,value for one' : `rename "${near}"`
+  return [
+    `no column is named "timestamp" among ${header
+      .slice(0, 8)
+      .map((name) => `"${name}"`)
+      .join(', ')}`,
+    rename,
+  ]
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`
+}

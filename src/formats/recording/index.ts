@@ -1,0 +1,9 @@
+/** Recordings of messages as CSV and NDJSON, read line by line. */
+export { ColumnLook, lookAt, type MixedColumn, mixedText } from './column-types.ts'
+export { excerptOf, findJsonProblem } from './json-problem.ts'
+export type { LineProblem, MessageTaker, ReadingOptions, RecordedMessage, RecordedRow } from './message-taker.ts'
+export { readMessages, type RecordingFormat } from './read-messages.ts'
+export { epochNumber, readTime, UTC } from './read-time.ts'
+export { type Survey, surveyRecording } from './survey.ts'
+export { type Encoding, ENCODINGS } from './utf8.ts'
+export { readValueTypes, typedName, TYPES_FORM, type ValueType } from './value-types.ts'

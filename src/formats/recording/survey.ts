@@ -1,0 +1,103 @@
+/**
+ * Looks through a whole recording before it is read: what its columns are, and what is wrong with all of it, which would
+ * otherwise be wrong with each line.
+ */
+import { msOf, otherUnitOf, unitName } from '#kernel'
+import { MAX_METRICS, ColumnTypes, type MixedColumn } from './column-types.ts'
+import type { LineProblem, MessageTaker, ReadingOptions } from './message-taker.ts'
+import { readLines, type RecordingFormat } from './read-messages.ts'
+import type { EpochSpan } from './times.ts'
+import { Utf8Check, type ForeignByte } from './utf8.ts'
+import type { ValueTypes } from './value-types.ts'
+
+/** metrics that are named to whoever named another one */
+const MAX_NAMED = 8
+
+export interface Survey {
+  /** undefined: the file is empty */
+  readonly format: RecordingFormat | undefined
+  /** of each metric of a CSV; of NDJSON those that were given */
+  readonly types: ValueTypes
+  /** columns of texts in which somebody may have meant numbers */
+  readonly mixed: readonly MixedColumn[]
+  /** what is wrong with the whole file */
+  readonly problems: readonly LineProblem[]
+}
+
+/** Reads the file once, to its end or the first byte that cannot be read. Yields after each chunk of it. */
+export async function* surveyRecording(
+  content: AsyncIterable<Uint8Array>,
+  options: ReadingOptions,
+): AsyncGenerator<undefined, Survey> {
+  const problems: LineProblem[] = []
+  const columns = new ColumnTypes()
+  const taker = new FileProblems()
+  let foreign: ForeignByte | undefined
+  const check = new Utf8Check()
+  const checked = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const chunk of content) {
+      foreign = options.encoding === 'latin1' ? undefined : check.push(chunk)
+      yield chunk
+      if (foreign !== undefined) return
+    }
+  }
+  const lines = readLines(checked(), options, taker, columns)
+  let step = await lines.next()
+  for (; step.done !== true; step = await lines.next()) yield
+  const { kind: format, epochs, ownTypes, fileProblems } = step.value
+  problems.push(...fileProblems)
+  // those say more of the file, such as that it is packed
+  if (problems.length === 0) {
+    if (foreign !== undefined) problems.push(foreignProblem(foreign))
+    else problems.push(...unitProblems(options, epochs), ...nameProblems(options, columns))
+  }
+  const types = new Map([...columns.types, ...ownTypes, ...(options.types ?? [])])
+  return { format, types, mixed: columns.mixed, problems }
+}
+
+function unitProblems({ unit: given }: ReadingOptions, epochs: EpochSpan | undefined): readonly LineProblem[] {
+  const unit = epochs === undefined || given !== undefined ? undefined : otherUnitOf(epochs.least, epochs.most)
+  if (epochs === undefined || unit === undefined) return []
+  const { least } = epochs
+  const [as, asMs] = [shownTime(msOf(least, unit)), shownTime(least)]
+  return [
+    {
+      line: 1,
+      message: `the times are epoch ${unitName(unit)}: ${least} is ${as}, and in milliseconds it would be ${asMs}`,
+      suggestion: `read them with --unit ${unit}, or with --unit ms when they are milliseconds`,
+    },
+  ]
+}
+
+function nameProblems({ types }: ReadingOptions, columns: ColumnTypes): readonly LineProblem[] {
+  const { names } = columns
+  if (names.length >= MAX_METRICS) {
+    return [{ line: 1, message: `the file has ${MAX_METRICS} metrics or more`, suggestion: 'cut it into several' }]
+  }
+  const missing = [...(types?.keys() ?? [])].filter((name) => !columns.has(name))
+  return missing.map((name) => ({
+    line: 1,
+    message: `--types names "${name}", which is not in the file`,
+    ...(names.length > 0 && { suggestion: `it has ${names.slice(0, MAX_NAMED).join(', ')}` }),
+  }))
+}
+
+/** Nobody is told of lines: they are read again. */
+class FileProblems implements MessageTaker {
+  message(): void {}
+  problem(): void {}
+}
+
+function foreignProblem({ line, column, byte }: ForeignByte): LineProblem {
+  const shown = `0x${byte.toString(16).toUpperCase()}`
+  return {
+    line,
+    message: `byte ${column} of the line, ${shown}, is not UTF-8`,
+    suggestion: 'read it with --encoding latin1, or save the file as UTF-8',
+  }
+}
+
+/** Within what a calendar can hold. */
+function shownTime(ms: number): string {
+  return Math.abs(ms) <= 8_640_000_000_000_000 ? new Date(ms).toISOString() : 'beyond any calendar'
+}

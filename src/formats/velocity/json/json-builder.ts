@@ -1,0 +1,238 @@
+/** Makes the value of a JSON text out of its parts, without the text. */
+import { FORBIDDEN_KEYS } from '#kernel'
+import { numberText } from '../values/numbers.ts'
+import { NotDirect } from './not-direct.ts'
+import { TOKEN, type Token } from './tokens.ts'
+
+/** Reads a whole text, or throws. `levels`: how deep it may nest. */
+export type ReadJson = (text: string, levels: number) => unknown
+
+export interface JsonLimits {
+  readonly characters: number
+  readonly levels: number
+}
+
+type Container = unknown[] | Record<string, unknown>
+/** What may come next; `first`: or the end of the list, or of the object, that has just begun. */
+type Expected = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'next'
+
+/** more than any number has */
+const NUMBER_CHARACTERS = 32
+/** what is no string by itself, with the next to follow */
+const BARE = /^[\w.+-]*$/
+/** whole ones of more digits may be larger than what a number keeps */
+const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?(?:[eE][+-]?\d{1,4})?$/
+const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+])
+/** what a string of JSON has escapes for */
+const ESCAPED = /["\\\u0000-\u001f]/
+
+/** Whatever is not JSON, or not certainly, throws `NotDirect`: the text has to tell. */
+export class JsonBuilder {
+  readonly #limits: JsonLimits
+  readonly #read: ReadJson
+  /** those that have begun, the innermost last */
+  readonly #open: Container[] = []
+  /** the innermost */
+  #list: unknown[] | undefined
+  #object: Record<string, unknown> | undefined
+  /** of the value that comes next */
+  #key = ''
+  #expected: Expected = 'value'
+  #root: unknown
+  /** a number or a word that may go on */
+  #bare: string | number | boolean | undefined
+  /** of the string that is open */
+  #text = ''
+  /** the last text that was found to need no escapes: most come again */
+  #plain = ''
+  #characters = 0
+
+  constructor(limits: JsonLimits, read: ReadJson) {
+    this.#limits = limits
+    this.#read = read
+  }
+
+  /** `characters`: those of the text that they are of */
+  take(tokens: readonly Token[], characters: number): void {
+    this.#count(characters)
+    for (let i = 0; i < tokens.length; i++) this.#token(tokens[i] as Token)
+  }
+
+  /** More of the string that is open. */
+  within(text: string): void {
+    this.#count(text.length)
+    if (text !== this.#plain) {
+      if (ESCAPED.test(text)) throw new NotDirect()
+      this.#plain = text
+    }
+    this.#text += text
+  }
+
+  /** A number as templates have it. */
+  number(value: number): void {
+    this.#count(NUMBER_CHARACTERS)
+    if (this.#bare === undefined) this.#bare = value
+    else this.#bare = bareText(this.#bare) + numberText(value)
+  }
+
+  bool(value: boolean): void {
+    if (this.#bare === undefined) this.#bare = value
+    else this.bare(String(value))
+  }
+
+  /** Any text outside of strings: a part of a number or a word, or a whole value. */
+  any(text: string): void {
+    this.#count(text.length)
+    if (BARE.test(text)) return this.bare(text)
+    if (this.#bare !== undefined) throw new NotDirect()
+    this.#value(this.#whole(text))
+  }
+
+  bare(text: string): void {
+    if (text === '') return
+    this.#bare = this.#bare === undefined ? text : bareText(this.#bare) + text
+  }
+
+  /** What it all makes. */
+  end(): unknown {
+    if (this.#bare !== undefined) this.#endBare()
+    if (this.#expected !== 'next' || this.#open.length > 0) throw new NotDirect()
+    return this.#root
+  }
+
+  #token({ kind, text }: Token): void {
+    if (kind === TOKEN.bare) return this.bare(text)
+    if (this.#bare !== undefined) this.#endBare()
+    switch (kind) {
+      case TOKEN.member:
+        return this.#member(text)
+      case TOKEN.comma:
+        return this.#comma()
+      case TOKEN.begin:
+        this.#text = text
+        return
+      case TOKEN.middle:
+        this.#text += text
+        return
+      case TOKEN.end:
+        return this.#string(this.#text + text)
+      case TOKEN.string:
+        return this.#string(text)
+      case TOKEN.openObject:
+        return this.#beginObject()
+      case TOKEN.openList:
+        return this.#beginList()
+      case TOKEN.closeObject:
+        return this.#end(this.#object, 'first key')
+      case TOKEN.closeList:
+        return this.#end(this.#list, 'first value')
+      case TOKEN.colon:
+        if (this.#expected !== 'colon') throw new NotDirect()
+        this.#expected = 'value'
+        return
+      case TOKEN.space:
+    }
+  }
+
+  #member(key: string): void {
+    if (this.#expected !== 'key' && this.#expected !== 'first key') throw new NotDirect()
+    this.#key = key
+    this.#expected = 'value'
+  }
+
+  #comma(): void {
+    if (this.#expected !== 'next' || this.#open.length === 0) throw new NotDirect()
+    this.#expected = this.#object === undefined ? 'value' : 'key'
+  }
+
+  #count(characters: number): void {
+    this.#characters += characters
+    if (this.#characters > this.#limits.characters) throw new NotDirect()
+  }
+
+  #whole(text: string): unknown {
+    try {
+      return this.#read(text, this.#limits.levels - this.#open.length)
+    } catch {
+      throw new NotDirect()
+    }
+  }
+
+  #endBare(): void {
+    const bare = this.#bare
+    this.#bare = undefined
+    this.#value(typeof bare === 'boolean' ? bare : typeof bare === 'number' ? numberOf(bare) : wordOf(bare ?? ''))
+  }
+
+  #string(text: string): void {
+    if (this.#expected !== 'key' && this.#expected !== 'first key') return this.#value(text)
+    if (FORBIDDEN_KEYS.has(text)) throw new NotDirect()
+    this.#key = text
+    this.#expected = 'colon'
+  }
+
+  #value(value: unknown): void {
+    if (this.#expected !== 'value' && this.#expected !== 'first value') throw new NotDirect()
+    this.#expected = 'next'
+    if (this.#object !== undefined) this.#object[this.#key] = value
+    else if (this.#list !== undefined) this.#list.push(value)
+    else this.#root = value
+  }
+
+  #beginObject(): void {
+    const object = {}
+    this.#begin(object)
+    this.#object = object
+    this.#list = undefined
+    this.#expected = 'first key'
+  }
+
+  #beginList(): void {
+    const list: unknown[] = []
+    this.#begin(list)
+    this.#object = undefined
+    this.#list = list
+    this.#expected = 'first value'
+  }
+
+  #begin(container: Container): void {
+    if (this.#open.length >= this.#limits.levels) throw new NotDirect()
+    this.#value(container)
+    this.#open.push(container)
+  }
+
+  /** The key of a container is needed no more when it ends: it stands in its place already. */
+  #end(container: Container | undefined, empty: Expected): void {
+    if (container === undefined || (this.#expected !== 'next' && this.#expected !== empty)) throw new NotDirect()
+    this.#open.pop()
+    this.#expected = 'next'
+    const outer = this.#open.at(-1)
+    this.#list = Array.isArray(outer) ? outer : undefined
+    this.#object = Array.isArray(outer) ? undefined : outer
+  }
+}
+
+function bareText(bare: string | number | boolean): string {
+  return typeof bare === 'number' ? numberText(bare) : String(bare)
+}
+
+/** As its text is read. */
+function numberOf(value: number): number {
+  if (Number.isSafeInteger(value)) return value
+  if (!Number.isFinite(value) || Number.isInteger(value)) throw new NotDirect()
+  return value
+}
+
+function wordOf(text: string): unknown {
+  if (NUMBER.test(text)) {
+    const number = Number(text)
+    if (Number.isFinite(number)) return number
+  }
+  const word = WORDS.get(text)
+  if (word === undefined) throw new NotDirect()
+  return word
+}

@@ -1,0 +1,88 @@
+/** The plugs that a command works with: built-in ones, and those of files and folders that the user names. */
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { builtins, createBuiltins } from '#plugins'
+import { createRegistry, type Plug, type PlugServices } from '#core'
+import { AppError, isPlainObject, messageOf } from '#kernel'
+
+/** The built-in plugs and those of `readPlugs`. `services`: what the built-in ones may ask. */
+export async function loadPlugs(paths: readonly string[], services: PlugServices = {}): Promise<readonly Plug[]> {
+  // callURL stays offline: a simulation must not call anybody unless somebody asks for it
+  return [...createBuiltins({ clock: () => performance.now(), services }), ...(await readPlugs(paths))]
+}
+
+/**
+ * The plugs that ES modules export, each by name, as default, or in a list; of a folder those of all modules that lie in
+ * it. A file that changed since is read anew, without the modules that it imports. Throws `NOT_FOUND` for a path that is
+ * not there and `PLUG` for what cannot be loaded, has no plug, or has a plug twice in one version; all that is wrong
+ * with the paths at once.
+ */
+export async function readPlugs(paths: readonly string[]): Promise<readonly Plug[]> {
+  const plugs = new Set<Plug>()
+  const problems: AppError[] = []
+  for (const path of paths) {
+    try {
+      for (const plug of await plugsAt(path)) plugs.add(plug)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      problems.push(error)
+    }
+  }
+  const [first] = problems
+  if (first) throw new AppError(first.code, problems.map(messageOf).join('\nerror: '), { cause: first.cause })
+  createRegistry([...builtins, ...plugs])
+  return [...plugs]
+}
+
+async function plugsAt(path: string): Promise<readonly Plug[]> {
+  const place = resolve(path)
+  if (!existsSync(place)) {
+    throw new AppError('NOT_FOUND', `${path}: there is no such file; --plugs takes an ES module or a folder of such`)
+  }
+  if (!statSync(place).isDirectory()) {
+    const { plugs, names } = await plugsOf(place, path)
+    if (plugs.length > 0) return plugs
+    throw new AppError(
+      'PLUG',
+      `${path}: no plug among its exports (${names || 'nothing'}); export what definePlug gives`,
+    )
+  }
+  const found: Plug[] = []
+  // What its modules share may lie beside them.
+  for (const name of readdirSync(place).filter(isModule).toSorted()) {
+    const { plugs } = await plugsOf(join(place, name), join(path, name))
+    found.push(...plugs)
+  }
+  if (found.length > 0) return found
+  throw new AppError('PLUG', `${path}: no module of this folder exports a plug; export what definePlug gives`)
+}
+
+function isModule(name: string): boolean {
+  return /\.(?:m?js|m?ts)$/.test(name) && !/\.(?:d|test)\.\w+$/.test(name)
+}
+
+/** what a file was like when it was read first: a module is loaded once for each address */
+const firstRead = new Map<string, string>()
+
+async function plugsOf(place: string, shown: string): Promise<{ plugs: readonly Plug[]; names: string }> {
+  const url = pathToFileURL(place)
+  const { mtimeMs, size } = statSync(place)
+  const stamp = `${mtimeMs}-${size}`
+  const first = firstRead.get(place) ?? stamp
+  firstRead.set(place, first)
+  // The plain address at first, by which other modules may know it, too.
+  if (stamp !== first) url.search = stamp
+  try {
+    const module = (await import(url.href)) as Readonly<Record<string, unknown>>
+    return { plugs: Object.values(module).flat().filter(isPlug), names: Object.keys(module).join(', ') }
+  } catch (error) {
+    throw new AppError('PLUG', `${shown}: the module cannot be loaded: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+function isPlug(value: unknown): value is Plug {
+  if (!isPlainObject(value) || !Object.isFrozen(value)) return false
+  const { kind, states, execute } = value
+  return (kind === 'sensor' || kind === 'actuator') && Array.isArray(states) && typeof execute === 'function'
+}

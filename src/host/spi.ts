@@ -1,0 +1,13 @@
+/** What the command line needs of the host: options, keys, clocks. A host that runs has a door of its own. */
+export { isOrdered, LOOK_MS, orderFollowing, withdrawOrder } from './clock-order.ts'
+export { type Environment, type Given, type Option, OPTIONS, readConfig, type StoreChoice, storeOf } from './config.ts'
+export { readKey, tokenKey } from './data-folder.ts'
+export type { DemoRequest } from './hosted-service.ts'
+export { openMedium } from './open-medium.ts'
+export { requirePackages } from './requirements.ts'
+export { SEAL_KEYS } from './seal-key.ts'
+export { compactHeap, keepHeapSteady } from './steady-heap.ts'
+export { isTenant } from './tenant.ts'
+export { machineTimers, type Timers } from './timers.ts'
+export { ownVersion } from './version.ts'
+export { labelsOf } from './wiring/models.ts'

@@ -1,0 +1,29 @@
+/** One actuator once, for commands of resources, over the single execution of the rules service. */
+import { AppError, type Json } from '#kernel'
+import type { ActuatorCall } from '#services/resources/contract'
+import type { RulesService } from '#services/rules/contract'
+
+const ENGINE = 'system/engine'
+const NEWEST = 'latest'
+
+/** `rules` is asked at each call: `CLOSED` while there are none. */
+export function actuatorCall(rules: () => RulesService | undefined): ActuatorCall {
+  return {
+    run: async (tenant, { name, version, properties, resource, hops, root, id }) => {
+      const service = rules()
+      if (service === undefined) throw new AppError('CLOSED', 'this host serves no rules; commands wait for them')
+      const led = { hops, ...(root !== undefined && { root }) }
+      const { tools } = service.as({ tenant, user: ENGINE })
+      const plug = await tools.plug('actions', name, version === NEWEST ? undefined : version)
+      const outcome = await tools.call('actions', name, plug.version, { properties, resource }, { id, ...led })
+      const { result, message, error, rawData } = outcome
+      const text = message ?? error
+      return {
+        version: plug.version,
+        success: result,
+        ...(text !== undefined && { message: text }),
+        ...(rawData !== undefined && { rawData: rawData as Json }),
+      }
+    },
+  }
+}

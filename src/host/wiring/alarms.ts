@@ -1,0 +1,84 @@
+/** Rules and alarms: what plugs ask of alarms, what alarms tell the engine, and why an alarm was raised. */
+import { AppError } from '#kernel'
+import type { AlarmPort } from '#core'
+import type { PlainObject } from '#core/spi'
+import type { Alarm, AlarmForwarding, AlarmsApi, AlarmsService, CauseReader } from '#services/alarms/contract'
+import type { RulesService } from '#services/rules/contract'
+
+const ENGINE = 'system/engine'
+/** Sensors of this channel hear alarms. */
+const CHANNEL = 'alarm'
+/** Alarms that a search gives. */
+const MAX_FOUND = 100
+
+/** What the plugs of a tenant ask; `alarms` is asked at each call. */
+export function alarmPort(tenant: string, alarms: () => AlarmsService | undefined): AlarmPort {
+  const caller = { tenant, user: ENGINE }
+  const served = (): AlarmsService => {
+    const service = alarms()
+    if (service === undefined) throw new AppError('CLOSED', 'this host serves no alarms')
+    return service
+  }
+  const api = (): AlarmsApi => served().as(caller)
+  return {
+    raise: async ({ source, type, text, severity, properties }, cause) => {
+      const body = { ...properties, source: { id: source }, type, text, severity }
+      return briefly(await api().raise(body, { cause, history: 'newest' }))
+    },
+    // nothing is refused by a service that is not there
+    check: ({ properties, ...parts }) => alarms()?.check({ ...withoutParts(properties), ...parts }) ?? [],
+    update: async (id, change, cause) => briefly(await api().update(id, change, { cause, history: 'newest' })),
+    clear: async (source, type, cause) => (await served().clear(caller, source, type, cause)).map(briefly),
+    latest: async (source) => {
+      const { alarms: found } = await api().list({ source, size: 1, history: false })
+      const [newest] = found
+      return newest && briefly(newest)
+    },
+    find: async ({ source, status, type, history = false }) => {
+      const query = { ...(source !== undefined && { source }), ...(status && { status }), ...(type && { type }) }
+      const { total, alarms: found } = await api().list({ ...query, size: MAX_FOUND, history })
+      return { total, alarms: history ? found.map(plain) : found.map(briefly) }
+    },
+  }
+}
+
+/** What the plug gives itself counts, and says itself what is wrong with it. */
+function withoutParts(properties: PlainObject = {}): PlainObject {
+  const { source: _source, type: _type, text: _text, severity: _severity, ...others } = properties
+  return others
+}
+
+function plain(alarm: Alarm): PlainObject {
+  return { ...alarm }
+}
+
+/** Nodes keep what plugs give: a history does not belong there. */
+function briefly({ history: _history, ...alarm }: Alarm): PlainObject {
+  return alarm
+}
+
+/** The part of a runner that takes messages. */
+export interface ChannelIntake {
+  receive(
+    tenant: string,
+    message: Parameters<AlarmForwarding['receive']>[1],
+    options: Parameters<AlarmForwarding['receive']>[2] & { readonly channel: string },
+  ): Promise<unknown>
+}
+
+/** Events of alarms wake the sensors that hear the alarms of a resource. */
+export function alarmForwarding(intake: ChannelIntake): AlarmForwarding {
+  return {
+    receive: (tenant, message, options) => intake.receive(tenant, message, { ...options, channel: CHANNEL }),
+  }
+}
+
+/** What the rules say of a node now; `rules` is asked at each call, null while there are none. */
+export function causeReader(rules: () => RulesService | undefined): CauseReader {
+  return {
+    explain: async (tenant, { task, node }) => {
+      const inspection = rules()?.as({ tenant, user: ENGINE }).inspection
+      return inspection === undefined ? null : inspection.explain(task, node)
+    },
+  }
+}

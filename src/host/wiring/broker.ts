@@ -1,0 +1,60 @@
+/** Rules and the broker: what plugs ask of data, and the last values that variables take. */
+import { AppError, isPlainObject, withoutWritten } from '#kernel'
+import type { Cause } from '#core/spi'
+import type { DataPort, Ports } from '#core'
+import type { BrokerApi, BrokerService, PostOptions } from '#services/broker/contract'
+
+const ENGINE = 'system/engine'
+
+type Broker = () => BrokerService | undefined
+
+/** What the plugs of a tenant ask; `broker` is asked at each call. The execution's id keeps a repeated call from posting twice. */
+export function dataPort(tenant: string, broker: Broker): DataPort {
+  const api = (): BrokerApi => {
+    const service = broker()
+    if (service === undefined) throw new AppError('CLOSED', 'this host serves no broker')
+    return service.as({ tenant, user: ENGINE })
+  }
+  // the message that woke the rule is among what it finds
+  const reading = async (): Promise<BrokerApi> => {
+    await broker()?.readable(tenant)
+    return api()
+  }
+  return {
+    post: async (resource, message, how, cause) => {
+      await api().posting.events(resource, message, { ...how, ...tellingOf(cause) })
+    },
+    command: async (resource, command, cause) => {
+      const { content } = await api().posting.command(resource, command, tellingOf(cause))
+      return isPlainObject(content) ? content : {}
+    },
+    checkMessage: (message) => broker()?.check('events', message) ?? [],
+    checkCommand: (command) => broker()?.check('commands', command) ?? [],
+    messages: async (resource, limit) => {
+      const kept = await (await reading()).messages.last(resource, 'events', limit)
+      return kept.map((message) => withoutWritten(message))
+    },
+    latest: async (resource) => (await reading()).series.list(resource),
+    series: async (query) => {
+      const answer = await (await reading()).series.query(query)
+      if ('series' in answer) return { ...answer }
+      throw new AppError('VALIDATION', 'plugs ask for one series at a time; give an object, not an array')
+    },
+  }
+}
+
+function tellingOf(cause: Cause): Pick<PostOptions, 'hops' | 'root' | 'idempotencyKey' | 'cause'> {
+  const { hops, root, effect } = cause
+  return { hops, ...(root !== undefined && { root }), idempotencyKey: `effect ${effect}`, cause }
+}
+
+/** Undefined when nothing was stored, or when the host serves no broker. */
+export function latestValue(tenant: string, broker: Broker): NonNullable<Ports['latestValue']> {
+  return async (resource, metric) => {
+    const service = broker()
+    if (service === undefined) return undefined
+    await service.readable(tenant)
+    const { series } = await service.as({ tenant, user: ENGINE }).series.latest(resource, metric)
+    return series[0]?.[1]
+  }
+}

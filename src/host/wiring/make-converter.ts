@@ -1,0 +1,46 @@
+/** Makes the converter service of a host. */
+import { converterErrorBody, converterRoutes, createConverterService } from '#services/converter'
+import { machineTimers } from '#platform'
+import { parseRendered } from '#services/shared'
+import type { Converted } from '#services/converter/contract'
+import type { ConversionsElsewhere } from '#services/converter/conversion'
+import type { WorkThreads } from '../work/work-threads.ts'
+import type { MakeService } from './service-dependencies.ts'
+
+/** Converters over storage; what they make goes to the broker and the resources as far as they are served too. */
+export const makeConverter: MakeService = ({ storage, gauges, now, serviceRegistry, reached, threads }) => {
+  const own = createConverterService({
+    storage,
+    now,
+    newId: machineTimers.newId,
+    elsewhere: threadedConversions(threads),
+    broker: () => serviceRegistry.broker,
+    resources: () => serviceRegistry.resources,
+  })
+  const service = reached('converter', own)
+  serviceRegistry.converter = service
+  gauges.watchTotal('converter-forwarded', () => service.gauges().converted)
+  gauges.watchTotal('converter-rejected', () => service.gauges().rejected)
+  return {
+    name: 'converter',
+    description: 'Templates that make messages of whatever devices and gateways send',
+    example: '/converter/',
+    errorBody: converterErrorBody,
+    routes: (app) => converterRoutes(app, { service }),
+    start: () => Promise.resolve(),
+    stop: () => Promise.resolve(),
+  }
+}
+
+/** ms; a rendering ends by itself long before */
+const LONGEST_MS = 10_000
+
+function threadedConversions(threads: WorkThreads): ConversionsElsewhere {
+  return {
+    convert: async (tenant, input) => {
+      const text = await threads.do({ tenant, name: 'convert', input, limitMs: LONGEST_MS })
+      return parseRendered(text as string) as Converted
+    },
+    prepare: async (tenant, input) => void (await threads.do({ tenant, name: 'prepare', input, limitMs: LONGEST_MS })),
+  }
+}

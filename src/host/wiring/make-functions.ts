@@ -1,0 +1,141 @@
+/** Makes the functions service of a host, and the processes that it runs. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { builtins } from '#plugins'
+import { AllowList } from '#plugins/spi'
+import {
+  closedNetworkProblem,
+  confinedTools,
+  DEFAULT_LIMITS,
+  inspectMachine,
+  type Machine,
+  machineTimers,
+  type PoolOptions,
+  ProcessPool,
+} from '#platform'
+import {
+  createFunctionsService,
+  functionsErrorBody,
+  functionsRoutes,
+  type OpenedPool,
+  webscriptOf,
+} from '#services/functions'
+import { answerFunction } from './function-questions.ts'
+import { ownFolder } from '../own-folder.ts'
+import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
+import { nodeTransport } from '../transport/node-transport.ts'
+import { ownVersion } from '../version.ts'
+
+/** Processes of one host at once: each may have some 200 MB. */
+const PROCESSES = 16
+const PROCESSES_OF_ONE = 2
+const IDLE_MS = 60_000
+
+/** Functions over storage, in processes as `--functions` says. */
+export const makeFunctions: MakeService = (parts) => {
+  const { storage, gauges, logger, now, config, plugs, serviceRegistry, reached } = parts
+  const { folder, drop } = ownFolder(config, 'functions')
+  const ownNames = new Set(builtins.map(({ name }) => name))
+  const own = createFunctionsService({
+    storage,
+    folder: join(folder, 'builds'),
+    environment: process.env,
+    installFrom: config.installFrom,
+    requirePinned: config.requirePinned,
+    now,
+    newSecret: () => randomBytes(32).toString('base64'),
+    newId: () => randomUUID().replaceAll('-', '').slice(0, 21),
+    openPool: (log) => openPool(parts, join(folder, 'empty'), log),
+    isTaken: (name) => ownNames.has(name) || plugs().some((plug) => plug.name === name),
+    usesOf: async (tenant, { type, name, version }) =>
+      // rules name nothing but plugs
+      type === 'plugs' ? usesOf(serviceRegistry, tenant, `${name}:${version}`) : 0,
+    models: () => serviceRegistry.models,
+    vault: () => serviceRegistry.vault,
+    tellWebscripts: parts.tellWebscripts,
+    logger,
+  })
+  const service = reached('functions', own)
+  serviceRegistry.functions = service
+  gauges.watchQueue('function-jobs', () => service.gauges().openJobs)
+  gauges.watchQueue('function-processes', () => service.gauges().processes)
+  return {
+    name: 'functions',
+    description: 'Plugs of tenants: versions, builds, and the processes that run them',
+    errorBody: functionsErrorBody,
+    routes: (app) => functionsRoutes(app, { service, now, revision: ownVersion() }),
+    warnings: () => service.warnings(),
+    start: (closing) => service.start(closing),
+    stop: async () => {
+      try {
+        await service.stop()
+      } finally {
+        drop()
+      }
+    },
+  }
+}
+
+/** Looks what the machine has: hosts without functions never come here. */
+async function openPool(
+  parts: Pick<ServiceDependencies, 'config' | 'serviceRegistry'>,
+  emptyFolder: string,
+  log: PoolOptions['log'],
+): Promise<OpenedPool> {
+  const { config } = parts
+  if (config.functions === 'off') {
+    const launch = (): string => 'is not run: functions are off on this host'
+    return { pool: undefined, lacks: [], tools: { launch, isClosed: false } }
+  }
+  mkdirSync(emptyFolder, { recursive: true })
+  const confinement = config.functions === 'fenced' ? 'confined' : 'trusted'
+  const machine = await inspectMachine({ confinement, emptyFolder, environment: process.env })
+  const pool = new ProcessPool({ ...poolOptions(machine, parts, emptyFolder), log })
+  if (confinement === 'trusted') return { pool, lacks: machine.lacks }
+  const launch = confinedTools({ machine, emptyFolder, environment: process.env })
+  const open = machine.interpreters.size === 0 ? undefined : await closedNetworkProblem(machine)
+  const lacks = open === undefined ? [] : [`npm and pip reach the whole network, not their registries alone: ${open}`]
+  return { pool, lacks: [...machine.lacks, ...lacks], tools: { launch, isClosed: open === undefined } }
+}
+
+function poolOptions(
+  machine: Machine,
+  { config: { allowUrl }, serviceRegistry }: Pick<ServiceDependencies, 'config' | 'serviceRegistry'>,
+  emptyFolder: string,
+): Omit<PoolOptions, 'log'> {
+  const transport = nodeTransport({ allow: allowUrl })
+  const allowed = new AllowList(allowUrl)
+  return {
+    machine,
+    emptyFolder,
+    limits: DEFAULT_LIMITS,
+    processes: PROCESSES,
+    perProgram: PROCESSES_OF_ONE,
+    idleMs: IDLE_MS,
+    later: machineTimers.later,
+    clock: () => performance.now(),
+    answer: (program, method, params, signal) => {
+      const webscript = webscriptOf(program.key)
+      const { webscripts } = serviceRegistry
+      return webscript !== undefined && webscripts !== undefined && method !== 'fetch'
+        ? webscripts.answer(webscript, method, params, signal)
+        : answerFunction({ transport, allowed }, method, params, signal)
+    },
+  }
+}
+
+/** Tasks and templates of a tenant that name a plug. */
+async function usesOf(
+  { rules }: ServiceDependencies['serviceRegistry'],
+  tenant: string,
+  plugin: string,
+): Promise<number> {
+  if (rules === undefined) return 0
+  const api = rules.as({ tenant, user: 'system/functions' })
+  const [tasks, templates] = await Promise.all([
+    api.tasks.count({ plugin }),
+    api.templates.list({ where: { plugin }, hits: 1, startIndex: 0, format: 'simplified', includeGraph: false }),
+  ])
+  return tasks + templates.total
+}

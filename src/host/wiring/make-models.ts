@@ -1,0 +1,118 @@
+/** Makes the models service of a host, and the drivers that run models. */
+import { randomUUID } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { AppError } from '#kernel'
+import {
+  DEFAULT_LIMITS,
+  inspectMachine,
+  machineTimers,
+  type PoolOptions,
+  type ProcessLimits,
+  ProcessPool,
+  Seal,
+} from '#platform'
+import {
+  createModelsService,
+  modelsErrorBody,
+  modelsRoutes,
+  pythonDriver,
+  PythonRuntimes,
+  remoteDriver,
+} from '#services/models'
+import { xgboostDriver } from '#services/models/xgboost'
+import { ownFolder } from '../own-folder.ts'
+import { sealKey } from '../seal-key.ts'
+import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
+import { nodeTransport } from '../transport/node-transport.ts'
+import { remoteModels } from '../transport/remote-models.ts'
+
+/** Processes of models of one host at once: one of TensorFlow has half a gigabyte. */
+const PROCESSES = 8
+const IDLE_MS = 300_000
+
+/** Libraries are slow to load, and reserve many more addresses than they use. */
+const LIMITS: ProcessLimits = {
+  ...DEFAULT_LIMITS,
+  startMs: 120_000,
+  callMs: 30_000,
+  memoryMib: 8_192,
+  tasks: 64,
+  openFiles: 256,
+  lineBytes: 33_554_432,
+  unansweredBytes: 67_108_864,
+}
+
+/** Models over storage, run as `--functions` says; servers of models are called as `--allow-url` says. */
+export const makeModels: MakeService = (parts) => {
+  const { storage, gauges, logger, now, config, serviceRegistry, reached } = parts
+  const { folder, drop } = ownFolder(config, 'models')
+  const { later, breathe } = machineTimers
+  const python = pythonDriver({
+    pool: (log) => openPool(parts, join(folder, 'empty'), log),
+    runtimes: new PythonRuntimes(config.modelRuntimes),
+    folder: join(folder, 'unpacked'),
+    later,
+    clock: () => performance.now(),
+    breathe,
+  })
+  const remote = remoteDriver({
+    transport: remoteModels(nodeTransport({ allow: config.allowUrl })),
+    later,
+    clock: () => performance.now(),
+    breathe,
+  })
+  const own = createModelsService({
+    storage,
+    drivers: [remote, xgboostDriver({ breathe }), python],
+    now,
+    newId: () => randomUUID(),
+    seal: new Seal(sealKey(config)),
+    registry: () => serviceRegistry.functions,
+    logger,
+  })
+  const service = reached('models', own)
+  serviceRegistry.models = service
+  gauges.watchQueue('models-loaded', () => service.gauges().loaded)
+  gauges.watchTotal('models-called', () => service.gauges().calls)
+  gauges.watchTotal('models-instances', () => service.gauges().instances)
+  gauges.watchTotal('models-failed', () => service.gauges().failed)
+  return {
+    name: 'models',
+    description: 'Machine-learning models of tenants: uploaded as zips or on other servers, asked for predictions',
+    errorBody: modelsErrorBody,
+    routes: (app) => modelsRoutes(app, { service }),
+    start: () => service.start(),
+    stop: async () => {
+      try {
+        await service.stop()
+      } finally {
+        drop()
+      }
+    },
+  }
+}
+
+/** Looks what the machine has: hosts without models in Python never come here. */
+async function openPool(
+  { config }: Pick<ServiceDependencies, 'config'>,
+  emptyFolder: string,
+  log: PoolOptions['log'],
+): Promise<ProcessPool | undefined> {
+  if (config.functions === 'off') return undefined
+  mkdirSync(emptyFolder, { recursive: true })
+  const confinement = config.functions === 'fenced' ? 'confined' : 'trusted'
+  const machine = await inspectMachine({ confinement, emptyFolder, environment: process.env })
+  return new ProcessPool({
+    machine,
+    emptyFolder,
+    limits: LIMITS,
+    processes: PROCESSES,
+    perProgram: 1,
+    idleMs: IDLE_MS,
+    later: machineTimers.later,
+    clock: () => performance.now(),
+    answer: () => Promise.reject(new AppError('PLUG_FAILED', 'models have nothing to ask of the host')),
+    log,
+  })
+}

@@ -1,0 +1,116 @@
+/** Managed tasks of resources over the rules service. Their mark are tags and the user who made them. */
+import { AppError, type Caller, isPlainObject } from '#kernel'
+import type { ManagedTasks, UnstartableTask, WantedTask } from '#services/resources/contract'
+import type { RulesApi, RulesService, TaskEntity, TaskSpecification } from '#services/rules/contract'
+
+const ENGINE = 'system/engine'
+const MANAGED = 'managed'
+const RESOURCE = 'managedResource'
+const TYPE = 'managedType'
+const KEY = 'managedKey'
+/** tasks that are read at a time */
+const PAGE = 1000
+
+type Managed = Awaited<ReturnType<ManagedTasks['of']>>[number]
+
+/** `rules` is asked at each call: `CLOSED` while there are none. */
+export function managedTasks(rules: () => RulesService | undefined): ManagedTasks {
+  const api = (tenant: string): RulesApi => {
+    const service = rules()
+    if (service === undefined) throw new AppError('CLOSED', 'this host serves no rules; tasks are made once it does')
+    return service.as(callerOf(tenant))
+  }
+  return {
+    of: async (tenant, resources) => {
+      if (resources.length === 0) return []
+      const { tasks } = api(tenant)
+      const where = { user: ENGINE, tags: resources.map((value) => ({ key: RESOURCE, value })) }
+      const found: Managed[] = []
+      for (let startIndex = 0; ; startIndex += PAGE) {
+        const { values } = await tasks.list({ where, hits: PAGE, startIndex }, { format: 'bn', withoutGraph: true })
+        for (const task of values) found.push(...markOf(task))
+        if (values.length < PAGE) return found
+      }
+    },
+    check: async (tenant, { templateName, settings }) => {
+      const service = rules()
+      if (service === undefined) return undefined
+      const own = service.as(callerOf(tenant))
+      return unstartable({ ...(await defaultsOf(own, templateName)), ...settings }, own)
+    },
+    make: async (tenant, wanted) => {
+      await api(tenant).tasks.create(specificationOf(wanted))
+    },
+    rebind: async (tenant, resource) => {
+      await rules()?.rebind(tenant, resource)
+    },
+    remove: async (tenant, taskId) => {
+      try {
+        await api(tenant).tasks.remove(taskId, { forceStop: true })
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
+      }
+    },
+  }
+}
+
+/** What the template says where the entry says nothing; one that is not there may come. */
+async function defaultsOf({ templates }: RulesApi, name: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    const { taskDefaults } = await templates.get(name)
+    return { ...taskDefaults }
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'NOT_FOUND') return {}
+    throw error
+  }
+}
+
+const TYPES: readonly unknown[] = ['onetime', 'scheduled', 'reactive', 'periodic']
+
+async function unstartable(
+  { type, frequency, pollingInterval, cron, rrule, timeZone }: Readonly<Record<string, unknown>>,
+  { tools }: RulesApi,
+): Promise<UnstartableTask | undefined> {
+  if (type !== undefined && !TYPES.includes(type)) {
+    return { setting: 'type', message: `${JSON.stringify(type)} is no type of tasks`, suggestion: TYPES.join(', ') }
+  }
+  if (type === 'periodic' && frequency === undefined && pollingInterval === undefined) {
+    return { setting: 'frequency', message: 'is missing: a periodic task needs one', suggestion: 'milliseconds' }
+  }
+  if (type !== 'scheduled') return undefined
+  const expression = cron ?? rrule
+  if (typeof expression !== 'string') {
+    return { setting: 'cron', message: 'is missing: a scheduled task needs it, or rrule', suggestion: '0 0 12 * * ?' }
+  }
+  try {
+    await tools.nextRuns({ expression, ...(typeof timeZone === 'string' && { zone: timeZone }), count: 1 })
+    return undefined
+  } catch (error) {
+    if (!(error instanceof AppError) || error.status >= 500) throw error
+    return { setting: cron === undefined ? 'rrule' : 'cron', message: error.message }
+  }
+}
+
+function callerOf(tenant: string): Caller {
+  return { tenant, user: ENGINE }
+}
+
+function markOf({ ID, tags }: TaskEntity): readonly Managed[] {
+  const { [RESOURCE]: resource, [KEY]: key, [TYPE]: type } = tags
+  if (typeof resource !== 'string' || typeof key !== 'string' || typeof type !== 'string') return []
+  return [{ resource, key, type, taskId: ID }]
+}
+
+function specificationOf({ resource, type, key, templateName, settings }: WantedTask): TaskSpecification {
+  const { tags, ...others } = settings
+  const specification = {
+    ...others,
+    template: templateName,
+    name: `${templateName} ${resource}`,
+    resource,
+    start: true,
+    tags: { ...(isPlainObject(tags) && tags), [MANAGED]: true, [RESOURCE]: resource, [TYPE]: type, [KEY]: key },
+  }
+  // the service reads it as it reads any body
+  return specification
+}

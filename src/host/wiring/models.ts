@@ -1,0 +1,52 @@
+/** Rules and hosted models: what plugs ask of them. Calls of one turn are one batch where a model is run in batches. */
+import type { ModelPort } from '#core'
+import { AppError, type Json } from '#kernel'
+import type { ModelsApi, ModelsService } from '#services/models/contract'
+
+const ENGINE = 'system/engine'
+
+type Asked = Parameters<ModelPort['predict']>[0]
+
+/** What the plugs of a tenant ask; `models` is asked at each call. */
+export function modelPort(tenant: string, models: () => ModelsService | undefined): ModelPort {
+  const apiOf = (): ModelsApi => {
+    const service = models()
+    if (service === undefined) throw new AppError('CLOSED', 'this host serves no models')
+    return service.as({ tenant, user: ENGINE })
+  }
+  const predict = async ({ model, features, probabilities }: Asked): Promise<Json> => {
+    const body = { instances: [features], ...(probabilities === true && { probabilities }) }
+    const answer = await apiOf().predict(model, body)
+    return ('predictions' in answer ? answer.predictions[0] : undefined) ?? null
+  }
+  return {
+    predict,
+    classify: async (asked) => {
+      const api = apiOf()
+      const { supported_endpoints: endpoints } = await api.get(asked.model)
+      if (!endpoints.includes('classify')) return labelsOf(await predict(asked))
+      const { result } = await api.classify(asked.model, { examples: [asked.features] })
+      return sorted(result[0] ?? [])
+    },
+  }
+}
+
+/** What a model predicts as labels with scores: one label, or one for each probability, by its place. */
+export function labelsOf(prediction: Json): readonly (readonly [string, number])[] {
+  if (!Array.isArray(prediction)) {
+    return [[typeof prediction === 'string' ? prediction : JSON.stringify(prediction), 1]]
+  }
+  return sorted(
+    (prediction as readonly Json[]).map((score, at) => {
+      if (typeof score === 'number') return [String(at), score]
+      throw new AppError(
+        'PLUG_FAILED',
+        `the model gave ${JSON.stringify(score).slice(0, 100)} where a probability is wanted`,
+      )
+    }),
+  )
+}
+
+function sorted(labels: readonly (readonly [string, number])[]): readonly (readonly [string, number])[] {
+  return labels.toSorted(([, a], [, b]) => b - a)
+}

@@ -1,0 +1,103 @@
+/** Rules and objects: what plugs ask of objects, and what changes of objects tell the engine. */
+import { AppError, MAX_HOPS } from '#kernel'
+import type { Cause, PlainObject } from '#core/spi'
+import type { ObjectPort } from '#core'
+import type { ObjectCause, ObjectForwarding, ObjectRecord, ObjectsService } from '#services/objects/contract'
+
+const ENGINE = 'system/engine'
+/** Sensors of this channel hear changes of objects. */
+const CHANNEL = 'object'
+
+/** What the plugs of a tenant ask, with the rights of users; `objects` is asked at each call. */
+export function objectPort(tenant: string, objects: () => ObjectsService | undefined): ObjectPort {
+  const api = () => {
+    const service = objects()
+    if (service === undefined) throw new AppError('CLOSED', 'this host serves no objects')
+    return service.as({ tenant, user: ENGINE })
+  }
+  return {
+    get: async (bucket, path, most) => {
+      let record: ObjectRecord
+      try {
+        const entry = await api().stat(bucket, path)
+        if ('isFolder' in entry) return undefined
+        record = entry
+      } catch (error) {
+        if (error instanceof AppError && error.code === 'NOT_FOUND') return undefined
+        throw error
+      }
+      if (record.size > most) {
+        throw new AppError('TOO_LARGE', `${path} has ${record.size} bytes, and rules read ${most} at most`)
+      }
+      const pieces: Uint8Array[] = []
+      for await (const piece of await api().read(record)) pieces.push(piece)
+      return { object: shown(record), text: textOf(pieces) }
+    },
+    put: async (bucket, path, text, { contentType }, cause) => {
+      const { hops } = cause
+      if (hops > MAX_HOPS) {
+        throw new AppError(
+          'TOO_LARGE',
+          `${hops} rules in a row led to this change of ${path}; break the ring of rules, ${MAX_HOPS} is the most`,
+        )
+      }
+      const content = new TextEncoder().encode(text)
+      return shown(await api().put(bucket, path, content, { contentType, cause: causeOf(cause) }))
+    },
+  }
+}
+
+/** The part of a runner that takes messages. */
+export interface ObjectIntake {
+  receive(
+    tenant: string,
+    message: PlainObject & { readonly resource: string },
+    options: {
+      readonly writes: Parameters<ObjectForwarding['receive']>[2]
+      readonly hops: number
+      readonly root?: string
+      readonly channel: string
+    },
+  ): Promise<unknown>
+}
+
+/** Changes of objects wake the sensors that hear the objects of a bucket: its alias is their resource. */
+export function objectForwarding(intake: ObjectIntake): ObjectForwarding {
+  return {
+    receive: (tenant, { event, object, time, cause }, writes) => {
+      const message = { resource: object.bucket, timestamp: time, event, object: shown(object) }
+      const { hops = 0, root } = cause ?? {}
+      return intake.receive(tenant, message, {
+        writes,
+        hops,
+        channel: CHANNEL,
+        ...(root !== undefined && { root }),
+      })
+    },
+  }
+}
+
+function shown({ bucket, path, etag, size, contentType, modified, metadata }: ObjectRecord): PlainObject {
+  return { bucket, path, etag, size, contentType, modified, ...(metadata && { metadata }) }
+}
+
+function causeOf({ task, node, effect, trigger, hops, root, unordered }: Cause): ObjectCause {
+  return {
+    task,
+    node,
+    effect,
+    hops,
+    ...(trigger !== undefined && { trigger }),
+    ...(root !== undefined && { root }),
+    ...(unordered !== undefined && { unordered }),
+  }
+}
+
+function textOf(pieces: readonly Uint8Array[]): string {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  try {
+    return pieces.map((piece) => decoder.decode(piece, { stream: true })).join('') + decoder.decode()
+  } catch {
+    throw new AppError('VALIDATION', 'the object is no text in UTF-8')
+  }
+}

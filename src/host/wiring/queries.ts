@@ -1,0 +1,64 @@
+/** Queries and their neighbours: what plugs ask of queries, and the resources that queries select. */
+import { AppError, type Json } from '#kernel'
+import type { QueryPort } from '#core'
+import type { ResourcesService } from '#services/resources/contract'
+import type { Overrides, QueriesService, ResourceSelector, RowSet, SelectedResource } from '#services/queries/contract'
+
+const ENGINE = 'system/engine'
+/** rows that a plug gets at most */
+const MAX_ROWS = 10_000
+/** What plugs read, whatever layout the query asks for. */
+const LAYOUT: Overrides = { render: 'COMPACT' }
+/** resources of one page of the listing */
+const PAGE = 100
+
+/**
+ * What the plugs of a tenant ask; `queries` is asked at each call. The message that woke the rule is among what is found:
+ * the time of the query is the first millisecond behind that of the task, and nothing later is seen.
+ */
+export function queryPort(tenant: string, queries: () => QueriesService | undefined): QueryPort {
+  return {
+    execute: async (source, { now, resource, taskResource }) => {
+      const service = queries()
+      if (service === undefined) throw new AppError('CLOSED', 'this host serves no queries')
+      const { data, messages } = await service.as({ tenant, user: ENGINE }).execute(source, {
+        now: now + 1,
+        overrides: { ...LAYOUT, ...(resource !== undefined && { resource }) },
+        action: 'plug executeQuery',
+        ...(taskResource !== undefined && { resource: taskResource }),
+      })
+      const [set] = data
+      const { columns = [], data: rows } = set as RowSet
+      if (rows.length > MAX_ROWS) {
+        throw new AppError('TOO_LARGE', `the query has ${rows.length} rows, and rules read ${MAX_ROWS} at most`)
+      }
+      return {
+        columns: columns.slice(1).map((head) => (typeof head === 'string' ? { metric: head } : head)),
+        rows: rows as readonly (readonly [number, ...Json[]])[],
+        messages: messages.map(({ message }) => message),
+      }
+    },
+    check: (query) => queries()?.check(query) ?? [],
+  }
+}
+
+/** Over the listing of resources, in its query language. */
+export function resourceSelector(resources: ResourcesService): ResourceSelector {
+  return {
+    async select(tenant, { type, tag, query }, limit) {
+      const { list } = resources.as({ tenant, user: ENGINE }).resources
+      const wanted = {
+        ...(type !== undefined && { resourceTypeId: type }),
+        ...(tag !== undefined && { tag }),
+        ...(query !== undefined && { query }),
+      }
+      const found: SelectedResource[] = []
+      while (found.length < limit) {
+        const { values } = await list({ ...wanted, skip: found.length, limit: PAGE })
+        found.push(...values)
+        if (values.length < PAGE) break
+      }
+      return found.slice(0, limit)
+    },
+  }
+}

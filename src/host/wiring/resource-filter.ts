@@ -1,0 +1,27 @@
+/** The filters of tasks that say what their resources are, over the listing of the resources service. */
+import type { ListQuery, ResourcesService } from '#services/resources/contract'
+import type { ResourceFinder } from '#services/rules/contract'
+
+const ENGINE = 'system/engine'
+/** resources of one page of the listing */
+const PAGE = 100
+
+/** `expression` is in the query language of the listing of resources, and refused in its words. */
+export function resourceFinder(service: ResourcesService): ResourceFinder {
+  return {
+    find: async (tenant, { type, expression }, limit) => {
+      const { resources } = service.as({ tenant, user: ENGINE })
+      const wanted: ListQuery = {
+        ...(type !== undefined && { resourceTypeId: type }),
+        ...(expression !== undefined && { query: expression }),
+      }
+      const ids: string[] = []
+      while (ids.length < limit) {
+        const { values } = await resources.list({ ...wanted, skip: ids.length, limit: PAGE })
+        ids.push(...values.map(({ id }) => id))
+        if (values.length < PAGE) break
+      }
+      return ids.slice(0, limit)
+    },
+  }
+}

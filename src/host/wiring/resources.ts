@@ -1,0 +1,70 @@
+/** Rules and resources: metadata for placeholders, and what plugs ask of resources. */
+import type { PlainObject } from '#core/spi'
+import type { Ports, ResourcePort } from '#core'
+import { AppError, type Caller, MAX_HOPS, ownValue } from '#kernel'
+import type { ListQuery, ResourceApi, ResourcesService } from '#services/resources/contract'
+
+const ENGINE = 'system/engine'
+/** resources that plugs get at most, unless they ask for fewer */
+const MAX_FOUND = 100
+
+/** Metadata of a tenant's resources, at once when they are in memory; none where no resources are served. */
+export function metadataOf(
+  tenant: string,
+  resources: () => ResourcesService | undefined,
+): NonNullable<Ports['metadata']> {
+  return (resource) => resources()?.lookup(tenant, resource)
+}
+
+/** What the plugs of a tenant ask; `resources` is asked at each call. */
+export function resourcePort(tenant: string, resources: () => ResourcesService | undefined): ResourcePort {
+  const served = (): ResourcesService => {
+    const service = resources()
+    if (service === undefined) throw new AppError('CLOSED', 'this host serves no resources')
+    return service
+  }
+  const api = (): ResourceApi => served().as({ tenant, user: ENGINE }).resources
+  return {
+    get: async (id) => served().lookup(tenant, id),
+    patch: async (id, change, cause) => {
+      const { hops } = cause
+      if (hops > MAX_HOPS) {
+        throw new AppError(
+          'TOO_LARGE',
+          `${hops} rules in a row led to this change of ${id}; break the ring of rules, ${MAX_HOPS} is the most`,
+        )
+      }
+      return (await api().patch(id, change, { cause })).value
+    },
+    checkPatch: (change) => resources()?.checkPatch(change) ?? [],
+    children: async (id) => (await api().children(id, { limit: MAX_FOUND })).values,
+    find: async (query) => {
+      const { limit = MAX_FOUND, ...others } = queryOf(query)
+      return (await api().list({ ...others, limit })).values
+    },
+  }
+}
+
+/** Bulk operations on resources and types, as those on tasks are asked for. */
+export function resourceBatches(resources: ResourcesService) {
+  return {
+    takes: (body: unknown): boolean => {
+      const entity = ownValue(body, 'entity')
+      return entity === 'resource' || entity === 'resourcetype'
+    },
+    queue: (caller: Caller, body: unknown) => resources.as(caller).operations.queue(body),
+    get: (caller: Caller, id: string) => resources.as(caller).operations.get(id),
+  }
+}
+
+/** Parameters as a URL has them: the listing reads texts and says what is wrong with them. */
+function queryOf(query: PlainObject): ListQuery {
+  const entries = Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, Array.isArray(value) ? value.map(textOf) : textOf(value)]),
+  )
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}

@@ -1,0 +1,63 @@
+/** What a service of a host is made of, and how it is made. */
+import type { Logger } from '#kernel'
+import type { Plug } from '#plug'
+import type { Storage } from '#storage'
+import type { OtherHosts } from '#services/broker'
+import type { ContentStore } from '#services/objects/contract'
+import type { CheckPair } from '../auth/check-pair.ts'
+import type { Config } from '../config.ts'
+import type { Gauges } from '../gauges.ts'
+import type { OwnApi } from '../own-api.ts'
+import type { HostedPartition } from '../cluster/partition-questions.ts'
+import type { ServiceRegistry } from './service-registry.ts'
+import type { WorkThreads } from '../work/work-threads.ts'
+import type { HostedService } from '../hosted-service.ts'
+
+/** What a service is made of. */
+export interface ServiceDependencies {
+  readonly storage: Storage
+  readonly gauges: Gauges
+  readonly config: Config
+  /** where heavy work of requests is done, so that others do not wait for it; closed by their maker */
+  readonly threads: WorkThreads
+  /** Who that key pair is, for listeners without HTTP; undefined when it is wrong. `RATE_LIMITED` after too many tries. */
+  readonly checkPair: CheckPair
+  /** Whether this host or its issuer made the bearer token; true also when that cannot be found out. */
+  readonly isToken: (token: string) => Promise<boolean>
+  /** the API of this host for what runs inside of it */
+  readonly ownApi: OwnApi
+  /** tells the store from others, the same in all processes that ever have it: letters and digits; undefined: it does not last */
+  readonly storeMark?: string | undefined
+  /** of a cluster: who has the connections of tenants that this host has not */
+  readonly otherHosts?: OtherHosts | undefined
+  /** of a cluster: where others reach this host, as soon as it has joined */
+  readonly memberUrl?: (() => string | undefined) | undefined
+  /** of a cluster: tells all hosts whose webscripts have these ids, and which ids are nobody's any more */
+  readonly tellWebscripts?:
+    ((tenant: string, ids: readonly string[], former: readonly string[]) => Promise<void>) | undefined
+  /** of a cluster: where contents of objects of all tenants are, unless that is the storage; whoever opened it closes it */
+  readonly objectContents?: ContentStore | undefined
+  /** the host's log */
+  readonly logger: Logger
+  /** epoch ms; never goes back */
+  readonly now: () => number
+  /** Something stored was done at this time, epoch ms: `now` is not earlier. */
+  readonly atLeast: (time: number) => void
+  /** the plugs of this host beside the built-in ones; the same list until they are others */
+  readonly plugs: () => readonly Plug[]
+  /** Which of several partitions of their tenant the services have; absent: it has one, or they have all tenants. */
+  readonly partition?: HostedPartition
+  /** where each service is found by the others; whoever makes one puts it in */
+  readonly serviceRegistry: ServiceRegistry
+  /**
+   * The service as routes and listeners reach it: itself, or in front of the services of each tenant of a cluster. Whoever
+   * makes a service hands out what this gives.
+   */
+  readonly reached: <S extends object>(name: keyof ServiceRegistry, service: S) => S
+}
+
+/** Makes a service, over storage that is open. Nothing of it works before its `start`. */
+export type MakeService = (parts: ServiceDependencies) => HostedService | Promise<HostedService>
+
+/** The table of services, in the order in which they start; they stop in the opposite one. */
+export type ServiceTable = ReadonlyMap<string, MakeService>

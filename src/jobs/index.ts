@@ -1,0 +1,18 @@
+/** Durable jobs: stored first, carried out by the host that takes them. */
+export { adoptOld, type OldHead, oldHeads, type OldPart } from './adopt-old.ts'
+export {
+  type ItemOutcome,
+  type Job,
+  JOB_STATES,
+  type JobContext,
+  type JobEvent,
+  type JobHandler,
+  type JobOutcome,
+  type JobState,
+  type JobTimers,
+  type NewJob,
+  type Progress,
+} from './contract.ts'
+export { itemHandler } from './item-handler.ts'
+export type { AddedJobs, JobQueue } from './job-queue.ts'
+export { JobRunner } from './job-runner.ts'

@@ -1,0 +1,84 @@
+/** Leaves that every room may use: coded errors, issues, plain JSON, durations, instants, queues. No clock, no disk, no network. */
+export { ByTenant, perTenant } from './by-tenant.ts'
+export type { Caller, Led } from './caller.ts'
+export type { CancelSignal } from './cancel-signal.ts'
+export { CpuAllowance, type CpuRate } from './cpu-allowance.ts'
+export { withoutFormula } from './csv-text.ts'
+export { decodedText } from './decoded-text.ts'
+export { hasDigits } from './digit-runs.ts'
+export { durationMs } from './duration.ts'
+export { EPOCH_UNITS, type EpochUnit, msOf, otherUnitOf, unitName } from './epoch-unit.ts'
+export {
+  AppError,
+  describeIssue,
+  type ErrorCode,
+  ERRORS,
+  isAway,
+  type Issue,
+  messageOf,
+  secondsToWait,
+  validationError,
+} from './errors.ts'
+export { type ExpectedVersion, requireVersion, type RevisionOptions } from './expected-version.ts'
+export { errorOf, type Failure, failureOf } from './failure.ts'
+export { Feed, type FeedReader, type LogPlace, type Passed, type Published, type ReaderOptions } from './feed.ts'
+export { hashText } from './hash-text.ts'
+export { Heap } from './heap.ts'
+export { MAX_HOPS } from './hops.ts'
+export { isTooLongForId, MAX_ID_BYTES } from './ids.ts'
+export { isInstant, isoInstant, notAnInstant } from './instant.ts'
+export { Issues, issuesText, makeIssue, refuse, refusedBy, shown } from './issues.ts'
+export {
+  FORBIDDEN_KEYS,
+  hasKeysOf,
+  haveSameText,
+  isPlainObject,
+  type Json,
+  type JsonObject,
+  JsonText,
+  ownValue,
+  sameJson,
+} from './json.ts'
+export { KeyedMutex } from './keyed-mutex.ts'
+export { KeyedSharedLock } from './keyed-shared-lock.ts'
+export type { Logger } from './logger.ts'
+export { isLongInteger, type LongInteger, longIntegersOf, shownDigits } from './long-integers.ts'
+export { LruCache } from './lru-cache.ts'
+export { JsonPacker, type PackedJson, unpack } from './packed-json.ts'
+export type { Page } from './page.ts'
+export { at, stepsOf } from './pointer.ts'
+export { nextSeed, randomOf, seedOf } from './random.ts'
+export { redactedDeep, redacting } from './redact.ts'
+export { RenewableTimer } from './renewable-timer.ts'
+export { type Ended, ReorderBuffer } from './reorder-buffer.ts'
+export { countKeys, repeatedKeysOf } from './repeated-keys.ts'
+export { SparingLog } from './sparing-log.ts'
+export type { StartTimer } from './start-timer.ts'
+export { TransientMap } from './transient-map.ts'
+export { isStoreConflict, untilWritten, writtenMeanwhile } from './until-written.ts'
+export {
+  countIn,
+  DECIMAL,
+  isEqual,
+  isExact,
+  isKnown,
+  MAX_DECIMAL,
+  MAX_DIGITS,
+  numberIn,
+  numberOfText,
+  ofData,
+  ordered,
+  slackOf,
+  whyNoNumber,
+  whyUnknown,
+} from './values.ts'
+export { weighsMore } from './weight.ts'
+export {
+  isWrittenInteger,
+  KEEPS_WRITTEN_INTEGERS,
+  parseWritten,
+  withoutWritten,
+  withWritten,
+} from './written-integers.ts'
+export { decodeNumbers, encodeNumbers } from './json-numbers.ts'
+export { present } from './json.ts'

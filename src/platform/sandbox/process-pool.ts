@@ -1,0 +1,400 @@
+/**
+ * The processes of all programs of a host: started when they are called, ended when they are idle, and held back when
+ * they crash.
+ *
+ * PROCPOOL-1 there are never more processes than the host allows, nor of one owner than its share
+ * PROCPOOL-2 a process runs one program of one owner, and never another one after it
+ * PROCPOOL-3 a program that crashes is not started again before its back-off is over, which a call that succeeds takes back
+ *   to its beginning; calls are refused with the reason
+ * PROCPOOL-4 a program that nobody calls has no process
+ * PROCPOOL-5 calls that wait for a process are bounded in number and time
+ */
+import { AppError, type CancelSignal, CpuAllowance, LruCache, type StartTimer } from '#kernel'
+import { launchOf } from './launch.ts'
+import { type Machine, nextUser } from './inspect-machine.ts'
+import type { ProcessLimits } from './limits.ts'
+import type { Interpreter, Language, Program, ProgramLine } from './program.ts'
+import { type CallFailure, type CallOptions, SandboxProcess } from './sandbox-process.ts'
+
+export interface PoolOptions {
+  readonly machine: Machine
+  /** absolute path of an empty folder */
+  readonly emptyFolder: string
+  readonly limits: ProcessLimits
+  /** processes of the host */
+  readonly processes: number
+  /** processes of one program */
+  readonly perProgram: number
+  /** ms after which a process that is not called ends */
+  readonly idleMs: number
+  readonly later: StartTimer
+  /** ms of a clock that never goes back */
+  readonly clock: () => number
+  /** what a program asks of the host */
+  readonly answer: (program: Program, method: string, params: unknown, signal: AbortSignal) => Promise<unknown>
+  readonly log: (program: Program, line: ProgramLine) => void
+}
+
+/** How a program is, for people. */
+export interface ProgramState {
+  readonly processes: number
+  /** calls that are open */
+  readonly open: number
+  /** crashes in a row */
+  readonly crashes: number
+  /** why it ended last */
+  readonly lastEnd?: string
+  /** ms until it may be started again; 0: now */
+  readonly startsIn: number
+}
+
+interface Group {
+  readonly program: Program
+  readonly members: Set<Member>
+  crashes: number
+  lastEnd: string | undefined
+  notBefore: number
+  /** ms of CPU time of its processes that are over */
+  spentMs: number
+  readonly allowance: CpuAllowance | undefined
+}
+
+interface Member {
+  readonly group: Group
+  readonly process: SandboxProcess
+  /** calls that were given to it, also while it starts */
+  calls: number
+  lastUsed: number
+  /** ended by the pool, and not by itself */
+  isLetGo: boolean
+  /** its CPU time is among that of what is over */
+  isSpent: boolean
+}
+
+const MAX_OWNERS = 10_000
+/** seconds whose CPU time a program saves up when it takes none */
+const SAVED_S = 30
+const MAX_WAITING = 1_000
+const WAIT_MS = 5_000
+const FIRST_BACKOFF_MS = 100
+const MAX_BACKOFF_MS = 30_000
+/** Another process is started when one has so many calls, of which one waits for so long: a few ms each need only one. */
+const BUSY_CALLS = 16
+const BUSY_MS = 100
+
+export class ProcessPool {
+  readonly #options: PoolOptions
+  readonly #groups = new Map<string, Group>()
+  readonly #members = new Set<Member>()
+  readonly #waiting: (() => void)[] = []
+  /** ms of CPU time of processes that are over, by owner */
+  readonly #spent = new LruCache<string, number>(MAX_OWNERS)
+  #stopSweep: (() => void) | undefined
+  #isClosed = false
+
+  constructor(options: PoolOptions) {
+    this.#options = options
+  }
+
+  /** processes that run */
+  get running(): number {
+    return this.#members.size
+  }
+
+  /** Whether programs of that language can be run at all. */
+  runs(language: Language): boolean {
+    return this.#options.machine.interpreters.has(language)
+  }
+
+  /** Calls a program. Rejects with `PLUG_FAILED` (also: it is held back, or there is no room), `TOO_LARGE`, `CLOSED`. */
+  async call(program: Program, method: string, params: unknown, options?: CallOptions): Promise<unknown> {
+    const member = this.#memberNow(program, options?.signal) ?? (await this.#member(program, options?.signal))
+    try {
+      if (!member.process.isReady) await member.process.ready
+      requireWanted(options?.signal)
+      const value = await member.process.call(method, params, options)
+      // it works: what ends it now is another matter
+      member.group.crashes = 0
+      return value
+    } finally {
+      member.calls--
+      member.lastUsed = this.#options.clock()
+      // it may be ended for another program, or take one more call: each who waits looks again
+      if (member.calls === 0 || member.calls === this.#options.limits.calls - 1) this.#wakeAll()
+    }
+  }
+
+  /** Whether a program has a process. */
+  has({ key }: Pick<Program, 'key'>): boolean {
+    return (this.#groups.get(key)?.members.size ?? 0) > 0
+  }
+
+  state(key: string): ProgramState {
+    const group = this.#groups.get(key)
+    if (group === undefined) return { processes: 0, open: 0, crashes: 0, startsIn: 0 }
+    return {
+      processes: group.members.size,
+      open: openOf(group),
+      crashes: group.crashes,
+      ...(group.lastEnd !== undefined && { lastEnd: group.lastEnd }),
+      startsIn: Math.max(0, Math.ceil(group.notBefore - this.#options.clock())),
+    }
+  }
+
+  /** ms of CPU time that the programs of an owner have taken so far; it only grows, until nobody has asked for long. */
+  cpuMs(owner: string): number {
+    let ms = this.#spent.get(owner) ?? 0
+    for (const { group, process, isSpent } of this.#members) {
+      if (group.program.owner === owner && !isSpent) ms += process.cpuMs
+    }
+    return ms
+  }
+
+  /** Ends the processes of a program, and forgets its crashes. */
+  async release(key: string): Promise<void> {
+    const group = this.#groups.get(key)
+    if (group === undefined) return
+    this.#groups.delete(key)
+    await Promise.all([...group.members].map((member) => this.#letGo(member, 'the function was taken away')))
+  }
+
+  /** Ends all processes. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#stopSweep?.()
+    this.#wakeAll()
+    await Promise.all([...this.#members].map((member) => this.#letGo(member, 'the host shuts down')))
+  }
+
+  /** As `memberNow`, when there is one. */
+  async #member(program: Program, signal: CancelSignal | undefined): Promise<Member> {
+    const until = this.#options.clock() + WAIT_MS
+    for (;;) {
+      await this.#wait(until)
+      const member = this.#memberNow(program, signal)
+      if (member !== undefined) return member
+    }
+  }
+
+  /** One with room, which the call counts for already. */
+  #memberNow(program: Program, signal: CancelSignal | undefined): Member | undefined {
+    requireWanted(signal)
+    const member = this.#withRoom(program)
+    if (member !== undefined) member.calls++
+    return member
+  }
+
+  #withRoom(program: Program): Member | undefined {
+    if (this.#isClosed) throw new AppError('CLOSED', 'the host shuts down: no function is called any more')
+    const group = this.#group(program)
+    this.#refuseBeyondCpu(group)
+    const best = leastBusy(group)
+    const room = best !== undefined && best.calls < this.#options.limits.calls ? best : undefined
+    if (room !== undefined && !isBusy(room)) return room
+    const mayStart = group.members.size < this.#options.perProgram && this.#hasShare(program.owner)
+    if (mayStart && (best === undefined || this.#members.size < this.#options.processes)) {
+      this.#refuseHeldBack(group)
+      if (this.#members.size < this.#options.processes || this.#evictIdle()) return this.#start(group)
+    }
+    return room
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#waiting.splice(0)) wake()
+  }
+
+  #group(program: Program): Group {
+    const known = this.#groups.get(program.key)
+    if (known !== undefined) return known
+    const { cpuPerSecond } = program
+    const group: Group = {
+      program,
+      spentMs: 0,
+      allowance: cpuPerSecond === undefined ? undefined : allowanceOf(cpuPerSecond),
+      members: new Set(),
+      crashes: 0,
+      lastEnd: undefined,
+      notBefore: Number.NEGATIVE_INFINITY,
+    }
+    this.#groups.set(program.key, group)
+    return group
+  }
+
+  /** An owner has half of the processes, so that none keeps the others out. */
+  #hasShare(owner: string): boolean {
+    const most = Math.max(1, Math.ceil(this.#options.processes / 2))
+    let count = 0
+    for (const { group, calls } of this.#members) {
+      if (group.program.owner === owner && calls > 0) count++
+    }
+    return count < most
+  }
+
+  #refuseHeldBack({ crashes, notBefore, lastEnd }: Group): void {
+    const ms = Math.ceil(notBefore - this.#options.clock())
+    if (ms <= 0) return
+    const often = crashes === 1 ? 'once,' : `${crashes} times in a row, last`
+    const why = lastEnd ?? 'nobody knows why'
+    throw new AppError('PLUG_FAILED', `it ended ${often} because ${why}; it is started again in ${ms} ms`, {
+      cause: 'held back' satisfies CallFailure,
+    })
+  }
+
+  #refuseBeyondCpu({ allowance, members, spentMs, program }: Group): void {
+    if (allowance === undefined) return
+    let taken = spentMs
+    for (const { process } of members) taken += process.cpuMs
+    const wait = allowance.waitAfter(taken, this.#options.clock())
+    if (wait === 0) return
+    const limit = `${program.cpuPerSecond} s of CPU time in a second`
+    throw new AppError('PLUG_FAILED', `it took more than its limit of ${limit}; it is called again in ${wait} s`, {
+      cause: 'held back' satisfies CallFailure,
+    })
+  }
+
+  #start(group: Group): Member {
+    const { machine, later, clock, answer, log } = this.#options
+    const { program } = group
+    const { memoryMib = this.#options.limits.memoryMib } = program
+    const limits = { ...this.#options.limits, memoryMib }
+    const interpreter = program.interpreter ?? machine.interpreters.get(program.language)
+    if (interpreter === undefined)
+      throw new AppError('PLUG_FAILED', `this host runs no functions for ${program.language}`)
+    const process = new SandboxProcess({
+      launch: launchOf(program, { ...this.#launchOptions(interpreter), limits }),
+      program,
+      limits,
+      answer: (method, params, signal) => answer(program, method, params, signal),
+      log: (line) => log(program, line),
+      later,
+      clock,
+      answers: () => this.#wakeAll(),
+    })
+    const member: Member = {
+      group,
+      process,
+      calls: 0,
+      lastUsed: clock(),
+      isLetGo: false,
+      isSpent: false,
+    }
+    this.#members.add(member)
+    group.members.add(member)
+    void process.ended.then((why) => this.#over(member, why))
+    this.#stopSweep ??= later(this.#options.idleMs / 2, () => this.#sweep())
+    return member
+  }
+
+  #launchOptions(interpreter: Interpreter): Parameters<typeof launchOf>[1] {
+    const { machine, limits, emptyFolder } = this.#options
+    return { confinement: machine.confinement, interpreter, limits, emptyFolder, user: nextUser() }
+  }
+
+  #over(member: Member, why: string): void {
+    const { group } = member
+    this.#spend(member)
+    this.#members.delete(member)
+    group.members.delete(member)
+    if (!member.isLetGo) {
+      group.lastEnd = why
+      group.crashes++
+      const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** (group.crashes - 1))
+      group.notBefore = this.#options.clock() + backoff
+    }
+    this.#wakeAll()
+  }
+
+  /** Once, when it takes no more CPU time. */
+  #spend(member: Member): void {
+    if (member.isSpent) return
+    member.isSpent = true
+    const { owner } = member.group.program
+    const { cpuMs } = member.process
+    member.group.spentMs += cpuMs
+    this.#spent.set(owner, (this.#spent.get(owner) ?? 0) + cpuMs)
+  }
+
+  /** Makes room by ending the process that was idle for longest; false when all are at work. */
+  #evictIdle(): boolean {
+    let oldest: Member | undefined
+    for (const member of this.#members) {
+      if (member.calls > 0 || member.isLetGo) continue
+      if (oldest === undefined || member.lastUsed < oldest.lastUsed) oldest = member
+    }
+    if (oldest === undefined) return false
+    void this.#letGo(oldest, 'others needed its place')
+    // its place is free at once: it is killed, and takes no calls
+    this.#members.delete(oldest)
+    return true
+  }
+
+  async #letGo(member: Member, why: string): Promise<void> {
+    member.isLetGo = true
+    member.process.end(why)
+    this.#spend(member)
+    member.group.members.delete(member)
+    await member.process.ended
+  }
+
+  #sweep(): void {
+    const { clock, idleMs, later } = this.#options
+    const before = clock() - idleMs
+    for (const member of this.#members) {
+      if (member.calls === 0 && member.lastUsed < before) void this.#letGo(member, 'nobody called it')
+    }
+    for (const [key, group] of this.#groups) {
+      if (group.members.size === 0 && group.crashes === 0) this.#groups.delete(key)
+    }
+    this.#stopSweep = this.#members.size === 0 ? undefined : later(idleMs / 2, () => this.#sweep())
+  }
+
+  async #wait(until: number): Promise<void> {
+    const left = until - this.#options.clock()
+    if (left <= 0 || this.#waiting.length >= MAX_WAITING) {
+      throw new AppError('PLUG_FAILED', 'all processes for functions of this host are at work; try again later', {
+        cause: 'held back' satisfies CallFailure,
+      })
+    }
+    await new Promise<void>((resolve) => {
+      const wake = (): void => {
+        callOff()
+        resolve()
+      }
+      const callOff = this.#options.later(left, () => {
+        this.#waiting.splice(this.#waiting.indexOf(wake), 1)
+        resolve()
+      })
+      this.#waiting.push(wake)
+    })
+  }
+}
+
+function allowanceOf(perSecond: number): CpuAllowance {
+  return new CpuAllowance({ perSecond, most: perSecond * SAVED_S })
+}
+
+function leastBusy({ members }: Group): Member | undefined {
+  let best: Member | undefined
+  for (const member of members) {
+    if (member.process.isOver || member.process.isInDoubt) continue
+    if (best === undefined || member.calls < best.calls) best = member
+  }
+  return best
+}
+
+/** One that starts has as many calls as it is given. */
+function isBusy({ calls, process }: Member): boolean {
+  return calls >= BUSY_CALLS && (!process.isReady || process.waitingMs >= BUSY_MS)
+}
+
+function openOf({ members }: Group): number {
+  let count = 0
+  for (const { process } of members) count += process.open
+  return count
+}
+
+/** Whoever gave up while the call waited wants no answer. */
+function requireWanted(signal: CancelSignal | undefined): void {
+  if (signal?.aborted !== true) return
+  throw new AppError('PLUG_FAILED', 'nobody waits for the answer any more', { cause: 'ended' satisfies CallFailure })
+}

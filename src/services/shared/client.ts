@@ -1,0 +1,6 @@
+/** What the clients of services share. Runs in a page, too. */
+export { type Ask, conditionOf, Http, type Method, pathOf, type QueryValue, typed } from './http/client/http.ts'
+export { jsonLines, serverEvents, textEvents } from './http/client/streams.ts'
+export { tarOf } from './http/client/tar.ts'
+export { listOfHeader } from './http/header-list.ts'
+export { EVENTS_MEDIA_TYPE, PAGED_MEDIA_TYPE, TIMELINE_MEDIA_TYPE } from './http/media-types.ts'

@@ -1,0 +1,2 @@
+/** What the contracts of services share. */
+export type { EffectOfTask } from './effect-order.ts'

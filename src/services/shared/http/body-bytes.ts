@@ -1,0 +1,52 @@
+/** Reads large bodies as they come: a copy of all at once would hold the loop. */
+import { AppError } from '#kernel'
+
+const SLICE = 524_288
+
+/** `length`: as the sender says it, when it does. `BODY_TOO_LARGE` above `limit`. */
+export async function bodyBytes(
+  pieces: AsyncIterable<Uint8Array>,
+  limit: number,
+  length: number | undefined,
+): Promise<Buffer> {
+  if (length !== undefined && length > limit) throw tooLarge(limit)
+  const whole = length === undefined ? undefined : Buffer.allocUnsafe(length)
+  const kept: Uint8Array[] = []
+  let size = 0
+  for await (const piece of pieces) {
+    size += piece.length
+    if (size > (whole?.length ?? limit)) throw tooLarge(limit)
+    if (whole === undefined) kept.push(piece)
+    else whole.set(piece, size - piece.length)
+  }
+  if (whole !== undefined) return whole.subarray(0, size)
+  return joined(kept, size)
+}
+
+/** What came in pieces, as one, with the loop for others between them. */
+async function joined(pieces: readonly Uint8Array[], size: number): Promise<Buffer> {
+  const whole = Buffer.allocUnsafe(size)
+  let at = 0
+  let sinceBreath = 0
+  for (const piece of pieces) {
+    whole.set(piece, at)
+    at += piece.length
+    sinceBreath += piece.length
+    if (sinceBreath < SLICE) continue
+    sinceBreath = 0
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return whole
+}
+
+/** The same bytes in parts, with the loop for others between them. */
+export async function* partsOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += SLICE) {
+    if (at > 0) await new Promise((resolve) => setImmediate(resolve))
+    yield bytes.subarray(at, at + SLICE)
+  }
+}
+
+function tooLarge(limit: number): AppError {
+  return new AppError('BODY_TOO_LARGE', `the body is larger than ${limit} bytes; send less at once`)
+}

@@ -1,0 +1,137 @@
+/** Requests of the client: JSON both ways, refusals as the errors they were on the other side. */
+import { AppError, type ErrorCode, ERRORS, type ExpectedVersion, isPlainObject, type Issue } from '#kernel'
+import { isAddressable, NOT_ADDRESSABLE } from '../addressable.ts'
+
+export interface HttpOptions {
+  /** such as `http://127.0.0.1:8080` */
+  readonly url: string
+  /** such as `authorization` */
+  readonly headers?: Readonly<Record<string, string>>
+  readonly fetch?: typeof globalThis.fetch
+}
+
+export type QueryValue = string | number | boolean | undefined | readonly string[]
+
+export interface Ask {
+  readonly query?: Readonly<Record<string, QueryValue>>
+  /** sent as JSON; bytes are sent as they are, with the content type that `headers` has */
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+}
+
+export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** The headers of a write that counts only on what the writer saw. */
+export function conditionOf(expected: ExpectedVersion | undefined): Pick<Ask, 'headers'> {
+  if (expected === undefined) return {}
+  return { headers: expected === 'absent' ? { 'if-none-match': '*' } : { 'if-match': `"${expected}"` } }
+}
+
+export class Http {
+  readonly #options: HttpOptions
+
+  constructor(options: HttpOptions) {
+    this.#options = options
+  }
+
+  /** The value of the answer's body; undefined for an empty one. Throws as the service does. */
+  async json(method: Method, path: string, ask: Ask = {}): Promise<unknown> {
+    const text = await (await this.open(method, path, ask)).text()
+    return text === '' ? undefined : JSON.parse(text)
+  }
+
+  /** The answer itself, when it is no refusal. */
+  async open(method: Method, path: string, ask: Ask = {}): Promise<Response> {
+    const response = await this.send(method, path, ask)
+    return response.ok ? response : this.refused(response)
+  }
+
+  /** Throws what the answer says. */
+  async refused(response: Response): Promise<never> {
+    throw errorOf(response, await response.text())
+  }
+
+  /** The answer, whatever it is. */
+  send(method: Method, path: string, { query = {}, body, headers, signal }: Ask): Promise<Response> {
+    const { url, headers: common, fetch = globalThis.fetch } = this.#options
+    const isBytes = body instanceof Uint8Array
+    return fetch(`${url}${path}${queryText(query)}`, {
+      method,
+      headers: { ...common, ...(body !== undefined && !isBytes && { 'content-type': 'application/json' }), ...headers },
+      ...(body !== undefined && { body: isBytes ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
+      ...(signal && { signal }),
+    })
+  }
+}
+
+/** The one place where an answer gets the type that the contract gives it. */
+export async function typed<T>(answer: Promise<unknown>): Promise<T> {
+  return (await answer) as T
+}
+
+/** A path of which some parts come from outside. Throws `VALIDATION` for a part that would lead to another path. */
+export function pathOf(parts: TemplateStringsArray, ...values: readonly string[]): string {
+  for (const value of values) {
+    if (!isAddressable(value)) throw new AppError('VALIDATION', `"${value}" ${NOT_ADDRESSABLE}`)
+  }
+  return parts.reduce((path, part, i) => `${path}${encodeURIComponent(values[i - 1] ?? '')}${part}`)
+}
+
+function queryText(query: Readonly<Record<string, QueryValue>>): string {
+  const parameters = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined) continue
+    for (const each of typeof value === 'object' ? value : [String(value)]) parameters.append(name, each)
+  }
+  const text = parameters.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+function errorOf(response: Response, text: string): AppError {
+  const body = parsed(text)
+  const error = typeof body['error'] === 'string' ? body['error'] : `${response.status} ${response.statusText}`
+  // the registry calls them data
+  const told = body['details'] ?? body['data']
+  const details = Array.isArray(told) ? (told as readonly (string | Detail)[]) : []
+  const issues = details.map((detail) => issueOf(typeof detail === 'string' ? textIssue(detail) : detail))
+  return new AppError(codeOf(body['code'], response.status), error, { issues })
+}
+
+/** An issue as it is, or in the form in which resources tell it. */
+type Detail = Partial<Issue> & { readonly instancePath?: string; readonly msgs?: readonly string[] }
+
+function issueOf({ instancePath, msgs, ...issue }: Detail): Issue {
+  const { path = instancePath ?? '', type = '', message = msgs?.join('; ') ?? '', severity = 'ERROR', ...rest } = issue
+  return { path, type, message, severity, ...rest }
+}
+
+/** `/path <- what is wrong` */
+function textIssue(text: string): Partial<Issue> {
+  const [path = '', ...rest] = text.split(' <- ')
+  return rest.length === 0 ? { message: text } : { path: path === '/' ? '' : path, message: rest.join(' <- ') }
+}
+
+/** Codes that only the wire has are the general one of their status. */
+function codeOf(code: unknown, status: number): ErrorCode {
+  if (typeof code === 'string' && Object.hasOwn(ERRORS, code)) return code as ErrorCode
+  return BY_STATUS.get(status) ?? (status >= 500 ? 'INTERNAL' : 'VALIDATION')
+}
+
+const BY_STATUS: ReadonlyMap<number, ErrorCode> = new Map([
+  [401, 'UNAUTHORIZED'],
+  [403, 'FORBIDDEN'],
+  [404, 'NOT_FOUND'],
+  [409, 'CONFLICT'],
+  [412, 'PRECONDITION'],
+  [503, 'CLOSED'],
+])
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const body: unknown = JSON.parse(text)
+    return isPlainObject(body) ? body : {}
+  } catch {
+    return {}
+  }
+}

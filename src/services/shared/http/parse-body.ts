@@ -1,0 +1,165 @@
+/** JSON of request bodies, bounded in depth without keys that reach a prototype and numbers that are none. */
+import { isUtf8 } from 'node:buffer'
+import {
+  AppError,
+  at,
+  countKeys,
+  FORBIDDEN_KEYS,
+  hasDigits,
+  Issues,
+  KEEPS_WRITTEN_INTEGERS,
+  type LongInteger,
+  longIntegersOf,
+  messageOf,
+  repeatedKeysOf,
+  shownDigits,
+  withWritten,
+} from '#kernel'
+
+/** Deeper bodies are refused: what walks them may call itself. */
+export const MAX_LEVELS = 100
+
+/** Where a number may stand that is larger than any that is kept: with so large an exponent, or so many digits. */
+const LARGE_EXPONENT = /[eE]\+?\d{3}/
+const MAX_DIGITS = 308
+/** problems that are told at once */
+const MAX_TOLD = 100
+const SUSPECT = [...FORBIDDEN_KEYS, String.raw`\u`]
+const QUOTE = 34
+const BACKSLASH = 92
+const COLON = 58
+const OPEN_LIST = 91
+const CLOSE_LIST = 93
+const OPEN_OBJECT = 123
+const CLOSE_OBJECT = 125
+
+/** The text of a body. Throws `NOT_JSON` when it is not UTF-8: what cannot be read is not replaced. */
+export function bodyText(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new AppError('NOT_JSON', 'The body is not JSON: it is not UTF-8')
+  return bytes.toString()
+}
+
+/**
+ * The value of a body. `levels`: the most that it may nest. Throws `NOT_JSON`, `TOO_LARGE` for one that nests too deep, and
+ * `VALIDATION` that lists all whole numbers that it cannot keep, all keys that stand twice in one object, or all keys which
+ * reach a prototype, and all numbers that are too large for one.
+ */
+export function parseBody(text: string, levels = MAX_LEVELS): unknown {
+  return parse(text, levels, refuseLong, refuseTwice)
+}
+
+/** The same of messages, in which whole numbers that no number keeps stay as they are written. */
+export function parseMessages(text: string, levels = MAX_LEVELS): unknown {
+  return parse(text, levels, KEEPS_WRITTEN_INTEGERS ? withWritten : refuseLong, refuseTwice)
+}
+
+/** The same of what a template rendered, in which the last of several values of a key counts, as ever. */
+export function parseRendered(text: string, levels = MAX_LEVELS): unknown {
+  return parse(text, levels, KEEPS_WRITTEN_INTEGERS ? withWritten : refuseLong, () => undefined)
+}
+
+function parse(
+  text: string,
+  levels: number,
+  withLong: (value: unknown, long: readonly LongInteger[]) => unknown,
+  checkKeys: (text: string) => void,
+): unknown {
+  const { value, keys } = readPlain(text, levels)
+  if (keys !== countKeys(value)) checkKeys(text)
+  // An escape can hide a key from a search; it is rare enough to look closely.
+  const mayBeEndless = LARGE_EXPONENT.test(text) || hasDigits(text, MAX_DIGITS + 1)
+  if (mayBeEndless || SUSPECT.some((word) => text.includes(word))) refuseWhatIsNotKept(value)
+  const long = longIntegersOf(text)
+  return long.length > 0 ? withLong(value, long) : value
+}
+
+/** As JSON.parse. Throws `NOT_JSON`, or `TOO_LARGE` for one that nests too deep. */
+export function parsePlain(text: string, levels = MAX_LEVELS): unknown {
+  return readPlain(text, levels).value
+}
+
+/** `keys`: how many are written in it. */
+function readPlain(text: string, levels: number): { readonly value: unknown; readonly keys: number } {
+  const keys = keysIn(text, levels)
+  if (keys < 0) {
+    throw new AppError('TOO_LARGE', `The body nests deeper than ${levels} levels; send a flatter one`)
+  }
+  try {
+    return { value: JSON.parse(text), keys }
+  } catch (error) {
+    throw new AppError('NOT_JSON', `The body is not JSON: ${messageOf(error)}`)
+  }
+}
+
+function refuseLong(_value: unknown, long: readonly LongInteger[]): never {
+  const issues = new Issues('NUMBER', MAX_TOLD)
+  for (const { steps, digits } of long) {
+    const shown = shownDigits(digits)
+    issues.wrong(at('', ...steps), `${shown} has more digits than a number keeps`, `send it as a text: "${shown}"`)
+  }
+  const lines = issues.list.map(({ path, message, suggestion }) => `${path} <- ${message} (${suggestion ?? ''})`)
+  throw new AppError('VALIDATION', lines.join('\n'), { issues: issues.list })
+}
+
+/** How many keys are written in the text; -1 when it nests too deep. Looks at the text, so that nothing deep is ever made. */
+function keysIn(text: string, levels: number): number {
+  let level = 0
+  let colons = 0
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at)
+    if (char === QUOTE) {
+      at = endOfText(text, at)
+    } else if (char === OPEN_LIST || char === OPEN_OBJECT) {
+      if (++level > levels) return -1
+    } else if (char === CLOSE_LIST || char === CLOSE_OBJECT) level--
+    else if (char === COLON) colons++
+  }
+  return colons
+}
+
+function endOfText(text: string, start: number): number {
+  let end = start
+  do {
+    end = text.indexOf('"', end + 1)
+    if (end < 0) return text.length
+  } while (isEscaped(text, end))
+  return end
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let slashes = 0
+  while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++
+  return slashes % 2 === 1
+}
+
+function refuseTwice(text: string): void {
+  const issues = new Issues('KEY', MAX_TOLD)
+  for (const steps of repeatedKeysOf(text)) {
+    issues.wrong(at('', ...steps), 'the key stands there twice', 'keep one of its values')
+  }
+  const lines = issues.list.map(({ path, message, suggestion }) => `${path} <- ${message} (${suggestion ?? ''})`)
+  throw new AppError('VALIDATION', lines.join('\n'), { issues: issues.list })
+}
+
+function refuseWhatIsNotKept(root: unknown): void {
+  const issues = new Issues('KEY')
+  const open: { value: unknown; path: string }[] = [{ value: root, path: '' }]
+  for (let next = open.pop(); next !== undefined && issues.count < 100; next = open.pop()) {
+    const { value, path } = next
+    // such a one is read as no number at all, and would be kept as null
+    if (value === Infinity || value === -Infinity) {
+      issues.wrong(path, 'is a number beyond 1.8e308', 'send a smaller one, or null')
+    }
+    if (typeof value !== 'object' || value === null) continue
+    for (const [key, part] of Object.entries(value)) {
+      const place = at(path, key)
+      if (FORBIDDEN_KEYS.has(key) && !Array.isArray(value)) {
+        issues.wrong(place, `the key "${key}" is not allowed`)
+      }
+      open.push({ value: part, path: place })
+    }
+  }
+  if (issues.count === 0) return
+  const text = issues.list.map(({ path, message }) => `${path || '/'} <- ${message}`).join('\n')
+  throw new AppError('VALIDATION', text, { issues: issues.list })
+}

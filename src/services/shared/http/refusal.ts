@@ -1,0 +1,17 @@
+/** A refused request, before a service gives it its own shape. */
+import type { ErrorCode, Issue } from '#kernel'
+
+export interface Refusal {
+  /** HTTP status */
+  readonly statusCode: number
+  /** one text for people; never has a secret or a stack */
+  readonly error: string
+  readonly code: ErrorCode
+  /** every problem of a request; empty when there is nothing to list */
+  readonly issues: readonly Issue[]
+}
+
+/** `<JSON pointer> <- <what is wrong> (<what would be right>)`, as clients know it from several services. */
+export function issueLine({ path, message, suggestion }: Issue): string {
+  return `${path === '' ? '/' : path} <- ${message}${suggestion === undefined ? '' : ` (${suggestion})`}`
+}

@@ -1,0 +1,67 @@
+/** The headers `If-Match` and `If-None-Match`: a write that counts only on what the writer saw. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { AppError, type ExpectedVersion, type RevisionOptions } from '#kernel'
+
+/** Of the API page. */
+export const REVISION = 'raised by every write; the ETag that If-Match asks for'
+
+type WithHeaders = Pick<FastifyRequest, 'headers'>
+
+/** The same entity with its ETag. */
+export function withTag<T extends { readonly revision?: number }>(reply: FastifyReply, entity: T): T {
+  if (entity.revision !== undefined) void reply.header('etag', `"${entity.revision}"`)
+  return entity
+}
+
+/** What the headers ask for. Throws `PRECONDITION` when it can never hold. */
+export async function writeCondition(
+  { headers }: WithHeaders,
+  current: () => Promise<{ readonly version: number }>,
+): Promise<{ readonly ifVersion?: ExpectedVersion }> {
+  const match = headers['if-match']
+  const noneMatch = headers['if-none-match']
+  if (match === undefined && noneMatch === undefined) return {}
+  if (noneMatch === undefined) {
+    const [only, ...others] = versionsIn(match ?? '')
+    if (typeof only === 'number' && others.length === 0) return { ifVersion: only }
+  }
+  if (match === undefined && noneMatch?.trim() === '*') return { ifVersion: 'absent' }
+  const version = await versionOf(current)
+  if (match !== undefined && !names(match, version)) throw refused('If-Match', match)
+  if (noneMatch !== undefined && names(noneMatch, version)) throw refused('If-None-Match', noneMatch)
+  return { ifVersion: version ?? 'absent' }
+}
+
+/** The same of what calls its version `revision`. */
+export async function revisionCondition(
+  request: WithHeaders,
+  current: () => Promise<{ readonly revision?: number }>,
+): Promise<RevisionOptions> {
+  const { ifVersion } = await writeCondition(request, async () => ({ version: (await current()).revision ?? 0 }))
+  return ifVersion === undefined ? {} : { ifRevision: ifVersion }
+}
+
+/** Versions of a list of tags; undefined for a tag that has none. */
+function versionsIn(header: string): readonly (number | undefined)[] {
+  return header.split(',').map((tag) => {
+    const digits = /^(?:W\/)?"(\d{1,15})"$/.exec(tag.trim())?.[1]
+    return digits === undefined ? undefined : Number(digits)
+  })
+}
+
+function names(header: string, version: number | undefined): boolean {
+  return version !== undefined && (header.trim() === '*' || versionsIn(header).includes(version))
+}
+
+function refused(name: string, header: string): AppError {
+  return new AppError('PRECONDITION', `${name} ${header.slice(0, 200)} does not fit what is there; read it again`)
+}
+
+async function versionOf(current: () => Promise<{ readonly version: number }>): Promise<number | undefined> {
+  try {
+    return (await current()).version
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'NOT_FOUND') return undefined
+    throw error
+  }
+}

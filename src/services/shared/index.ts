@@ -1,0 +1,48 @@
+/** What services share: routes and bodies, effects in order, series and calendars. */
+export { type EffectDraft, EffectLedger, type EffectOfTask } from './effect-order.ts'
+export { isAddressable, NOT_ADDRESSABLE } from './http/addressable.ts'
+export { bodyBytes, partsOf } from './http/body-bytes.ts'
+export { queryFaults } from './http/check-query.ts'
+export {
+  type Conditions,
+  type ConditionText,
+  type NegatedConditions,
+  readConditions,
+  readNegatable,
+  TextProblem,
+} from './http/condition-text.ts'
+export { foreignPage, mayBeAttached, refusedPage } from './http/foreign-page.ts'
+export { FORM_TYPE, formEntries } from './http/form-entries.ts'
+export { type ItemResult, itemResults } from './http/item-results.ts'
+export {
+  EVENTS_MEDIA_TYPE,
+  HAL_MEDIA_TYPE,
+  NDJSON_MEDIA_TYPE,
+  PAGED_MEDIA_TYPE,
+  pagedTypeOf,
+  TIMELINE_MEDIA_TYPE,
+  timelineTypeOf,
+} from './http/media-types.ts'
+export { bodyText, MAX_LEVELS, parseBody, parseMessages, parseRendered } from './http/parse-body.ts'
+export { parsePayload, Payload, payloadValue } from './http/payload.ts'
+export { QueryReader } from './http/query-reader.ts'
+export { issueLine, type Refusal } from './http/refusal.ts'
+export { asking, describing, Flag, type Handler, type RequestContext, Text, Texts, Whole } from './http/route-parts.ts'
+export { HERE, sendEvents, sendLines, sendTexts, STILL_HERE, untilClosed } from './http/send-stream.ts'
+export { REVISION, revisionCondition, withTag, writeCondition } from './http/write-condition.ts'
+export { WriteTimeSlicer } from './http/write-time-slicer.ts'
+export { type AggregateDefinition, COMMON_AGGREGATES, finite, percentileOf } from './series/common-aggregates.ts'
+export { type Aggregate, type GroupRun, type GroupValues, valuesOfGroups } from './series/group-values.ts'
+export {
+  beginOfPeriod,
+  lastAtOrBefore,
+  offsetMs,
+  periodOf,
+  type PeriodUnit,
+  skippedDays,
+} from './series/local-periods.ts'
+export { readName } from './series/read-name.ts'
+export { SampleReader } from './series/sample-reader.ts'
+export { MAX_TIME } from './series/times.ts'
+export type { ServerEvent } from './http/server-event.ts'
+export { headerOfList } from './http/header-list.ts'

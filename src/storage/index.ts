@@ -1,0 +1,37 @@
+/** What a store can do, as types, and walks over its pages. The media are loaded late, each through a door of its own. */
+export type { BlobMedium } from './blob-medium.ts'
+export type {
+  Blobs,
+  Bucket,
+  Collection,
+  CollectionSpec,
+  Committed,
+  Condition,
+  Document,
+  Expectation,
+  Log,
+  LogBody,
+  LogEntry,
+  NewMessage,
+  Presence,
+  Query,
+  RangeQuery,
+  Sample,
+  SampleColumns,
+  SampleValue,
+  Series,
+  Storage,
+  Store,
+  Stored,
+  StoredMessage,
+  StoreTime,
+  Write,
+} from './contract.ts'
+export { DamageWatch } from './damage.ts'
+export { type FenceHolder, FENCES, fenceStore, takeFence } from './fence-store.ts'
+export { examineObjects } from './files/examine-objects.ts'
+export { openMemoryBlobs } from './memory/memory-objects.ts'
+export { type Damage, examineFile, type FileName } from './sqlite/examine.ts'
+export { rebuildFile } from './sqlite/rebuild.ts'
+export { forgetOldest, portions, portionsOfIds, walk } from './walk.ts'
+export { WrappedCollection } from './wrapped-collection.ts'

@@ -1,0 +1,103 @@
+/** `reflexarc models`: from a file of a library to a prediction, and what each command says when it cannot. */
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/host/config.ts'
+import { startHost, type RunningHost } from '../../src/host/running-host.ts'
+import { SERVICES } from '../../src/host/wiring/service-table.ts'
+import { root } from '../support/repository.ts'
+import { TestServer } from '../services/models/remote/test-server.ts'
+import { Workspace } from './run-cli.ts'
+
+let host: RunningHost
+let server: TestServer
+const place = new Workspace({ 'broken.bst': 'no booster', 'model.bin': 'x' })
+beforeAll(async () => {
+  const allowUrl = ['127.0.0.1']
+  const given = { store: 'memory:', port: 0, key: 'k', secret: 'a-secret', empty: true, logLevel: 'silent', allowUrl }
+  server = await TestServer.start()
+  host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
+})
+afterAll(async () => {
+  place[Symbol.dispose]()
+  await host.stop()
+  await server.stop()
+})
+
+const BOOSTER = join(root, 'fixtures/models/machine-anomaly/model.bst')
+const models = (...args: readonly string[]) =>
+  place.cli(['models', ...args], {
+    env: { REFLEXARC_URL: host.url, REFLEXARC_API_KEY: 'k', REFLEXARC_API_SECRET: 'a-secret' },
+  })
+
+describe('reflexarc models', () => {
+  it('gives a model to a host, asks it, and lists it', async () => {
+    expect(await models('list')).toMatchObject({ code: 0, stdout: 'no models\n' })
+    const ready = 'is ready: xgboost 3.2.0, version'
+    expect(await models('add', 'heat', BOOSTER)).toMatchObject({ code: 0, stdout: `heat ${ready} 1\n` })
+    expect(await models('add', 'heat', BOOSTER)).toMatchObject({ code: 0, stdout: `heat ${ready} 2\n` })
+    const { stdout } = await models('predict', 'heat', '[[92.5], [31]]')
+    const [usual = 1, odd = 0] = stdout.trim().split('\n').map(Number)
+    expect([usual < 0.3, odd > 0.98]).toEqual([true, true])
+    expect(JSON.parse((await models('predict', 'heat', '{"inputs": [[31]]}')).stdout)).toHaveProperty('outputs')
+    expect((await models('list')).stdout).toMatch(
+      /^name +framework +version +status +changed\nheat +xgboost 3\.2\.0 +2 +ready/,
+    )
+    expect(JSON.parse((await models('list', '--json')).stdout)).toMatchObject({ name: 'heat', ready: true })
+  })
+
+  it('says which server has a model, asks it, and lists it', async () => {
+    const header = ['--header', 'Authorization: Bearer x']
+    const where = ['--remote', server.url, '--protocol', 'v2', '--model', 'sum', ...header]
+    expect(await models('add', 'adds', ...where)).toMatchObject({
+      code: 0,
+      stdout: `adds is ready: custom at ${server.url}, version 1\n`,
+    })
+    expect(await models('predict', 'adds', '[[1, 2], [3, 4]]')).toMatchObject({ code: 0, stdout: '3\n7\n' })
+    expect(server.calls.at(-1)?.headers.authorization).toBe('Bearer x')
+    expect((await models('list')).stdout).toMatch(/^adds +custom at http:\S+ +1 +ready/m)
+    const { code, stderr } = await models('add', 'adds', '--remote', server.url, '--protocol', 'v1', '--model', 'none')
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/adds is not ready: \S+ has no model none that is ready/)])
+  })
+
+  it.each<[string, readonly string[], RegExp]>([
+    ['neither a file nor a server', ['add', 'none'], /write the path of a model, or --remote/],
+    [
+      'both',
+      ['add', 'none', 'broken.bst', '--remote', 'http://x', '--protocol', 'v1'],
+      /write the path of a model, or/,
+    ],
+    ['no protocol', ['add', 'none', '--remote', 'http://x'], /--remote goes with --protocol v1 or --protocol v2/],
+    [
+      'no server',
+      ['add', 'none', 'broken.bst', '--protocol', 'v1', '--header', 'a: b'],
+      /--protocol and --header go with/,
+    ],
+    [
+      'no header',
+      ['add', 'none', '--remote', 'http://x', '--protocol', 'v1', '--header', 'secret'],
+      /write 'name: value'/,
+    ],
+    ['a model that cannot be loaded', ['add', 'bad', 'broken.bst'], /bad is not ready: the booster cannot be read/],
+    ['no file', ['add', 'none', 'none.bst'], /none\.bst: there is no such file or folder/],
+    ['a file of nobody knows what', ['add', 'what', 'model.bin'], /--framework: model\.bin does not say it/],
+    ['no JSON', ['predict', 'heat', '[1'], /the instances are not JSON/],
+    ['no model', ['predict', 'none', '[[1]]'], /Model does not exist/],
+    ['a runtime that PyPI has not', ['runtime', 'add', 'pytorch', '--data', '.'], /make an environment of your own/],
+    [
+      'no Python',
+      ['runtime', 'add', 'sklearn', '--data', '.', '--python', 'no-python'],
+      /no-python could not be started/,
+    ],
+  ])('ends with 1 for %s', async (_title, args, message) => {
+    const { code, stderr } = await models(...args)
+    expect([code, stderr]).toEqual([1, expect.stringMatching(message)])
+  })
+
+  it('leaves nothing of a runtime that could not be made, and none is made twice', async () => {
+    expect(existsSync(join(place.path, 'model-runtimes/sklearn'))).toBe(false)
+    mkdirSync(join(place.path, 'model-runtimes/tensorflow'), { recursive: true })
+    const { stderr } = await models('runtime', 'add', 'tensorflow', '--data', '.')
+    expect(stderr).toMatch(/model-runtimes\/tensorflow is there already/)
+  })
+})

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import type { SavedExecution, SavedState } from '../../../src/core/task/saved.ts'
+import { waitingLines } from '../../../src/cli/report/waiting.ts'
+import { zoneOf } from '../../../src/cli/zone.ts'
+import { START } from './events.ts'
+
+const idle: SavedState = {
+  status: 'running',
+  run: 1,
+  inputs: 1,
+  effects: 0,
+  invocations: 1,
+  executions: 1,
+  startTime: START,
+  lastExecutionTime: START,
+  finishedTime: 0,
+  seed: 1,
+  origins: [],
+  links: [],
+  sensors: {},
+  gates: {},
+  actuators: {},
+  streams: {},
+}
+
+const waiting = (node: string, wakeAt?: number): SavedExecution => {
+  const execution: SavedExecution = { id: 1, node, invocation: 1, origin: 0, input: 1, place: 0, phase: 'holding' }
+  return wakeAt === undefined ? execution : { ...execution, wakeAt }
+}
+
+const lines = (more: Partial<SavedState>) => waitingLines({ ...idle, ...more }, zoneOf('UTC'))
+
+describe('waitingLines', () => {
+  it('says nothing when all is done', () => {
+    expect(lines({})).toEqual([])
+  })
+
+  it('names what waits and how far the clock must go', () => {
+    const sensors = { b: { follow: { at: START + 120_000, answer: {}, invocation: 1, origin: 0 } } }
+    expect(lines({ executing: [waiting('a', START + 60_000)], sensors })).toEqual([
+      '2 executions still at work at the end: a until 2025-01-15T08:01:00, b until 2025-01-15T08:02:00; --until 2025-01-15T08:02:00 lets the clock run that far',
+    ])
+  })
+
+  it('gives no hint for a call that no clock can end', () => {
+    expect(lines({ executing: [waiting('a')] })).toEqual(['1 execution still at work at the end: a'])
+  })
+
+  it('cuts a long list', () => {
+    const executing = Array.from({ length: 9 }, (_, i) => waiting(`n${i}`))
+    expect(lines({ executing })).toEqual(['9 executions still at work at the end: n0, n1, n2, n3, n4, and 4 more'])
+  })
+})

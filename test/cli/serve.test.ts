@@ -1,0 +1,184 @@
+/** The host as a process of its own: what it prints, how it ends, and what it says when it cannot start. */
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Explanation } from '../../src/services/rules/contract.ts'
+import { readText, root } from '../support/repository.ts'
+import { mustRun } from '../support/run-command.ts'
+import { basic } from '../host/sample-host.ts'
+import { Workspace } from './run-cli.ts'
+import { Served } from './served.ts'
+
+const statusOf = async (url: string, user: string) => {
+  const [key = '', secret = ''] = user.split(':')
+  return (await fetch(url, { headers: { authorization: basic(key, secret) } })).status
+}
+
+describe('reflexarc serve', () => {
+  const place = new Workspace({})
+  afterAll(() => place[Symbol.dispose]())
+
+  describe('on a folder without a store', () => {
+    let host: Served
+    let shown: Awaited<ReturnType<Served['ready']>>
+    beforeAll(async () => {
+      host = new Served(place.path, [])
+      shown = await host.ready()
+    })
+    afterAll(() => host[Symbol.asyncDispose]())
+
+    it('prints its address and a line that works', async () => {
+      const { url, user, asked } = shown
+      expect(asked.startsWith(`${url}/`)).toBe(true)
+      expect(await statusOf(asked, user)).toBe(200)
+      expect(await statusOf(asked, `${user}x`)).toBe(401)
+    })
+
+    it('shows life: a task, a value for it, and why it fired', async () => {
+      const { url, user, demo } = shown
+      const [send = '', why = ''] = demo
+      expect(demo).toHaveLength(2)
+      expect(mustRun('bash', ['-c', `${send} -s`], place.path)).toBe('{"taken":true}')
+      const { fired } = JSON.parse(mustRun('bash', ['-c', `${why} -s`], place.path)) as Explanation
+      expect(fired?.why.sensors.map(({ node, state }) => [node, state])).toEqual([
+        ['temperature', 'Above'],
+        ['pump_runs', 'False'],
+      ])
+      expect(await statusOf(`${url}/api/templates/demo-overheating`, user)).toBe(200)
+    })
+
+    it('opens to a token made beside it', async () => {
+      const token = ['token', '--data', 'data', '--subject', 'anna', '--expires', '5m']
+      const { stdout, stderr, code } = await place.cli(token)
+      expect([code, stderr]).toEqual([0, ''])
+      expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/)
+      const answer = await fetch(`${shown.url}/`, { headers: { authorization: `Bearer ${stdout.trim()}` } })
+      expect(answer.status).toBe(200)
+    })
+
+    it('has it for itself: another one says so in one line', async () => {
+      const { code, stdout, stderr } = await place.cli(['serve', '--port', '0'])
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(/^error: [^\n]+ is in use by [^\n]+\n$/)
+    })
+
+    it('ends when it is told to, and knows its keys again when it is started again', async () => {
+      const { user } = shown
+      expect(await host.end('SIGTERM')).toBe(0)
+      expect(host.stderr).not.toContain(user.split(':')[1])
+      await using second = new Served(place.path, [])
+      const again = await second.ready()
+      expect(again.user, 'the secret is shown once').toBe(user.split(':')[0])
+      expect(again.demo, 'a store that has something gets nothing').toEqual([])
+      expect(await statusOf(again.asked, user)).toBe(200)
+      expect(await second.end('SIGINT')).toBe(0)
+    })
+  })
+
+  it('says in one line that a newer version wrote the store, and leaves it alone', async () => {
+    using older = new Workspace({})
+    await using host = new Served(older.path, ['--empty'])
+    await host.ready()
+    await host.end('SIGTERM')
+    const file = join(older.path, 'data', 'state.db')
+    const database = new DatabaseSync(file)
+    database.exec('PRAGMA user_version = 9999')
+    database.close()
+    const { code, stdout, stderr } = await older.cli(['serve', '--port', '0'])
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(/^error: [^\n]*newer version[^\n]*\n$/)
+  })
+
+  it('leaves an empty store empty when told so, and at every start that follows', async () => {
+    using place = new Workspace({})
+    const pair = { REFLEXARC_API_KEY: 'k', REFLEXARC_API_SECRET: 's' }
+    for (const args of [['--empty'], []]) {
+      await using host = new Served(place.path, args, pair)
+      const { url, demo } = await host.ready()
+      const tasks = await fetch(`${url}/api/tasks`, { headers: { authorization: basic('k', 's') } })
+      expect([demo, await tasks.json()]).toEqual([[], []])
+      await host.end('SIGTERM')
+    }
+  })
+
+  it('takes the pair that it is given, and prints no secret', async () => {
+    using place = new Workspace({})
+    await using host = new Served(place.path, ['--store', 'memory:'], {
+      REFLEXARC_API_KEY: 'my-key',
+      REFLEXARC_API_SECRET: 'my-secret',
+    })
+    const { asked, user } = await host.ready()
+    expect(user).toBe('my-key')
+    expect(await statusOf(asked, 'my-key:my-secret')).toBe(200)
+    expect(host.stdout + host.stderr).not.toContain('my-secret')
+    expect(readdirSync(place.path), 'memory leaves nothing behind').toEqual([])
+  })
+
+  it('hears the signals that `npm start` gets: no shell stands between', async () => {
+    using place = new Workspace({})
+    const { scripts } = JSON.parse(readText('package.json')) as { scripts: { start: string } }
+    const [, command = ''] = scripts.start.split(' && ')
+    const env = {
+      PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
+      REFLEXARC_DATA: join(place.path, 'data'),
+    }
+    await using host = new Served(root, [], env, ['sh', '-c', command])
+    await host.ready()
+    expect(await host.end('SIGTERM')).toBe(0)
+  })
+})
+
+describe('reflexarc serve that cannot start', () => {
+  const serve = (place: Workspace, args: readonly string[]) => place.cli(['serve', ...args])
+
+  it('because the port is taken says so in one line, and writes nothing', async () => {
+    using place = new Workspace({})
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const port = String((taken.address() as AddressInfo).port)
+    expect(await serve(place, ['--port', port])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `error: Cannot listen on 127.0.0.1:${port}: something listens there already; choose another --port, or 0 for any\n`,
+    })
+    expect(existsSync(join(place.path, 'data'))).toBe(false)
+    taken.close()
+  })
+
+  it('because the data folder is a file says so in one line', async () => {
+    using place = new Workspace({ data: 'text' })
+    const { code, stdout, stderr } = await serve(place, ['--port', '0'])
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(
+      /^error: The data folder \S+ cannot be used: a file has that name; name another one with --data\n$/,
+    )
+  })
+
+  it('because of its options says all that is wrong with them', async () => {
+    using place = new Workspace({})
+    const { code, stderr } = await serve(place, ['--port', 'x', '--log-level', 'loud', '--store', 'tape:'])
+    expect(code).toBe(1)
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^error: --port: "x" /),
+      expect.stringMatching(/^error: --store: /),
+      expect.stringMatching(/^error: --log-level: "loud" /),
+    ])
+  })
+})
+
+describe('reflexarc token', () => {
+  it('says all that is wrong at once', async () => {
+    using place = new Workspace({})
+    const { code, stderr } = await place.cli(['token', '--tenant', '_host', '--expires', 'soon', '--subject', ''])
+    expect(code).toBe(1)
+    expect(stderr.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^error: --data: missing folder \S+; name the data folder of a host$/),
+      expect.stringMatching(/^error: --tenant: "_host" is not a valid tenant name/),
+      expect.stringMatching(/^error: --subject: write a name/),
+      expect.stringMatching(/^error: --expires: "soon" is not a duration/),
+    ])
+  })
+})

@@ -1,0 +1,14 @@
+/** What a template prints, in the form in which the judge's verdicts are recorded. */
+import { AppError } from '../../../src/kernel/errors.ts'
+import { VelocityTemplate } from '../../../src/formats/velocity/template.ts'
+import type { Version } from './apache/judge.ts'
+
+/** `!parse` for text that is no template, `!run` for one that fails. */
+export function printed(template: string, data: object, compat: Version): string {
+  try {
+    return new VelocityTemplate(template, { compat, now: () => 0 }).render({ ...data })
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return error.code === 'TEMPLATE' ? '!parse' : '!run'
+  }
+}

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { LogGate } from '../../../src/platform/sandbox/log-gate.ts'
+
+it('passes so many lines a second, and says how many it dropped', () => {
+  let now = 0
+  const passed: string[] = []
+  const gate = new LogGate(
+    2,
+    () => now,
+    ({ text }) => passed.push(text),
+  )
+  const say = (...texts: readonly string[]): void => {
+    for (const text of texts) gate.say({ level: 'info', text })
+  }
+  say('a', 'b', 'c', 'd')
+  now = 1_000
+  say('e')
+  say('f', 'g')
+  gate.end()
+  const dropped = (count: number): string => `${count} more lines were dropped: at most 2 a second are kept`
+  expect(passed).toEqual(['a', 'b', dropped(2), 'e', 'f', dropped(1)])
+})

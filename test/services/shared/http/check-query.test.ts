@@ -1,0 +1,99 @@
+/** Parameters that a route does not read, and those that are there too often. */
+import { fastify, type FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { AppError } from '../../../../src/kernel/errors.ts'
+import { describing, Text, Texts } from '../../../../src/services/shared/http/route-parts.ts'
+
+let app: FastifyInstance
+let handled = 0
+beforeAll(async () => {
+  app = fastify()
+  app.setValidatorCompiler(() => () => true)
+  app.setErrorHandler((error, _request, reply) =>
+    error instanceof AppError ? reply.code(error.status).send({ error: error.message }) : reply.code(500).send(error),
+  )
+  const described = describing('test', Type.Object({ error: Text }))
+  const named = described({ summary: 'names', query: { from: Type.Optional(Text), id: Type.Optional(Texts) } })
+  const tagged = described({ summary: 'others', query: { from: Type.Optional(Text) }, otherQuery: /^tags\../ })
+  const handler = (): string => `handled ${++handled}`
+  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
+    app.route({ method, url: '/named', ...named, handler })
+    app.route({ method, url: '/tagged', ...tagged, handler })
+    app.route({ method, url: '/none', ...described({ summary: 'nothing' }), handler })
+  }
+  await app.ready()
+})
+afterAll(() => app.close())
+
+type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+async function ask(method: Method, url: string, prefer?: string): Promise<readonly [number, unknown, unknown]> {
+  const before = handled
+  const { statusCode, headers, body } = await app.inject({ method, url, headers: { ...(prefer && { prefer }) } })
+  if (statusCode !== 200) expect(handled).toBe(before)
+  const { error } = (statusCode === 200 ? { error: 'handled' } : JSON.parse(body || '{}')) as {
+    readonly error?: string
+  }
+  return [statusCode, error, headers['warning']]
+}
+
+describe('a parameter that the route does not read', () => {
+  const unknown = 'the query: /untl <- is no parameter of this request (write one of from, id)'
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('is refused for %s, before anything is done', async (method) => {
+    expect(await ask(method, '/named?from=1&untl=2d')).toEqual([400, unknown, undefined])
+  })
+
+  it('is named in a warning for a read', async () => {
+    const warning = '299 - "untl is no parameter of this request and was not read"'
+    expect(await ask('GET', '/named?from=1&untl=2d')).toEqual([200, 'handled', warning])
+    expect((await ask('HEAD', '/named?untl=2d'))[2]).toBe(warning)
+    const both = [warning, warning.replace('untl', 'lmit')].join(', ')
+    expect(await ask('GET', '/named?untl=2d&lmit=3')).toEqual([200, 'handled', both])
+  })
+
+  it('cannot break out of the warning', async () => {
+    const [, , warning] = await ask('GET', `/named?${encodeURIComponent('a"\r\nx: é')}=1`)
+    expect(warning).toBe('299 - "a%22%0D%0Ax:%20%C3%A9 is no parameter of this request and was not read"')
+    expect((await ask('GET', '/named?%ed%a0%80=1'))[0]).toBe(200)
+  })
+
+  it.each(['handling=strict', 'respond-async, Handling = "strict"; x=1', 'handling=strict,wait=5'])(
+    'is refused for a read that says Prefer: %s',
+    async (prefer) => {
+      expect(await ask('GET', '/named?untl=2d', prefer)).toEqual([400, unknown, undefined])
+      expect((await ask('GET', '/named?from=2d', prefer))[0]).toBe(200)
+    },
+  )
+
+  it.each(['handling=lenient', 'nothandling=strict', 'handling=stricter'])('is not for Prefer: %s', async (prefer) => {
+    expect((await ask('GET', '/named?untl=2d', prefer))[0]).toBe(200)
+  })
+
+  it('is each, where a route has no parameters', async () => {
+    expect((await ask('POST', '/none?toString=1'))[1]).toBe(
+      'the query: /toString <- is no parameter of this request (it has none)',
+    )
+    expect((await ask('POST', '/none'))[0]).toBe(200)
+  })
+
+  it('may be one of a family', async () => {
+    expect(await ask('POST', '/tagged?tags.a=1&tags.a=2&tags.b=3')).toEqual([200, 'handled', undefined])
+    expect((await ask('POST', '/tagged?tag.a=1'))[0]).toBe(400)
+  })
+})
+
+describe('a parameter that is there twice', () => {
+  it.each(['GET', 'POST'] as const)('is refused for %s', async (method) => {
+    expect((await ask(method, '/named?from=1&from=2'))[1]).toBe('the query: /from <- is there 2 times (give it once)')
+  })
+
+  it('may be a list', async () => {
+    expect(await ask('GET', '/named?id=1&id=2')).toEqual([200, 'handled', undefined])
+  })
+
+  it('is told with all the others', async () => {
+    expect((await ask('POST', '/named?from=1&from=2&x=1'))[1]).toMatch(/^the query: \/x <- .*; \/from <- /)
+  })
+})
