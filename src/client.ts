@@ -22,7 +22,7 @@ import { queriesClient } from '#services/queries/client'
 import type { QueriesApi } from '#services/queries/contract'
 import { resourcesClient } from '#services/resources/client'
 import type { ResourcesApi } from '#services/resources/contract'
-import { rulesClient } from '#services/rules/client'
+import { rulesClient, type RulesClient } from '#services/rules/client'
 import type { RulesApi } from '#services/rules/contract'
 import { vaultClient } from '#services/vault/client'
 import type { VaultApi } from '#services/vault/contract'
@@ -44,7 +44,7 @@ export interface ClientOptions {
 
 /** What the caller behind the credentials can do, by service. */
 export interface Client {
-  readonly rules: RulesApi
+  readonly rules: RulesClient
   readonly resources: ResourcesApi
   readonly alarms: AlarmsApi
   readonly broker: BrokerApi

@@ -42,7 +42,6 @@ const ASK_THE_MACHINE: Readonly<Record<string, string>> = {
   'src/services/shared/http/body-bytes.ts': 'limits of bodies over a socket, which nothing simulates',
   'src/services/shared/http/send-stream.ts': 'the same',
   'src/services/shared/http/text-body.ts': 'the same',
-  'src/services/shared/http/write-time-slicer.ts': 'turns of the loop by the time that work took',
   'src/services/webscripts/admission.ts': 'a hash that no secret has, which nobody may foresee',
 }
 

@@ -14,15 +14,18 @@ export async function runServe(given: Given, terminal: Terminal): Promise<0 | 1>
   const config = readConfig(given, process.env, [...SERVICES.keys()])
   let left = (): string => 'it was still starting'
   const told = stopSignal().then(() => lastCall(terminal, () => left()))
-  let plugs = await readPlugs(config.plugs)
-  const making = { plugs: () => plugs, started: compactHeap }
+  let read = await readPlugs(config.plugs)
+  const making = { plugs: () => read.plugs, plugModules: () => read.modules, started: compactHeap }
   const host = await startHost(config, { write: (line) => terminal.err(line) }, making)
   left = host.left
   if (config.plugs.length > 0) {
     onHangUp(async () => {
       try {
-        plugs = await readPlugs(config.plugs)
-        host.app.log.info({ plugs: plugs.map(({ name, version }) => `${name} ${version}`) }, 'plugs are read again')
+        read = await readPlugs(config.plugs)
+        host.app.log.info(
+          { plugs: read.plugs.map(({ name, version }) => `${name} ${version}`) },
+          'plugs are read again',
+        )
       } catch (error) {
         host.app.log.error(`plugs stay as they are: ${messageOf(error)}`)
       }

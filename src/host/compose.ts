@@ -51,6 +51,8 @@ export interface Making {
   readonly openStorage?: typeof openMedium
   /** plugs beside the built-in ones; the same list until they are others */
   readonly plugs?: () => readonly Plug[]
+  /** addresses of modules that export these plugs, as `ReadPlugs` has them; absent: other threads cannot have them */
+  readonly plugModules?: () => readonly string[]
   /** how hard secrets are hashed, scrypt's N */
   readonly hashCost?: number
   /** where heavy work of requests is done; closed with the host */
@@ -116,6 +118,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       now,
       atLeast: clock.atLeast,
       plugs: making.plugs ?? (() => NO_PLUGS),
+      plugModules: making.plugModules,
       checkPair,
       isToken: (token: string) => tokens.isIssued(token),
       ownApi: new OwnApi({ issueToken: (order) => tokens.issue(order), now }),

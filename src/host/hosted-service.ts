@@ -74,6 +74,8 @@ declare module 'fastify' {
     takesMessages?: boolean
     /** its body is what a device sends, for a template: a `Payload` */
     takesPayload?: boolean
+    /** a long body comes as its bytes: JSON that is read where the work is done */
+    takesBytes?: boolean
     /** it reads `If-Match` and `If-None-Match`; other routes that write refuse them */
     isConditional?: boolean
     /** the route that browsers are led away from, to the page of the API */

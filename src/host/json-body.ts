@@ -5,6 +5,8 @@ import { bodyText, parseBody, parseMessages, Payload } from '#services/shared'
 
 const JSON_TYPES = /^application\/(?:[\w.-]{1,64}\+)?json(?:;|\s|$)/i
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i
+/** bytes of a body that takes well under a millisecond to read */
+const SHORT_BODY = 16_384
 /** Names of UTF-8, and of what is a part of it. */
 const UTF_8 = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii'])
 
@@ -16,7 +18,8 @@ export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
   app.addHook('onRequest', checkBody)
   app.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (request, bytes: Buffer, done) => {
-    const { takesMessages, takesPayload } = request.routeOptions.config
+    const { takesMessages, takesPayload, takesBytes } = request.routeOptions.config
+    if (takesBytes === true && bytes.length > SHORT_BODY) return done(null, bytes)
     const parse = takesPayload === true ? readPayload : takesMessages === true ? parseMessages : parseBody
     try {
       // Clients name the type also where there is nothing to send, as for a command.

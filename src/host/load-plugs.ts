@@ -4,12 +4,13 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { builtins, createBuiltins } from '#plugins'
 import { createRegistry, type Plug, type PlugServices } from '#core'
-import { AppError, isPlainObject, messageOf } from '#kernel'
+import { AppError, messageOf } from '#kernel'
+import { readModule, type PlugModule, type ReadPlugs } from './plug-modules.ts'
 
 /** The built-in plugs and those of `readPlugs`. `services`: what the built-in ones may ask. */
 export async function loadPlugs(paths: readonly string[], services: PlugServices = {}): Promise<readonly Plug[]> {
   // callURL stays offline: a simulation must not call anybody unless somebody asks for it
-  return [...createBuiltins({ clock: () => performance.now(), services }), ...(await readPlugs(paths))]
+  return [...createBuiltins({ clock: () => performance.now(), services }), ...(await readPlugs(paths)).plugs]
 }
 
 /**
@@ -18,12 +19,12 @@ export async function loadPlugs(paths: readonly string[], services: PlugServices
  * not there and `PLUG` for what cannot be loaded, has no plug, or has a plug twice in one version; all that is wrong
  * with the paths at once.
  */
-export async function readPlugs(paths: readonly string[]): Promise<readonly Plug[]> {
-  const plugs = new Set<Plug>()
+export async function readPlugs(paths: readonly string[]): Promise<ReadPlugs> {
+  const modules = new Map<string, readonly Plug[]>()
   const problems: AppError[] = []
   for (const path of paths) {
     try {
-      for (const plug of await plugsAt(path)) plugs.add(plug)
+      for (const { address, plugs } of await modulesAt(path)) modules.set(address, plugs)
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       problems.push(error)
@@ -31,28 +32,30 @@ export async function readPlugs(paths: readonly string[]): Promise<readonly Plug
   }
   const [first] = problems
   if (first) throw new AppError(first.code, problems.map(messageOf).join('\nerror: '), { cause: first.cause })
+  const plugs = new Set([...modules.values()].flat())
   createRegistry([...builtins, ...plugs])
-  return [...plugs]
+  return { plugs: [...plugs], modules: [...modules.keys()] }
 }
 
-async function plugsAt(path: string): Promise<readonly Plug[]> {
+/** Those with plugs. */
+async function modulesAt(path: string): Promise<readonly PlugModule[]> {
   const place = resolve(path)
   if (!existsSync(place)) {
     throw new AppError('NOT_FOUND', `${path}: there is no such file; --plugs takes an ES module or a folder of such`)
   }
   if (!statSync(place).isDirectory()) {
-    const { plugs, names } = await plugsOf(place, path)
-    if (plugs.length > 0) return plugs
+    const module = await moduleAt(place, path)
+    if (module.plugs.length > 0) return [module]
     throw new AppError(
       'PLUG',
-      `${path}: no plug among its exports (${names || 'nothing'}); export what definePlug gives`,
+      `${path}: no plug among its exports (${module.names || 'nothing'}); export what definePlug gives`,
     )
   }
-  const found: Plug[] = []
+  const found: PlugModule[] = []
   // What its modules share may lie beside them.
   for (const name of readdirSync(place).filter(isModule).toSorted()) {
-    const { plugs } = await plugsOf(join(place, name), join(path, name))
-    found.push(...plugs)
+    const module = await moduleAt(join(place, name), join(path, name))
+    if (module.plugs.length > 0) found.push(module)
   }
   if (found.length > 0) return found
   throw new AppError('PLUG', `${path}: no module of this folder exports a plug; export what definePlug gives`)
@@ -65,7 +68,7 @@ function isModule(name: string): boolean {
 /** what a file was like when it was read first: a module is loaded once for each address */
 const firstRead = new Map<string, string>()
 
-async function plugsOf(place: string, shown: string): Promise<{ plugs: readonly Plug[]; names: string }> {
+function moduleAt(place: string, shown: string): Promise<PlugModule> {
   const url = pathToFileURL(place)
   const { mtimeMs, size } = statSync(place)
   const stamp = `${mtimeMs}-${size}`
@@ -73,16 +76,5 @@ async function plugsOf(place: string, shown: string): Promise<{ plugs: readonly 
   firstRead.set(place, first)
   // The plain address at first, by which other modules may know it, too.
   if (stamp !== first) url.search = stamp
-  try {
-    const module = (await import(url.href)) as Readonly<Record<string, unknown>>
-    return { plugs: Object.values(module).flat().filter(isPlug), names: Object.keys(module).join(', ') }
-  } catch (error) {
-    throw new AppError('PLUG', `${shown}: the module cannot be loaded: ${messageOf(error)}`, { cause: error })
-  }
-}
-
-function isPlug(value: unknown): value is Plug {
-  if (!isPlainObject(value) || !Object.isFrozen(value)) return false
-  const { kind, states, execute } = value
-  return (kind === 'sensor' || kind === 'actuator') && Array.isArray(states) && typeof execute === 'function'
+  return readModule(url.href, shown)
 }

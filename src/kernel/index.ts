@@ -82,3 +82,4 @@ export {
 } from './written-integers.ts'
 export { decodeNumbers, encodeNumbers } from './json-numbers.ts'
 export { present } from './json.ts'
+export { Yielder } from './yielder.ts'

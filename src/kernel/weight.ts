@@ -1,14 +1,14 @@
 /** The size of a value, counted up to a bound. */
 
-/** Whether plain data has more characters of text, keys and values together than `most`. Looks at no more of it. */
+/** Whether plain data has more characters of text, keys, values and bytes together than `most`. Looks at no more of it. */
 export function weighsMore(value: unknown, most: number): boolean {
   let left = most
   const open: unknown[] = [value]
   while (open.length > 0) {
     const next = open.pop()
-    left -= typeof next === 'string' ? next.length : 1
+    left -= typeof next === 'string' || next instanceof Uint8Array ? next.length : 1
     if (left < 0) return true
-    if (typeof next !== 'object' || next === null) continue
+    if (typeof next !== 'object' || next === null || next instanceof Uint8Array) continue
     // a list of many is known without a look at each
     if (Array.isArray(next) && next.length > left) return true
     for (const [key, part] of Object.entries(next)) {

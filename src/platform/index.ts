@@ -1,11 +1,3 @@
-/** The machine's time, chance, seals and confined processes. */
-export { closedNetworkProblem, PROXY } from './sandbox/closed-network.ts'
-export { inspectMachine, type Machine } from './sandbox/inspect-machine.ts'
-export { confinedTools, type LaunchTool } from './sandbox/launch-tool.ts'
-export { DEFAULT_LIMITS, type ProcessLimits } from './sandbox/limits.ts'
-export { type PoolOptions, ProcessPool } from './sandbox/process-pool.ts'
-export type { Interpreter, Program, ProgramLine } from './sandbox/program.ts'
-export { openRegistryProxy, placeOf, type RegistryProxy } from './sandbox/registry-proxy.ts'
-export type { CallFailure } from './sandbox/sandbox-process.ts'
+/** The machine's time, chance and seals. */
 export { Seal, SEALED } from './seal.ts'
 export { machineTimers } from './timers.ts'

@@ -47,6 +47,14 @@ class Asking {
     return rawData?.message
   }
 
+  /** The same in a simulation, which is long enough for a thread. */
+  async simulated(): Promise<unknown> {
+    const message = { resource: 'a', timestamp: 0, t: 95, note: 'x'.repeat(20_000) }
+    const asked = { rule: RULE, resource: 'a', messages: [message], executeActuators: true }
+    const { events } = (await this.#ask('/api/tasks/simulate', asked)) as { events: Record<string, unknown>[] }
+    return events.find(({ type, node }) => type === 'result' && node === 'alarm')?.['message']
+  }
+
   async versions(): Promise<readonly string[]> {
     const all = (await this.#ask('/api/actions/siren/versions')) as { version: string }[]
     return all.map(({ version }) => version)
@@ -64,7 +72,7 @@ describe('reflexarc serve --plugs', () => {
     const asking = new Asking((await host.ready()).url)
     const first = await asking.task('a')
     expect(await asking.said(first, 'a')).toBe('wailing')
-    expect(await asking.versions()).toEqual(['1.0.0'])
+    expect([await asking.versions(), await asking.simulated()]).toEqual([['1.0.0'], 'wailing'])
 
     file('siren-2.mjs', siren('2.0.0', 'howling'))
     host.hangUp()
@@ -79,6 +87,7 @@ describe('reflexarc serve --plugs', () => {
     await until(() => host.stderr.split('plugs are read again').length === 3)
     const third = await asking.task('c')
     expect([await asking.said(third, 'c'), await asking.said(second, 'b')]).toEqual(['howling louder', 'howling'])
+    expect(await asking.simulated()).toBe('howling louder')
 
     file('siren-2.mjs', siren('2.0.1', 'howling more'))
     file('siren.mjs', 'export const siren = ')

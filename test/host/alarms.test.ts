@@ -22,7 +22,7 @@ afterEach(() => app.close())
 const as = (key: string) => ({ authorization: basic(key, 's') })
 const ask = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, payload?: object, key = 'a') =>
   app.inject({ method, url, headers: as(key), ...(payload && { payload }) })
-const got = async <T,>(url: string): Promise<T> => (await ask('GET', url)).json<T>()
+const got = async <T>(url: string): Promise<T> => (await ask('GET', url)).json<T>()
 const heat = { type: 'HEAT', text: 'hot', severity: 'MAJOR', source: { id: 'boiler-1' } }
 
 async function task(rule: object): Promise<string> {

@@ -24,6 +24,7 @@ const OF_SERVICES = [
   '#cluster',
   '#jobs',
   '#platform',
+  '#platform/sandbox',
   '#services/shared',
   '#services/*/client',
   '#services/*/contract',
@@ -127,7 +128,7 @@ export const WALLS: readonly Wall[] = [
   },
   {
     from: 'src/services/shared/**',
-    doors: ['#kernel', '#storage'],
+    doors: ['#kernel', '#storage', '#platform'],
     packages: ['fastify', 'node:buffer', 'node:crypto', 'node:stream', 'typebox'],
     pure: false,
   },
@@ -187,7 +188,7 @@ export const WALLS: readonly Wall[] = [
     pure: true,
     within: ['src/storage/series.ts', 'src/storage/blobs.ts'],
   },
-  { from: 'src/storage/**', doors: ['#kernel'], packages: ANYTHING, pure: false },
+  { from: 'src/storage/**', doors: ['#kernel', '#platform'], packages: ANYTHING, pure: false },
   { from: 'src/host/**', doors: ANYTHING, packages: ANYTHING, pure: false },
   { from: 'src/cli/**', doors: ANYTHING, packages: ANYTHING, pure: false },
 ]

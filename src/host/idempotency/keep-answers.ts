@@ -220,14 +220,15 @@ function replay(reply: FastifyReply, { status, headers, body }: KeptAnswer): Fas
 
 /** Undefined: it is too large to be kept. */
 function answerOf(reply: FastifyReply, payload: unknown): KeptAnswer | undefined {
-  const text = payload === undefined || payload === null ? '' : payload
+  const isJson = String(reply.getHeader('content-type')).includes('json')
+  const isText = isJson && payload instanceof Uint8Array && payload.length <= MAX_ANSWER
+  const text = isText ? new TextDecoder().decode(payload) : (payload ?? '')
   if (typeof text !== 'string' || text.length > MAX_ANSWER) return undefined
   const headers: Record<string, string> = {}
   for (const name of OWN_HEADERS) {
     const value = reply.getHeader(name)
     if (value !== undefined) headers[name] = String(value)
   }
-  const isJson = headers['content-type']?.includes('json') === true
   return { status: reply.statusCode, headers, body: isJson ? withoutSecrets(text) : text }
 }
 

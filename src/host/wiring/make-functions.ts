@@ -4,16 +4,16 @@ import { join } from 'node:path'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { builtins } from '#plugins'
 import { AllowList } from '#plugins/spi'
+import { machineTimers } from '#platform'
 import {
   closedNetworkProblem,
   confinedTools,
   DEFAULT_LIMITS,
   inspectMachine,
   type Machine,
-  machineTimers,
   type PoolOptions,
   ProcessPool,
-} from '#platform'
+} from '#platform/sandbox'
 import {
   createFunctionsService,
   functionsErrorBody,

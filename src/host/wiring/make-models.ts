@@ -3,15 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { AppError } from '#kernel'
-import {
-  DEFAULT_LIMITS,
-  inspectMachine,
-  machineTimers,
-  type PoolOptions,
-  type ProcessLimits,
-  ProcessPool,
-  Seal,
-} from '#platform'
+import { machineTimers, Seal } from '#platform'
+import { DEFAULT_LIMITS, inspectMachine, type PoolOptions, type ProcessLimits, ProcessPool } from '#platform/sandbox'
 import {
   createModelsService,
   modelsErrorBody,

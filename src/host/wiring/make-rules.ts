@@ -18,6 +18,7 @@ import { hostedRules } from './rules.ts'
 import type { HostedService } from '../hosted-service.ts'
 import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
 import { scriptInterpreter } from '../work/script-interpreter.ts'
+import { ThreadPlugs } from '../work/thread-plugs.ts'
 import { threadedRuns } from '../work/threaded-runs.ts'
 import { timeOrderedId } from '../time-ordered-id.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
@@ -88,6 +89,11 @@ export function makeRulesWith(
   }
   gauges.watchWays(() => durable.stats)
   gauges.watchTotal('refused-descendants', () => budgets.reduce((sum, { refused }) => sum + refused, 0))
+  const threadPlugs = new ThreadPlugs({
+    plugs: () => [...more, ...parts.plugs()],
+    modules: more.length > 0 ? undefined : parts.plugModules,
+    logger,
+  })
   const own = createRulesService({
     storage,
     runner,
@@ -102,7 +108,7 @@ export function makeRulesWith(
         ports: ports(tenant),
         deployed: deployed(tenant),
         functions: () => serviceRegistry.functions,
-        onlyHere: () => [...more, ...parts.plugs()].map(({ name }) => name),
+        plugs: threadPlugs,
       }),
     ports,
     now,

@@ -45,6 +45,8 @@ export interface ServiceDependencies {
   readonly atLeast: (time: number) => void
   /** the plugs of this host beside the built-in ones; the same list until they are others */
   readonly plugs: () => readonly Plug[]
+  /** addresses of modules that export them, for other threads; absent: these cannot have them */
+  readonly plugModules?: (() => readonly string[]) | undefined
   /** Which of several partitions of their tenant the services have; absent: it has one, or they have all tenants. */
   readonly partition?: HostedPartition
   /** where each service is found by the others; whoever makes one puts it in */

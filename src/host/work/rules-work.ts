@@ -1,10 +1,13 @@
 /** What a thread does for rules: runs, calls and checks, over what is sent to it and what it asks back. */
 import { createBuiltins } from '#plugins'
-import { createRegistry, type PlugServices, type Ports } from '#core'
+import { createRegistry, type PlugServices, type Ports, type Template } from '#core'
 import type { Interpreter } from '#core/sandbox'
 import type { FunctionsService } from '#services/functions/contract'
 import { type DirectRuns, runsHere } from '#services/rules'
+import { AppError, messageOf } from '#kernel'
+import type { Plug } from '#plug'
 import { functionPlug } from '../wiring/function-plugs.ts'
+import { readModule } from '../plug-modules.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import type { CallingThread, RulesContext, RulesWork } from './work-inputs.ts'
 import type { WorkThreadData } from './work-messages.ts'
@@ -12,32 +15,47 @@ import type { WorkThreadData } from './work-messages.ts'
 /** By name; `interpreter`: of the scripts of this thread. */
 export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter): RulesWork {
   const outbound = { transport: nodeTransport({ allow: allowUrl }) }
-  const runs = (context: RulesContext, ask: CallingThread): DirectRuns => {
-    const { tenant, now, functions } = context
+  const runs = async (context: RulesContext, ask: CallingThread): Promise<DirectRuns> => {
+    const { tenant, now, functions, plugModules } = context
     const builtins = createBuiltins({ interpreter, outbound, services: servicesBehind(context, ask) })
     const deployed = functions.map((one) => functionPlug(tenant, one, () => functionsBehind(ask)))
     return runsHere({
-      registry: createRegistry([...builtins, ...deployed]),
+      registry: createRegistry([...builtins, ...(await plugsOf(plugModules, ask)), ...deployed]),
       ports: portsBehind(context, ask),
       now: () => now,
     })
   }
   return {
-    simulate: ({ rule, input, ...context }, ask) => runs(context, ask).simulate(rule, input),
+    simulate: async ({ input, ...context }, ask) => {
+      const stored = (name: string): Promise<Template> => ask.later('templates', 'get', [name]) as Promise<Template>
+      return new TextEncoder().encode(JSON.stringify(await (await runs(context, ask)).simulate(stored, input)))
+    },
     run: async ({ stored, input, options, ...context }, ask, signal) => {
-      for await (const report of runs(context, ask).run(stored, input, { ...options, signal })) {
+      for await (const report of (await runs(context, ask)).run(stored, input, { ...options, signal })) {
         await ask.later('reports', 'put', [report])
       }
     },
-    call: ({ family, name, version, input, cause, ...context }, ask) =>
-      runs(context, ask).call(family, name, version, input, cause),
-    check: ({ specification, options, ...context }, ask) => runs(context, ask).check(specification, options),
-    variables: ({ graph }, ask) => runs(NOTHING, ask).variables(graph),
-    schedule: ({ expression, options }, ask) => runs(NOTHING, ask).nextRuns(expression, options),
+    call: async ({ family, name, version, input, cause, ...context }, ask) =>
+      (await runs(context, ask)).call(family, name, version, input, cause),
+    check: async ({ specification, options, ...context }, ask) =>
+      (await runs(context, ask)).check(specification, options),
+    variables: async ({ graph }, ask) => (await runs(NOTHING, ask)).variables(graph),
+    schedule: async ({ expression, options }, ask) => (await runs(NOTHING, ask)).nextRuns(expression, options),
   }
 }
 
-const NOTHING: RulesContext = { tenant: '', now: 0, services: {}, ports: [], functions: [] }
+const NOTHING: RulesContext = { tenant: '', now: 0, services: {}, ports: [], functions: [], plugModules: [] }
+
+/** Those of the operator, each once. `UNAVAILABLE` when one cannot be loaded here: the other thread knows it from now on. */
+async function plugsOf(modules: readonly string[], ask: CallingThread): Promise<ReadonlySet<Plug>> {
+  try {
+    const loaded = await Promise.all(modules.map((address) => readModule(address)))
+    return new Set(loaded.flatMap(({ plugs }) => plugs))
+  } catch (error) {
+    await ask.later('plugs', 'failed', [messageOf(error)])
+    throw new AppError('UNAVAILABLE', 'The plugs of this host are loaded elsewhere from now on; ask again')
+  }
+}
 
 /** Ports of plugs whose methods are asked of the other thread; what checks answers at once. */
 function servicesBehind({ services }: RulesContext, ask: CallingThread): PlugServices {

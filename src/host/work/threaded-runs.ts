@@ -7,6 +7,7 @@ import type { InvocationReport, RunsElsewhere } from '#services/rules'
 import { BoundedChannel } from './bounded-channel.ts'
 import type { RulesContext, WorkInputs, WorkName } from './work-inputs.ts'
 import type { ServiceRequest } from './work-messages.ts'
+import type { ThreadPlugs } from './thread-plugs.ts'
 import type { WorkThreads } from './work-threads.ts'
 
 export interface ThreadedRunsDependencies {
@@ -16,7 +17,7 @@ export interface ThreadedRunsDependencies {
   readonly ports: Ports
   readonly deployed: () => readonly DeployedPlug[]
   readonly functions: () => Pick<FunctionsService, 'call'> | undefined
-  readonly onlyHere: RunsElsewhere['onlyHere']
+  readonly plugs: Pick<ThreadPlugs, 'modules' | 'onlyHere' | 'failed'>
   /** epoch ms */
   readonly now: () => number
 }
@@ -31,15 +32,17 @@ const SECOND_MS = 1_000
 type Method = (...args: readonly unknown[]) => unknown
 
 export function threadedRuns(dependencies: ThreadedRunsDependencies): RunsElsewhere {
-  const { tenant, threads, services, ports, deployed, functions, onlyHere, now } = dependencies
+  const { tenant, threads, services, ports, deployed, functions, plugs, now } = dependencies
   const context = (): RulesContext => ({
     tenant,
     now: now(),
     services: methodsOf(services),
     ports: Object.keys(ports).filter((name) => name !== 'secret'),
     functions: deployed(),
+    plugModules: plugs.modules,
   })
   const answers = ({ port, method, args }: ServiceRequest, signal: AbortSignal): unknown => {
+    if (port === 'plugs') return plugs.failed(args[0] as string)
     if (port === 'functions') {
       const [name, version, params] = args as readonly [string, string, unknown]
       const served = functions()
@@ -57,9 +60,13 @@ export function threadedRuns(dependencies: ThreadedRunsDependencies): RunsElsewh
     more: { readonly answers?: typeof answers; readonly signal?: AbortSignal } = {},
   ): Promise<Answer> => (await threads.do({ tenant, name, input, limitMs, answers, ...more })) as Answer
   return {
-    onlyHere,
+    onlyHere: () => plugs.onlyHere,
     counted: (does) => threads.counted(tenant, does),
-    simulate: (rule, input) => work('simulate', { ...context(), rule, input }, RUN_MS),
+    simulate: (stored, input) => {
+      const finding = (asked: ServiceRequest, signal: AbortSignal): unknown =>
+        asked.port === 'templates' ? stored(asked.args[0] as string) : answers(asked, signal)
+      return work('simulate', { ...context(), input }, RUN_MS, { answers: finding })
+    },
     async *run(stored, input, { signal, maxTps, ...options }) {
       // a run that is slowed down for its reader is not slowed down in its thread
       const reports = new BoundedChannel<InvocationReport>(maxTps === undefined ? MAX_REPORTS : Number.MAX_SAFE_INTEGER)

@@ -1,6 +1,6 @@
 /** The kinds of work of a thread: what each is sent, and what does it. */
 import type { CheckOptions } from '#core/spi'
-import type { NextRunsOptions, Rule, Template } from '#core'
+import type { NextRunsOptions } from '#core'
 import type { CancelSignal } from '#kernel'
 import type { ConversionWork } from '#services/converter/conversion'
 import type { DeployedPlug } from '#services/functions/contract'
@@ -23,6 +23,8 @@ export interface RulesContext {
   /** those that the engine asks */
   readonly ports: readonly string[]
   readonly functions: readonly DeployedPlug[]
+  /** addresses of the modules of the operator's plugs */
+  readonly plugModules: readonly string[]
 }
 
 /** By the name of the work; plain data. */
@@ -30,7 +32,7 @@ export interface WorkInputs {
   readonly script: { readonly code: string; readonly input: string }
   readonly convert: ConversionWork
   readonly prepare: ConversionWork['converter']
-  readonly simulate: RulesContext & { readonly rule: Rule | Template | undefined; readonly input: unknown }
+  readonly simulate: RulesContext & { readonly input: unknown }
   readonly run: RulesContext & {
     readonly stored: RunSource | undefined
     readonly input: unknown

@@ -34,3 +34,11 @@ export interface ServiceRequest {
   /** the thread sleeps until the reply, which therefore must not wait */
   readonly atOnce: boolean
 }
+
+/** Buffers that move to the other thread instead of being copied: those of bytes that have one to themselves. */
+export function ownBuffers(...values: readonly unknown[]): ArrayBuffer[] {
+  return values.flatMap((value) => {
+    if (!(value instanceof Uint8Array) || !(value.buffer instanceof ArrayBuffer)) return []
+    return value.byteLength === value.buffer.byteLength ? [value.buffer] : []
+  })
+}

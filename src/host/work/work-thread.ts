@@ -1,7 +1,7 @@
 /** The entry of a thread that does heavy work: one thing after the other, and nothing of its own accord. */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
 import { AppError, errorOf, failureOf } from '#kernel'
-import type { FromThread, ToThread, WorkThreadData } from './work-messages.ts'
+import { ownBuffers, type FromThread, type ToThread, type WorkThreadData } from './work-messages.ts'
 import type { CallingThread, WorkName } from './work-inputs.ts'
 import { workKinds } from './work-kinds.ts'
 
@@ -19,7 +19,7 @@ let lastId = 0
 let run = 0
 let abort = new AbortController()
 
-const say = (said: FromThread): void => port.postMessage(said)
+const say = (said: FromThread): void => port.postMessage(said, said.kind === 'answer' ? ownBuffers(said.value) : [])
 
 /** Questions of one run: those of a run that is over are refused. */
 function asking(of: number): CallingThread {

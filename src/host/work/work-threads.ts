@@ -11,7 +11,13 @@ import { Worker } from 'node:worker_threads'
 import { AppError, CpuAllowance, type CpuRate, errorOf, failureOf, LruCache, type StartTimer } from '#kernel'
 import { machineTimers } from '#platform'
 import type { WorkName } from './work-inputs.ts'
-import type { ServiceRequest, FromThread, ToThread, WorkThreadData } from './work-messages.ts'
+import {
+  ownBuffers,
+  type ServiceRequest,
+  type FromThread,
+  type ToThread,
+  type WorkThreadData,
+} from './work-messages.ts'
 
 /** The sources when this runs from sources, else what was built from them. */
 const ENTRY = import.meta.url.endsWith('.ts')
@@ -34,7 +40,8 @@ export interface Work {
   /** whose CPU time it takes; undefined: it is a part of something that counts by itself */
   readonly tenant: string | undefined
   readonly name: WorkName
-  readonly input: unknown
+  /** bytes that have a buffer to themselves are gone from here when it is begun */
+  readonly input: object
   /** ms from its begin */
   readonly limitMs: number
   /** answers what it asks of this thread, at once or later */
@@ -231,7 +238,7 @@ export class WorkThreads {
   #hand(thread: Thread, { number, name, input, limitMs }: Run): void {
     thread.began = this.#elapsed()
     thread.callOff = this.#later(limitMs, () => void this.#end(thread, tooLong(limitMs)))
-    post(thread, { kind: 'begin', run: number, name, input })
+    post(thread, { kind: 'begin', run: number, name, input }, ownBuffers(...(Object.values(input) as unknown[])))
   }
 
   #take(thread: Thread, said: FromThread): void {
@@ -316,8 +323,8 @@ function ask(thread: Thread, run: Run | undefined, id: number, asked: ServiceReq
   }
 }
 
-function post({ worker }: Thread, message: ToThread): void {
-  worker.postMessage(message, [])
+function post({ worker }: Thread, message: ToThread, moved: readonly ArrayBuffer[] = []): void {
+  worker.postMessage(message, moved)
 }
 
 function closed(): AppError {

@@ -14,7 +14,7 @@ import type { Write } from '#storage'
 import type { FunctionType } from './function-type.ts'
 
 export type { FunctionType } from './function-type.ts'
-export type { CallFailure } from '#platform'
+export type { CallFailure } from '#platform/sandbox'
 export { PIECE_BYTES, type ApiAnswer, type ApiRequest, type WebCallParams, type WebHead } from './runtimes/web-call.ts'
 
 /** A property in the interface of a plug, as its manifest has it. */

@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs'
 import { copyFile, lchown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { type LaunchTool, openRegistryProxy, PROXY, type RegistryProxy } from '#platform'
+import { type LaunchTool, openRegistryProxy, PROXY, type RegistryProxy } from '#platform/sandbox'
 import { BuildRefusal } from './build-refusal.ts'
 import { registryHosts, type ToolSettings, upstreamOf } from './registry-hosts.ts'
 

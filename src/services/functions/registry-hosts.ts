@@ -1,5 +1,5 @@
 /** Which hosts npm and pip have to reach: those that the operator's settings name, or the public ones without. */
-import { placeOf } from '#platform'
+import { placeOf } from '#platform/sandbox'
 
 /** Texts of settings, as the operator has them; empty where there are none. */
 export interface ToolSettings {

@@ -1,7 +1,8 @@
 /** The functions service put together: records and assets over storage, jobs that build, and processes that run. */
 import { JobRunner } from '#jobs'
 import { AppError, type Caller, KeyedMutex, type Logger, messageOf } from '#kernel'
-import { machineTimers, type ProcessPool, type Program, type ProgramLine } from '#platform'
+import { machineTimers } from '#platform'
+import type { ProcessPool, Program, ProgramLine } from '#platform/sandbox'
 import type { Storage, Write } from '#storage'
 import { Builder } from './build.ts'
 import type {

@@ -1,13 +1,16 @@
 /** The query service put together: series and documents over storage, everything else injected. */
-import { type Caller, type Issue, Issues, perTenant } from '#kernel'
+import { type Caller, type Issue, Issues, perTenant, Yielder } from '#kernel'
+import { machineTimers } from '#platform'
 import type { Collection, Storage } from '#storage'
 import type { OpenedResult, QueriesApi, QueriesService, QuerySource, Readiness, ResourceSelector } from './contract.ts'
-import { Pauses } from './execution/pauses.ts'
 import { QuerySlots } from './execution/query-slots.ts'
 import { begin, openRun, resultOf, type Run } from './execution/run.ts'
 import { tryQuery } from './query/read-query.ts'
 import { QUERIES, type QueryRecord } from './stored/query-record.ts'
 import { queryNotFound, storedQueryApi } from './stored/stored-queries.ts'
+
+/** ms: what comes meanwhile, as a post, takes some turns of the loop, and finds the work of one query in each */
+const TURN_MS = 1
 
 export interface QueriesOptions {
   readonly storage: Storage
@@ -26,7 +29,7 @@ class Service implements QueriesService {
   readonly #options: QueriesOptions
   readonly #collection: (tenant: string) => Collection<QueryRecord>
   readonly #slots = new QuerySlots()
-  readonly #pauses = new Pauses()
+  readonly #yielder = new Yielder(machineTimers, TURN_MS)
   #running = 0
   #executed = 0
 
@@ -42,7 +45,7 @@ class Service implements QueriesService {
     const run = async (source: QuerySource, options: Parameters<QueriesApi['open']>[1] = {}): Promise<Run> => {
       const query = 'query' in source ? source.query : await storedQuery(collection, source.stored)
       const store = storage.tenant(tenant)
-      return begin({ tenant, store, now, resources, broker, pauses: this.#pauses }, query, options)
+      return begin({ tenant, store, now, resources, broker, yielder: this.#yielder }, query, options)
     }
     return {
       execute: (source, options) =>

@@ -3,6 +3,8 @@ import type {
   BatchApi,
   InspectionApi,
   RulesApi,
+  Simulation,
+  SimulationResult,
   StreamEvent,
   TaskApi,
   TaskEntity,
@@ -23,11 +25,20 @@ import {
 
 const PAGED = { accept: PAGED_MEDIA_TYPE }
 
+/** As the service itself, but that answers are read. */
+export interface RulesClient extends RulesApi {
+  readonly tools: ToolClient
+}
+
+interface ToolClient extends Omit<ToolApi, 'simulate'> {
+  simulate(simulation: Simulation): Promise<SimulationResult>
+}
+
 /**
  * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.
  * Types of answers are those of the contract; the client does not check them again.
  */
-export function rulesClient(http: Http): RulesApi {
+export function rulesClient(http: Http): RulesClient {
   return {
     tasks: taskClient(http),
     templates: templateClient(http),
@@ -148,7 +159,7 @@ function inspectionClient(http: Http): InspectionApi {
   }
 }
 
-function toolClient(http: Http): ToolApi {
+function toolClient(http: Http): ToolClient {
   const plugPath = (family: string, name: string, version: string | undefined): string =>
     version === undefined ? pathOf`/api/${family}/${name}` : pathOf`/api/${family}/${name}/versions/${version}`
   return {

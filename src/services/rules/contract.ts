@@ -187,7 +187,8 @@ export interface ToolApi {
     cause?: PlugCause,
   ): Promise<PlugOutcome>
   push(data: DataPush): Promise<PushOutcome>
-  simulate(simulation: Simulation): Promise<SimulationResult>
+  /** Of a simulation as JSON too. A long one is also answered so, written where it was done. */
+  simulate(simulation: Simulation | Uint8Array): Promise<SimulationResult | Uint8Array>
   nextRuns(query: NextRunsQuery): Promise<NextRunsAnswer>
   /** The variables that a graph reads, in either form, declared or not. */
   variables(graph: unknown): Promise<readonly FoundVariable[]>

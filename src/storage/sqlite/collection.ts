@@ -2,6 +2,8 @@
 import { checkCountField, checkIds, checkQuery, checkWhere, isId } from '../check-query.ts'
 import type { Collection, CollectionSpec, Condition, Document, Expectation, Query, Stored, Write } from '../contract.ts'
 import type { KnownSpec } from '../spec.ts'
+import { Yielder } from '#kernel'
+import { machineTimers } from '#platform'
 import { documentsTable, type CollectionForm } from './collection-form.ts'
 import {
   checkDocument,
@@ -11,7 +13,6 @@ import {
   type PageQuery,
 } from './read-documents.ts'
 import type { Opened } from './opened.ts'
-import { mapInTurns } from './turns.ts'
 
 /** more documents by id than this are read by a thread */
 const MAX_READ_HERE = 50
@@ -49,7 +50,7 @@ export class SqliteCollection<D extends Document> implements Collection<D> {
     }
     const { gets, damage } = this.#opened
     const rows = damage.watch(() => gets.transaction(() => asked.map((id) => this.#row(form, id))))
-    return mapInTurns(
+    return new Yielder(machineTimers).map(
       rows.filter((row) => row !== undefined),
       (row) => storedOf<D>(row),
     )
@@ -128,7 +129,7 @@ export class SqliteCollection<D extends Document> implements Collection<D> {
 }
 
 function storedInTurns<D extends Document>({ ids, versions, bodies }: DocumentColumns): Promise<readonly Stored<D>[]> {
-  return mapInTurns(ids, (id, i) => storedOf<D>([id, versions[i] ?? 0, bodies[i] ?? '', 0]))
+  return new Yielder(machineTimers).map(ids, (id, i) => storedOf<D>([id, versions[i] ?? 0, bodies[i] ?? '', 0]))
 }
 
 function storedOf<D extends Document>([id, version, body]: DocumentRow): Stored<D> {

@@ -1,10 +1,10 @@
 /** A log of one tenant. */
 import { checkLogQuestion } from '../check-log.ts'
-import type { Json } from '#kernel'
+import { type Json, Yielder } from '#kernel'
+import { machineTimers } from '#platform'
 import type { Log, LogBody, LogEntry, Write } from '../contract.ts'
 import type { Opened } from './opened.ts'
 import type { LogRows } from './read-log.ts'
-import { mapInTurns } from './turns.ts'
 
 export class SqliteLog implements Log {
   readonly name: string
@@ -30,7 +30,7 @@ export class SqliteLog implements Log {
     this.#opened.refuseWhenClosed()
     const most = checkLogQuestion(this.name, partition, after, limit)
     const { from, rows } = await this.#read<LogRows>({ kind: 'entries', partition, after, limit: most })
-    const parsed = await mapInTurns(rows, ([last, count, bodies]) =>
+    const parsed = await new Yielder(machineTimers).map(rows, ([last, count, bodies]) =>
       (JSON.parse(bodies) as readonly Json[]).map((body, i): LogEntry => ({ position: last - count + 1 + i, body })),
     )
     return parsed

@@ -1,5 +1,6 @@
 /** Samples and messages of one tenant. */
-import { type Json, parseWritten } from '#kernel'
+import { type Json, parseWritten, Yielder } from '#kernel'
+import { machineTimers } from '#platform'
 import {
   checkApplied,
   checkBuckets,
@@ -18,7 +19,6 @@ import type { MessageRow } from './read-messages.ts'
 import type { FoundColumns, LatestRow } from './read-samples.ts'
 import type { StoreRead } from './reader.ts'
 import type { SeriesJob } from './series-jobs.ts'
-import { mapInTurns } from './turns.ts'
 import { writeError } from './failure.ts'
 
 type SeriesRead = Extract<StoreRead, { readonly of: 'series' }>['read']
@@ -55,7 +55,7 @@ export class SqliteSeries implements Series {
   async range(query: RangeQuery): Promise<readonly Sample[]> {
     const { metric, resources, found } = await this.#range(query)
     const { times, values, places, expires } = found
-    return mapInTurns(values, (value, i): Sample => {
+    return new Yielder(machineTimers).map(values, (value, i): Sample => {
       const resource = resources[places?.[i] ?? 0] ?? ''
       const expiry = expires?.[i] ?? Number.NaN
       const sample = { resource, metric, time: times[i] ?? 0, value }
@@ -75,7 +75,7 @@ export class SqliteSeries implements Series {
     const resources = checked.resources.toSorted(compareText)
     const read = { kind: 'buckets', tenant: this.#tenant, ...checked, resources, now: this.#opened.clock() } as const
     const { figures, firsts, lasts } = await this.#read<BucketColumns>(read)
-    return mapInTurns(firsts, (first, i): Bucket => {
+    return new Yielder(machineTimers).map(firsts, (first, i): Bucket => {
       const at = i * FIGURES
       const numeric = figures[at + 2] ?? 0
       const reckoned = (place: number): number | null => (numeric === 0 ? null : (figures[at + place] ?? null))
@@ -107,7 +107,7 @@ export class SqliteSeries implements Series {
     const { resource, stream } = checked
     const read = { kind: 'messages', tenant: this.#tenant, ...checked, now: this.#opened.clock() } as const
     const rows = await this.#read<readonly MessageRow[]>(read)
-    return mapInTurns(rows, ([time, text, expires]): StoredMessage => {
+    return new Yielder(machineTimers).map(rows, ([time, text, expires]): StoredMessage => {
       const body = parseWritten(text) as { readonly [key: string]: Json }
       return { resource, stream, time, body, ...(expires !== null && { expires }) }
     })

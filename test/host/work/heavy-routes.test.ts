@@ -7,6 +7,7 @@ import { WorkThreads, type Work } from '../../../src/host/work/work-threads.ts'
 import { until } from '../../support/until.ts'
 import { functionHost } from '../function-host.ts'
 import { printedRoutes } from '../printed-routes.ts'
+import { basic } from '../sample-host.ts'
 
 /** Threads that tell what they do, whose deadlines and clock are moved by hand. */
 class HandThreads extends WorkThreads {
@@ -28,7 +29,8 @@ class HandThreads extends WorkThreads {
   }
 
   override do(work: Work): Promise<unknown> {
-    this.done.push(work.name)
+    const isUnread = Object.values(work.input).some((one) => one instanceof Uint8Array)
+    this.done.push(isUnread ? `unread ${work.name}` : work.name)
     return super.do(work)
   }
 
@@ -59,6 +61,7 @@ beforeAll(async () => {
 })
 afterAll(() => host[Symbol.asyncDispose]())
 
+const JSON_TYPE = 'application/json; charset=utf-8'
 const TAGS = '{{streamdata.t}} '.repeat(1_000)
 const ACTS = { label: 'acts', name: 'log', properties: { message: TAGS } }
 const GRAPH = {
@@ -86,18 +89,24 @@ const HEAVY: readonly Row[] = [
   ],
   ['POST /converter/one/convert', '/converter/loop/convert', { payload: {} }, 'convert', 200],
   ['POST /converter/one/ingest', '/converter/loop/ingest', {}, 'convert', 200],
-  ['POST /api/actions/one', '/api/actions/log', CALL, 'call', 200],
-  ['POST /api/actions/one/versions/one', '/api/actions/log/versions/latest', CALL, 'call', 200],
-  ['POST /api/sensors/one', '/api/sensors/stream', EXECUTED, 'call', 200],
-  ['POST /api/sensors/one/versions/one', '/api/sensors/stream/versions/latest', EXECUTED, 'call', 200],
-  ['POST /api/tasks/simulate', '/api/tasks/simulate', { rule: GRAPH, resource: 'boiler' }, 'simulate', 200],
+  ['POST /api/actions/one', '/api/actions/log', CALL, 'unread call', 200],
+  ['POST /api/actions/one/versions/one', '/api/actions/log/versions/latest', CALL, 'unread call', 200],
+  ['POST /api/sensors/one', '/api/sensors/stream', EXECUTED, 'unread call', 200],
+  ['POST /api/sensors/one/versions/one', '/api/sensors/stream/versions/latest', EXECUTED, 'unread call', 200],
+  ['POST /api/tasks/simulate', '/api/tasks/simulate', { rule: GRAPH, resource: 'boiler' }, 'unread simulate', 200],
   ['POST /api/templates', '/api/templates', { name: 'new', ...GRAPH }, 'check', 201],
   ['PUT /api/templates/one', '/api/templates/long', { name: 'long', ...GRAPH }, 'check', 200],
-  ['POST /api/templates/run', '/api/templates/run', { graph: GRAPH, ...ON_BOILER }, 'run', 200],
+  ['POST /api/templates/run', '/api/templates/run', { graph: GRAPH, ...ON_BOILER }, 'unread run', 200],
   ['POST /api/templates/one/run', '/api/templates/long/run', ON_BOILER, 'run', 200],
-  ['POST /api/templates/debug', '/api/templates/debug?nodeToDebug=acts', { graph: GRAPH, ...ON_BOILER }, 'run', 200],
+  [
+    'POST /api/templates/debug',
+    '/api/templates/debug?nodeToDebug=acts',
+    { graph: GRAPH, ...ON_BOILER },
+    'unread run',
+    200,
+  ],
   ['POST /api/templates/one/debug', '/api/templates/long/debug?nodeToDebug=acts', ON_BOILER, 'run', 200],
-  ['POST /api/variableDeclarations', '/api/variableDeclarations', GRAPH, 'variables', 200],
+  ['POST /api/variableDeclarations', '/api/variableDeclarations', GRAPH, 'unread variables', 200],
   ['GET /api/schedules/next', '/api/schedules/next?cron=0%200%2012%20*%20*%20%3F&n=5000', undefined, 'schedule', 200],
   ['POST /api/tasks', '/api/tasks', TASK, 'counted', 201],
 ]
@@ -152,6 +161,36 @@ describe('heavy work of requests', () => {
       found.push([row[0], [...new Set(threads.done)].join(' '), statusCode])
     }
     expect(found).toEqual(HEAVY.map(([route, , , done, status]) => [route, done, status]))
+  })
+
+  it.each([
+    ['is not JSON', '{"rule":'],
+    ['has a key twice', '{"seed":1,"seed":2}'],
+    ['has a key of a prototype', '{"rule":{"__proto__":{}}}'],
+    ['names a template that is not there', '{"template":"gone"}'],
+    ['has a wrong shape', '{"rule":{},"messages":7}'],
+  ])('rejects a long body that %s as it rejects a short one', async (_name, text) => {
+    const rejected = async (body: string): Promise<unknown> => {
+      const answer = await host.send('POST', '/api/tasks/simulate', Buffer.from(body), 'acme', 'application/json')
+      return [answer.statusCode, answer.headers['content-type'], answer.json()]
+    }
+    const short = await rejected(text)
+    threads.done.length = 0
+    expect(await rejected(`${' '.repeat(20_000)}${text}`)).toEqual(short)
+    expect([short, threads.done]).toEqual([[expect.any(Number), JSON_TYPE, expect.anything()], ['unread simulate']])
+  })
+
+  it('is answered again to a request with the same key', async () => {
+    const headers = { authorization: basic('acme', 's'), 'idempotency-key': 'one' }
+    const payload = { rule: GRAPH, resource: 'boiler' }
+    const ask = () => host.app.inject({ method: 'POST', url: '/api/tasks/simulate', headers, payload })
+    const [first, second] = [await ask(), await ask()]
+    expect([first.statusCode, first.headers['content-type'], first.json()]).toEqual([
+      200,
+      JSON_TYPE,
+      expect.objectContaining({ messages: 0 }),
+    ])
+    expect([second.body, second.headers['idempotent-replay']]).toEqual([first.body, 'true'])
   })
 
   // Holds WORK-1, WORK-3

@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DataSet, RowSet } from '../../../src/services/queries/contract.ts'
 import { jsonParts } from '../../../src/services/queries/render/json-parts.ts'
-import { Pauses } from '../../../src/services/queries/execution/pauses.ts'
+import { Yielder } from '../../../src/kernel/yielder.ts'
+import { machineTimers } from '../../../src/platform/timers.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 import { bench, type Bench } from './support/bench-of-queries.ts'
 
@@ -378,7 +379,7 @@ describe('a large result', () => {
           none: undefined,
         }
         let text = ''
-        for await (const part of jsonParts(whole, new Pauses())) text += part
+        for await (const part of jsonParts(whole, new Yielder(machineTimers))) text += part
         expect(text).toBe(JSON.stringify(whole))
       }),
       runs(30),

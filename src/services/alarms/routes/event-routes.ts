@@ -1,20 +1,14 @@
 /** The stream of alarm events. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import {
-  EVENTS_MEDIA_TYPE,
-  HERE,
-  NDJSON_MEDIA_TYPE,
-  sendTexts,
-  STILL_HERE,
-  untilClosed,
-  WriteTimeSlicer,
-} from '#services/shared'
+import { EVENTS_MEDIA_TYPE, HERE, NDJSON_MEDIA_TYPE, sendTexts, STILL_HERE, untilClosed } from '#services/shared'
 import type { AlarmsService } from '../contract.ts'
+import { Yielder } from '#kernel'
+import { machineTimers } from '#platform'
 import { described, handle } from './route-parts.ts'
 
 export function eventRoutes(app: FastifyInstance, service: AlarmsService): void {
-  const turns = new WriteTimeSlicer()
+  const turns = new Yielder(machineTimers)
   app.get(
     '/alarm/events',
     described({

@@ -2,11 +2,13 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { JOB_STATES } from '#jobs'
-import { EVENTS_MEDIA_TYPE, type QueryReader, sendTexts, untilClosed, WriteTimeSlicer } from '#services/shared'
+import { EVENTS_MEDIA_TYPE, type QueryReader, sendTexts, untilClosed } from '#services/shared'
 import { type FunctionJobEvent, JOB_TYPES, type JobQuery } from '../contract.ts'
 import { FUNCTION_TYPES, TYPE_NAMES } from '../function-type.ts'
 import { DEFAULT_LIMIT } from '../jobs/jobs-api.ts'
 import { MAX_LIMIT } from '../registry/find-functions.ts'
+import { Yielder } from '#kernel'
+import { machineTimers } from '#platform'
 import { addList, described, handle, namesIn, OF_VERSION, pathsOf, timeIn, type TypeRouting } from './route-parts.ts'
 import { JobDetailSchema, JOBS_QUERY, JobsSchema } from './schemas.ts'
 import { eventText, jobBody, jobDetailBody, jobReportBody, KEEP_ALIVE, PREFIX, versionHref } from './wire.ts'
@@ -14,7 +16,7 @@ import { eventText, jobBody, jobDetailBody, jobReportBody, KEEP_ALIVE, PREFIX, v
 const KEEP_ALIVE_MS = 30_000
 
 export function jobRoutes(app: FastifyInstance, { service, now }: Omit<TypeRouting, 'type'>): void {
-  const turns = new WriteTimeSlicer()
+  const turns = new Yielder(machineTimers)
   addList(
     app,
     `${PREFIX}/jobs`,

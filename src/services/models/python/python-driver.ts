@@ -7,7 +7,7 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError, isPlainObject, type Json, LruCache, messageOf, type StartTimer } from '#kernel'
-import type { CallFailure, PoolOptions, ProcessPool, Program } from '#platform'
+import type { CallFailure, PoolOptions, ProcessPool, Program } from '#platform/sandbox'
 import { CallBatcher } from '../call-batcher.ts'
 import { FRAMEWORKS, type RuntimeInfo } from '../contract.ts'
 import {

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Interpreter } from '#platform'
+import type { Interpreter } from '#platform/sandbox'
 import type { Framework } from '../contract.ts'
 
 export interface PythonRuntime {

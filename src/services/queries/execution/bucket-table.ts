@@ -4,7 +4,7 @@ import type { Cell } from '../interpolation/fill.ts'
 import type { ColumnPlan } from '../query/plan.ts'
 import type { GridRange, TimeLine } from '../time-line/time-line.ts'
 import type { ExecutionOptions } from './execution-options.ts'
-import type { Pauses } from './pauses.ts'
+import type { Yielder } from '#kernel'
 import type { RowTable } from './row-batch.ts'
 
 /** series that are read side by side */
@@ -17,19 +17,19 @@ const POINTS: Aggregate = { name: 'points', needs: 'sums', of: ({ count }) => co
 /** Adds the samples of each column to `points`. */
 export async function readBuckets(
   options: ExecutionOptions & { readonly line: TimeLine },
-  pauses: Pauses,
+  yielder: Yielder,
   points: number[],
 ): Promise<RowTable> {
   const { columns, line, signal } = options
   const { grid } = line
   if (grid === undefined) return { times: new Float64Array(), cells: [] }
-  const buckets = await bucketsOf(grid, pauses)
+  const buckets = await bucketsOf(grid, yielder)
   const cells: Cell[][] = columns.map(() => [])
   const waiting = readsOf(columns)
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       signal?.throwIfAborted()
-      await readOne(options, next, { ...buckets, grid }, cells, points, pauses)
+      await readOne(options, next, { ...buckets, grid }, cells, points, yielder)
     }
   }
   await Promise.all(Array.from({ length: Math.min(MAX_READS, waiting.length) }, work))
@@ -67,14 +67,14 @@ async function readOne(
   { grid, times, runs }: Buckets & { readonly grid: GridRange },
   cells: Cell[][],
   points: number[],
-  pauses: Pauses,
+  yielder: Yielder,
 ): Promise<void> {
   const { resources, metric } = column
   const { width } = grid.grid
   const until = Math.min(line.until - 1, seenUntil ?? Number.POSITIVE_INFINITY)
   const numberOf = (time: number): number =>
     width === undefined ? placeOf(times, time) : Math.floor((time - line.from) / width)
-  for (const place of places) cells[place] = await nulls(times.length, pauses)
+  for (const place of places) cells[place] = await nulls(times.length, yielder)
   if (until < line.from) return
   const found = await valuesOfGroups(new SampleReader(series, { ahead: true, ...(signal && { signal }) }), {
     aggregates: [...aggregates, POINTS],
@@ -90,7 +90,7 @@ async function readOne(
       points[place] = (points[place] ?? 0) + Number(values.at(-1) ?? 0)
     }
     done += 1
-    if (done % STRIDE === 0) await pauses.due()
+    if (done % STRIDE === 0) await yielder.due()
   }
 }
 
@@ -99,11 +99,11 @@ function seenRuns(runs: readonly GroupRun[], until: number): readonly GroupRun[]
   return runs.filter(({ from }) => from <= until)
 }
 
-async function nulls(count: number, pauses: Pauses): Promise<Cell[]> {
+async function nulls(count: number, yielder: Yielder): Promise<Cell[]> {
   const list: Cell[] = []
   for (let i = 0; i < count; i += 1) {
     list.push(null)
-    if (i % STRIDE === STRIDE - 1) await pauses.due()
+    if (i % STRIDE === STRIDE - 1) await yielder.due()
   }
   return list
 }
@@ -119,11 +119,11 @@ function placeOf(times: Float64Array, time: number): number {
   return low - 1
 }
 
-async function bucketsOf({ grid, first, count }: GridRange, pauses: Pauses): Promise<Buckets> {
+async function bucketsOf({ grid, first, count }: GridRange, yielder: Yielder): Promise<Buckets> {
   const times = new Float64Array(count)
   for (let i = 0; i < count; i += 1) {
     times[i] = grid.beginOf(first + i)
-    if (i % STRIDE === STRIDE - 1) await pauses.due()
+    if (i % STRIDE === STRIDE - 1) await yielder.due()
   }
   const [from = 0] = times
   if (grid.width !== undefined) return { times, runs: [{ from, width: grid.width, count }] }

@@ -6,14 +6,13 @@
  *   beyond them the query is refused
  * EXECUTE-3 when the signal aborts, nothing more is read
  */
-import { AppError, type JsonObject } from '#kernel'
+import { AppError, type JsonObject, type Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import { isNumeric } from '../query/aggregations.ts'
 import { ownerOf, type ColumnPlan } from '../query/plan.ts'
 import { fill, type Cell } from '../interpolation/fill.ts'
 import { readBuckets } from './bucket-table.ts'
 import type { ExecutionOptions } from './execution-options.ts'
-import type { Pauses } from './pauses.ts'
 import { rawRows } from './raw-rows.ts'
 import { numberList, type CellColumn, type RowBatch, type RowTable } from './row-batch.ts'
 
@@ -28,7 +27,7 @@ export const MAX_CELLS = 2_000_000
 
 export class Execution {
   readonly #options: ExecutionOptions
-  readonly #pauses: Pauses
+  readonly #yielder: Yielder
   /** what the caller should know, as far as rows were read */
   readonly notes: Note[] = []
   /** samples that were read, by column */
@@ -37,9 +36,9 @@ export class Execution {
   /** ms */
   readonly took = { read: 0, interpolate: 0 }
 
-  constructor(options: ExecutionOptions, pauses: Pauses) {
+  constructor(options: ExecutionOptions, yielder: Yielder) {
     this.#options = options
-    this.#pauses = pauses
+    this.#yielder = yielder
     this.points = options.columns.map(() => 0)
     this.empty = options.columns.map(() => 0)
   }
@@ -77,7 +76,7 @@ export class Execution {
       throw new AppError('TOO_LARGE', `${count} buckets of ${columns.length} series are more than ${MAX_CELLS} values`)
     }
     const since = machineTimers.elapsed()
-    const table = await readBuckets(this.#options, this.#pauses, this.points)
+    const table = await readBuckets(this.#options, this.#yielder, this.points)
     this.took.read += machineTimers.elapsed() - since
     this.#describe(table)
     await this.#fill(table)
@@ -110,7 +109,7 @@ export class Execution {
     const since = machineTimers.elapsed()
     for (const [i, column] of columns.entries()) {
       if (column.interpolation === undefined) continue
-      await this.#pauses.due()
+      await this.#yielder.due()
       signal?.throwIfAborted()
       const done = fill(times, (cells[i] ?? []) as Cell[], column.interpolation)
       if (!('lacking' in done)) continue

@@ -1,5 +1,5 @@
 /** One execution of a query, from what was asked to its result. */
-import { AppError, isPlainObject, type Json, type JsonObject, makeIssue, ownValue, refuse } from '#kernel'
+import { AppError, isPlainObject, type Json, type JsonObject, makeIssue, ownValue, refuse, type Yielder } from '#kernel'
 import type { Store } from '#storage'
 import { machineTimers } from '#platform'
 import type {
@@ -23,7 +23,6 @@ import { layOut } from '../render/layout.ts'
 import { lineParts } from '../render/line-parts.ts'
 import { windowSpecOf } from '../time-line/time-line.ts'
 import { collect, Execution, type Note } from './execution.ts'
-import type { Pauses } from './pauses.ts'
 import type { RowBatch, RowTable } from './row-batch.ts'
 
 export interface RunDependencies {
@@ -34,14 +33,14 @@ export interface RunDependencies {
   readonly resources: () => ResourceSelector | undefined
   readonly broker: () => Readiness | undefined
   /** of all queries */
-  readonly pauses: Pauses
+  readonly yielder: Yielder
 }
 
 export interface Run {
   readonly plan: QueryPlan
   readonly columns: readonly ColumnPlan[]
   readonly execution: Execution
-  readonly pauses: Pauses
+  readonly yielder: Yielder
   readonly batches: AsyncIterable<RowBatch>
   readonly messages: () => readonly QueryMessage[]
   /** ms until reading began */
@@ -50,7 +49,7 @@ export interface Run {
 
 /** Reads and plans; nothing of the series is read before its batches are asked for. */
 export async function begin(
-  { tenant, store, now, resources, broker, pauses }: RunDependencies,
+  { tenant, store, now, resources, broker, yielder }: RunDependencies,
   query: unknown,
   options: ExecuteOptions,
 ): Promise<Run> {
@@ -67,12 +66,12 @@ export async function begin(
   await readable(broker(), tenant)
   signal?.throwIfAborted()
   const seenUntil = asked === undefined ? undefined : asked - 1
-  const execution = new Execution({ series: store.series, line: plan.line, columns, seenUntil, signal }, pauses)
+  const execution = new Execution({ series: store.series, line: plan.line, columns, seenUntil, signal }, yielder)
   const told: readonly Note[] = [...plan.notes, ...notes].map((text) => ({ level: 'info', text }))
   const messages = (): readonly QueryMessage[] =>
     [...told, ...execution.notes].map((note) => messageOf(note, at, options.action ?? 'execute'))
   const planTook = machineTimers.elapsed() - began
-  return { plan, columns, execution, pauses, batches: reading(execution), messages, planTook }
+  return { plan, columns, execution, yielder, batches: reading(execution), messages, planTook }
 }
 
 function aboutResource(query: unknown, resource: string | undefined): unknown {
@@ -82,14 +81,14 @@ function aboutResource(query: unknown, resource: string | undefined): unknown {
 }
 
 export async function resultOf(run: Run, isExplained: boolean): Promise<QueryResult> {
-  const { plan, columns, execution, pauses, batches, messages, planTook } = run
+  const { plan, columns, execution, yielder, batches, messages, planTook } = run
   const table = await collect(batches, columns.length)
   const since = machineTimers.elapsed()
   const windowSpec = windowSpecOf(plan.line)
   const { zone } = plan.line
   const set = await layOut(
     { columns, table: paddedTo(table, columns.length), options: plan.render, windowSpec, zone },
-    pauses,
+    yielder,
   )
   const render = machineTimers.elapsed() - since
   return {
@@ -109,7 +108,7 @@ export async function openRun(
   run: Run,
   { format, csv, explain: isExplained = false }: OpenOptions,
 ): Promise<OpenedResult> {
-  const { plan, columns, pauses, batches, messages } = run
+  const { plan, columns, yielder, batches, messages } = run
   const headers = headersOf(columns)
   // what there is to say is known with the first rows
   const streamed = async <T extends string | Uint8Array>(parts: AsyncGenerator<T>) => ({
@@ -120,16 +119,16 @@ export async function openRun(
     case 'csv':
       return {
         type: 'text/csv; charset=utf-8',
-        ...(await streamed(csvParts(headers, batches, pauses, csv === 'safe'))),
+        ...(await streamed(csvParts(headers, batches, yielder, csv === 'safe'))),
       }
     case 'ndjson':
-      return { type: 'application/x-ndjson', ...(await streamed(lineParts(headers, batches, pauses))) }
+      return { type: 'application/x-ndjson', ...(await streamed(lineParts(headers, batches, yielder))) }
     case 'arrow':
       return { type: ARROW_MEDIA_TYPE, ...(await streamed(arrowParts(headers, batches))) }
     case 'json':
       return {
         type: 'application/json; charset=utf-8',
-        parts: jsonParts(await resultOf(run, isExplained), pauses),
+        parts: jsonParts(await resultOf(run, isExplained), yielder),
         messages: [],
       }
   }

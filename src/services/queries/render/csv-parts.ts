@@ -1,6 +1,5 @@
 /** Rows as CSV, some at a time, as bytes: texts that are put together and encoded after cost three times as much. */
-import { withoutFormula } from '#kernel'
-import type { Pauses } from '../execution/pauses.ts'
+import { withoutFormula, type Yielder } from '#kernel'
 import type { CellColumn, RowBatch } from '../execution/row-batch.ts'
 import type { Cell } from '../interpolation/fill.ts'
 import { MAX_DIGITS, writeNumber, writeTwo, ZERO } from './digits.ts'
@@ -11,13 +10,13 @@ const [COMMA, RETURN, NEWLINE] = [0x2c, 0x0d, 0x0a] as const
 export async function* csvParts(
   headers: readonly string[],
   batches: AsyncIterable<RowBatch>,
-  pauses: Pauses,
+  yielder: Yielder,
   isSafe = false,
 ): AsyncGenerator<Uint8Array> {
   const textOf = isSafe ? (text: string): string => csvText(withoutFormula(text)) : csvText
   yield Buffer.from(`${['timestamp', ...headers].map(textOf).join(',')}\r\n`)
   const rows = new Rows(textOf)
-  for await (const { times, cells, from, until } of rowSlices(batches, pauses)) {
+  for await (const { times, cells, from, until } of rowSlices(batches, yielder)) {
     const [only] = cells
     if (cells.length === 1 && only instanceof Float64Array) rows.addNumbers(times, only, from, until)
     else rows.add(times, cells, from, until)

@@ -1,10 +1,10 @@
 /** JSON in parts, so that a large result is never one text, and none of its parts holds the loop. */
-import type { Pauses } from '../execution/pauses.ts'
+import type { Yielder } from '../../../kernel/yielder.ts'
 
 /** Lists above so many items are written in parts. */
 const ITEMS = 500
 
-export async function* jsonParts(value: unknown, pauses: Pauses): AsyncGenerator<string> {
+export async function* jsonParts(value: unknown, yielder: Yielder): AsyncGenerator<string> {
   let text = ''
   for (const piece of pieces(value)) {
     text += piece
@@ -12,7 +12,7 @@ export async function* jsonParts(value: unknown, pauses: Pauses): AsyncGenerator
       yield text
       text = ''
     }
-    await pauses.due()
+    await yielder.due()
   }
   if (text !== '') yield text
 }

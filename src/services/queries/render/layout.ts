@@ -1,7 +1,6 @@
 /** The data set of a result, in the layout that was asked for. */
-import type { Json, JsonObject } from '#kernel'
+import type { Json, JsonObject, Yielder } from '#kernel'
 import type { ColumnHead, DataSet, RowSet } from '../contract.ts'
-import type { Pauses } from '../execution/pauses.ts'
 import { numberList } from '../execution/row-batch.ts'
 import { headersOf } from './headers.ts'
 import { isoTexts } from './iso-text.ts'
@@ -13,14 +12,14 @@ import type { Layout } from './layout-request.ts'
 const STRIDE = 256
 const ROLE: JsonObject = { role: 'input' }
 
-export async function layOut(layout: Layout, pauses: Pauses): Promise<DataSet> {
+export async function layOut(layout: Layout, yielder: Yielder): Promise<DataSet> {
   const { options, columns } = layout
-  if (options.headerArray === undefined) return objectsOf(layout, pauses)
+  if (options.headerArray === undefined) return objectsOf(layout, yielder)
   const all = levelsOf(columns)
   const { levels, common } = options.rollUp ? rollUp(all) : { levels: all, common: {} }
-  const index = await indexOf(layout, pauses)
+  const index = await indexOf(layout, yielder)
   const heads = options.headerArray === 'row' ? headsInRow(index, levels) : headsInColumn(layout, index, levels)
-  const data = options.dataAxis === 'row' ? seriesOf(layout, index, levels) : await rowsOf(layout, index, pauses)
+  const data = options.dataAxis === 'row' ? seriesOf(layout, index, levels) : await rowsOf(layout, index, yielder)
   const { rowKey = 'data', columnKey = options.headerArray === 'row' ? 'columns' : 'rows' } = options
   const names = [...(options.headerArray === 'row' ? index.map(([name]) => name) : []), ...headersOf(columns)]
   return {
@@ -36,14 +35,14 @@ export async function layOut(layout: Layout, pauses: Pauses): Promise<DataSet> {
 /** The index columns: times, and their texts. */
 type Index = readonly (readonly [name: string, values: readonly Json[]])[]
 
-async function indexOf({ table, options, zone }: Layout, pauses: Pauses): Promise<Index> {
+async function indexOf({ table, options, zone }: Layout, yielder: Yielder): Promise<Index> {
   const times = numberList(table.times)
   if (!options.isoTimestamp) return [['timestamp', times]]
   const textOf = isoTexts(zone)
   const texts: string[] = []
   for (const [i, time] of times.entries()) {
     texts.push(textOf(time))
-    if (i % STRIDE === 0) await pauses.due()
+    if (i % STRIDE === 0) await yielder.due()
   }
   return [
     ['timestamp', times],
@@ -63,14 +62,14 @@ function headsInColumn({ table }: Layout, index: Index, levels: readonly Levels[
   return [...levelNames(levels), ...times]
 }
 
-async function rowsOf({ table }: Layout, index: Index, pauses: Pauses): Promise<readonly (readonly Json[])[]> {
+async function rowsOf({ table }: Layout, index: Index, yielder: Yielder): Promise<readonly (readonly Json[])[]> {
   const columns = [...index.map(([, values]) => values), ...table.cells]
   const rows: Json[][] = []
   for (let i = 0; i < table.times.length; i += 1) {
     const row: Json[] = []
     for (const column of columns) row.push(column[i] ?? null)
     rows.push(row)
-    if (i % STRIDE === 0) await pauses.due()
+    if (i % STRIDE === 0) await yielder.due()
   }
   return rows
 }

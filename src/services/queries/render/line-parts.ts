@@ -1,5 +1,5 @@
 /** Rows as JSON, a line each, some at a time. */
-import type { Pauses } from '../execution/pauses.ts'
+import type { Yielder } from '../../../kernel/yielder.ts'
 import type { RowBatch } from '../execution/row-batch.ts'
 import type { Cell } from '../interpolation/fill.ts'
 import { rowSlices } from './row-slices.ts'
@@ -7,10 +7,10 @@ import { rowSlices } from './row-slices.ts'
 export async function* lineParts(
   headers: readonly string[],
   batches: AsyncIterable<RowBatch>,
-  pauses: Pauses,
+  yielder: Yielder,
 ): AsyncGenerator<string> {
   const keys = headers.map((header) => `,${JSON.stringify(header)}:`)
-  for await (const { times, cells, from, until } of rowSlices(batches, pauses)) {
+  for await (const { times, cells, from, until } of rowSlices(batches, yielder)) {
     let text = ''
     for (let i = from; i < until; i += 1) {
       text += `{"timestamp":${times[i]}`

@@ -1,6 +1,5 @@
 /** Results as one object a time, with keys made of what tells the series apart. Missing values are left out. */
-import type { Json, JsonObject } from '#kernel'
-import type { Pauses } from '../execution/pauses.ts'
+import type { Json, JsonObject, Yielder } from '#kernel'
 import { isoTexts } from './iso-text.ts'
 import type { Layout } from './layout-request.ts'
 import { levelNames, levelsOf, rollUp, type Levels } from './levels.ts'
@@ -10,7 +9,7 @@ const STRIDE = 64
 
 export async function objectsOf(
   { columns, table, options, zone }: Layout,
-  pauses: Pauses,
+  yielder: Yielder,
 ): Promise<readonly JsonObject[]> {
   const all = levelsOf(columns)
   const { levels, common } = options.rollUp ? rollUp(all) : { levels: all, common: {} }
@@ -33,7 +32,7 @@ export async function objectsOf(
         put(object, path, cell === null || options.valueKey === undefined ? cell : { [options.valueKey]: cell })
     }
     objects.push(plain(object))
-    if (i % STRIDE === 0) await pauses.due()
+    if (i % STRIDE === 0) await yielder.due()
   }
   return objects
 }

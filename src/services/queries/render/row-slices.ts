@@ -1,5 +1,5 @@
 /** Rows some at a time, so that each part of a text is short and the loop gets a turn between two. */
-import type { Pauses } from '../execution/pauses.ts'
+import type { Yielder } from '../../../kernel/yielder.ts'
 import type { RowBatch } from '../execution/row-batch.ts'
 
 /** cells of one slice, about */
@@ -11,13 +11,13 @@ export interface RowSlice extends RowBatch {
   readonly until: number
 }
 
-export async function* rowSlices(batches: AsyncIterable<RowBatch>, pauses: Pauses): AsyncGenerator<RowSlice> {
+export async function* rowSlices(batches: AsyncIterable<RowBatch>, yielder: Yielder): AsyncGenerator<RowSlice> {
   for await (const { times, cells } of batches) {
     // a row of very many columns is long
     const size = Math.max(Math.floor(CELLS / Math.max(cells.length, 1)), 1)
     for (let from = 0; from < times.length; from += size) {
       yield { times, cells, from, until: Math.min(from + size, times.length) }
-      await pauses.due()
+      await yielder.due()
     }
   }
 }

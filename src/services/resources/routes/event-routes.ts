@@ -1,7 +1,8 @@
 /** The stream of what happens to resources and types. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import type { Published } from '#kernel'
+import { type Published, Yielder } from '#kernel'
+import { machineTimers } from '#platform'
 import {
   EVENTS_MEDIA_TYPE,
   NDJSON_MEDIA_TYPE,
@@ -10,7 +11,6 @@ import {
   sendTexts,
   type ServerEvent,
   untilClosed,
-  WriteTimeSlicer,
 } from '#services/shared'
 import type { MetadataEvent, ResourcesService } from '../contract.ts'
 import { accepts } from './resource-routes.ts'
@@ -19,7 +19,7 @@ import { described } from './route-parts.ts'
 const OBJECT_TYPES = ['resource', 'resourcetype'] as const
 
 export function eventRoutes(app: FastifyInstance, service: ResourcesService): void {
-  const turns = new WriteTimeSlicer()
+  const turns = new Yielder(machineTimers)
   app.get(
     '/api/events',
     {

@@ -10,7 +10,8 @@
  * - a delivery came to its end: it is listed for as long as its task is, whatever becomes of the run that made it
  */
 import { Subscription, type SchedulerLike } from 'rxjs'
-import { AppError, isAway, type Logger, messageOf, SparingLog } from '#kernel'
+import { AppError, isAway, type Logger, messageOf, SparingLog, Yielder } from '#kernel'
+import { machineTimers } from '#platform'
 import type { Store, Write } from '#storage'
 import { INPUT_LOG, PARTITION } from './input.ts'
 import {
@@ -25,7 +26,6 @@ import {
 } from './records.ts'
 import { keptPositions, stateInParts, wholeState, withoutKept, withoutParts } from './stored-states.ts'
 import type { DeterministicEngine } from './deterministic-engine.ts'
-import { nextTurn, TimeSlicer } from './time-slicer.ts'
 
 export interface CheckpointDependencies {
   readonly store: Store
@@ -223,15 +223,14 @@ export class Checkpoints {
       for (const id of gone) for (const known of [this.#cut, this.#kept, this.#held, this.unstored]) known.delete(id)
       if (deletions.length > 0) await store.commit(deletions)
       let slice = this.#slice()
-      const slicer = new TimeSlicer()
+      const yielder = new Yielder(machineTimers)
       while (ids.length > 0) {
         const id = ids.pop()
         if (id !== undefined) this.#add(slice, id)
-        if (!slicer.isLong && slice.writes.length < MAX_PER_SLICE) continue
+        if (!yielder.isOver && slice.writes.length < MAX_PER_SLICE) continue
         await this.#commit(slice, this.#mark)
         slice = this.#slice()
-        await nextTurn()
-        await slicer.rest()
+        await yielder.next()
       }
       // The log is needed from where a state is that could not be stored.
       const from = Math.max(this.#mark.position, Math.min(began, floor() ?? began, ...this.#held.values()))

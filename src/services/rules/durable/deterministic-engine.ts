@@ -32,13 +32,13 @@ import {
   type SavedState,
   withoutStamp,
 } from '#core/spi'
-import { AppError, decodeNumbers, messageOf } from '#kernel'
+import { AppError, decodeNumbers, messageOf, Yielder } from '#kernel'
+import { machineTimers } from '#platform'
 import type { RunnableTask } from '../runner.ts'
 import { DeliveryLedger } from './delivery-ledger.ts'
 import { messagesOf, type Input } from './input.ts'
 import { laterKind } from './later-calls.ts'
 import type { StateRecord } from './records.ts'
-import { TimeSlicer } from './time-slicer.ts'
 
 /** What engines of all tenants have in common. */
 export interface EngineSettings extends Partial<
@@ -308,9 +308,9 @@ export class DeterministicEngine {
   }
 
   async #resume({ ts, at }: Extract<Input, { k: 'resume' }>): Promise<void> {
-    const slicer = new TimeSlicer()
+    const yielder = new Yielder(machineTimers)
     for (const id of ts) {
-      if (slicer.isLong) await slicer.rest()
+      if (yielder.isOver) await yielder.next()
       const waiting = this.waiting.get(id)
       if (waiting === undefined) continue
       this.waiting.delete(id)

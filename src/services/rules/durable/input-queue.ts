@@ -10,10 +10,10 @@
  * INPUT-3 a unit that is refused leaves nothing behind and holds up none
  * INPUT-4 what waits is bounded: beyond it inputs are refused, and nothing of them was done
  */
-import { AppError, type Ended, type JsonText, ReorderBuffer } from '#kernel'
+import { AppError, type Ended, type JsonText, ReorderBuffer, Yielder } from '#kernel'
+import { machineTimers } from '#platform'
 import type { Committed, Log, LogBody, Store, Write } from '#storage'
 import { INPUT_LOG, PARTITION, type Input } from './input.ts'
-import { TimeSlicer } from './time-slicer.ts'
 
 interface Unit {
   readonly inputs: readonly Input[]
@@ -100,12 +100,12 @@ export class InputQueue {
   }
 
   async #applyAll(ended: readonly Ended<Unit, Committed>[]): Promise<void> {
-    const slicer = new TimeSlicer()
+    const yielder = new Yielder(machineTimers)
     for (const { item, outcome } of ended) {
       // not after the last: whoever waits until nothing is on its way finds all settled
-      if (slicer.isLong) await slicer.rest()
+      if (yielder.isOver) await yielder.next()
       const settle =
-        'error' in outcome ? () => item.reject(outcome.error) : await this.#apply(item, outcome.result, slicer)
+        'error' in outcome ? () => item.reject(outcome.error) : await this.#apply(item, outcome.result, yielder)
       this.#committing.drop(1)
       this.#count(item.inputs, -1)
       settle()
@@ -114,12 +114,12 @@ export class InputQueue {
   }
 
   /** Gives how its sender is answered. */
-  async #apply({ inputs, resolve, reject }: Unit, { results }: Committed, slicer: TimeSlicer): Promise<() => void> {
+  async #apply({ inputs, resolve, reject }: Unit, { results }: Committed, yielder: Yielder): Promise<() => void> {
     let position = (results.at(-1) ?? 0) - inputs.length
     const given: unknown[] = []
     let failure: { readonly error: unknown } | undefined
     for (const input of inputs) {
-      if (given.length > 0 && slicer.isLong) await slicer.rest()
+      if (given.length > 0 && yielder.isOver) await yielder.next()
       try {
         const one = this.#hooks.apply(input, ++position)
         given.push(one instanceof Promise ? await one : one)

@@ -10,7 +10,8 @@
  * RECOVERY-2 nothing is written and nothing is reported
  */
 import type { SavedState } from '#core/spi'
-import { messageOf } from '#kernel'
+import { messageOf, Yielder } from '#kernel'
+import { machineTimers } from '#platform'
 import type { Store } from '#storage'
 import type { RunnableTask } from '../runner.ts'
 import { INPUT_LOG, messagesOf, PARTITION, type Input } from './input.ts'
@@ -18,7 +19,6 @@ import { isLater } from './later-calls.ts'
 import { MARK_ID, MARKS, type DeliveryRecord, type Mark, type StateRecord } from './records.ts'
 import { keptPositions, messagesAt, withMessages } from './stored-states.ts'
 import { DeterministicEngine, type EngineSettings, type EngineHooks, type WaitingTask } from './deterministic-engine.ts'
-import { TimeSlicer } from './time-slicer.ts'
 
 export interface TailEntry {
   readonly position: number
@@ -160,7 +160,7 @@ export class Recovery {
       deterministic.ledger.begin(task.id, states.get(task.id)?.delivered ?? 0)
       deterministic.beginning.set(task.id, this.#asOf(task, this.#begins.get(task.id)?.position ?? 0))
     }
-    const slicer = new TimeSlicer()
+    const yielder = new Yielder(machineTimers)
     let next = 0
     const arrive = async (before: number) => {
       for (let one = arrivals[next]; one !== undefined && one.record.position < before; one = arrivals[++next]) {
@@ -171,7 +171,7 @@ export class Recovery {
         } catch (error) {
           fail(task.id, messageOf(error))
         }
-        await slicer.rest()
+        await yielder.due()
       }
     }
     for (const { position, input } of this.tail) {
@@ -183,7 +183,7 @@ export class Recovery {
       } catch {
         // Who sent it was told then.
       }
-      await slicer.rest()
+      await yielder.due()
     }
     await arrive(Number.POSITIVE_INFINITY)
     deterministic.advanceTo(Math.max(deterministic.now, this.until ?? deterministic.now))

@@ -9,6 +9,12 @@ export type RequestContext = AskedOf<RulesApi, QueryReader>
 export const handle = asking<RulesApi, QueryReader>((query) => new QueryReader(query))
 export const described = describing('rules', ErrorBodySchema)
 
+/** Of routes whose work is done elsewhere when it is long: their body is read there, too. */
+export const describedWork: typeof described = (description) => ({
+  ...described(description),
+  config: { takesBytes: true },
+})
+
 /** How strictly a rule or template is taken. */
 export const CHECKS = {
   failOnWarning: Type.Optional(Flag),

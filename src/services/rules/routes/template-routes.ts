@@ -17,7 +17,7 @@ import { TemplateRunSchema } from '../tools/tools-schema.ts'
 import { LOG_LEVELS } from '../words.ts'
 import { readFormat, readPaging, readTemplateFilter, TAG_PARAMETERS } from './read-filters.ts'
 import { Flag, revisionCondition, sendLines, Text, Texts, untilClosed, Whole, withTag } from '#services/shared'
-import { CHECKS, described, handle, readChecks, Version, type RequestContext } from './route-parts.ts'
+import { CHECKS, described, describedWork, handle, readChecks, Version, type RequestContext } from './route-parts.ts'
 import { sendList } from './send-list.ts'
 
 const format = { format: Type.Optional(GraphFormatSchema) }
@@ -201,12 +201,12 @@ function runRoutes(app: FastifyInstance, service: RulesService): void {
   const debug = { ...run, query: { logLevel: run.query.logLevel, nodeToDebug: Text } }
   app.post(
     '/api/templates/run',
-    described({ summary: 'Run the graph in the body; nothing is stored', ...run }),
+    describedWork({ summary: 'Run the graph in the body; nothing is stored', ...run }),
     handle(service, (context) => sendRun(context, undefined, {})),
   )
   app.post(
     '/api/templates/:name/run',
-    described({
+    describedWork({
       summary: 'Run a template once, or over data',
       ...stored,
       ...run,
@@ -216,12 +216,17 @@ function runRoutes(app: FastifyInstance, service: RulesService): void {
   )
   app.post(
     '/api/templates/debug',
-    described({ summary: 'Run one node of the graph in the body', ...debug }),
+    describedWork({ summary: 'Run one node of the graph in the body', ...debug }),
     handle(service, (context) => sendRun(context, undefined, nodeToDebug(context))),
   )
   app.post(
     '/api/templates/:name/debug',
-    described({ summary: 'Run one node of a template', ...stored, ...debug, query: { ...debug.query, ...version } }),
+    describedWork({
+      summary: 'Run one node of a template',
+      ...stored,
+      ...debug,
+      query: { ...debug.query, ...version },
+    }),
     handle(service, (context) => sendRun(context, context.param('name'), nodeToDebug(context))),
   )
 }

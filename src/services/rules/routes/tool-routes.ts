@@ -5,7 +5,7 @@ import { AppError } from '#kernel'
 import type { DataPush, PlugFamily, RulesService, Simulation } from '../contract.ts'
 import { AnyObject, ErrorBodySchema } from '../shared-schema.ts'
 import { PlugCallSchema, PlugOutcomeSchema, SimulationSchema } from '../tools/tools-schema.ts'
-import { described, handle, type RequestContext } from './route-parts.ts'
+import { described, describedWork, handle, type RequestContext } from './route-parts.ts'
 
 const FoundVariableSchema = Type.Object(
   { name: Type.String(), type: Type.String(), format: Type.Optional(Type.Object({ type: Type.String() })) },
@@ -28,7 +28,7 @@ export function toolRoutes(app: FastifyInstance, service: RulesService): void {
   )
   app.post(
     '/api/variableDeclarations',
-    described({
+    describedWork({
       summary: 'The variables that a graph reads, declared or not',
       body: AnyObject,
       answers: { 200: Type.Array(FoundVariableSchema, { title: 'FoundVariables' }) },
@@ -37,12 +37,15 @@ export function toolRoutes(app: FastifyInstance, service: RulesService): void {
   )
   app.post(
     '/api/tasks/simulate',
-    described({
+    describedWork({
       summary: 'Run a rule over messages in virtual time; nothing is stored',
       body: SimulationSchema,
       answers: { 200: AnyObject },
     }),
-    handle(service, ({ api, body }) => api.tools.simulate(body as Simulation)),
+    handle(service, async ({ api, body, reply }) => {
+      const answer = await api.tools.simulate(body as Simulation | Uint8Array)
+      return answer instanceof Uint8Array ? reply.type('application/json; charset=utf-8').send(answer) : answer
+    }),
   )
   app.get(
     '/api/schedules/next',
@@ -135,12 +138,12 @@ function plugRoutes(app: FastifyInstance, service: RulesService, family: PlugFam
   }
   app.post(
     `/api/${family}/:name`,
-    described({ summary: `Run the newest version of a ${kind} plug once`, params: ['name'], ...call }),
+    describedWork({ summary: `Run the newest version of a ${kind} plug once`, params: ['name'], ...call }),
     handle(service, (context) => callPlug(context, family)),
   )
   app.post(
     `/api/${family}/:name/versions/:version`,
-    described({ summary: `Run one version of a ${kind} plug once`, params: ['name', 'version'], ...call }),
+    describedWork({ summary: `Run one version of a ${kind} plug once`, params: ['name', 'version'], ...call }),
     handle(service, (context) => callPlug(context, family, context.param('version'))),
   )
 }

@@ -5,6 +5,7 @@
 import { type CheckOptions, findVariables, type FoundVariable, type ValidatedTemplate } from '#core/spi'
 import { nextRuns, type NextRuns, type NextRunsOptions, type Rule, type Template, validateTemplate } from '#core'
 import { AppError, isPlainObject, makeIssue, refuse, weighsMore } from '#kernel'
+import { readBody } from '#services/shared'
 import { readShape } from '../read-shape.ts'
 import { callOnce } from './plug-call.ts'
 import { onePlug } from './plug-entity.ts'
@@ -24,10 +25,16 @@ import {
   type TemplateRunOptions,
 } from './tools-schema.ts'
 
-/** What is checked here before it is found to be wrong: bodies are as they came. */
+/** Finds a template of the store. Rejects when it has none of that name. */
+export type StoredTemplate = (name: string) => Promise<Template | Rule>
+
+/**
+ * What is checked here before it is found to be wrong: bodies are as they came. One that came as bytes is JSON, and
+ * read where the work is done.
+ */
 export interface DirectRuns {
-  /** `rule`: of the body, or the stored one that it names; undefined: neither is there */
-  simulate(rule: Rule | Template | undefined, input: unknown): Promise<SimulationResult>
+  /** As bytes it is JSON, written where the work was done. */
+  simulate(stored: StoredTemplate, input: unknown): Promise<SimulationResult | Uint8Array>
   /** A stored template is looked up by the caller. */
   run(stored: RunSource | undefined, input: unknown, options: TemplateRunOptions): AsyncIterable<InvocationReport>
   call(
@@ -62,8 +69,10 @@ export function countedByDocument(elsewhere: RunsElsewhere | undefined): Counted
 export function runsHere(context: RunDependencies): DirectRuns {
   const { registry, ports, now } = context
   return {
-    simulate: async (rule, input) => {
-      const request = readShape(SimulationSchema, input, 'the simulation') as Simulation
+    simulate: async (stored, input) => {
+      const body = readBody(input)
+      const rule = await ruleOf(stored, body)
+      const request = readShape(SimulationSchema, body, 'the simulation') as Simulation
       if (rule !== undefined) return simulateRequest(context, rule, request)
       throw new AppError(
         'VALIDATION',
@@ -71,18 +80,25 @@ export function runsHere(context: RunDependencies): DirectRuns {
       )
     },
     run: (stored, input, options) => {
-      const run = readShape(TemplateRunSchema, input ?? {}, 'the run') as TemplateRun
+      const run = readShape(TemplateRunSchema, readBody(input) ?? {}, 'the run') as TemplateRun
       if (stored !== undefined && run.graph !== undefined) throw twoGraphs(stored)
       return runTemplate(context, stored ?? { document: graphOf(run, registry) }, run, options)
     },
     call: async (family, name, version, input, cause) => {
       const plug = onePlug(registry.list(), family, name, version)
-      return callOnce(plug, readShape(PlugCallSchema, input ?? {}, 'the call'), ports, now(), cause)
+      return callOnce(plug, readShape(PlugCallSchema, readBody(input) ?? {}, 'the call'), ports, now(), cause)
     },
     check: async (specification, options) => validateTemplate(specification, registry, options),
-    variables: async (graph) => findVariables(graph),
+    variables: async (graph) => findVariables(readBody(graph)),
     nextRuns: async (expression, options) => nextRuns(expression, options),
   }
+}
+
+/** The rule of the body, or the stored one that it names; undefined: neither is there. */
+async function ruleOf(stored: StoredTemplate, simulation: unknown): Promise<Rule | Template | undefined> {
+  const { rule, template } = isPlainObject(simulation) ? simulation : {}
+  if (typeof template === 'string') return stored(template)
+  return isPlainObject(rule) ? rule : undefined
 }
 
 function twoGraphs({ owner }: RunSource): AppError {
@@ -102,11 +118,19 @@ const FEW_RUNS = 1_000
 export function runsBySize(here: DirectRuns, elsewhere: RunsElsewhere): DirectRuns {
   const at = (isSmall: boolean, ...documents: readonly unknown[]): DirectRuns =>
     isSmall || mentions(documents, elsewhere.onlyHere()) ? here : elsewhere
+  /** Bytes may name a plug of this thread: what they say has to be known first, where there are such. */
+  const taken = (input: unknown): unknown => (elsewhere.onlyHere().length === 0 ? input : readBody(input))
   return {
-    simulate: (rule, input) => at(isSmallRun([rule, input]) && isShort(input), rule).simulate(rule, input),
+    simulate: async (stored, input) => {
+      const body = taken(input)
+      if (body instanceof Uint8Array) return elsewhere.simulate(stored, body)
+      const rule = await ruleOf(stored, body)
+      return at(isSmallRun([rule, body]) && isShort(body), rule).simulate(stored, body)
+    },
     run: (stored, input, options) => {
-      const graph = isPlainObject(input) ? input['graph'] : undefined
-      return at(isSmallRun([stored, input]), stored?.document, graph).run(stored, input, options)
+      const body = taken(input)
+      const graph = isPlainObject(body) ? body['graph'] : undefined
+      return at(isSmallRun([stored, body]), stored?.document, graph).run(stored, body, options)
     },
     call: (family, name, version, input, cause) =>
       at(isSmallRun(input), name).call(family, name, version, input, cause),

@@ -1,6 +1,5 @@
 /** What needs no stored task: plugs, data push, simulation, next runs. */
-import type { Plug, Rule, Template } from '#core'
-import { isPlainObject } from '#kernel'
+import type { Plug, Template } from '#core'
 import type { TenantCollections } from '../collections.ts'
 import type { ToolApi } from '../contract.ts'
 import { pushData, type PushElsewhere } from './data-push.ts'
@@ -25,6 +24,11 @@ export function toolApi(
 ): ToolApi {
   const { now } = context
   const plugs = context.registry.list()
+  const storedTemplate = async (name: string): Promise<Template> => {
+    const stored = await collections.templates.get(name)
+    if (stored === undefined) throw unknownTemplate(name)
+    return stored.value.document
+  }
   return {
     plugs: (family) => Promise.resolve(newest(plugsOfFamily(plugs, family)).map(plugEntity)),
     plug: async (family, name, version) => plugEntity(onePlug(plugs, family, name, version)),
@@ -39,7 +43,7 @@ export function toolApi(
     },
     variables: (input) => direct.variables(input),
     push: (input) => pushData(runner, show, collections, input, pushElsewhere),
-    simulate: async (input) => direct.simulate(await ruleOf(collections, input), input),
+    simulate: (input) => direct.simulate(storedTemplate, input),
     nextRuns: ({ expression, zone, from = now(), count, gap, overlap }) =>
       direct.nextRuns(expression, {
         from,
@@ -48,15 +52,6 @@ export function toolApi(
         dst: { ...(gap && { gap }), ...(overlap && { overlap }) },
       }),
   }
-}
-
-/** The rule of the body, or the stored one that it names. */
-async function ruleOf(collections: TenantCollections, simulation: unknown): Promise<Rule | Template | undefined> {
-  const { rule, template } = isPlainObject(simulation) ? simulation : {}
-  if (typeof template !== 'string') return isPlainObject(rule) ? rule : undefined
-  const stored = await collections.templates.get(template)
-  if (stored === undefined) throw unknownTemplate(template)
-  return stored.value.document
 }
 
 function newest(plugs: readonly Plug[]): readonly Plug[] {

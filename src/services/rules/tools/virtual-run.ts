@@ -16,7 +16,7 @@ import {
   type Template,
   VirtualClock,
 } from '#core'
-import { AppError } from '#kernel'
+import { AppError, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import { countingScripts, type ScriptWork } from './script-work.ts'
 
@@ -37,8 +37,6 @@ export interface VirtualRunOptions {
 /** ms of real time that a run may work, and wait for plugs. */
 const MAX_WORK_MS = 20_000
 const PATIENCE_MS = 10_000
-/** ms of work between two breaths of the loop */
-const SLICE_MS = 10
 
 function notHere(key: string): never {
   throw new AppError(
@@ -51,7 +49,7 @@ export class VirtualRun {
   readonly #clock: VirtualClock
   readonly #engine: CoreEngine
   readonly #signal: AbortSignal | undefined
-  #sliceEnd = machineTimers.elapsed() + SLICE_MS
+  readonly #yielder = new Yielder(machineTimers)
   #worked = 0
   readonly #scripts: ScriptWork = { open: 0, took: 0 }
 
@@ -125,7 +123,7 @@ export class VirtualRun {
     do await this.#wait()
     while (this.#engine.openCalls > 0 && this.#scripts.open > 0 && this.#signal?.aborted !== true && !this.#isOverdue)
     this.#engine.giveUp()
-    this.#sliceEnd = machineTimers.elapsed() + SLICE_MS
+    this.#yielder.restart()
   }
 
   async #wait(): Promise<void> {
@@ -148,13 +146,11 @@ export class VirtualRun {
   }
 
   async #breathe(): Promise<void> {
-    const now = machineTimers.elapsed()
-    if (now < this.#sliceEnd) return
-    this.#worked += now - this.#sliceEnd + SLICE_MS
+    if (!this.#yielder.isOver) return
+    this.#worked += this.#yielder.spent
     this.#requireRest()
-    await machineTimers.breathe()
+    await this.#yielder.next()
     if (this.#signal?.aborted === true) throw new AppError('CLOSED', 'nobody waits for the answer any more')
-    this.#sliceEnd = machineTimers.elapsed() + SLICE_MS
   }
 
   get #isOverdue(): boolean {

@@ -1,5 +1,6 @@
 /** Reads large bodies as they come: a copy of all at once would hold the loop. */
 import { AppError } from '#kernel'
+import { machineTimers } from '#platform'
 
 const SLICE = 524_288
 
@@ -34,7 +35,7 @@ async function joined(pieces: readonly Uint8Array[], size: number): Promise<Buff
     sinceBreath += piece.length
     if (sinceBreath < SLICE) continue
     sinceBreath = 0
-    await new Promise((resolve) => setImmediate(resolve))
+    await machineTimers.breathe()
   }
   return whole
 }
@@ -42,7 +43,7 @@ async function joined(pieces: readonly Uint8Array[], size: number): Promise<Buff
 /** The same bytes in parts, with the loop for others between them. */
 export async function* partsOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += SLICE) {
-    if (at > 0) await new Promise((resolve) => setImmediate(resolve))
+    if (at > 0) await machineTimers.breathe()
     yield bytes.subarray(at, at + SLICE)
   }
 }

@@ -48,6 +48,12 @@ export function parseBody(text: string, levels = MAX_LEVELS): unknown {
   return parse(text, levels, refuseLong, refuseTwice)
 }
 
+/** The value of a body that came as bytes, which is read as above; any other body as it is. */
+export function readBody(body: unknown): unknown {
+  if (!(body instanceof Uint8Array)) return body
+  return parseBody(bodyText(Buffer.from(body.buffer, body.byteOffset, body.byteLength)))
+}
+
 /** The same of messages, in which whole numbers that no number keeps stay as they are written. */
 export function parseMessages(text: string, levels = MAX_LEVELS): unknown {
   return parse(text, levels, KEEPS_WRITTEN_INTEGERS ? withWritten : refuseLong, refuseTwice)

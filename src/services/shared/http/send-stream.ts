@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from './media-types.ts'
 import { TextBody } from './text-body.ts'
-import type { WriteTimeSlicer } from './write-time-slicer.ts'
+import type { Yielder } from '#kernel'
 import type { ServerEvent } from './server-event.ts'
 
 /** Comments of server-sent events. */
@@ -33,7 +33,7 @@ export interface TextStreamOptions<T> {
   /** made once for all readers is best */
   textOf(value: T): string
   /** one for all streams of a route */
-  readonly turns: WriteTimeSlicer
+  readonly turns: Pick<Yielder, 'soon'>
   /** sent at once; without it the reader sees the head of the answer at once */
   readonly first?: string
   /** sent when nothing came for a while */

@@ -1,12 +1,12 @@
 /** The body of an answer that goes on: texts as they come, made once for all who read them. */
 import { Readable } from 'node:stream'
-import type { WriteTimeSlicer } from './write-time-slicer.ts'
+import type { Yielder } from '#kernel'
 
 export interface TextBodyOptions<T> {
   readonly values: AsyncIterable<T>
   textOf(value: T): string
   /** shared by all bodies of what many read at once */
-  readonly turns: WriteTimeSlicer
+  readonly turns: Pick<Yielder, 'soon'>
   /** sent at once */
   readonly first?: string | undefined
   /** sent when nothing came for a while */

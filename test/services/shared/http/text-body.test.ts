@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { TextBody, type TextBodyOptions } from '../../../../src/services/shared/http/text-body.ts'
-import { WriteTimeSlicer } from '../../../../src/services/shared/http/write-time-slicer.ts'
+import { Yielder } from '../../../../src/kernel/yielder.ts'
+import { machineTimers } from '../../../../src/platform/timers.ts'
 
 const NEVER = 1_000_000
 
@@ -9,7 +10,7 @@ function bodyOf<T>(values: AsyncIterable<T>, more: Partial<TextBodyOptions<T>> =
   const parts = {
     values,
     textOf: String,
-    turns: new WriteTimeSlicer(),
+    turns: new Yielder(machineTimers),
     quiet: '.',
     quietMs: NEVER,
     begun: () => undefined,
@@ -84,7 +85,7 @@ describe('a body of texts', () => {
   })
 
   it('takes turns with others: each has its own values whole', async () => {
-    const turns = new WriteTimeSlicer()
+    const turns = new Yielder(machineTimers)
     const texts = await Promise.all(Array.from({ length: 50 }, () => whole(bodyOf(counting(20), { turns }))))
     expect(new Set(texts).size).toBe(1)
   })

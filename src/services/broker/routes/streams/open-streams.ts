@@ -2,7 +2,8 @@
  * Streams that are open: who is quiet gets a sign of life, who is stuck is let go, and writes to very many take turns
  * with everything else.
  */
-import { WriteTimeSlicer } from '#services/shared'
+import { Yielder } from '#kernel'
+import { machineTimers } from '#platform'
 
 /** One reader's end of a stream. */
 export interface OpenStream {
@@ -30,7 +31,7 @@ interface Ticks {
 
 export class OpenStreams {
   readonly #open = new Map<OpenStream, Ticks>()
-  readonly #turns = new WriteTimeSlicer()
+  readonly #turns = new Yielder(machineTimers)
 
   get size(): number {
     return this.#open.size
