@@ -1,7 +1,6 @@
 /** Plugs that ES modules export, by the addresses of these: any thread can load them. */
-import { messageOf, AppError } from '../kernel/errors.ts'
-import { isPlainObject } from '../kernel/json.ts'
-import type { Plug } from '../plug.ts'
+import { AppError, isPlainObject, messageOf } from '#kernel'
+import type { Plug } from '#plug'
 
 export interface PlugModule {
   readonly address: string

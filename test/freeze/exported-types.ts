@@ -98,7 +98,9 @@ export class ExportedTypes implements Disposable {
     const members = checker.getPropertiesOfType(type).filter(({ name }) => !name.startsWith('__#'))
     const types = this.#typeOf(members)
     return members
-      .map(({ name, flags }, at) => `${name}${flags & SymbolFlags.Optional ? '?' : ''}: ${types[at]}`)
+      .map(
+        ({ name, flags }, at) => `${name.replace(/@\d+$/, '')}${flags & SymbolFlags.Optional ? '?' : ''}: ${types[at]}`,
+      )
       .toSorted()
   }
 

@@ -1,6 +1,6 @@
 /** The operator's plugs as threads have them: by the addresses of their modules, as long as these can be loaded there. */
-import type { Logger } from '../../kernel/logger.ts'
-import type { Plug } from '../../plug.ts'
+import type { Logger } from '#kernel'
+import type { Plug } from '#plug'
 
 export interface ThreadPlugsOptions {
   readonly plugs: () => readonly Plug[]

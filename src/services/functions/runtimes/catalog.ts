@@ -40,7 +40,7 @@ const FROM_SOURCES = import.meta.url.endsWith('.ts')
 const NODE_HARNESS = fileURLToPath(
   FROM_SOURCES ? new URL('./node-plug.ts', import.meta.url) : new URL('./node-plug.js', import.meta.url),
 )
-/** Where it runs from sources it reads the library's, and the parser that they use. */
+/** From sources: the library, the parser that it uses, and the names of its doors. */
 const SOURCES_OF_NODE_HARNESS = [
   NODE_HARNESS,
   here('./host-fetch.ts'),
@@ -48,6 +48,7 @@ const SOURCES_OF_NODE_HARNESS = [
   here('../../../core'),
   here('../../../kernel'),
   here('../../../../node_modules/acorn'),
+  here('../../../../package.json'),
 ]
 const NODE_WEB_HARNESS = fileURLToPath(
   FROM_SOURCES ? new URL('./node-web.ts', import.meta.url) : new URL('./node-web.js', import.meta.url),
@@ -57,8 +58,8 @@ const SOURCES_OF_NODE_WEB_HARNESS = [
   here('.'),
   here('../../../client.ts'),
   here('../..'),
-  here('../../../web'),
   here('../../../kernel'),
+  here('../../../../package.json'),
 ]
 const PYTHON_WEB_HARNESS = fileURLToPath(new URL('./python_web.py', import.meta.url))
 const PYTHON_HARNESS = fileURLToPath(new URL('./python_plug.py', import.meta.url))

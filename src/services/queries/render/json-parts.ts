@@ -1,5 +1,5 @@
 /** JSON in parts, so that a large result is never one text, and none of its parts holds the loop. */
-import type { Yielder } from '../../../kernel/yielder.ts'
+import type { Yielder } from '#kernel'
 
 /** Lists above so many items are written in parts. */
 const ITEMS = 500

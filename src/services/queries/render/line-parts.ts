@@ -1,5 +1,5 @@
 /** Rows as JSON, a line each, some at a time. */
-import type { Yielder } from '../../../kernel/yielder.ts'
+import type { Yielder } from '#kernel'
 import type { RowBatch } from '../execution/row-batch.ts'
 import type { Cell } from '../interpolation/fill.ts'
 import { rowSlices } from './row-slices.ts'

@@ -1,5 +1,5 @@
 /** Rows some at a time, so that each part of a text is short and the loop gets a turn between two. */
-import type { Yielder } from '../../../kernel/yielder.ts'
+import type { Yielder } from '#kernel'
 import type { RowBatch } from '../execution/row-batch.ts'
 
 /** cells of one slice, about */
