@@ -83,6 +83,33 @@ describe('the converter service', () => {
     expect((await ask({ url: '/api/resources/boiler-2' })).json()).toMatchObject({ room: 'K1' })
   })
 
+  it('names keys that do not make a message another one for rules', async () => {
+    const entry = '{"resource":"twice","timestamp":$payload.at,"t":$payload.t,"receivedAt":$payload.now}'
+    const config = { type: 'velocity', template: `{"metrics":[${entry}]}`, identityIgnores: ['receivedAt'] }
+    expect((await ask({ method: 'PUT', url: '/converter/twice', payload: config })).json()).toMatchObject(config)
+    const sensor = {
+      label: 'hot',
+      name: 'streamingDataSensor',
+      resource: '$',
+      properties: { parameter: 't', threshold: 9 },
+    }
+    const task = { sensors: [sensor], task: { name: 'twice', type: 'reactive', resource: 'twice' } }
+    const { ID: id } = (await ask({ method: 'POST', url: '/api/tasks', payload: task })).json<{ ID: string }>()
+    const at = Date.now() - 1_000
+    for (const now of [1, 2]) {
+      await ask({ method: 'POST', url: '/converter/twice/ingest', payload: { at, t: 20, now } })
+    }
+    await ask({ method: 'POST', url: '/messages', payload: { resource: 'twice', timestamp: at, t: 20, receivedAt: 3 } })
+    expect((await ask({ url: `/api/tasks/${id}` })).json()).toMatchObject({ invocationCount: 2 })
+    // A key decides by itself whether a payload came before.
+    for (const key of ['a', 'a', 'b']) {
+      const headers = { 'idempotency-key': key }
+      await ask({ method: 'POST', url: '/converter/twice/ingest', payload: { at, t: 20, now: 1 }, headers })
+    }
+    expect((await ask({ url: `/api/tasks/${id}` })).json()).toMatchObject({ invocationCount: 4 })
+    await ask({ method: 'DELETE', url: '/converter/twice' })
+  })
+
   it('tests a converter that is not stored, as JSON and as a form', async () => {
     const parts = { config: CONFIG, payload: { device: 'boiler-1', t: 93 } }
     for (const body of [{ payload: parts }, form(parts)]) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { summaryLines } from '../../../src/cli/report/summary.ts'
+import { summaryLines, type RunFacts } from '../../../src/cli/report/summary.ts'
 import { Tally } from '../../../src/cli/report/tally.ts'
 import { plain } from '../../../src/cli/terminal.ts'
 import { zoneOf } from '../../../src/cli/zone.ts'
@@ -12,7 +12,7 @@ const rule = {
 } as const
 const facts = { messages: 1440, late: 0, span: 86_340_000, wall: 90 }
 
-const lines = (tally: Tally, more: Partial<typeof facts> = {}) =>
+const lines = (tally: Tally, more: Partial<RunFacts> = {}) =>
   summaryLines(tally, { ...facts, ...more }, zoneOf('UTC'), plain)
 
 describe('summaryLines', () => {
@@ -91,6 +91,8 @@ describe('summaryLines', () => {
     const tally = new Tally(rule)
     tally.take({ time: START, task: 't', invocation: 1, type: 'failed', error: 'it broke' })
     expect(lines(tally, { late: 2 })).toContain('2 messages came late and counted from the time of the clock')
+    const readings = { late: 1, duplicate: 2, skewed: 0 }
+    expect(lines(tally, { readings })).toContain('readings that were not taken in their order: 1 late, 2 duplicate')
     expect(lines(tally)).toContain('the task failed: it broke')
   })
 })

@@ -41,6 +41,8 @@ describe('converters', () => {
     ['a topic that is all wildcards', { ...VELOCITY, mqtt: { topic: '#' } }, '/mqtt/topic'],
     ['a wildcard in a level', { ...VELOCITY, mqtt: { topic: 'gw/a+/up' } }, '/mqtt/topic'],
     ['no topic', { ...VELOCITY, mqtt: {} }, '/mqtt/topic'],
+    ['a key that is not a text', { ...VELOCITY, identityIgnores: [1] }, '/identityIgnores'],
+    ['too many keys', { ...VELOCITY, identityIgnores: Array(101).fill('k') }, '/identityIgnores'],
   ])('are refused for %s', async (_what, body, place) => {
     const refusal = await refusalOf(testConverter().api.put('gw', body))
     expect(refusal.code).toBe('VALIDATION')

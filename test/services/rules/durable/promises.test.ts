@@ -74,6 +74,23 @@ describe('over a restart', () => {
     expect(node(after, 'level')?.rawData).toMatchObject({ level: 1 })
   })
 
+  it('a task knows what it took, but for what was forgotten for want of room', async () => {
+    const ground = new Ground()
+    const takes: TaskSettings = { late: 'take' }
+    const life = ground.open({ maxRemembered: 20 })
+    await life.begin(watch(EVICTS, takes))
+    for (let i = 1; i <= 30; i++) {
+      await life.to(1000 * i)
+      await life.send('boiler', { level: 12, timestamp: i })
+    }
+    const forgotten = info(life)?.health?.forgotten
+    expect(forgotten).toBeGreaterThan(10)
+    expect(life.runner.counts.forgotten).toBe(forgotten)
+    const after = await again(ground, life, 31_000, EVICTS, takes)
+    for (const timestamp of [1, 29]) await after.send('boiler', { level: 12, timestamp })
+    expect(info(after)?.health).toMatchObject({ duplicate: 1, skewed: 1, forgotten })
+  })
+
   it('an eviction keeps its deadline', async () => {
     const ground = new Ground()
     const before = await begun(ground, EVICTS)
