@@ -50,7 +50,7 @@ export function summaryLines(tally: Tally, facts: RunFacts, zone: Zone, paint: P
     lines.push(
       `inputs waited up to ${formatSpan(facts.lag)} for earlier ones; what fires is the same, it happens later`,
     )
-  if (facts.late > 0) lines.push(`${counted(facts.late, 'message')} came late and counted from the time of the clock`)
+  if (facts.late > 0) lines.push(`${counted(facts.late, 'message')} had a timestamp before the time of the clock`)
   const { late = 0, duplicate = 0, skewed = 0 } = facts.readings ?? {}
   const odd = Object.entries({ late, duplicate, skewed }).filter(([, count]) => count > 0)
   if (odd.length > 0)

@@ -90,7 +90,7 @@ describe('summaryLines', () => {
   it('mentions late messages and a failed task', () => {
     const tally = new Tally(rule)
     tally.take({ time: START, task: 't', invocation: 1, type: 'failed', error: 'it broke' })
-    expect(lines(tally, { late: 2 })).toContain('2 messages came late and counted from the time of the clock')
+    expect(lines(tally, { late: 2 })).toContain('2 messages had a timestamp before the time of the clock')
     const readings = { late: 1, duplicate: 2, skewed: 0 }
     expect(lines(tally, { readings })).toContain('readings that were not taken in their order: 1 late, 2 duplicate')
     expect(lines(tally)).toContain('the task failed: it broke')
