@@ -41,6 +41,7 @@ const ODD = [
   'throw',
   'hold',
   'remember',
+  'forget',
   'log',
   ...['fail', 'hold', 'look', 'nonsense'].map((how) => `later ${how}`),
 ]
@@ -403,6 +404,7 @@ class Run {
         if (typeof said === 'string' && said.startsWith('later')) return this.#sayLater(context, said)
         if (said === 'hold') return { state: 'High' as const, after: 3 }
         if (said === 'remember') return { state: 'Low' as const, internalState: { at: context.now } }
+        if (said === 'forget') return { state: 'Low' as const, internalState: null }
         if (said === 'Low') return { state: 'Low' as const, rawData: { b: context.streamValue('b') } }
         return said === 'log' ? ('High' as const) : (said as 'High')
       },
@@ -541,7 +543,8 @@ async function play(run: Run, given: Case, looksAlways: boolean): Promise<readon
   return [...run.calls, counts, ...run.rare]
 }
 
-// Holds BATCH-1 to BATCH-3, PART-2, EXECUTOR-1, ROWEVENT-1, ROWEVENT-2, RECORD-1, RECORD-2
+// Holds BATCH-1 to BATCH-3, PART-2, ERA-2, ROWCALL-1 to ROWCALL-3, UNKNOWN-3, EXECUTOR-1, ROWEVENT-1, ROWEVENT-2, RECORD-1,
+// RECORD-2
 describe('listening changes nothing', () => {
   let attached = 0
   let waited = 0

@@ -67,14 +67,6 @@ describe("a sensor's own clock", () => {
     alone.to(800)
     expect(callTimes(alone)).toEqual([0, 400, 800])
   })
-
-  it('of a conditional sensor is ignored', async () => {
-    const t = await live(
-      rule({ sensors: { a: 'switch', d: { name: 'switch', pollingPeriod: 100 } }, triggers: [trigger('a', 'd')] }),
-    )
-    t.to(1000)
-    expect(callTimes(t, 'd')).toEqual([])
-  })
 })
 
 /** Lets the clock go to each of the times, and answers the oldest open call of `s` there. */
@@ -101,39 +93,6 @@ function heldAt(t: Live): string[] {
 
 // Holds CLOCK-3
 describe('a tick that meets the work of the last', () => {
-  it('is held as a whole, by default', async () => {
-    const t = await live(
-      rule({ sensors: { s: { name: 'late' }, x: { name: 'switch', sequence: 2 } }, task: EVERY_SECOND }),
-    )
-    await answeredAt(t, 2500)
-    await t.wait(3000)
-    expect(ran(t)).toEqual([
-      { time: 0, scheduledAt: 0, at: 0 },
-      { time: 3000, scheduledAt: 3000, at: 3000 },
-    ])
-    expect(callTimes(t)).toEqual([0, 3000])
-    expect(callTimes(t, 'x')).toEqual([0])
-    expect(heldAt(t)).toEqual(['0 held t overlap at 1000', '0 held t overlap at 2000'])
-  })
-
-  it("is held under the sensor's label when it is that of its own clock", async () => {
-    const t = await ticking({ type: 'reactive' }, LATER, { pollingPeriod: 1000 })
-    await answeredAt(t, 1500)
-    await t.wait(2000)
-    expect(callTimes(t)).toEqual([0, 2000])
-    expect(heldAt(t)).toEqual(['0 held s overlap at 1000'])
-  })
-
-  it('takes the place of a result that is only held back', async () => {
-    const t = await ticking(EVERY_SECOND, { state: 'On', after: 2500 })
-    t.to(4000)
-    expect(callTimes(t)).toEqual([0, 1000, 2000, 3000, 4000])
-    expect(t.lines('held', 'result')).toEqual([])
-    const seldom = await ticking({ type: 'periodic', frequency: 3000 }, { state: 'On', after: 2500 })
-    seldom.to(6000)
-    expect(seldom.lines('result')).toEqual(['2500 result s On', '5500 result s On'])
-  })
-
   it.each(['skip', 'queue', 'cancelPrevious'] as const)(
     'waits for its turn with overlap %s, when what is at work began otherwise',
     async (overlap) => {
