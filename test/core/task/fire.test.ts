@@ -22,35 +22,6 @@ describe('a destination at work', () => {
       also: [{ source: 'any', destination: 'd', matched: 'state', from: null, to: 'TRUE' }],
     })
   })
-
-  const phases = (t: Live) => t.task.save().state.executing?.map(({ node, phase }) => `${node} ${phase}`)
-
-  it('that is an actuator fires at once, and its calls are made one after the other', async () => {
-    const t = await live(rule({ sensors: { s: 'switch' }, actuators: ['act'], triggers: [trigger('s', 'act')] }), {
-      script: (plugs) => plugs.say('act', LATER),
-    })
-    t.task.push('s', { state: 'On' })
-    t.task.push('s', { state: 'On' })
-    expect(t.lines('fired', 'held')).toEqual(['0 fired s>act', '0 fired s>act'])
-    expect(t.plugs.callsOf('act')).toHaveLength(1)
-    expect(phases(t)).toEqual(['act called', 'act behind'])
-    t.plugs.settle('act', undefined)
-    await promisesSettled()
-    expect(t.plugs.callsOf('act')).toHaveLength(2)
-    expect(phases(t)).toEqual(['act called'])
-  })
-
-  it('that is an actuator without an order may have several calls open', async () => {
-    const act = { label: 'act', unordered: true }
-    const t = await live(rule({ sensors: { s: 'switch' }, actuators: [act], triggers: [trigger('s', 'act')] }), {
-      script: (plugs) => plugs.say('act', LATER),
-    })
-    t.task.push('s', { state: 'On' })
-    t.task.push('s', { state: 'On' })
-    expect(t.fired()).toEqual(['0 act', '0 act'])
-    expect(t.plugs.openCalls('act')).toBe(2)
-    expect(phases(t)).toEqual(['act called', 'act called'])
-  })
 })
 
 describe('calls of an actuator', () => {
