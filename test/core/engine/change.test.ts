@@ -234,14 +234,6 @@ describe('clocks', () => {
 })
 
 describe('a changed task', () => {
-  it('goes on after a restart as it would have', async () => {
-    const t = await live(pair())
-    t.send({ a: 'On', b: 'On' })
-    await t.engine.change('t', pair({}, { properties: { value: 1 } }))
-    const saved = t.task.save()
-    expect((await restarted(t)).task.save()).toEqual(saved)
-  })
-
   it('that does not run is refused, and one whose change is refused goes on', async () => {
     const t = await live(pair())
     t.send({ a: 'On' })
