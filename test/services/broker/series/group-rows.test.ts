@@ -29,28 +29,6 @@ describe('a deviation', () => {
 })
 
 describe('groups', () => {
-  it('begin at from, and take a sample at until when the last one goes beyond', async () => {
-    const series = await shelf(WORKED)
-    expect(await rowsOf(series, { from: 1000, until: 5500, grouping: '2s', aggregate: 'mean' })).toEqual([
-      [1000, 2],
-      [3000, 5],
-      [5000, 9],
-    ])
-  })
-
-  it('have no row at until when it ends one: a sample there counts in none', async () => {
-    const series = await shelf(WORKED)
-    expect(await rowsOf(series, { from: 1500, until: 5500, grouping: '2s', aggregates: 'count,last' })).toEqual([
-      [1500, 2, 5],
-      [3500, null, null],
-    ])
-  })
-
-  it('are 120 minutes in two hours', async () => {
-    const rows = await rowsOf(await shelf(), { from: 0, until: 7_200_000, grouping: 'PT1M', aggregate: 'mean' })
-    expect(rows).toHaveLength(120)
-  })
-
   it('of nothing are null, for counts as well', async () => {
     const rows = await rowsOf(await shelf(), {
       from: 0,
@@ -68,20 +46,6 @@ describe('groups', () => {
     expect(await rowsOf(await shelf(WORKED), { from: 1000, until: 1000, grouping: '1s', aggregate: 'count' })).toEqual(
       [],
     )
-  })
-
-  it('go from the newest to the oldest when asked to', async () => {
-    const series = await shelf(WORKED)
-    const query = { from: 1000, until: 5500, grouping: '2s', order: 'descending' }
-    expect(await rowsOf(series, { ...query, aggregate: 'mean' })).toEqual([
-      [5000, 9],
-      [3000, 5],
-      [1000, 2],
-    ])
-    expect(await rowsOf(series, { ...query, aggregate: 'median', limit: 2 })).toEqual([
-      [5000, 9],
-      [3000, 5],
-    ])
   })
 
   it('are cut to the first 2,000, in the order asked', async () => {

@@ -339,23 +339,4 @@ describe('an export', () => {
     await expect(apiOf(host).export('none')).rejects.toMatchObject({ code: 'NOT_FOUND' })
     await host.stop()
   })
-
-  it.each([
-    [undefined, ['', '', '/resource']],
-    [{ resource: 'a', stored: 'b' }, ['']],
-    [{ resource: 'a', metrics: [], from: 'x', until: 5, color: 1 }, ['/color', '/metrics', '/from']],
-    [{ resource: 'a', from: 6, until: 5 }, ['/until']],
-    [{ resource: 'a', object: '/x/' }, ['/object']],
-    [{ resource: 'a', object: '.hidden/x' }, ['/object']],
-  ])('of %j is refused with everything that is wrong', async (body, paths) => {
-    const host = await new SubscriptionsWorld().host()
-    const error = await apiOf(host)
-      .startExport(body)
-      .then(
-        () => expect.fail('it was taken'),
-        (refused: AppError) => refused,
-      )
-    expect(error.issues.map(({ path }) => path)).toEqual(paths)
-    await host.stop()
-  })
 })

@@ -27,10 +27,6 @@ const EVICTS: Rule = {
   sensors: [{ label: 'level', name: 'level', version: '1.0.0', resource: '$', evictionTime: 60_000 }],
   task: { type: 'reactive' },
 }
-const COOLS: Rule = {
-  ...CALLS,
-  triggers: [{ sourceLabel: 'level', destinationLabel: 'send', statesTrigger: ['HIGH'], invocationPolicy: 60 }],
-}
 const ONCE: Rule = { sensors: [{ label: 'count', name: 'count', version: '1.0.0' }], task: { type: 'onetime' } }
 const HOURLY: Rule = {
   sensors: [{ label: 'count', name: 'count', version: '1.0.0' }],
@@ -74,68 +70,12 @@ describe('over a restart', () => {
     expect(node(after, 'level')?.rawData).toMatchObject({ level: 1 })
   })
 
-  it('an eviction keeps its deadline', async () => {
-    const ground = new Ground()
-    const before = await begun(ground, EVICTS)
-    await before.send('boiler', { level: 12 })
-    const after = await again(ground, before, 40_000, EVICTS)
-    await after.to(59_999)
-    expect(node(after, 'level')?.mostLikelyState?.state).toBe('HIGH')
-    expect(node(after, 'level')?.states).toEqual({ LOW: 0, HIGH: 1 })
-    await after.to(60_000)
-    expect(node(after, 'level')?.states).toEqual({ LOW: 0.5, HIGH: 0.5 })
-  })
-
   it('a deadline that passed meanwhile has passed', async () => {
     const ground = new Ground()
     const before = await begun(ground, EVICTS)
     await before.send('boiler', { level: 12 })
     const after = await again(ground, before, 90_000, EVICTS)
     expect(node(after, 'level')?.states).toEqual({ LOW: 0.5, HIGH: 0.5 })
-  })
-
-  it('a cool-down still holds, and ends when it should', async () => {
-    const ground = new Ground()
-    const before = await begun(ground, COOLS)
-    await before.send('boiler', { level: 12 })
-    await before.rest()
-    const after = await again(ground, before, 30_000, COOLS)
-    await after.send('boiler', { level: 13 })
-    await after.rest()
-    expect(ground.outside.calls).toHaveLength(1)
-    await after.to(60_000)
-    await after.send('boiler', { level: 14 })
-    await after.rest()
-    expect(ground.outside.calls).toHaveLength(2)
-  })
-
-  it('a retry comes when it was to come', async () => {
-    const ground = new Ground()
-    ground.outside.answersAtOnce = false
-    const before = await begun(ground, CALLS)
-    await before.send('boiler', { level: 12 })
-    await before.rest()
-    ground.outside.answer('a/1/2/0', 'busy')
-    await before.rest()
-    const after = await again(ground, before, 4000, CALLS)
-    expect(await deliveries(after)).toMatchObject([{ status: 'retrying', nextAttemptTime: 10_000, error: 'busy' }])
-    await after.to(9999)
-    expect(ground.outside.calls).toHaveLength(1)
-    await after.to(10_000)
-    expect(ground.outside.calls).toEqual(['a/1/2/0', 'a/1/2/0'])
-  })
-
-  it('a call that was under way is made again under its id', async () => {
-    const ground = new Ground()
-    ground.outside.answersAtOnce = false
-    const before = await begun(ground, CALLS)
-    await before.send('boiler', { level: 12 })
-    await before.rest()
-    const after = await again(ground, before, 4000, CALLS)
-    expect(ground.outside.calls).toEqual(['a/1/2/0', 'a/1/2/0'])
-    ground.outside.answer('a/1/2/0')
-    await after.rest()
-    expect(await deliveries(after)).toMatchObject([{ id: 'a/1/2/0', status: 'delivered', createTime: 0, attempts: 1 }])
   })
 
   it.each([
@@ -590,12 +530,5 @@ describe('inputs', () => {
     expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'TOO_LARGE' } })
     expect(taken).toEqual([{ status: 'fulfilled', value: true }])
     expect(info(life)?.invocationCount).toBe(1)
-  })
-
-  it('are heard of by who listens, and only then', async () => {
-    const life = await begun(new Ground(), EVICTS)
-    const events = life.events('a')
-    await life.send('boiler', { level: 2 })
-    expect(events[0]).toMatchObject({ type: 'data', task: 'a' })
   })
 })
