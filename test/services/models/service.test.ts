@@ -164,27 +164,6 @@ describe('a model', () => {
     await expect(other.patch('none', { description: '' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
-  it.each<[string, unknown, RegExp]>([
-    ['nothing', {}, /\/description <- is missing/],
-    ['no object', 'new', /the change is "new": send/],
-    ['what an upload has', { framework: 'sklearn', description: '' }, /\/framework <- cannot be changed/],
-    ['a description that is no text', { description: 7 }, /\/description <- is 7, and must be a text/],
-    ['one that is too long', { description: 'x'.repeat(10_001) }, /has 10001 characters/],
-    ['two of them', { description: 'a', metadata: { description: 'b' } }, /\/metadata\/description <- is there twice/],
-    ['metadata of its own', { metadata: { flavour: 'x' } }, /\/metadata\/flavour <- cannot be changed/],
-    ['metadata that are none', { metadata: [] }, /\/metadata <- is \[\], and must be an object/],
-  ])('is not changed by %s', async (_title, body, message) => {
-    const api = asked(serviceOf(new TestDriver()))
-    await api.create(UPLOAD)
-    await ready(api)
-    const before = await api.get('m')
-    await expect(api.patch('m', body)).rejects.toMatchObject({
-      code: 'VALIDATION',
-      message: expect.stringMatching(message) as string,
-    })
-    expect(await api.get('m')).toEqual(before)
-  })
-
   it('is loaded again after a restart, when it is asked', async () => {
     const storage = openMemory()
     const before = serviceOf(new TestDriver(), storage)

@@ -29,19 +29,6 @@ describe('a deviation', () => {
 })
 
 describe('groups', () => {
-  it('of nothing are null, for counts as well', async () => {
-    const rows = await rowsOf(await shelf(), {
-      from: 0,
-      until: 2000,
-      grouping: 'second',
-      aggregates: 'count,sum,median',
-    })
-    expect(rows).toEqual([
-      [0, null, null, null],
-      [1000, null, null, null],
-    ])
-  })
-
   it('are none in a range of no length', async () => {
     expect(await rowsOf(await shelf(WORKED), { from: 1000, until: 1000, grouping: '1s', aggregate: 'count' })).toEqual(
       [],
@@ -92,46 +79,6 @@ describe('an aggregate of one group', () => {
   ])('%s', async (aggregate, value) => {
     const rows = await rowsOf(await shelf(MIXED), { from: 0, until: 10, grouping: '1s', aggregate })
     expect(rows).toEqual([[0, value]])
-  })
-
-  it.each([
-    ['mean', null],
-    ['median', null],
-    ['min', null],
-    ['max', null],
-    ['sum', null],
-    ['std', null],
-    ['percentile(0.5)', null],
-    ['diff', null],
-    ['count', 2],
-    ['count-numeric', 0],
-    ['count-non-numeric', 2],
-    ['first', '1'],
-    ['last', false],
-  ])('%s without a number', async (aggregate, value) => {
-    const points: Points = [
-      [1, '1'],
-      [2, false],
-    ]
-    expect(await rowsOf(await shelf(points), { from: 0, until: 10, grouping: '1s', aggregate })).toEqual([[0, value]])
-  })
-
-  it('median of an even count is between the two in the middle', async () => {
-    const points: Points = [
-      [1, 10],
-      [2, 1],
-      [3, 2],
-      [4, 5],
-    ]
-    expect(await rowsOf(await shelf(points), { from: 0, until: 10, grouping: '1s', aggregate: 'median' })).toEqual([
-      [0, 3.5],
-    ])
-  })
-
-  it('std of one number is 0', async () => {
-    expect(await rowsOf(await shelf([[1, 42]]), { from: 0, until: 10, grouping: '1s', aggregate: 'std' })).toEqual([
-      [0, 0],
-    ])
   })
 
   it('std keeps its digits far from 0, where a sum of squares has lost them', async () => {
