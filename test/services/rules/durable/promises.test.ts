@@ -42,6 +42,19 @@ async function begun(ground: Ground, rule: Rule, settings: TaskSettings = {}): P
   return life
 }
 
+/** A task runs over a store whose commits fail as long as a failure is set. */
+async function withFate(outside = new Ground().outside, options: ConstructorParameters<typeof Life>[2] = {}) {
+  const fate: { failure: AppError | undefined } = { failure: undefined }
+  const storage = openMemory()
+  const tenant = (id: string): Store => {
+    const store = storage.tenant(id)
+    return withCommit(store, (writes) => (fate.failure ? Promise.reject(fate.failure) : store.commit(writes)))
+  }
+  const life = new Life({ ...storage, tenant }, outside, options)
+  await life.begin(watch(CALLS))
+  return { life, fate }
+}
+
 /** Dies, and comes back at another time. */
 async function again(ground: Ground, life: Life, at: number, rule: Rule, settings: TaskSettings = {}): Promise<Life> {
   await life.crash()
@@ -309,26 +322,17 @@ describe('what is stored', () => {
   })
 
   it('is tried again four times a second while the store is away, of which the log tells every ten seconds', async () => {
-    let isAway = false
     const log: unknown[] = []
-    const storage = openMemory()
-    const tenant = (id: string): Store => {
-      const store = storage.tenant(id)
-      return withCommit(store, (writes) => {
-        return isAway ? Promise.reject(new AppError('UNAVAILABLE', 'away')) : store.commit(writes)
-      })
-    }
     const told = (message: string, details: object) => void log.push([message, details])
-    const life = new Life({ ...storage, tenant }, new Ground().outside, { told })
-    await life.begin(watch(CALLS))
-    isAway = true
+    const { life, fate } = await withFate(new Ground().outside, { told })
+    fate.failure = new AppError('UNAVAILABLE', 'away')
     await life.to(45_000)
     const message = 'states of tasks were not stored: away'
     expect(log).toEqual([
       [message, {}],
       [message, { times: 39 }],
     ])
-    isAway = false
+    fate.failure = undefined
     await life.to(46_000)
     expect((await states(life).get('a'))?.version).toBe(1)
     await life.close()
@@ -401,46 +405,28 @@ describe('what is stored', () => {
   })
 
   it('is tried again soon when the store had no room', async () => {
-    let fails = false
-    const storage = openMemory()
-    const tenant = (id: string): Store => {
-      const store = storage.tenant(id)
-      return withCommit(store, (writes) => {
-        return fails ? Promise.reject(new AppError('STORE', 'no room')) : store.commit(writes)
-      })
-    }
-    const life = new Life({ ...storage, tenant }, new Ground().outside, {})
-    await life.begin(watch(CALLS))
-    fails = true
+    const { life, fate } = await withFate()
+    fate.failure = new AppError('STORE', 'no room')
     await life.to(30_000)
-    fails = false
+    fate.failure = undefined
     expect((await states(life).get('a'))?.version).toBeUndefined()
     await life.to(30_250)
     expect((await states(life).get('a'))?.version).toBe(1)
   })
 
   it('has an answer that came while the store was away, once it is back', async () => {
-    let away = false
-    const storage = openMemory()
-    const tenant = (id: string): Store => {
-      const store = storage.tenant(id)
-      return withCommit(store, (writes) => {
-        return away ? Promise.reject(new AppError('UNAVAILABLE', 'away')) : store.commit(writes)
-      })
-    }
     const { outside } = new Ground()
     outside.answersAtOnce = false
-    const life = new Life({ ...storage, tenant }, outside, {})
-    await life.begin(watch(CALLS))
+    const { life, fate } = await withFate(outside)
     await life.send('boiler', { level: 12 })
     await life.rest()
     const [call = ''] = outside.open
-    away = true
+    fate.failure = new AppError('UNAVAILABLE', 'away')
     outside.answer(call)
     await life.to(2000)
     const delivered = async () => (await life.runner.nodes.deliveries(ref('a'), { limit: 1 }))[0]?.status
     expect(await delivered()).toBe('pending')
-    away = false
+    fate.failure = undefined
     await life.to(2250)
     expect(await delivered()).toBe('delivered')
     await life.close()
