@@ -27,10 +27,6 @@ const ROOM = 1_048_576 - 12
 function definesDocuments(suite: Suite<Storage>): void {
   const fact = storeFact(suite)
 
-  fact('what is not there is undefined', async (store) => {
-    expect(await store.collection(THINGS).get('nobody')).toBeUndefined()
-  })
-
   fact('a document comes back as it was put, with its version', async (store) => {
     const things = store.collection(THINGS)
     const extra = { deep: [{ a: null, b: [true, false, 1.5, 'text'] }], '': 0, '😀': '\u0000\ud800"\\\n', big: 2 ** 60 }
@@ -119,16 +115,6 @@ function definesDocuments(suite: Suite<Storage>): void {
     for (const id of ['', 'a\0b', '\ud800', 'x'.repeat(513)]) expect(await things.get(id)).toBeUndefined()
   })
 
-  fact('delete says whether there was one', async (store) => {
-    const things = store.collection(THINGS)
-    await things.put('x', { name: 'one', tags: ['t'] })
-    expect(await things.delete('x')).toBe(true)
-    expect(await things.delete('x')).toBe(false)
-    expect(await things.get('x')).toBeUndefined()
-    expect(await things.count()).toBe(0)
-    expect(await things.ids({ where: [{ field: 'tags', op: 'eq', value: 't' }] })).toEqual([])
-  })
-
   fact('STORE-2: a version never comes twice for an id, not even after a delete', async (store) => {
     const things = store.collection(THINGS)
     const seen: number[] = []
@@ -140,22 +126,6 @@ function definesDocuments(suite: Suite<Storage>): void {
     expect(seen[0]).toBe(1)
     for (const version of seen) await expectCode(() => things.put('x', {}, version), 'CONFLICT')
     expect(await things.put('other', {})).toBe(1)
-  })
-
-  fact('an expected version that is not there is a CONFLICT and changes nothing', async (store) => {
-    const things = store.collection(THINGS)
-    await expectCode(() => things.put('x', {}, 1), 'CONFLICT')
-    await things.put('x', { name: 'one' }, 'absent')
-    await things.put('x', { name: 'two' }, 1)
-    await expectCode(() => things.put('x', { name: 'late' }, 1), 'CONFLICT')
-    await expectCode(() => things.put('x', { name: 'late' }, 3), 'CONFLICT')
-    await expectCode(() => things.put('x', { name: 'late' }, 'absent'), 'CONFLICT')
-    await expectCode(() => things.delete('x', 1), 'CONFLICT')
-    await expectCode(() => things.delete('x', 'absent'), 'CONFLICT')
-    expect(await things.get('x')).toEqual({ id: 'x', version: 2, value: { name: 'two' } })
-    expect(await things.delete('x', 2)).toBe(true)
-    await expectCode(() => things.delete('x', 2), 'CONFLICT')
-    expect(await things.delete('x', 'absent')).toBe(false)
   })
 
   fact('a CONFLICT names the document, what was expected and what is there', async (store) => {

@@ -102,17 +102,6 @@ function definesOrder(suite: Suite<Storage>): void {
     expect(await log.append(0, ['fourth'])).toBe(4)
   })
 
-  fact('partitions have positions of their own, and are listed by number', async (store) => {
-    const log = store.log('inputs')
-    expect(await log.append(10, ['x'])).toBe(1)
-    expect(await log.append(2, ['y', 'z'])).toBe(2)
-    expect(await log.append(0, ['w'])).toBe(1)
-    expect(await log.append(10, ['v'])).toBe(2)
-    expect(await log.partitions()).toEqual([0, 2, 10])
-    expect(bodies(await log.read(10, 0))).toEqual(['x', 'v'])
-    expect(bodies(await log.read(2, 1))).toEqual(['z'])
-  })
-
   fact('logs of other names and tenants do not meet', async (store, { storage, tenant }) => {
     await store.log('inputs').append(0, ['a', 'b'])
     expect(await store.log('outputs').append(0, ['c'])).toBe(1)
