@@ -1,11 +1,8 @@
 /** Tasks of thousands of nodes: what the host takes, it keeps, through kill -9 too, and the rest it refuses at once. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cases } from '../support/arbitraries/runs.ts'
 import { until } from '../support/until.ts'
-import { HostProcesses, type HostProcess } from '../host/host-process.ts'
+import { crashingHosts, type HostProcess } from '../host/host-process.ts'
 
 /** with so many its state is too large for one document of the store */
 const LARGE = 2600
@@ -16,13 +13,8 @@ const MESSAGES = 3
 /** each sensor keeps it: the state has two million characters */
 const TEXT = 'x'.repeat(600)
 
-const folder = mkdtempSync(join(tmpdir(), 'reflexarc-large-tasks-'))
-const hosts = new HostProcesses(folder)
+const hosts = crashingHosts()
 let host: HostProcess | undefined
-afterAll(async () => {
-  await hosts.end()
-  rmSync(folder, { recursive: true, force: true })
-})
 
 /** So many sensors that keep what they hear of one resource, and one that counts and whose counts are stored. */
 function large(count: number): object {

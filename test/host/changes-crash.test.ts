@@ -1,18 +1,10 @@
 /** Running tasks that are changed by batches and by hand, on a host that is killed with -9 in between. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Rule } from '../../src/index.ts'
 import type { RulesApi } from '../../src/services/rules/contract.ts'
-import { HostProcesses } from './host-process.ts'
+import { crashingHosts } from './host-process.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'reflexarc-changes-'))
-const hosts = new HostProcesses(folder)
-afterAll(async () => {
-  await hosts.end()
-  rmSync(folder, { recursive: true, force: true })
-})
+const hosts = crashingHosts()
 
 /** A sensor that counts, one with a limit, and an actuator that cools down for an hour. */
 const ruleOf = (by: number): Rule & { task: { name: string } } => ({

@@ -1,27 +1,10 @@
 /** A command from its post to its log, through the whole host. */
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/host/app.ts'
-import { compose } from '../../src/host/compose.ts'
-import { readConfig } from '../../src/host/config.ts'
-import { SERVICES } from '../../src/host/wiring/service-table.ts'
-import { basic } from './sample-host.ts'
-
-async function opened() {
-  const config = readConfig({ store: 'memory:' }, {}, [...SERVICES.keys()])
-  const composed = await compose(config, { hashCost: 2 })
-  await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
-  const app = await createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
-  const ask = async (method: 'GET' | 'POST', url: string, payload?: object) => {
-    const headers = { authorization: basic('a', 's') }
-    const answer = await app.inject({ method, url, headers, ...(payload && { payload }) })
-    return { status: answer.statusCode, body: answer.json<Record<string, unknown>>() }
-  }
-  return { ask, [Symbol.asyncDispose]: () => app.close() }
-}
+import { wholeHost } from './whole-host.ts'
 
 describe('a command that is posted', () => {
   it('runs the actuator that the type of the resource maps, and shows in its log', async () => {
-    await using host = await opened()
+    await using host = await wholeHost()
     const actuator = { name: 'updateMetadata', version: 'latest', properties: { metadata: { floor: '{{home}}' } } }
     await host.ask('POST', '/api/resourcetypes', { id: 'pump', home: 7, commands: [{ settle: { actuator } }] })
     await host.ask('POST', '/api/resources', { id: 'p1', resourceTypeId: 'pump' })
@@ -36,7 +19,7 @@ describe('a command that is posted', () => {
   })
 
   it('of a resource that is not there shows in its log, and a resource without commands has none', async () => {
-    await using host = await opened()
+    await using host = await wholeHost()
     await host.ask('POST', '/resources/nobody/commands', { name: 'open' })
     const log = () => host.ask('GET', '/api/resources/nobody/commands')
     await expect

@@ -2,7 +2,8 @@
 import type { InjectOptions } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readArchive } from '../../src/services/functions/registry/archive.ts'
-import { type Body, type Files, functionHost, manifestOf, nodePlug, PLUGS, tarOf } from './function-host.ts'
+import { type Files, manifestOf, nodePlug, PLUGS, tarOf } from './function-host.ts'
+import { wholeHost, type Body, type WholeHost } from './whole-host.ts'
 
 type Method = InjectOptions['method']
 const REGISTRY = '/registry/v2'
@@ -12,9 +13,9 @@ const MODEL: Files = {
   'model.joblib': '-',
 }
 
-let host: Awaited<ReturnType<typeof functionHost>>
+let host: WholeHost
 beforeAll(async () => {
-  host = await functionHost()
+  host = await wholeHost()
 })
 afterAll(() => host[Symbol.asyncDispose]())
 
@@ -519,7 +520,7 @@ describe('a removal', () => {
 
 describe('a rebuild', () => {
   it('does what is needed, says why, and refuses what is not', async () => {
-    await using own = await functionHost()
+    await using own = await wholeHost()
     const code = `({ state: 'Warm', rawData: { limit: process.env.LIMIT ?? 'none' } })`
     await own.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug('1.0.0', code)))
     const before = await own.ask('POST', '/api/sensors/warmth', { properties: { value: 8 } })
@@ -570,7 +571,7 @@ describe('a rebuild', () => {
   })
 
   it('waits a while after a failure, unless it is told not to', async () => {
-    await using own = await functionHost({ functions: 'off' })
+    await using own = await wholeHost({ functions: 'off' })
     await own.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
     const again = await own.ask('POST', `${versionOf('warmth')}/rebuild`)
     expect(again).toMatchObject({ status: 200, body: { causes: { build: { changed: false, backoff: true } } } })

@@ -1,19 +1,11 @@
 /** The whole host: tasks come and go with resources and their types, also when it is killed with -9 in the middle. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { cases } from '../support/arbitraries/runs.ts'
-import { HostProcesses, type HostProcess } from './host-process.ts'
+import { crashingHosts, type HostProcess } from './host-process.ts'
 
 const RESOURCES = cases(100)
 
-const folder = mkdtempSync(join(tmpdir(), 'reflexarc-managed-'))
-const hosts = new HostProcesses(folder)
-afterAll(async () => {
-  await hosts.end()
-  rmSync(folder, { recursive: true, force: true })
-})
+const hosts = crashingHosts()
 
 /** A host that is asked for resources and tasks; an answer that is none fails. */
 class Managing {

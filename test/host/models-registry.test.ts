@@ -4,7 +4,8 @@ import { RUNTIMES } from '../../src/services/functions/runtimes/catalog.ts'
 import { readZip } from '../../src/services/models/read-zip.ts'
 import { zipOf } from '../services/models/zip.ts'
 import { until } from '../support/until.ts'
-import { type Body, functionHost, tarOf } from './function-host.ts'
+import { tarOf } from './function-host.ts'
+import { wholeHost, type Body, type WholeHost } from './whole-host.ts'
 
 const REGISTRY = '/registry/v2/models'
 const { 'model.bst': BOOSTER = '' } = Object.fromEntries(RUNTIMES.get('byoml-xgboost')?.example ?? [])
@@ -12,9 +13,9 @@ const { 'model.bst': BOOSTER = '' } = Object.fromEntries(RUNTIMES.get('byoml-xgb
 const ASKED = { instances: [[10, 3]] }
 const WEAR = { predictions: [9] }
 
-let host: Awaited<ReturnType<typeof functionHost>>
+let host: WholeHost
 beforeAll(async () => {
-  host = await functionHost()
+  host = await wholeHost()
 })
 afterAll(() => host[Symbol.asyncDispose]())
 

@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WorkThreads, type Work } from '../../../src/host/work/work-threads.ts'
 import { until } from '../../support/until.ts'
-import { functionHost } from '../function-host.ts'
 import { printedRoutes } from '../printed-routes.ts'
 import { basic } from '../sample-host.ts'
+import { wholeHost, type WholeHost } from '../whole-host.ts'
 
 /** Threads that tell what they do, whose deadlines and clock are moved by hand. */
 class HandThreads extends WorkThreads {
@@ -55,9 +55,9 @@ class HandThreads extends WorkThreads {
 }
 
 const threads = new HandThreads()
-let host: Awaited<ReturnType<typeof functionHost>>
+let host: WholeHost
 beforeAll(async () => {
-  host = await functionHost({}, { threads })
+  host = await wholeHost({}, { threads })
 })
 afterAll(() => host[Symbol.asyncDispose]())
 
