@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { wholeHost, type WholeHost } from './whole-host.ts'
 
 let host: WholeHost
-const ask = (method: 'GET' | 'POST' | 'PUT' | 'PATCH', url: string, payload?: object) => host.send(method, url, payload)
+const ask = (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', url: string, payload?: object) =>
+  host.send(method, url, payload)
 
 beforeAll(async () => {
   host = await wholeHost({ empty: true })
@@ -109,10 +110,24 @@ it.each<[string, object, string]>([
 ])('what a tenant makes at %s is not found by another, nor is what is not there', async (url, body, error) => {
   const made = await host.ask('POST', url, body)
   expect(made.status, JSON.stringify(made.body)).toBeLessThan(300)
-  const own = `${url}/${String(made.body['ID'] ?? made.body['id'] ?? 'own')}`
+  const { ID, id = ID } = made.body as { ID?: string; id?: string }
+  const own = `${url}/${id}`
   expect([
     (await host.send('GET', own)).statusCode,
     (await host.ask('GET', own, undefined, 'umbrella')).status,
   ]).toEqual([200, 404])
   expect((await host.ask('GET', `${url}/none`)).body).toEqual({ statusCode: 404, error, code: 'NOT_FOUND' })
+})
+
+it('a resource is deleted with what it is told to', async () => {
+  await ask('POST', '/resources/boiler-8/events', { temperature: 90 })
+  await expect.poll(async () => (await ask('GET', '/api/resources/boiler-8')).statusCode).toBe(200)
+  const alarm = { type: 'HOT', text: 'hot', severity: 'MAJOR', source: { id: 'boiler-8' } }
+  expect((await ask('POST', '/alarm/alarms', alarm)).statusCode).toBeLessThan(300)
+  const alarms = async () => (await ask('GET', '/alarm/alarms?source=boiler-8')).json<{ total: number }>().total
+  expect(await alarms()).toBe(1)
+  const gone = await ask('DELETE', '/api/resources/boiler-8?cascade=alarms&cascade=measurements&cascade=tasks')
+  expect(gone.statusCode, gone.body).toBe(204)
+  await expect.poll(() => alarms()).toBe(0)
+  expect((await ask('GET', '/resources/boiler-8/current')).statusCode).toBe(404)
 })

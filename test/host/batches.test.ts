@@ -23,19 +23,6 @@ describe('POST /api/batch', () => {
     })
   })
 
-  it('refuses what is wrong with the place and the reason', async () => {
-    await using host = await wholeHost({ only: 'rules,resources' })
-    const refused = await host.ask('POST', '/api/batch', { entity: 'resource', action: 'dlte', query: { ids: ['a'] } })
-    expect(refused.status).toBe(400)
-    expect(refused.body['error']).toMatch(/^\/action <- invalid action for resource entity: dlte/)
-    const other = await host.ask('POST', '/api/batch', { entity: 'moon', action: 'delete', query: {} })
-    expect(other.body['error']).toContain('unknown entity "moon"')
-    const looked = await host.ask('POST', '/api/batch?dryRun=true', { entity: 'resource', action: 'delete', query: {} })
-    expect([looked.status, looked.body['error']]).toEqual([400, expect.stringContaining('/dryRun <- ')])
-    const unknown = await host.ask('GET', '/api/batch/nothing')
-    expect(unknown).toMatchObject({ status: 404, body: { error: "No batch operation with id 'nothing'" } })
-  })
-
   it('is about tasks alone where no resources are served', async () => {
     await using host = await wholeHost({ only: 'rules' })
     const refused = await host.ask('POST', '/api/batch', {

@@ -130,27 +130,6 @@ describe('tags', () => {
     }
   })
 
-  it('find functions, alone and by a condition', async () => {
-    await registered('boilerA', '1.0.0', '', { tags: ['heat', 'cellar'] })
-    await registered('boilerB', '1.0.0', '', { tags: ['Heat', 'old'] })
-    await registered('boilerC')
-    const found = async (query: string): Promise<unknown> => {
-      const { body } = await host.ask('GET', `${PLUGS}?name=boiler*&${query}`)
-      return (body['entities'] as { plug: { name: string } }[]).map(({ plug }) => plug.name.slice(6))
-    }
-    expect(await found('tags=heat')).toEqual(['A'])
-    expect(await found('tags=heat,old')).toEqual([])
-    expect(await found('tags=heat&tags=cellar')).toEqual(['A'])
-    expect(await found('wql=tag:heat')).toEqual(['A', 'B'])
-    expect(await found(`wql=${encodeURIComponent('tag:like("h*") NOT tag:old')}`)).toEqual(['A'])
-    expect(await found(`wql=${encodeURIComponent('NOT tag:heat')}`)).toEqual(['C'])
-    const wrong = await host.ask('GET', `${PLUGS}?wql=${encodeURIComponent('tag:a AND')}`)
-    expect(wrong).toMatchObject({
-      status: 400,
-      body: { data: [expect.stringContaining('/wql <- tag: and the name of a tag is expected at character 10')] },
-    })
-  })
-
   it('of the tenant are listed, keep their colours, and go when nothing has them', async () => {
     await registered('paints', '1.0.0', '', { tags: [{ name: 'paint', color: '#abcdef' }] })
     await registered('paints', '1.0.1', '', { tags: [{ name: 'paint', color: '#000000' }, 'paintless'] })
@@ -465,17 +444,6 @@ it('a webscript shows its secret, and where it is called', async () => {
 })
 
 describe('a removal', () => {
-  it('of a plug only deprecates it, and looks later whether it is still used', async () => {
-    await registered('leaving')
-    await host.ask('DELETE', `${PLUGS}/leaving`)
-    const { body } = await host.ask('GET', versionOf('leaving'))
-    expect(body).toMatchObject({
-      entity: { status: 'registered', deprecated: true, updates: [{ operation: 'deprecate' }, {}] },
-    })
-    const jobs = await host.ask('GET', `${REGISTRY}/jobs?type=cleanup`)
-    expect(jobs.body['jobs']).toMatchObject([{ state: 'delayed', function: { name: 'leaving' } }])
-  })
-
   it('of several versions is one job, over when all of them are gone', async () => {
     for (const version of ['1.0.0', '1.1.0', '2.0.0']) await registered('several', version)
     const removed = await host.ask('DELETE', `${PLUGS}/several?force=true`)

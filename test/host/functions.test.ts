@@ -104,19 +104,6 @@ execute().catch(send)`,
     else expect(body).toMatchObject(answer)
   })
 
-  it('in Python is one as well', async () => {
-    await using host = await wholeHost()
-    const main = `async def execute(properties, console, logger):
-    logger.info("asked about %s", properties["value"])
-    return ("Warm" if properties["value"] > 25 else "Cold", {"value": properties["value"]})
-`
-    const files = { 'plug.json': manifestOf({ runtime: 'plug-python3' }), 'main.py': main }
-    const created = await host.ask('POST', `${PLUGS}?async=false`, await tarOf(files))
-    expect(created.body).toMatchObject({ entity: { status: 'running' } })
-    const called = await host.ask('POST', '/api/sensors/warmth', { properties: { value: 7 } })
-    expect(called.body).toMatchObject({ result: true, state: 'Cold', rawData: { value: 7 } })
-  })
-
   it('that hangs or crashes costs its own call, and is said', async () => {
     await using host = await wholeHost()
     await host.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug('1.0.0', 'process.exit(3)')))
@@ -190,49 +177,6 @@ describe('the registry', () => {
     expect((await host.ask('DELETE', `${version}/content/index.js`)).status).toBe(409)
   })
 
-  it('lists the latest of each name, with the way to its draft', async () => {
-    await using host = await wholeHost()
-    for (const [version, query] of [
-      ['1.0.0', ''],
-      ['1.1.0', ''],
-      ['2.0.0', '&draft=true'],
-    ] as const) {
-      await host.ask('POST', `${PLUGS}?async=false&deploy=false${query}`, await tarOf(nodePlug(version)))
-    }
-    const { body } = await host.ask('GET', PLUGS)
-    expect(body).toMatchObject({
-      count: 1,
-      entities: [
-        {
-          plug: { name: 'warmth', version: '1.1.0' },
-          _links: {
-            draft: { href: `${PLUGS}/warmth/versions/2.0.0`, version: '2.0.0', draft: true, deprecated: false },
-          },
-        },
-      ],
-    })
-    const versionsOf = async (query: string): Promise<unknown> => {
-      const answer = await host.ask('GET', `${PLUGS}?${query}`)
-      return (answer.body['entities'] as { readonly plug: { readonly version: string } }[]).map(
-        ({ plug }) => plug.version,
-      )
-    }
-    expect(await versionsOf('latest=false')).toEqual(['2.0.0', '1.1.0', '1.0.0'])
-    expect(await versionsOf('includeDraft=true')).toEqual(['2.0.0'])
-    expect(await versionsOf('version=1.0.*')).toEqual(['1.0.0'])
-    expect(await versionsOf('name=WARM*&type=sensor')).toEqual(['1.1.0'])
-    expect(await versionsOf('nameVersion=warmth@1.0.0')).toEqual(['1.0.0'])
-    expect(await versionsOf('status=registered-')).toEqual([])
-    expect(await versionsOf('createdAfter=1h&createdBy=@me&runtimeVersion=^1&archiveFormat=node')).toEqual(['1.1.0'])
-    expect(await versionsOf('latest=false&limit=1&page=1')).toEqual(['1.1.0'])
-    expect((await host.ask('GET', `${PLUGS}?limit=101&createdAfter=x`)).status).toBe(400)
-
-    await host.ask('DELETE', `${PLUGS}/warmth/versions/1.1.0`)
-    expect(await versionsOf('')).toEqual(['1.0.0'])
-    expect((await host.ask('GET', `${PLUGS}/warmth`)).body).toMatchObject({ entity: { plug: { version: '1.0.0' } } })
-    expect((await host.ask('GET', `${PLUGS}/warmth/versions`)).body).toMatchObject({ count: 3 })
-  })
-
   it('takes the next version, and deprecates the ones before when it is asked to', async () => {
     await using host = await wholeHost()
     const unversioned = { ...nodePlug(), 'plug.json': manifestOf({ version: undefined }) }
@@ -280,28 +224,6 @@ describe('the registry', () => {
     for (const query of ['force=true&reset=true', 'force=true&undeploy=true', 'reset=true&undeploy=false']) {
       expect((await host.ask('DELETE', `${PLUGS}/warmth?${query}`)).status, query).toBe(400)
     }
-  })
-
-  it('shows its jobs as a tree, and tells their events until they are over', async () => {
-    await using host = await wholeHost()
-    const created = await host.ask('POST', PLUGS, await tarOf(nodePlug()))
-    expect(created.status).toBe(202)
-    const { job, event } = created.body['_links'] as Record<string, { readonly href: string }>
-    const stream = await host.send('GET', event?.href ?? '')
-    const names = [...stream.body.matchAll(/^event: (\S+)$/gm)].map(([, name]) => name)
-    expect([names[0], names.at(-2), names.at(-1)]).toEqual(['ack', 'completed', 'close'])
-    expect(stream.body).toMatch(/data: Job with id acme\$\w{21} has completed\n\n$/)
-
-    const { body } = await host.ask('GET', job?.href ?? '')
-    expect(body).toMatchObject({
-      job: { type: 'verify', state: 'completed', result: { healthy: true }, job: { name: 'verify', attemptsMade: 1 } },
-    })
-    const { body: all } = await host.ask('GET', '/registry/v2/jobs/?type=build&type=verify')
-    expect(all['jobs']).toMatchObject([{ type: 'build' }, { type: 'verify' }])
-    const late = await host.send('GET', event?.href ?? '')
-    expect([...late.body.matchAll(/^event: (\S+)$/gm)].map(([, name]) => name)).toEqual(['ack', 'close'])
-    expect((await host.ask('GET', '/registry/v2/jobs/events?id=acme$nothing')).status).toBe(404)
-    expect((await host.ask('GET', '/registry/v2/jobs/build/acme$nothing')).status).toBe(404)
   })
 
   it('runs nothing when functions are off, and says so', async () => {

@@ -136,16 +136,6 @@ describe('a model that the registry deploys', () => {
     expect(await host.ask('GET', '/models/secret/content', undefined, 'bob')).toMatchObject({ status: 403 })
     expect(await host.ask('POST', '/models/secret/predict', ASKED, 'bob')).toMatchObject({ status: 200, body: WEAR })
   })
-
-  it('that no driver of the host runs has failed, and says why', async () => {
-    const manifest = { name: 'forest', version: '1.0.0', runtime: 'byoml-sklearn' }
-    const tar = await tarOf({ 'model.json': JSON.stringify(manifest), 'model.joblib': '-' })
-    const { body } = await host.ask('POST', `${REGISTRY}?async=false`, tar)
-    expect(body['entity']).toMatchObject({
-      status: 'failed',
-      failureReason: { cause: expect.stringMatching(/no driver of this host runs this model of sklearn/) as string },
-    })
-  })
 })
 
 describe('a model that is uploaded as a zip', () => {

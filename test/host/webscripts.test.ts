@@ -297,15 +297,6 @@ describe('a private webscript', () => {
     expect(await byHeader.json()).toMatchObject({ authorization: null })
   })
 
-  it('without a secret is for keys of its tenant alone', async () => {
-    const { url, secret } = await deployed({ name: 'keysOnly', private: true, allowHmac: false, code: ECHO })
-    expect(secret).toBe('null')
-    for (const authorization of [`hmac-sha256 ${secret}`, 'hmac-sha256 undefined']) {
-      expect((await fetch(url, { headers: { authorization } })).status).toBe(403)
-    }
-    expect((await fetch(url, { headers: { authorization: basic('k', 'a-secret') } })).status).toBe(201)
-  })
-
   it('lets browsers ask from anywhere whether they may call it', async () => {
     const { url } = await deployed({ name: 'browsed', private: true, code: ECHO })
     const headers = { 'access-control-request-method': 'PUT', 'access-control-request-headers': 'authorization' }

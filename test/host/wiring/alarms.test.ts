@@ -49,15 +49,6 @@ describe('the port of alarms', () => {
     expect(await port.clear('r', 'HEAT', at(3))).toEqual(cleared)
   })
 
-  it('checks what is known of an alarm as the service would', () => {
-    const severity = 'sometimes'
-    const properties = { escalation: { after: 'PT5M', severity }, severity: 'not this', source: 'nor this' }
-    expect(port.check?.({ type: 'HEAT', properties })).toMatchObject([{ path: '/escalation/severity' }])
-    expect(port.check?.({ severity })).toMatchObject([{ path: '/severity' }])
-    expect(port.check?.({})).toEqual([])
-    expect(alarmPort('acme', () => undefined).check?.({ severity })).toEqual([])
-  })
-
   it('gives the newest alarm of a source by its timestamp', async () => {
     await alarms.api.raise(alarmOf({ type: 'NEW', timestamp: 2000 }))
     await alarms.api.raise(alarmOf({ type: 'OLD', timestamp: 1000 }))

@@ -163,23 +163,6 @@ describe('heavy work of requests', () => {
     expect(found).toEqual(HEAVY.map(([route, , , done, status]) => [route, done, status]))
   })
 
-  it.each([
-    ['is not JSON', '{"rule":'],
-    ['has a key twice', '{"seed":1,"seed":2}'],
-    ['has a key of a prototype', '{"rule":{"__proto__":{}}}'],
-    ['names a template that is not there', '{"template":"gone"}'],
-    ['has a wrong shape', '{"rule":{},"messages":7}'],
-  ])('rejects a long body that %s as it rejects a short one', async (_name, text) => {
-    const rejected = async (body: string): Promise<unknown> => {
-      const answer = await host.send('POST', '/api/tasks/simulate', Buffer.from(body), 'acme', 'application/json')
-      return [answer.statusCode, answer.headers['content-type'], answer.json()]
-    }
-    const short = await rejected(text)
-    threads.done.length = 0
-    expect(await rejected(`${' '.repeat(20_000)}${text}`)).toEqual(short)
-    expect([short, threads.done]).toEqual([[expect.any(Number), JSON_TYPE, expect.anything()], ['unread simulate']])
-  })
-
   it('is answered again to a request with the same key', async () => {
     const headers = { authorization: basic('acme', 's'), 'idempotency-key': 'one' }
     const payload = { rule: GRAPH, resource: 'boiler' }
