@@ -39,27 +39,6 @@ describe('a rule that asks for data', () => {
     await expect.poll(() => host.done('GET', '/resources/summary/messages')).toMatchObject([{ mean: 20 }])
   })
 
-  it('finds the message that woke it among what is stored', async () => {
-    await using host = await dataHost()
-    const [, mean] = EXAMPLE.sensors
-    const counting = {
-      ...mean,
-      properties: { metric: 'temperature', aggregate: 'count' },
-      sequence: 1,
-      dataTrigger: true,
-    }
-    await host.done('POST', '/api/tasks', { ...EXAMPLE, sensors: [counting] })
-    const found: unknown[] = []
-    const begun = Date.now()
-    for (let count = 1; count <= 20; count++) {
-      await host.done('POST', '/resources/boiler-1/events', { temperature: 20, timestamp: begun - 21 + count })
-      const summaries = () => host.done('GET', '/resources/summary/messages')
-      await expect.poll(summaries).toHaveLength(count)
-      found.push(((await summaries()) as readonly { mean: unknown }[])[0]?.mean)
-    }
-    expect(found).toEqual(Array.from({ length: 20 }, (_, i) => i + 1))
-  })
-
   it('is an Error that says so, when the host serves no broker', async () => {
     await using host = await dataHost('rules')
     const answer = await host.done('POST', '/api/sensors/storeMessage', {

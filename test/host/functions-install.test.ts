@@ -14,7 +14,6 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Client } from '../../src/client.ts'
 import { mustRun } from '../support/run-command.ts'
 import { listeningHost, type ListeningHost } from './listening-host.ts'
-import { basic } from './sample-host.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'functions-install-'))
 const asked: string[] = []
@@ -163,22 +162,6 @@ def execute(properties):
     expect(build.result).toMatchObject({
       log: expect.arrayContaining([expect.stringMatching(/^locked doubles==/)]) as unknown,
     })
-  })
-
-  it('that no version of the registry fits is in the list of jobs with what pip said', async () => {
-    const { version } = await deployed(pythonOf('lacking', 'doubles>=9'))
-    expect(version.status).toBe('failed')
-    const jobs = await client.functions.plugs.jobs.list({ name: 'lacking', version: '1.0.0' })
-    expect(jobs.map(({ type, job }) => [type, job.state])).toEqual([
-      ['build', 'failed'],
-      ['deploy', 'failed'],
-      ['verify', 'failed'],
-    ])
-    const answer = await fetch(`${host.url}/registry/v2/jobs?type=build`, {
-      headers: { authorization: basic('k', 'a-secret') },
-    })
-    const [first] = ((await answer.json()) as { jobs: { failureReason?: string }[] }).jobs
-    expect(first?.failureReason).toContain('No matching distribution found for doubles>=9')
   })
 
   // Holds FUNCBUILD-2

@@ -96,38 +96,6 @@ describe('of 50 messages, posted one after the other', () => {
   })
 })
 
-describe('raise, clear, raise, each post answered before the next', () => {
-  it('leaves no task hot without its alarm', async () => {
-    await using app = await host(['rules', 'broker', 'resources', 'alarms'])
-    const rule: Rule = {
-      sensors: [{ label: 's', name: 'condition', resource: '$', properties: { condition: 'temperature > 50' } }],
-      actuators: [
-        { label: 'raise', name: 'createAlarm', properties: { type: 'HOT', text: 'hot', severity: 'MAJOR' } },
-        { label: 'clear', name: 'clearAlarm', properties: { type: 'HOT' } },
-      ],
-      triggers: [
-        { sourceLabel: 's', destinationLabel: 'raise', statesTrigger: ['True'] },
-        { sourceLabel: 's', destinationLabel: 'clear', statesTrigger: ['False'] },
-      ],
-      task: { type: 'reactive', start: true },
-    }
-    const boilers = Array.from({ length: 1000 }, (_, i) => `boiler-${i}`)
-    for (const resource of boilers) {
-      await ask(app, 'POST', '/api/tasks', { ...rule, task: { ...rule.task, name: resource, resource } })
-    }
-    await Promise.all(
-      boilers.map(async (resource) => {
-        for (const temperature of [90, 10, 90]) await ask(app, 'POST', `/resources/${resource}/events`, { temperature })
-      }),
-    )
-    const active = async () => {
-      const found = (await ask(app, 'GET', '/alarm/alarms?status=ACTIVE')) as { readonly total: number }
-      return found.total
-    }
-    await expect.poll(active).toBe(boilers.length)
-  })
-})
-
 describe('calls that wait for one that hangs', () => {
   it('are seen after a restart as before it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'reflexarc-waiting-'))

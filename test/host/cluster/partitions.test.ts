@@ -143,19 +143,6 @@ describe('a tenant of four partitions at two hosts', () => {
     expect(one.alarms.map(({ source }) => source.id).sort()).toEqual([...RESOURCES].sort())
   })
 
-  it('hands a task the messages of resources of other partitions, each once', async () => {
-    const [first = '', ...others] = RESOURCES.slice(0, 6)
-    const { ID } = await ask<{ ID: string }>(0, 'POST', '/api/tasks', ruleOn(first, ...others))
-    for (let round = 1; round <= 3; round += 1) {
-      for (const [n, resource] of [first, ...others].entries())
-        await ask(n, 'POST', `/resources/${resource}/events`, { x: round })
-      const invocations = async () => (await ask<Task>(round, 'GET', `/api/tasks/${ID}`)).invocationCount
-      while ((await invocations()) < round * 6) await scheduler.wait(20)
-      expect(await invocations()).toBe(round * 6)
-    }
-    await ask(1, 'DELETE', `/api/tasks/${ID}?forceStop=true`)
-  })
-
   it('changes tasks of all partitions in one operation', async () => {
     const { entity } = await ask<{ entity: { id: string } }>(0, 'POST', '/api/batch', {
       entity: 'task',
@@ -262,28 +249,4 @@ describe('a tenant of four partitions at two hosts', () => {
     await expect(cluster.start({ cluster: false })).rejects.toThrow('--cluster')
   })
 
-  // Holds PARTCALLS-2
-  it('takes no question from whoever is no host', async () => {
-    const answer = await fetch(`${hosts[0]?.url}/cluster/partitions?body=x`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/vnd.reflexarc.question' },
-      body: '{}',
-    })
-    expect([answer.status, await answer.json()]).toMatchObject([403, { code: 'FORBIDDEN' }])
-  })
-
-  it('goes on at the other host when one stops', async () => {
-    const countOf = async (id = '') => (await ask<Task>(0, 'GET', `/api/tasks/${id}`)).invocationCount
-    const before = await Promise.all(ids.map(countOf))
-    await hosts[1]?.stop()
-    hosts = hosts.slice(0, 1)
-    for (const [n, resource] of RESOURCES.entries()) {
-      // the other hosts may not have heard yet that it is theirs
-      while (
-        !(await request(0, 'POST', `/resources/${resource}/events`, { x: 30 }, { 'idempotency-key': `last ${n}` })).ok
-      )
-        await scheduler.wait(50)
-      expect(await countOf(ids[n])).toBe((before[n] ?? 0) + 1)
-    }
-  })
 })
