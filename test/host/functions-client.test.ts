@@ -103,5 +103,4 @@ describe('functions by the client', () => {
     await plugs.jobs.finished(rebuilt.job?.id ?? '')
     expect(await plugs.get('tooWarm', '2.0.0')).toMatchObject({ draft: false, status: 'running' })
   })
-
 })

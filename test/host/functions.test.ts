@@ -103,15 +103,6 @@ execute().catch(send)`,
     if ('error' in answer) expect(JSON.stringify(body)).toContain(answer.error)
     else expect(body).toMatchObject(answer)
   })
-
-  it('that hangs or crashes costs its own call, and is said', async () => {
-    await using host = await wholeHost()
-    await host.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug('1.0.0', 'process.exit(3)')))
-    const called = await host.ask('POST', '/api/sensors/warmth', { properties: { value: 7 } })
-    expect(JSON.stringify(called.body)).toContain('it ended with code 3')
-    const other = await host.ask('POST', '/api/sensors/condition', { properties: { condition: '1 < 2' } })
-    expect(other.body).toMatchObject({ state: 'True' })
-  })
 })
 
 describe('the registry', () => {

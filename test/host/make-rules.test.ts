@@ -50,4 +50,3 @@ describe('the figures of a host', () => {
     )
   })
 })
-
