@@ -55,7 +55,7 @@ export { countKeys, repeatedKeysOf } from './repeated-keys.ts'
 export { SparingLog } from './sparing-log.ts'
 export type { StartTimer } from './start-timer.ts'
 export { TransientMap } from './transient-map.ts'
-export { isStoreConflict, untilWritten, writtenMeanwhile } from './until-written.ts'
+export { isStoreConflict, retryOnConflict, writtenMeanwhile } from './retry-on-conflict.ts'
 export {
   countIn,
   DECIMAL,

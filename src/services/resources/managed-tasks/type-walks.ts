@@ -72,7 +72,7 @@ export class TypeWalks {
   /** Goes on with what is stored: operations of the last life, and those that came with a change of their type. */
   async adopt(): Promise<void> {
     const { documents, tenant } = this.#dependencies
-    const open = await this.#operations.find({ where: [{ field: 'state', op: 'eq', value: 'open' }] })
+    const open = await this.#operations.find({ where: [{ field: 'state', op: 'eq', value: 'open-walk' }] })
     for (const { value } of open) {
       const total = value.after === undefined ? await documents.countOfType(tenant, value.type) : value.total
       if (this.#walks.has(value.type) || this.#ending.has(value.id)) continue
@@ -214,7 +214,7 @@ export function plannedWalk(id: string, type: string, user: string, now: number,
 
 function openOf(type: string): readonly Condition[] {
   return [
-    { field: 'state', op: 'eq', value: 'open' },
+    { field: 'state', op: 'eq', value: 'open-walk' },
     { field: 'type', op: 'eq', value: type },
   ]
 }

@@ -29,9 +29,9 @@ export interface WalkOperation {
 
 export const OPERATIONS: CollectionSpec<WalkOperation> = {
   name: 'resource_operations',
-  version: 2,
+  version: 1,
   fields: {
-    state: { type: 'text', of: ({ finishedTime }) => (finishedTime === undefined ? 'open' : 'finished') },
+    state: { type: 'text', of: ({ finishedTime }) => (finishedTime === undefined ? 'open-walk' : 'finished') },
     type: { type: 'text', of: ({ type }) => type },
     queueTime: { type: 'number', of: ({ queueTime }) => queueTime },
     finishedTime: { type: 'number', of: ({ finishedTime }) => finishedTime },
