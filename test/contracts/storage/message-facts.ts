@@ -50,7 +50,7 @@ export function definesMessages(suite: Suite<Storage>): void {
     expect(numbers(await series.messages(ask))).toEqual([1])
   })
 
-  fact('streams, resources and tenants do not meet', async ({ series }, { storage, tenant }) => {
+  fact('streams, resources and tenants do not meet', async ({ series, storage, tenant }) => {
     await series.append({ messages: [message(1, { n: 1 }), message(1, { n: 2 }, { stream: 'Events' })] })
     await storage.tenant(`${tenant}.b`).series.append({ messages: [message(1, { n: 3 })] })
     expect(numbers(await series.messages(ask))).toEqual([1])
@@ -66,7 +66,7 @@ export function definesMessages(suite: Suite<Storage>): void {
     await expectCode(() => series.messages({ ...ask, from: 0.5 }), 'VALIDATION')
   })
 
-  fact('an expired message is gone for readers', async ({ series }, { clock }) => {
+  fact('an expired message is gone for readers', async ({ series, clock }) => {
     await series.append({ messages: [message(1, { n: 1 }, { expires: START + 5 }), message(2, { n: 2 })] })
     expect(await series.messages(ask)).toEqual([message(2, { n: 2 }), message(1, { n: 1 }, { expires: START + 5 })])
     clock.now = START + 5

@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import type { Condition, Query, Storage } from '../../../src/storage/contract.ts'
 import { expectCode, storeFact, type Suite } from './medium.ts'
-import { THINGS, withSamples } from './things.ts'
+import { withSamples } from './things.ts'
 
 const name = 'name'
 const size = 'size'
@@ -191,7 +191,7 @@ const REFUSED: readonly (readonly [string, unknown, 'VALIDATION' | 'TOO_LARGE'])
 export function definesQueries(suite: Suite<Storage>): void {
   const fact = storeFact(suite)
 
-  fact('each condition holds for the documents that it should, whether found, counted or listed', async (store) => {
+  fact('each condition holds for the documents that it should, whether found, counted or listed', async ({ store }) => {
     const things = await withSamples(store)
     for (const [title, where, expected] of CONDITIONS) {
       const found = (await things.find({ where })).map((stored) => stored.id).join('')
@@ -200,7 +200,7 @@ export function definesQueries(suite: Suite<Storage>): void {
     }
   })
 
-  fact('countBy counts the values of a text field, absent ones not', async (store) => {
+  fact('countBy counts the values of a text field, absent ones not', async ({ store }) => {
     const things = await withSamples(store)
     expect([...(await things.countBy('status'))]).toEqual([
       ['', 1],
@@ -214,8 +214,7 @@ export function definesQueries(suite: Suite<Storage>): void {
     }
   })
 
-  fact('ids are ordered by code point', async (store) => {
-    const things = store.collection(THINGS)
+  fact('ids are ordered by code point', async ({ store, things }) => {
     const ids = [
       '\u{1f600}',
       '～',
@@ -244,8 +243,7 @@ export function definesQueries(suite: Suite<Storage>): void {
     expect(walked).toEqual(expected)
   })
 
-  fact('1,000 come where no limit is given, and 10,000 at most', async (store) => {
-    const things = store.collection(THINGS)
+  fact('1,000 come where no limit is given, and 10,000 at most', async ({ store, things }) => {
     const ids = Array.from({ length: 1_203 }, (_, i) => `t${String(i).padStart(4, '0')}`)
     for (let i = 0; i < ids.length; i += 500)
       await store.commit(ids.slice(i, i + 500).map((id) => things.putting(id, {})))
@@ -255,7 +253,7 @@ export function definesQueries(suite: Suite<Storage>): void {
     expect(await things.count()).toBe(1_203)
   })
 
-  fact('a question that makes no sense is refused, by find, ids and count alike', async (store) => {
+  fact('a question that makes no sense is refused, by find, ids and count alike', async ({ store }) => {
     const things = await withSamples(store)
     for (const [title, question, code] of REFUSED) {
       const query = question as Query
@@ -269,7 +267,7 @@ export function definesQueries(suite: Suite<Storage>): void {
     }
   })
 
-  fact('no condition reaches out of its value', async (store) => {
+  fact('no condition reaches out of its value', async ({ store }) => {
     const things = await withSamples(store)
     for (const value of ["' OR '1'='1", "'; DROP TABLE c_things; --", '") OR ("" = "', '$1', '?1', ':a', '%', '\\']) {
       expect(await things.ids({ where: [{ field: name, op: 'eq', value }] })).toEqual([])

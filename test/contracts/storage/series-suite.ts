@@ -58,7 +58,7 @@ function definesSamples(suite: Suite<Storage>): void {
     }
   })
 
-  fact('two tenants do not meet', async ({ series }, { storage, tenant }) => {
+  fact('two tenants do not meet', async ({ series, storage, tenant }) => {
     const other = storage.tenant(`${tenant}.b`).series
     await series.append({ samples: [sample(1, 1)], applies: { log: 'inputs', partition: 0, position: 3 } })
     await other.append({ samples: [sample(1, 2), sample(2, 2)] })
@@ -97,7 +97,7 @@ function definesSamples(suite: Suite<Storage>): void {
 function definesExpiry(suite: Suite<Storage>): void {
   const fact = storeFact(suite)
 
-  fact('expire lets go of samples and messages and says of how many', async ({ series }, { clock }) => {
+  fact('expire lets go of samples and messages and says of how many', async ({ series, clock }) => {
     const expires = START + 10
     await series.append({
       samples: [sample(1, 1, { expires }), sample(2, 2, { expires: expires + 1 }), sample(3, 3)],

@@ -118,7 +118,7 @@ const EXAMPLES: readonly (readonly [name: string, query: Query, line: string, no
 ]
 
 describe('the time line', () => {
-  it.each(EXAMPLES)('of %s', (_, query, expected, now) => {
+  it.for(EXAMPLES)('of %s', ([, query, expected, now]) => {
     const { from, until, window, freq = '-', rows = '-' } = specOf(query, now)
     const [first = '', last = '', ...more] = expected.split(' ')
     expect([from, until, window, freq, String(rows)]).toEqual([iso(first), iso(last), ...more])
