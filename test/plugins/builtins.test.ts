@@ -105,8 +105,15 @@ describe('the built-in plugs of a host', () => {
     })
     const counts: Record<string, number> = {}
     for (const service of await Promise.all(missing)) counts[service] = (counts[service] ?? 0) + 1
-    expect(counts).toMatchObject({ alarms: 8, data: 11, models: 2, objects: 3, queries: 1, resources: 5, webscripts: 2 })
-  })
+    expect(counts).toMatchObject({
+      alarms: 8,
+      data: 11,
+      models: 2,
+      objects: 3,
+      queries: 1,
+      resources: 5,
+      webscripts: 2,
+    })
   })
 
   it('are those of the library with other equipment', () => {

@@ -182,16 +182,3 @@ describe('a question to a schedule', () => {
     }
   })
 })
-
-describe('cron and rrule', () => {
-  it('fire at the same instants through a year under every policy', () => {
-    for (const timeZone of ['Europe/Brussels', 'Australia/Lord_Howe', 'America/Santiago', 'Africa/Casablanca']) {
-      for (const dst of POLICIES) {
-        const cron = cronIn(timeZone, '0 30 2 * * ?', dst)
-        const rrule = rruleIn(timeZone, 'FREQ=DAILY;BYHOUR=2;BYMINUTE=30;BYSECOND=0', dst)
-        const span = [Date.UTC(2026, 0), Date.UTC(2027, 0), 999] as const
-        expect(occurrencesBetween(rrule, ...span)).toEqual(occurrencesBetween(cron, ...span))
-      }
-    }
-  })
-})
