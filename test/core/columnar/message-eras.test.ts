@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { FieldsTable } from '../../../src/core/columnar/message-fields.ts'
-import { firstEra, nextEra } from '../../../src/core/columnar/message-eras.ts'
+import { carriedValue, firstEra, nextEra, type Era } from '../../../src/core/columnar/message-eras.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
 import { generatorHere } from '../../../src/platform/generate.ts'
@@ -178,6 +178,25 @@ describe('an era', () => {
       const era = nextEra(firstEra(one), { resource: 'r', a: 1 }, 0, index, other)
       expect([era.kept?.index, era.from]).toEqual([index, index + 1])
     }
+  })
+
+  /** Of messages one after the other, a second apart. */
+  const eraOf = (messages: readonly Message[]): Era => {
+    const [first, ...others] = messages
+    let era = firstEra(table.of(first as Message) ?? expect.fail('no fields'))
+    for (const [i, message] of others.entries()) {
+      const fields = table.of(message) ?? expect.fail('no fields')
+      if (fields !== era.fields) era = nextEra(era, messages[i] as Message, i * 1000, i, fields)
+    }
+    return era
+  }
+  const said = (...values: Values[]): Message[] => values.map((one) => ({ resource: 'r', ...one }))
+
+  it('gives what was carried until its time is over', () => {
+    const era = eraOf(said({ a: 1 }, { b: 2 }, { b: 3 }))
+    expect(carriedValue(era, 'a', 500, 1000, -1, null)).toBe(1)
+    expect(carriedValue(era, 'a', 1000, 1000, -1, null)).toBeUndefined()
+    expect(carriedValue(era, 'a', 500, 1000, 0, { values: { a: 7 }, at: 0, carried: null })).toBe(7)
   })
 
   it('is of the same fields in any order, and of none for a message with one that is undefined', () => {

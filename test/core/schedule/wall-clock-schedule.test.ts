@@ -69,20 +69,6 @@ describe('a schedule through a change of the clocks', () => {
       new Date(at).toISOString().slice(8, 16),
     )
 
-  it.each([
-    ['shift', 'first', ['29T01:30'], ['25T00:30']],
-    ['skip', 'second', [], ['25T01:30']],
-    ['shift', 'both', ['29T01:30'], ['25T00:30', '25T01:30']],
-  ] as const)('at 02:30 under %s and %s', (gap, overlap, inSpring, inAutumn) => {
-    for (const schedule of [
-      cronIn('Europe/Brussels', '0 30 2 * * ?', { gap, overlap }),
-      rruleIn('Europe/Brussels', 'FREQ=DAILY;BYHOUR=2;BYMINUTE=30;BYSECOND=0', { gap, overlap }),
-    ]) {
-      expect(hours(schedule, spring)).toEqual(inSpring)
-      expect(hours(schedule, autumn)).toEqual(inAutumn)
-    }
-  })
-
   it('two local times that meet in one instant are one occurrence', () => {
     expect(hours(cronIn('Europe/Brussels', '0 30 2,3 * * ?', { gap: 'shift' }), spring)).toEqual(['29T01:30'])
   })
