@@ -572,7 +572,7 @@ describe('listening changes nothing', () => {
         expect(calls).toEqual(await play(new Run('somebody', generates), given, looksAlways))
         expect(calls).toEqual(await play(new Run('to one', generates), given, looksAlways))
       }),
-      runs(40),
+      runs(60),
     )
   })
 
@@ -673,7 +673,7 @@ describe('listening changes nothing', () => {
         stamped += rows.stamped
         expect(calls).toEqual(await play(new Run('no rows', generates, false), given, false))
       }),
-      runs(80),
+      runs(300),
     )
   })
 
