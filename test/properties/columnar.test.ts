@@ -572,7 +572,7 @@ describe('listening changes nothing', () => {
         expect(calls).toEqual(await play(new Run('somebody', generates), given, looksAlways))
         expect(calls).toEqual(await play(new Run('to one', generates), given, looksAlways))
       }),
-      runs(120),
+      runs(60),
     )
   })
 
@@ -657,7 +657,7 @@ describe('listening changes nothing', () => {
         waited += rows.waited
         expect(calls).toEqual(await play(new Run('no rows', generates), given, false))
       }),
-      runs(300),
+      runs(80),
     )
   })
 
@@ -687,7 +687,7 @@ describe('listening changes nothing', () => {
         const calls = await play(new Run('nobody', generates, true, kept), given, false)
         expect(calls).toEqual(await play(new Run('no rows', generates, true, kept), given, false))
       }),
-      runs(150),
+      runs(50),
     )
   })
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { FieldsTable } from '../../../src/core/columnar/message-fields.ts'
-import { carriedValue, firstEra, keptSince, nextEra, type Era } from '../../../src/core/columnar/message-eras.ts'
+import { carriedValue, firstEra, nextEra, type Era } from '../../../src/core/columnar/message-eras.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
 import { generatorHere } from '../../../src/platform/generate.ts'
@@ -170,6 +170,16 @@ describe('an era', () => {
     }
   })
 
+  it('counts messages beyond what 32 bits hold', () => {
+    const fields = new FieldsTable(undefined)
+    const [one, other] = [fields.of({ resource: 'r', a: 1 }), fields.of({ resource: 'r', b: 1 })]
+    if (one === undefined || other === undefined) throw new Error('a list of fields is missing')
+    for (const index of [2 ** 31 - 1, 2 ** 31, 2 ** 40]) {
+      const era = nextEra(firstEra(one), { resource: 'r', a: 1 }, 0, index, other)
+      expect([era.kept?.index, era.from]).toEqual([index, index + 1])
+    }
+  })
+
   /** Of messages one after the other, a second apart. */
   const eraOf = (messages: readonly Message[]): Era => {
     const [first, ...others] = messages
@@ -181,29 +191,6 @@ describe('an era', () => {
     return era
   }
   const said = (...values: Values[]): Message[] => values.map((one) => ({ resource: 'r', ...one }))
-
-  it('keeps the last message of each field that no later one has', () => {
-    const kept = keptSince(eraOf(said({ a: 1, b: 1 }, { a: 2, b: 2 }, { a: 3 }, { c: 4 }, { c: 5 })), -1)
-    expect(kept.map(({ index, time }) => [index, time])).toEqual([
-      [1, 1000],
-      [2, 2000],
-    ])
-  })
-
-  it('keeps nothing of metrics that come again and again but the others', () => {
-    const many = Array.from({ length: 999 }, (_, i) => ({ [['a', 'b', 'c'][i % 3] ?? '']: i }))
-    expect(keptSince(eraOf(said(...many)), -1).map(({ index }) => index)).toEqual([996, 997])
-  })
-
-  it('counts messages beyond what 32 bits hold', () => {
-    const fields = new FieldsTable(undefined)
-    const [one, other] = [fields.of({ resource: 'r', a: 1 }), fields.of({ resource: 'r', b: 1 })]
-    if (one === undefined || other === undefined) throw new Error('a list of fields is missing')
-    for (const index of [2 ** 31 - 1, 2 ** 31, 2 ** 40]) {
-      const era = nextEra(firstEra(one), { resource: 'r', a: 1 }, 0, index, other)
-      expect([era.kept?.index, era.from]).toEqual([index, index + 1])
-    }
-  })
 
   it('gives what was carried until its time is over', () => {
     const era = eraOf(said({ a: 1 }, { b: 2 }, { b: 3 }))
