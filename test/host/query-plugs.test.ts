@@ -103,7 +103,7 @@ describe('queries in a host', () => {
     }
     const query = { metric: 'temperature', aggregation: 'sum', from: 0, until: 2_000, freq: 'PT2S' }
     const columns = async (resources: object) =>
-      (await host.done('POST', '/data/query', { ...query, resources })) as { data: readonly [{ data: unknown }] }
+      host.done<{ data: readonly [{ data: unknown }] }>('POST', '/data/query', { ...query, resources })
     expect((await columns({ tag: 'hot' })).data[0].data).toEqual([[0, 97, 98, 99]])
     expect((await columns({ query: 'room:in(K1)' })).data[0].data).toEqual([[0, 97, 98]])
     expect((await columns({ tag: 'hot', groupBy: 'room' })).data[0].data).toEqual([[0, 195, 99]])
