@@ -2,14 +2,15 @@
 import { createHmac } from 'node:crypto'
 import { type Program, REPLAY_NUMBER } from '#cluster'
 import type { Plug } from '#plug'
-import { type CollectionSpec, DamageWatch, type Storage } from '#storage'
+import { type CollectionSpec, DamageWatch, type Storage, type Store } from '#storage'
+import { AppError } from '#kernel'
 import { checkPairs } from './auth/check-pair.ts'
 import { HOST_TENANT } from './auth/host-tenant.ts'
-import { KEY_RECORDS, ApiKeys } from './auth/api-keys.ts'
+import { ApiKeys, KEY_RECORDS } from './auth/api-keys.ts'
 import { hearKeyChanges } from './auth/key-changes.ts'
 import { Tokens } from './auth/tokens.ts'
 import type { Config } from './config.ts'
-import { openDataFolder, randomKey, setTokenKey, spaceTrouble, tokenKey, type SpaceStats } from './data-folder.ts'
+import { openDataFolder, randomKey, setTokenKey, type SpaceStats, spaceTrouble, tokenKey } from './data-folder.ts'
 import { followOnOrder } from './clock-order.ts'
 import { HostClock } from './host-clock.ts'
 import { HostLog } from './host-log.ts'
@@ -19,7 +20,6 @@ import { openMedium } from './open-medium.ts'
 import { requireSqlite } from './requirements.ts'
 import type { ClusterHost } from './cluster/cluster-host.ts'
 import { checkSharedFolder } from './cluster/shared-folder.ts'
-import { deploymentSecret } from './cluster/deployment-secret.ts'
 import { requireWhole } from './cluster/partition-counts.ts'
 import { itself, makeCluster } from './cluster/make-cluster.ts'
 import { requireReplay } from './cluster/require-replay.ts'
@@ -31,6 +31,30 @@ import { machineTimers, type Timers } from './timers.ts'
 import { ownVersion } from './version.ts'
 import { WorkThreads } from './work/work-threads.ts'
 import { onOrigin } from './webscript-origin.ts'
+
+/** What all hosts of a deployment have to know and nobody else: the key of bearer tokens, and of marks between hosts. */
+interface SecretRecord {
+  /** base64url */
+  readonly key: string
+}
+
+const SECRETS: CollectionSpec<SecretRecord> = { name: 'secrets', version: 1, fields: {} }
+const TOKENS = 'tokens'
+
+/** The secret of the store; where it has none, it gets this host's. */
+async function deploymentSecret(store: Store, own: Uint8Array): Promise<Uint8Array> {
+  const secrets = store.collection(SECRETS)
+  const known = await secrets.get(TOKENS)
+  if (known !== undefined) return Buffer.from(known.value.key, 'base64url')
+  try {
+    await secrets.put(TOKENS, { key: Buffer.from(own).toString('base64url') }, 'absent')
+    return own
+  } catch (error) {
+    // another host was faster
+    if (error instanceof AppError && error.code === 'CONFLICT') return deploymentSecret(store, own)
+    throw error
+  }
+}
 
 export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
   readonly cluster?: ClusterHost

@@ -1,11 +1,58 @@
 /** What `models add` does. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { AppError } from '#kernel'
-import type { Framework, ModelInfo, ModelsApi, ModelUpload, RemoteUpload } from '#services/models/contract'
+import type {
+  Framework,
+  ModelInfo,
+  ModelsApi,
+  ModelUpload,
+  RemoteModel,
+  RemoteProtocol,
+  RemoteUpload,
+} from '#services/models/contract'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { extname, join, relative } from 'node:path'
+import { zipSync } from 'fflate'
+import { mainFileOf } from '#services/models'
 import { connect, type ConnectFlags } from '../functions/connect.ts'
 import type { Terminal } from '../terminal.ts'
-import { readModelFile } from './model-file.ts'
-import { type RemoteFlags, remoteOf } from './remote-flags.ts'
+
+/** A model as it lies on a disk: which framework it is of, and the zip that is uploaded. */
+const BY_ENDING: ReadonlyMap<string, Framework> = new Map([
+  ['.joblib', 'sklearn'],
+  ['.bst', 'xgboost'],
+  ['.ubj', 'xgboost'],
+  ['.pt', 'pytorch'],
+  ['.dill', 'custom'],
+])
+
+interface ModelFile {
+  readonly framework: Framework
+  readonly zip: Uint8Array
+}
+
+/** `NOT_FOUND` for a path that is not there, `USAGE` when nobody says which framework it is of. */
+async function readModelFile(path: string, given: Framework | undefined): Promise<ModelFile> {
+  const found = await stat(path).catch(() => undefined)
+  if (found === undefined) throw new AppError('NOT_FOUND', `${path}: there is no such file or folder`)
+  const framework = given ?? (found.isDirectory() ? 'tensorflow' : BY_ENDING.get(extname(path)))
+  if (framework === undefined) {
+    throw new AppError(
+      'USAGE',
+      `--framework: ${path} does not say it; its name ends neither in ${[...BY_ENDING.keys()].join(', ')}`,
+    )
+  }
+  if (extname(path) === '.zip') return { framework, zip: await readFile(path) }
+  const files = found.isDirectory() ? await filesOf(path) : { [mainFileOf(framework)]: await readFile(path) }
+  return { framework, zip: zipSync(files) }
+}
+
+async function filesOf(folder: string): Promise<Record<string, Uint8Array>> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const paths = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name))
+  const files = await Promise.all(paths.map(async (path) => [relative(folder, path), await readFile(path)] as const))
+  return Object.fromEntries(files)
+}
 
 export interface AddFlags extends ConnectFlags, RemoteFlags {
   framework?: Framework
@@ -72,4 +119,32 @@ async function loaded(models: ModelsApi, name: string): Promise<ModelInfo> {
     if (info.ready || info.failure !== undefined || look === LOOKS) return info
     await wait(PAUSE)
   }
+}
+
+/** What the options of `models add` say of the server that has a model. */
+interface RemoteFlags {
+  remote?: string
+  protocol?: RemoteProtocol
+  model?: string
+  header: readonly string[]
+}
+
+/** Undefined: there is no server, the model is in a file. `USAGE` */
+function remoteOf({ remote: url, protocol, model, header }: RemoteFlags): RemoteModel | undefined {
+  if (url === undefined) {
+    const names = { protocol, model, header: header[0] }
+    const extra = Object.entries(names).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`]))
+    if (extra.length > 0) throw new AppError('USAGE', `${extra.join(' and ')} go with --remote ADDRESS`)
+    return undefined
+  }
+  if (protocol === undefined) throw new AppError('USAGE', '--remote goes with --protocol v1 or --protocol v2')
+  const headers = Object.fromEntries(header.map(headerOf))
+  return { url, protocol, ...(model !== undefined && { model }), ...(header.length > 0 && { headers }) }
+}
+
+function headerOf(text: string): readonly [string, string] {
+  const at = text.indexOf(':')
+  // the text is not shown: it may be a secret
+  if (at < 1) throw new AppError('USAGE', "--header: write 'name: value', such as 'Authorization: Bearer ...'")
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
 }

@@ -1,7 +1,6 @@
 /** The schedule that task settings ask for. */
 import { AppError, type Issue } from '#kernel'
 import type { DstPolicy } from '../rule/rule.ts'
-import { never, once } from './once-or-never.ts'
 import { parseCron } from './parse-cron.ts'
 import { parseRrule, type ZonedRecurrence } from './parse-rrule.ts'
 import { fixedDelay, fixedRate } from './periodic.ts'
@@ -109,4 +108,18 @@ function collect<T>(problems: Issue[], part: () => T): T | undefined {
     problems.push(...error.issues)
     return undefined
   }
+}
+
+/** One occurrence, at the start of the task. */
+function once(start: number): Schedule {
+  return {
+    key: `onetime ${start}`,
+    next: (after) => (after < start ? start : null),
+    first: (from) => (from <= start ? start : null),
+  }
+}
+
+/** No clock: a task that only data and pushed states wake. */
+function never(): Schedule {
+  return { key: 'reactive', next: () => null, first: () => null }
 }

@@ -7,12 +7,11 @@
  *   tables.
  * RRULE-3 an answer takes at most MAX_STEPS steps; a rule so sparse that they do not suffice counts as exhausted.
  */
-import { DAY_SECONDS, SECOND_MS, dayNumber } from './civil.ts'
+import { civilDay, DAY_SECONDS, dayNumber, SECOND_MS, weekdayOf } from './civil.ts'
 import { ICAL_LAST_YEAR } from './ical-date.ts'
-import { NO_DAY, daySearch } from './rrule-days.ts'
-import { dayPeriods } from './rrule-periods.ts'
-import type { RrulePlan } from './rrule-plan.ts'
-import { nthTimeOfDay, timeOfDay, timesInDay, type ClockFields } from './time-of-day.ts'
+import { daySearch, NO_DAY } from './rrule-days.ts'
+import type { Frequency, RrulePlan } from './rrule-plan.ts'
+import { type ClockFields, nthTimeOfDay, timeOfDay, timesInDay } from './time-of-day.ts'
 import type { LocalTimes } from './schedule.ts'
 
 export const MAX_STEPS = 20_000
@@ -167,4 +166,36 @@ function meets(starts: ClockFields, stride: number, phase: number): boolean {
 
 function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b)
+}
+
+/** The periods of a rule: year, month, week or day number `index` of those that INTERVAL keeps, as spans of days. */
+interface Periods {
+  /** index of the kept period that holds the day, or of the last one before it */
+  indexOf(day: number): number
+  /** first day of the period, and first day after it */
+  span(index: number): { from: number; until: number }
+}
+
+function dayPeriods(frequency: Frequency, interval: number, weekStart: number, startDay: number): Periods {
+  const start = civilDay(startDay)
+  if (frequency === 'YEARLY' || frequency === 'MONTHLY') {
+    const size = frequency === 'YEARLY' ? 12 : 1
+    const first = frequency === 'YEARLY' ? start.year * 12 : start.year * 12 + start.month - 1
+    return {
+      indexOf: (day) => {
+        const { year, month } = civilDay(day)
+        return Math.floor((year * 12 + month - 1 - first) / (size * interval))
+      },
+      span: (index) => {
+        const months = first + index * size * interval
+        return { from: dayNumber(0, months + 1, 1), until: dayNumber(0, months + size + 1, 1) }
+      },
+    }
+  }
+  const size = frequency === 'WEEKLY' ? 7 : 1
+  const first = frequency === 'WEEKLY' ? startDay - ((weekdayOf(startDay) - weekStart + 7) % 7) : startDay
+  return {
+    indexOf: (day) => Math.floor((day - first) / (size * interval)),
+    span: (index) => ({ from: first + index * size * interval, until: first + index * size * interval + size }),
+  }
 }

@@ -1,13 +1,19 @@
 /** Why a destination fired last, and what holds back each trigger into it. Plain JSON. */
 import { AppError } from '#kernel'
 import type { Why } from '../engine/events.ts'
-import { ANY, UNKNOWN, type DestinationNode, type ObservableNode, type TriggerEdge } from '../graph/graph.ts'
+import {
+  ANY,
+  type DestinationNode,
+  type ObservableNode,
+  type SensorNode,
+  type TriggerEdge,
+  UNKNOWN,
+} from '../graph/graph.ts'
 import { edgeBits, isUnconditional, match } from './fire.ts'
 import { smallestChange } from './needs.ts'
 import type { ReadingCounts } from './readings/readings.ts'
-import type { TaskRun } from './run.ts'
-import { destinationState, observedState, sensorState, stateName, type Destination, type Observed } from './state.ts'
-import { whyNeverRun } from './unreachable.ts'
+import type { TaskModel, TaskRun } from './run.ts'
+import { type Destination, destinationState, type Observed, observedState, sensorState, stateName } from './state.ts'
 import { buildWhy } from './why.ts'
 
 export interface Explanation {
@@ -244,4 +250,23 @@ function wantedStates(run: TaskRun, trigger: TriggerEdge, observed: Observed): n
     const next: Observed = { ...observed, state, previous: observed.state, before }
     return match(trigger, next, edgeBits(run.state, trigger)) === undefined ? [] : [state]
   })
+}
+
+/**
+ * Why nothing ever runs a sensor by itself, and what would, as text that completes "t never runs: ...". Undefined for
+ * one that a clock, data, events or a trigger run, and for one that has a resource but wants neither: it is meant for
+ * pushed states alone.
+ */
+function whyNeverRun(sensor: SensorNode, { schedule }: Pick<TaskModel, 'schedule'>): string | undefined {
+  if (sensor.conditional || sensor.pollingPeriod !== undefined || sensor.schedule !== undefined) return undefined
+  const hasClock = schedule !== undefined
+  if (sensor.onData || (sensor.onTick && hasClock)) return undefined
+  const isBound = sensor.resource !== -1
+  if (isBound && !sensor.onTick) return undefined
+  const data = isBound ? 'its dataTrigger is false' : 'it has no resource'
+  const bind = isBound ? 'leave dataTrigger out' : 'write "resource": "$" for the resource of the task'
+  if (sensor.channel !== undefined) return `${data} and it hears the channel ${sensor.channel} of one; ${bind}`
+  return hasClock
+    ? `${data}, no trigger leads to it, and its tickTrigger is false; ${bind}, or leave tickTrigger out`
+    : `${data}, no trigger leads to it, and neither it nor the task has a clock; ${bind}, or give it a pollingPeriod or a trigger`
 }

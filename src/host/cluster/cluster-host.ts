@@ -1,18 +1,47 @@
 /** A host as a member of a cluster: what it has, what it hands on, and how it comes and goes. */
-import type { FastifyInstance } from 'fastify'
-import { checkReplay, HOST_RECORDS, OpenTenants, Placement, type Program, TTL_MS } from '#cluster'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import {
+  checkReplay,
+  HOST_RECORDS,
+  OpenTenants,
+  partitionName,
+  partitionOf,
+  partitionOfTask,
+  Placement,
+  type Program,
+  TTL_MS,
+} from '#cluster'
 import { AppError, type Logger, messageOf } from '#kernel'
 import { machineTimers } from '#platform'
 import type { Presence, Store } from '#storage'
 import type { Gauges } from '../gauges.ts'
 import type { Timers } from '../timers.ts'
 import { ConnectionRouting } from './connection-routing.ts'
-import { Hops, HOP_HEADER } from './hop.ts'
+import { HOP_HEADER, Hops } from './hop.ts'
 import { HOST_HEADER, RequestRouting } from './request-routing.ts'
 import { PartitionCalls } from './partition-calls.ts'
-import { partitionOfRequest } from './partition-of-request.ts'
 import { PartitionStreams } from './partition-streams.ts'
 import type { TenantServices } from './tenant-services.ts'
+
+/** Messages and series of a resource. */
+const OF_RESOURCE = /\/resources\/:id(?:\/(?!commands)|$)/
+const OF_TASK = /\/api\/tasks\/:id(?:\/|$)/
+
+/** `count`: of the partitions of the tenant. */
+function partitionOfRequest(
+  tenant: string,
+  count: number,
+  { method, routeOptions: { url = '' }, params }: Pick<FastifyRequest, 'method' | 'routeOptions' | 'params'>,
+): string {
+  if (count === 1 || typeof params !== 'object' || params === null || !('id' in params)) return tenant
+  const { id } = params
+  if (typeof id !== 'string') return tenant
+  // what makes tasks of templates is where these are changed
+  if (OF_TASK.test(url)) return method === 'PUT' ? tenant : partitionName(tenant, partitionOfTask(id, count))
+  // what is kept of resources is under /api
+  const isOfResource = OF_RESOURCE.test(url) && !url.includes('/api/')
+  return isOfResource ? partitionName(tenant, partitionOf(id, count)) : tenant
+}
 
 /** ms between two looks */
 const POLL_MS = 250

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { builtins } from '#plugins'
-import { AllowList } from '#plugins/spi'
+import { AllowList, exchange, headersOf, type Transport } from '#plugins/spi'
 import { machineTimers } from '#platform'
 import {
   closedNetworkProblem,
@@ -21,11 +21,44 @@ import {
   type OpenedPool,
   webscriptOf,
 } from '#services/functions'
-import { answerFunction } from './function-questions.ts'
+import { AppError, isPlainObject } from '#kernel'
 import { ownFolder } from '../own-folder.ts'
 import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { ownVersion } from '../version.ts'
+
+/** What functions of tenants may ask of this host while they are called. */
+interface WayOut {
+  readonly transport: Transport
+  readonly allowed: AllowList
+}
+
+const METHOD = /^[A-Z]{1,20}$/
+
+/** `fetch`: calls a URL under the rules of callURL. Rejects with `PLUG_FAILED`. */
+async function answerFunction(
+  { transport, allowed }: WayOut,
+  question: string,
+  params: unknown,
+  signal: AbortSignal,
+): Promise<unknown> {
+  if (question !== 'fetch' || !isPlainObject(params)) throw refused('there is no such question to the host')
+  const { url, method = 'GET', headers = {}, body } = params
+  if (typeof url !== 'string') throw refused('fetch wants a url')
+  if (typeof method !== 'string' || !METHOD.test(method)) throw refused('fetch wants a method such as GET')
+  if (!isPlainObject(headers)) throw refused('headers are an object')
+  if (body !== undefined && typeof body !== 'string') throw refused('a body is text')
+  const {
+    status,
+    statusText,
+    body: text,
+  } = await exchange({ url, method, headers: headersOf(headers), body, signal }, transport, allowed)
+  return { status, statusText, body: text }
+}
+
+function refused(why: string): AppError {
+  return new AppError('PLUG_FAILED', why)
+}
 
 /** Processes of one host at once: each may have some 200 MB. */
 const PROCESSES = 16

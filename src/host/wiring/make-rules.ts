@@ -1,17 +1,17 @@
 /** Makes the rules service of a host, and what runs its tasks. */
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscription } from 'rxjs'
 import { type BuiltinOptions, builtins, createBuiltins } from '#plugins'
+import type { VaultService } from '#services/vault/contract'
 import { DescendantBudget, withinBudget } from './descendant-budget.ts'
 import { resourceFinder } from './resource-filter.ts'
-import { resourceBatches } from './resources.ts'
-import { createRegistry } from '#core'
+import { metadataOf, resourceBatches } from './resources.ts'
+import { createRegistry, type Ports } from '#core'
 import { generatorHere } from '#platform/generate'
 import { perTenant } from '#kernel'
 import { machineTimers } from '#platform'
 import type { Plug } from '#plug'
 import type { DeployedPlug } from '#services/functions/contract'
 import { createRulesService, type DurableOptions, openDurableRunner, Relay, type TaskRunner } from '#services/rules'
-import { enginePorts } from './engine-ports.ts'
 import { plugServices } from './plug-services.ts'
 import { functionPlug } from './function-plugs.ts'
 import { hostedRules } from './rules.ts'
@@ -22,6 +22,8 @@ import { ThreadPlugs } from '../work/thread-plugs.ts'
 import { threadedRuns } from '../work/threaded-runs.ts'
 import { timeOrderedId } from '../time-ordered-id.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
+import { latestValue } from './broker.ts'
+import type { ServiceRegistry } from './service-registry.ts'
 
 /** Timers of a fleet wake the process at most 100 times a second. */
 const REST_MS = 10
@@ -236,4 +238,18 @@ class HostScheduler implements SchedulerLike {
   schedule<T>(work: (this: SchedulerAction<T>, state?: T) => void, delay?: number, state?: T): Subscription {
     return asyncScheduler.schedule(work, delay, state)
   }
+}
+
+/** What the engine of a tenant asks of the services of this host. */
+function enginePorts(tenant: string, serviceRegistry: ServiceRegistry): Ports {
+  return {
+    latestValue: latestValue(tenant, () => serviceRegistry.broker),
+    metadata: metadataOf(tenant, () => serviceRegistry.resources),
+    secret: secretOf(tenant, () => serviceRegistry.vault),
+  }
+}
+
+/** Of a tenant; `vault` is asked at each call. A host without one has no secrets. */
+function secretOf(tenant: string, vault: () => VaultService | undefined): NonNullable<Ports['secret']> {
+  return async (key) => (await vault()?.open(tenant, [key]))?.values.get(key)
 }

@@ -13,19 +13,50 @@ import type {
   Forwarding,
   TimeBounds,
 } from './contract.ts'
-import { followed, streamsOfAll, type BrokerPartition } from './partitions/broker-partition.ts'
-import type { Oddities, Post } from './posting/arrival.ts'
-import { countOf, readableMessageOf, timeOf } from './posting/arrival.ts'
+import { type BrokerPartition, followed, streamsOfAll } from './partitions/broker-partition.ts'
+import { countOf, type Oddities, type Post, readableMessageOf, timeOf } from './posting/arrival.ts'
 import { PostKeys } from './posting/idempotency.ts'
 import { LOG, PARTITION, type Projected } from './posting/log-entry.ts'
-import { LogTrim } from './posting/log-trim.ts'
-import { IngestQueue, type IngestLimits } from './posting/ingest-queue.ts'
+import { type IngestLimits, IngestQueue } from './posting/ingest-queue.ts'
 import { Posting } from './posting/posting.ts'
 import { Projection } from './posting/projection.ts'
-import { SeriesProjector, type LagLimits } from './posting/series-projector.ts'
+import { type LagLimits, SeriesProjector } from './posting/series-projector.ts'
 import { RecentMessages } from './recent-messages.ts'
 import type { MakeSeries } from './series-of-tenant.ts'
 import { Streams } from './streams.ts'
+
+/** ms that an entry stays after it was applied */
+const LAG_MS = 120_000
+/** entries that stay at most: beyond them the lag is shorter */
+const MAX_ENTRIES = 2_000_000
+
+class LogTrim {
+  readonly #log: Log
+  readonly #elapsed: () => number
+  /** what was applied, and when that was seen; oldest first */
+  readonly #marks: { readonly at: number; readonly position: number }[] = []
+  #trimmed = 0
+
+  /** `elapsed`: ms since some moment, whatever the clock is set to. */
+  constructor(log: Log, elapsed: () => number) {
+    this.#log = log
+    this.#elapsed = elapsed
+  }
+
+  async sweep(applied: number): Promise<void> {
+    const now = this.#elapsed()
+    let upTo = Math.max(0, applied - MAX_ENTRIES)
+    while (this.#marks.length > 0 && (this.#marks[0]?.at ?? 0) <= now - LAG_MS) {
+      upTo = Math.max(upTo, this.#marks.shift()?.position ?? 0)
+    }
+    if ((this.#marks.at(-1)?.position ?? 0) < applied) this.#marks.push({ at: now, position: applied })
+    // the newest stays: who saw it last can tell that nothing came since
+    upTo = Math.min(upTo, applied - 1)
+    if (upTo <= this.#trimmed) return
+    await this.#log.trim(PARTITION, upTo)
+    this.#trimmed = upTo
+  }
+}
 
 export interface TenantBrokerDependencies {
   readonly tenant: string

@@ -1,10 +1,21 @@
 /** The converter service over HTTP. Forms of several parts and plain JSON are the same to it. */
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, isPlainObject } from '#kernel'
-import { asking, describing, type Handler, ownScope, payloadValue, QueryReader, Whole } from '#services/shared'
+import {
+  asking,
+  bodyText,
+  describing,
+  FORM_TYPE,
+  formEntries,
+  type Handler,
+  ownScope,
+  Payload,
+  payloadValue,
+  QueryReader,
+  Whole,
+} from '#services/shared'
 import type { ConverterApi, ConverterService } from './contract.ts'
-import { Form, partOf, readForms } from './multipart.ts'
 import {
   ConfigurationSchema,
   ConvertedSchema,
@@ -19,6 +30,45 @@ import {
   TestedSchema,
   TestSchema,
 } from './schema.ts'
+
+/** Reads forms of several parts, each of which is JSON, by what the platform has for it. */
+const MAX_PARTS = 10
+
+/** The parts of a form by name. */
+class Form {
+  readonly parts: ReadonlyMap<string, unknown>
+
+  constructor(parts: ReadonlyMap<string, unknown>) {
+    this.parts = parts
+  }
+}
+
+/** The body of a request of that type becomes a `Form`. */
+function readForms(app: FastifyInstance): void {
+  app.addContentTypeParser(FORM_TYPE, { parseAs: 'buffer' }, async (request: FastifyRequest, bytes: Buffer) => {
+    return new Form(await partsOf(request.headers['content-type'] ?? '', bytes))
+  })
+}
+
+async function partsOf(type: string, bytes: Buffer): Promise<ReadonlyMap<string, unknown>> {
+  const entries = await formEntries(type, bytes)
+  const parts = new Map<string, unknown>()
+  for (const [name, value] of entries) {
+    if (parts.size >= MAX_PARTS) throw new AppError('VALIDATION', `a form has at most ${MAX_PARTS} parts`)
+    if (parts.has(name)) throw new AppError('VALIDATION', `the part "${name.slice(0, 80)}" is there twice`)
+    const text = typeof value === 'string' ? value : bodyText(Buffer.from(await value.arrayBuffer()))
+    // a topic is a text by itself; all others are JSON
+    parts.set(name, name === 'topic' ? text : new Payload(text))
+  }
+  return parts
+}
+
+/** A part of a form; of JSON it is what `ofJson` gives. Throws `VALIDATION` when the part is missing. */
+function partOf(body: unknown, name: string, ofJson: (body: unknown) => unknown): unknown {
+  if (!(body instanceof Form)) return ofJson(body)
+  if (!body.parts.has(name)) throw new AppError('VALIDATION', `the part "${name}" is missing`)
+  return body.parts.get(name)
+}
 
 const described = describing('converter', ErrorSchema)
 const withPayload: typeof described = (description) => ({ ...described(description), config: { takesPayload: true } })

@@ -6,14 +6,23 @@ import { type ApiDependencies, ChangeContext } from './changes/change-context.ts
 import { changeTags, noTag, patchDocumentation, patchMetadata, protect, tagsOf } from './changes/change-metadata.ts'
 import { createVersion } from './changes/create-version.ts'
 import { removeVersions } from './changes/remove-versions.ts'
-import type { AssetInfo, FunctionsApi, FunctionType, SingleFunction, TagsApi, TagsQuery } from './contract.ts'
+import type {
+  AssetInfo,
+  AssetRole,
+  FunctionsApi,
+  FunctionType,
+  SingleFunction,
+  TagsApi,
+  TagsQuery,
+} from './contract.ts'
 import { type FunctionRecord, ownerOf } from './function-record.ts'
 import type { FunctionStore } from './function-store.ts'
 import { jobsApi } from './jobs/jobs-api.ts'
 import { writeArchive } from './registry/archive.ts'
-import { pathOfRole, roleOf } from './registry/asset-roles.ts'
 import { latestIn, list, relatedOf, shown } from './registry/find-functions.ts'
 import { wildcard } from './registry/wildcard.ts'
+import { TYPE_NAMES } from './function-type.ts'
+import { RUNTIMES } from './runtimes/catalog.ts'
 
 export function functionApi(dependencies: ApiDependencies, who: Caller, type: FunctionType): FunctionsApi {
   const { store, jobs, caller } = dependencies
@@ -116,4 +125,22 @@ function tagsApi(store: FunctionStore): TagsApi {
       return unused
     },
   }
+}
+
+/** What the assets of a version are for, by the files that its runtime knows. */
+function roleOf({ type, manifest }: FunctionRecord, path: string): AssetInfo['role'] {
+  const runtime = RUNTIMES.get(manifest.runtime)
+  if (path === TYPE_NAMES[type].manifestFile) return 'manifest'
+  if (path === runtime?.main) return 'main'
+  if (path === runtime?.project || path === runtime?.lock) return 'project'
+  return path.startsWith('lib/') ? 'lib' : 'other'
+}
+
+/** The file that has a role, whether it is there or not. `NOT_FOUND` for a runtime that is gone. */
+function pathOfRole({ type, manifest }: FunctionRecord, role: AssetRole): string {
+  if (role === 'manifest') return TYPE_NAMES[type].manifestFile
+  const path = RUNTIMES.get(manifest.runtime)?.[role]
+  if (path === undefined)
+    throw new AppError('NOT_FOUND', `this host does not know which file of ${manifest.runtime} is its ${role}`)
+  return path
 }

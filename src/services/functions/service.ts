@@ -4,6 +4,7 @@ import { AppError, type Caller, KeyedMutex, type Logger, messageOf } from '#kern
 import { machineTimers } from '#platform'
 import type { ProcessPool, Program, ProgramLine } from '#platform/sandbox'
 import type { Storage, Write } from '#storage'
+import { createHash } from 'node:crypto'
 import { Builder } from './build.ts'
 import type {
   CallOptions,
@@ -26,7 +27,6 @@ import type { InstallTools } from './install.ts'
 import { ModelRunner } from './model-runner.ts'
 import { compareVersions } from './registry/versions.ts'
 import { ProcessRunner } from './version-runner.ts'
-import { webscriptId } from './webscript-id.ts'
 
 export interface FunctionsOptions {
   readonly storage: Storage
@@ -348,4 +348,12 @@ function plugOf({ name, version, manifest }: FunctionRecord): DeployedPlug | rea
     input,
     output,
   }
+}
+
+/** 32 hex digits: the same for all versions, on every host. */
+function webscriptId(tenant: string, name: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([tenant, name]))
+    .digest('hex')
+    .slice(0, 32)
 }

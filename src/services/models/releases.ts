@@ -4,6 +4,8 @@
  * answers.
  */
 import { AppError, retryOnConflict } from '#kernel'
+import { Zip, ZipPassThrough } from 'fflate'
+import { partsOf } from '#services/shared'
 import type { Framework, ModelRelease, ModelReleases } from './contract.ts'
 import type { OpenModel, PackageOfFiles } from './driver.ts'
 import { examplesOf } from './examples.ts'
@@ -13,7 +15,30 @@ import type { ModelRecord } from './model-record.ts'
 import type { ModelStore } from './model-store.ts'
 import { readCall } from './read-call.ts'
 import { readFiles } from './read-files.ts'
-import { writeZip } from './write-zip.ts'
+
+/** Files by path. They are stored as they are: what libraries save is hardly made smaller. */
+async function writeZip(files: ReadonlyMap<string, Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = []
+  const failures: Error[] = []
+  const zip = new Zip((error, piece) => {
+    if (error === null) pieces.push(piece)
+    else failures.push(error)
+  })
+  for (const [path, content] of files) {
+    const entry = new ZipPassThrough(path)
+    // the same files give the same zip
+    entry.mtime = EPOCH
+    zip.add(entry)
+    for await (const part of partsOf(content)) entry.push(part)
+    entry.push(new Uint8Array(), true)
+  }
+  zip.end()
+  for (const failure of failures) throw failure
+  return Buffer.concat(pieces)
+}
+
+/** the first moment that a zip can tell, in any zone */
+const EPOCH = '1980-01-02'
 
 export interface ReleasesOptions {
   readonly storeOf: (tenant: string) => ModelStore

@@ -2,27 +2,30 @@
 import {
   AppError,
   type Caller,
+  isPlainObject,
+  Issues,
   type Json,
   KeyedMutex,
   type Logger,
   messageOf,
   perTenant,
   retryOnConflict,
+  shown,
 } from '#kernel'
 import type { Seal } from '#platform'
 import type { Storage, Stored } from '#storage'
 import {
-  FRAMEWORKS,
   type Classified,
   type FrameworkInfo,
+  FRAMEWORKS,
   type ModelInfo,
   type ModelOperation,
   type ModelsApi,
   type ModelsGauges,
   type ModelsService,
   type ModelUpload,
-  type RemoteUpload,
   type Regressed,
+  type RemoteUpload,
 } from './contract.ts'
 import type { FunctionsService } from '#services/functions/contract'
 import { GAVE_UP, isAway, type ModelDriver } from './driver.ts'
@@ -32,11 +35,45 @@ import { ModelLoader } from './model-loader.ts'
 import { infoOf, type ModelRecord, type ModelState } from './model-record.ts'
 import { ModelStore } from './model-store.ts'
 import { byColumn, readCall } from './read-call.ts'
-import { readPatch } from './read-patch.ts'
 import { RegisteredUploads } from './registered-uploads.ts'
-import { type ReadRemoteUpload, readUpload, type ReadUpload } from './read-upload.ts'
+import { checkDescription, type ReadRemoteUpload, readUpload, type ReadUpload } from './read-upload.ts'
 import { Releases } from './releases.ts'
 import { RemoteRecords } from './remote/remote-records.ts'
+
+/** Reads what is to be changed about a model whose files stay. */
+interface ModelPatch {
+  readonly description: string
+}
+
+/** `VALIDATION` lists all that is wrong. The description may stand in `metadata`, where later clients write it. */
+function readPatch(body: unknown): ModelPatch {
+  if (!isPlainObject(body)) throw new AppError('VALIDATION', `the change is ${shown(body)}: ${RIGHT}`)
+  const { metadata, ...own } = body
+  const issues = new Issues('PATCH', 20)
+  if (metadata !== undefined && !isPlainObject(metadata)) {
+    issues.wrong('/metadata', `is ${shown(metadata)}, and must be an object`, RIGHT)
+  }
+  const inner = isPlainObject(metadata) ? metadata : {}
+  const found: unknown[] = []
+  for (const [place, values] of [
+    ['', own],
+    ['/metadata', inner],
+  ] as const) {
+    for (const [key, value] of Object.entries(values)) {
+      const path = `${place}/${key.slice(0, 80)}`
+      if (key !== 'description') issues.wrong(path, 'cannot be changed', RIGHT)
+      else if (typeof value !== 'string') issues.wrong(path, `is ${shown(value)}, and must be a text`)
+      else checkDescription(value, path, issues)
+      if (key === 'description') found.push(value)
+    }
+  }
+  if (found.length === 0 && issues.count === 0) issues.wrong('/description', 'is missing', RIGHT)
+  if (found.length === 2) issues.wrong('/metadata/description', 'is there twice', 'leave one of them out')
+  issues.throwIfAny('The change')
+  return { description: String(found[0]) }
+}
+
+const RIGHT = 'send {"description": "..."}; what a model predicts is changed by an upload'
 
 export interface ModelsOptions {
   readonly storage: Storage

@@ -3,6 +3,7 @@
  * with their history and the log that others follow; memory and the feed learn of them afterwards.
  */
 import {
+  AppError,
   type Caller,
   type Issue,
   KeyedMutex,
@@ -31,7 +32,6 @@ import type {
   SeenResource,
 } from './contract.ts'
 import { Discovery } from './discovery.ts'
-import { noOperations } from './no-operations.ts'
 import { Parents } from './parents.ts'
 import { issuesOfPatch, resourceApi } from './resource-service.ts'
 import { ResourceWriter } from './resource-writer.ts'
@@ -244,5 +244,17 @@ function bound(background: BackgroundWork): BackgroundWork {
     ...(planned && { planned: planned.bind(background) }),
     ...(operationOf && { operationOf: operationOf.bind(background) }),
     ...(lacking && { lacking: lacking.bind(background) }),
+  }
+}
+
+/** Of a host that has no bulk operations. */
+function noOperations(): OperationApi {
+  return {
+    queue: async () => {
+      throw new AppError('VALIDATION', 'bulk operations on resources are not served here')
+    },
+    get: async (id) => {
+      throw new AppError('NOT_FOUND', `No operation with id ${id}`)
+    },
   }
 }

@@ -20,13 +20,13 @@ import {
   type WebCallParams,
   type WebHead,
 } from '#services/functions/contract'
-import { admit as letIn, noWebscript, type AdmissionOptions } from './admission.ts'
+import semver from 'semver'
+import { type AdmissionOptions, admit as letIn, noWebscript } from './admission.ts'
 import { headOf } from './answer-head.ts'
-import { fits } from './choose-version.ts'
 import type {
   Admitted,
-  ScriptAddress,
   LogLevel,
+  ScriptAddress,
   ScriptAnswer,
   ScriptLogQuery,
   ScriptRequest,
@@ -390,4 +390,10 @@ function scriptKey(tenant: string, name: string): string {
 function pathOf(address: string, first: string): string {
   const path = address.slice(first.length)
   return path === '' ? '/' : path
+}
+
+/** Whether a published version is among those that the header asks for; nothing, `latest` and `*` mean any. */
+function fits(version: string, asked: string | undefined): boolean {
+  if (asked === undefined || asked === 'latest' || asked === '*' || asked === '') return true
+  return asked.length <= 100 && semver.satisfies(version, asked)
 }

@@ -3,8 +3,6 @@ import { parseWritten } from '#kernel'
 import type { CheckedMessages, CheckedRange, CheckedRemoval, PreparedBatch, PreparedMessage } from '../check-series.ts'
 import { compareText } from '../order.ts'
 import type { Bucket, BucketQuery, Sample, StoredMessage } from '../series.ts'
-import { bucketsOf } from './sample-buckets.ts'
-import { firstAt, isSeen, within } from './time-list.ts'
 
 export class SeriesData {
   /** by resource, then by metric, each in order of time */
@@ -143,4 +141,75 @@ function keep<T>(
     else if (kept.length < list.length) inner.set(name, kept)
   }
   if (inner.size === 0) lists.delete(resource)
+}
+
+/** The buckets of samples that are in order and not before `from`. */
+function bucketsOf(samples: readonly Sample[], from: number, width: number): readonly Bucket[] {
+  const buckets: Bucket[] = []
+  let start = 0
+  while (start < samples.length) {
+    const first = samples[start] as Sample // start is below length
+    const since = first.time - from
+    // The remainder is exact; a quotient may round up into the next bucket
+    const begin = from + since - (since % width)
+    let end = start + 1
+    while (end < samples.length && (samples[end] as Sample).time < begin + width) end += 1 // end is below length
+    buckets.push(bucketOf(begin, samples.slice(start, end)))
+    start = end
+  }
+  return buckets
+}
+
+function bucketOf(start: number, samples: readonly Sample[]): Bucket {
+  const numbers = samples.map((sample) => sample.value).filter((value) => typeof value === 'number')
+  const some = numbers.length > 0
+  let [sum, sumOfSquares, min, max] = [0, 0, Infinity, -Infinity]
+  for (const value of numbers) {
+    sum += value
+    sumOfSquares += value * value
+    if (value < min) min = value
+    if (value > max) max = value
+  }
+  return {
+    start,
+    count: samples.length,
+    numeric: numbers.length,
+    sum: some ? sum : null,
+    min: some ? min : null,
+    max: some ? max : null,
+    sumOfSquares: some ? sumOfSquares : null,
+    first: (samples[0] as Sample).value, // a bucket has at least one
+    last: (samples.at(-1) as Sample).value, // the same
+  }
+}
+
+/** Lists in order of time. */
+interface Timed {
+  readonly time: number
+}
+
+/** The place of the first that is not before a time. */
+function firstAt(list: readonly Timed[], time: number): number {
+  // Most come in order
+  const last = list.at(-1)
+  if (last === undefined || last.time < time) return list.length
+  let low = 0
+  let high = list.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((list[middle] as Timed).time < time)
+      low = middle + 1 // middle is below length
+    else high = middle
+  }
+  return low
+}
+
+/** A copy of the part from one time to another, both included. */
+function within<T extends Timed>(list: readonly T[], span: { readonly from: number; readonly until: number }): T[] {
+  return list.slice(firstAt(list, span.from), firstAt(list, span.until + 1))
+}
+
+/** Whether readers still see it. */
+function isSeen(one: { readonly expires?: number }, now: number): boolean {
+  return one.expires === undefined || one.expires > now
 }

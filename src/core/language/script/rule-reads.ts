@@ -3,15 +3,59 @@ import type { AnyNode, CallExpression, Identifier, MemberExpression, Node } from
 import type { LogicPath } from '../logic/run.ts'
 import { pathKey, withParts } from '../logic/variable.ts'
 import type { Binding } from '../placeholders/binding.ts'
-import { isRoot, type Fault } from '../placeholders/path.ts'
+import { type Fault, isRoot } from '../placeholders/path.ts'
 import { INSTEAD } from '../expression/refused.ts'
 import { isCalendarPart, similarFunction, WORD_FUNCTIONS, wrongCall } from '../expression/word-functions.ts'
 import { chainOf, lookupLength, memberName, messagePath, pathOf, withMeta } from '../expression/names.ts'
 import { shorten } from '../expression/parse.ts'
 import { bindingOfName, partsOfText, type Problem, type Source } from '../expression/source.ts'
-import { freeNames, type FreeName } from './free-names.ts'
-import { hasMember, isGlobal, isMethod } from './known-names.ts'
+import { type FreeName, freeNames } from './free-names.ts'
 import { childrenOf } from './syntax-tree.ts'
+
+/** What code in the sandbox may name that is neither its own nor data. */
+const LIBRARIES: ReadonlyMap<string, object> = new Map<string, object>([
+  ['Math', Math],
+  ['JSON', JSON],
+  ['Number', Number],
+  ['String', String],
+  ['Boolean', Boolean],
+  ['Array', Array],
+  ['Object', Object],
+  ['Date', Date],
+  ['RegExp', RegExp],
+  ['Map', Map],
+  ['Set', Set],
+  ['Symbol', Symbol],
+  ['Error', Error],
+  ['console', { log: 0, info: 0, warn: 0, error: 0, debug: 0 }],
+])
+const GLOBALS: ReadonlySet<string> = new Set([
+  ...LIBRARIES.keys(),
+  ...'undefined NaN Infinity parseInt parseFloat isNaN isFinite encodeURI encodeURIComponent decodeURI'.split(' '),
+  ...'decodeURIComponent TypeError RangeError SyntaxError'.split(' '),
+])
+const LEFT_OUT = new Set(['constructor'])
+
+const METHODS: ReadonlySet<string> = new Set(
+  [String, Array, Number, Boolean, Date, RegExp, Map, Set, Object, Function, Error].flatMap((type) =>
+    Object.getOwnPropertyNames(type.prototype),
+  ),
+)
+
+function isGlobal(name: string): boolean {
+  return GLOBALS.has(name)
+}
+
+/** A function or constant of a library such as Math; true for what is no library. */
+function hasMember(library: string, name: string): boolean {
+  const owner = LIBRARIES.get(library)
+  return owner === undefined || (Object.getOwnPropertyNames(owner).includes(name) && !LEFT_OUT.has(name))
+}
+
+/** A method that values of JavaScript have. */
+function isMethod(name: string): boolean {
+  return METHODS.has(name) && !LEFT_OUT.has(name)
+}
 
 const DECIDING = new Set('== != === !== < <= > >= + - * / % ** & | ^ << >> >>> in'.split(' '))
 const TESTED = new Set(['ConditionalExpression', 'IfStatement', 'WhileStatement', 'DoWhileStatement', 'ForStatement'])

@@ -1,7 +1,8 @@
 /** The variables of a rendering. */
-import { fromJson } from '../values/from-json.ts'
 import { JavaMap } from '../values/map.ts'
-import type { Value } from '../values/value.ts'
+import { JavaObject, type Value } from '../values/value.ts'
+import { JavaList } from '../values/collections.ts'
+import { fromJsonNumber } from '../values/numbers.ts'
 
 export interface Context {
   get(name: string): Value
@@ -138,4 +139,26 @@ export class MacroContext implements Context {
     for (const { name, source } of this.#arguments) if (reference === `$${name}`) return source
     return this.#outer.written(reference)
   }
+}
+
+/**
+ * JSON as values: objects and lists become so when they are looked into, and what was given is never changed. Whole
+ * numbers may be bigints, and objects Maps, whose keys keep any order.
+ */
+function fromJson(json: unknown): Value {
+  if (typeof json === 'string' || typeof json === 'boolean') return json
+  if (typeof json === 'number') return fromJsonNumber(json)
+  if (typeof json === 'bigint') return json
+  if (json === null || json === undefined || typeof json !== 'object') return null
+  if (json instanceof JavaObject) return json
+  if (json instanceof Map) return mapOf(json as ReadonlyMap<string, unknown>)
+  return Array.isArray(json)
+    ? new JavaList(json, fromJson)
+    : new JavaMap(json as Readonly<Record<string, unknown>>, fromJson)
+}
+
+function mapOf(json: ReadonlyMap<string, unknown>): JavaMap {
+  const map = new JavaMap()
+  for (const [key, value] of json) map.put(key, fromJson(value))
+  return map
 }

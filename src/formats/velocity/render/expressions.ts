@@ -2,17 +2,17 @@
 import { callMethod, readProperty } from '../methods/call.ts'
 import { SCOPE_METHODS } from '../methods/scope-methods.ts'
 import type { Block, Expression, Part, Reference } from '../syntax/nodes.ts'
-import { calculate, negated } from '../values/arithmetic.ts'
+import { calculate, compareNumbers, isZero, negated } from '../values/arithmetic.ts'
 import { Collection, JavaArray, JavaList, JavaRange, outOfBounds } from '../values/collections.ts'
-import { areSame, asNumber, orderOf } from '../values/equality.ts'
 import { failed } from '../fault.ts'
 import { JavaMap } from '../values/map.ts'
-import { intOf, isInt } from '../values/numbers.ts'
+import { intOf, isInt, isNumber, type JavaNumber } from '../values/numbers.ts'
 import { Scope } from '../values/scope.ts'
-import { shownText } from '../values/text.ts'
-import { isEmpty, isTrue } from '../values/truth.ts'
-import type { Compat, Value } from '../values/value.ts'
+import { shownText, textOf } from '../values/text.ts'
+import type { Compat, Environment, Value } from '../values/value.ts'
 import type { Eval, Exec, Run, Test } from './run.ts'
+import { JavaDecimal } from '../values/decimal.ts'
+import { areEqual } from '../values/identity.ts'
 
 type Step = (of: Value, run: Run) => Value
 
@@ -301,4 +301,54 @@ export function writePart(of: Value, key: Value, value: Value, run: Run): void {
     if (key < 0 || key >= of.size) throw outOfBounds(key, of.size)
     callMethod(of, 'set', [key, value], run)
   }
+}
+
+/** The operators `==` and `!=`, and what `< > <= >=` ask of two values. */
+function areSame(left: Value, right: Value, environment: Environment): boolean {
+  if (left === null || right === null) return left === right
+  const order = orderOf(left, right, environment)
+  if (order !== undefined) return order === 0
+  if (classOf(left) === classOf(right)) return areEqual(left, right, environment)
+  return textOf(left, environment) === textOf(right, environment)
+}
+
+/** Undefined when they cannot be compared as numbers. */
+function orderOf(left: Value, right: Value, environment: Environment): number | undefined {
+  // nearly every comparison is one of numbers
+  if (typeof left === 'number' && typeof right === 'number') return left < right ? -1 : left > right ? 1 : 0
+  if (typeof left === 'string' && typeof right === 'string') return undefined
+  const a = asNumber(left, environment)
+  const b = asNumber(right, environment)
+  return a === undefined || b === undefined ? undefined : compareNumbers(a, b, environment.compat)
+}
+
+/** 2.4 takes a text for the number that it spells. */
+function asNumber(value: Value, environment: Environment): JavaNumber | undefined {
+  if (typeof value === 'number') return value
+  if (value === null || typeof value === 'boolean') return undefined
+  if (isNumber(value)) return value
+  if (environment.compat === '1.7') return undefined
+  const text = textOf(value, environment)
+  return text === null ? undefined : JavaDecimal.parse(text)
+}
+
+/** Equality of one class, or by text. */
+function classOf(value: Value): string {
+  return typeof value === 'object' && value !== null ? value.kind : typeof value
+}
+
+/** Of a reference, by what it stands for. */
+function isTrue(value: Value, environment: Environment): boolean {
+  if (value === null) return false
+  if (typeof value === 'boolean') return value
+  return environment.compat === '1.7' || !isEmpty(value)
+}
+
+/** As 2.4 sees it. */
+function isEmpty(value: Value): boolean {
+  if (value === null) return true
+  if (typeof value === 'string') return value === ''
+  if (value instanceof Collection || value instanceof JavaMap) return value.size === 0
+  if (value instanceof Scope) return value.storage.size === 0
+  return isNumber(value) && isZero(value)
 }

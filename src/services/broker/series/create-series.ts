@@ -1,15 +1,48 @@
 /** Time series of one tenant. */
-import { AppError, Issues } from '#kernel'
+import { AppError, Issues, ownValue } from '#kernel'
 import { MAX_TIME, readName, SampleReader } from '#services/shared'
-import type { Series } from '#storage'
+import type { Sample, Series, StoredMessage } from '#storage'
 import type { SeriesAnswer, SeriesApi, SeriesPage, SeriesQuery } from '../contract.ts'
 import type { SeriesDependencies, TenantSeries } from '../series-of-tenant.ts'
 import { groupRows, type Rows } from './group-rows.ts'
-import { newestSamples } from './newest-sample.ts'
 import { queryMessages } from './query-messages.ts'
 import { differenceRows, sampleRows } from './sample-rows.ts'
 import { readTimeOrAge } from './time-range.ts'
-import { type UncheckedRequest, readBodyRequest, readRequest, type SeriesRequest } from './series-request.ts'
+import { readBodyRequest, readRequest, type SeriesRequest, type UncheckedRequest } from './series-request.ts'
+import { isSample } from '../posting/log-entry.ts'
+import { messageOf } from '../recent-messages.ts'
+
+/** messages of a resource that are looked through */
+const MAX_LOOKED = 100
+
+async function newestSamples(
+  series: Series,
+  resource: string,
+  newest: readonly Sample[],
+  now: number,
+): Promise<readonly Sample[]> {
+  if (newest.every(({ time }) => time <= now)) return newest
+  const messages = await series.messages({ resource, stream: 'events', limit: MAX_LOOKED })
+  return Promise.all(
+    newest.map(async (sample) => (sample.time <= now ? sample : await counted(series, sample, messages, now))),
+  )
+}
+
+async function counted(
+  series: Series,
+  sample: Sample,
+  messages: readonly StoredMessage[],
+  now: number,
+): Promise<Sample> {
+  const { resource, metric } = sample
+  const span = { resources: [resource], metric, from: undefined, until: now }
+  const [past] = await new SampleReader(series).first(span, true, 1)
+  const message = messages.find(({ body }) => isSample(ownValue(body, metric)))
+  const value = ownValue(message?.body, metric)
+  if (message === undefined || !isSample(value) || (past !== undefined && past.time > message.time))
+    return past ?? sample
+  return { resource, metric, time: messageOf(message).timestamp, value }
+}
 
 /** points of one answer */
 const MAX_POINTS = 2_000

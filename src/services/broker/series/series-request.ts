@@ -1,11 +1,41 @@
 /** A read of one series, checked: what `GET .../series/{metric}` and `POST /series/query` have in common. */
 import { IANAZone } from 'luxon'
 import { at, isPlainObject, type Issues, ownValue, shown } from '#kernel'
-import { type Aggregate, readName } from '#services/shared'
-import { AGGREGATE_FORMS, aggregateOf } from './aggregates.ts'
+import {
+  type Aggregate,
+  type AggregateDefinition,
+  COMMON_AGGREGATES,
+  finite,
+  percentileOf,
+  readName,
+} from '#services/shared'
 import { type Filter, readFilter } from './filter.ts'
 import { DAY, type Grouping, LENGTH_FORMS, lengthMs, WEEK } from './grouping.ts'
 import { type ResolvedRange, resolveRange } from './time-range.ts'
+
+/** What a group of samples comes to. Numeric aggregates pass over texts and truth values. */
+const DEFINITIONS: ReadonlyMap<string, AggregateDefinition> = new Map<string, AggregateDefinition>([
+  ...COMMON_AGGREGATES,
+  ['std', { needs: 'deviation', of: ({ deviation }) => finite(deviation ?? null) }],
+  ['diff', { needs: 'change', of: ({ change }) => finite(change) }],
+])
+const PERCENTILE = /^percentile\((\d{0,9}(?:\.\d{1,20})?)\)$/
+
+/** What is right, for errors. */
+const AGGREGATE_FORMS = `write one of ${[...DEFINITIONS.keys()].join(', ')}, or percentile(q) with q above 0 and at most 1`
+
+/** The aggregate of that name, undefined for none. */
+function aggregateOf(name: string): Aggregate | undefined {
+  const definition = DEFINITIONS.get(name) ?? percentile(name)
+  return definition && { name, ...definition }
+}
+
+function percentile(name: string): AggregateDefinition | undefined {
+  const text = PERCENTILE.exec(name)?.[1]
+  const share = text === undefined || text === '' ? 0 : Number(text)
+  if (!(share > 0 && share <= 1)) return undefined
+  return { needs: 'ranks', of: ({ ranks }) => finite(percentileOf(ranks, share)) }
+}
 
 export interface SeriesRequest {
   readonly resources: readonly string[]

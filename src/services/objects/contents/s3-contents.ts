@@ -6,7 +6,6 @@ import { createHash } from 'node:crypto'
 import type * as Sdk from '@aws-sdk/client-s3'
 import { AppError, messageOf } from '#kernel'
 import type { ByteRange, ContentStore, ObjectStore, StoredContent } from '../contract.ts'
-import { inParts } from './in-parts.ts'
 import { openedContent } from './opened-content.ts'
 
 /** bytes; S3 wants 5 MiB at least, and 10,000 parts at most */
@@ -202,3 +201,27 @@ async function* restOf(
 }
 
 async function* noContent(): AsyncIterable<Uint8Array> {}
+
+/** A content in parts of one size, whatever the pieces are in which it comes; the last one may be shorter. */
+async function* inParts(
+  content: AsyncIterable<Uint8Array>,
+  size: number,
+  see: (piece: Uint8Array) => unknown,
+): AsyncGenerator<Uint8Array, undefined> {
+  let pieces: Uint8Array[] = []
+  let length = 0
+  for await (let piece of content) {
+    see(piece)
+    while (length + piece.length >= size) {
+      const rest = size - length
+      yield Buffer.concat([...pieces, piece.subarray(0, rest)])
+      piece = piece.subarray(rest)
+      pieces = []
+      length = 0
+    }
+    if (piece.length > 0) pieces.push(piece)
+    length += piece.length
+  }
+  if (length > 0) yield Buffer.concat(pieces)
+  return undefined
+}

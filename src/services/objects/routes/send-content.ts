@@ -4,8 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '#kernel'
 import type { ObjectRecord } from '../contract.ts'
 import { S3Error } from '../signing/s3-error.ts'
-import { readRange, type PartOfContent } from './byte-range.ts'
-import { requestedRecord, type AdmittedRequest } from './content-request.ts'
+import { type AdmittedRequest, requestedRecord } from './content-request.ts'
 import { isOfKnown, refusedRead } from './preconditions.ts'
 
 /** An object may be replaced between the look and the opening, not always. */
@@ -109,4 +108,27 @@ function sized(reply: FastifyReply, size: number, part: PartOfContent | undefine
       .header('content-range', `bytes ${from}-${until}/${size}`)
       .header('content-length', until - from + 1)
   }
+}
+
+/** Both included. */
+interface PartOfContent {
+  readonly from: number
+  readonly until: number
+}
+
+/**
+ * The part that a header asks for of a content; undefined for all of it, as also for several ranges and for what is no
+ * range, and `none` when the part lies behind the end.
+ */
+function readRange(header: string | undefined, size: number): PartOfContent | 'none' | undefined {
+  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? []
+  if (first === '' && last === '') return undefined
+  if (first === '') {
+    const length = Math.min(Number(last), size)
+    return length === 0 ? 'none' : { from: size - length, until: size - 1 }
+  }
+  const from = Number(first)
+  const until = last === '' ? size - 1 : Math.min(Number(last), size - 1)
+  if (last !== '' && Number(last) < from) return undefined
+  return from >= size ? 'none' : { from, until }
 }

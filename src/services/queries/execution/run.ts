@@ -6,24 +6,25 @@ import type {
   ExecuteOptions,
   Explanation,
   OpenedResult,
+  OpenOptions,
   QueryMessage,
   QueryResult,
   Readiness,
-  OpenOptions,
   ResourceSelector,
 } from '../contract.ts'
 import { expand } from '../query/expand.ts'
-import { ownerOf, type ColumnPlan, type QueryPlan } from '../query/plan.ts'
+import { type ColumnPlan, ownerOf, type QueryPlan } from '../query/plan.ts'
 import { ONE_RESOURCE, readQuery } from '../query/read-query.ts'
 import { arrowParts } from '../render/arrow.ts'
 import { csvParts } from '../render/csv-parts.ts'
 import { headersOf } from '../render/headers.ts'
 import { jsonParts } from '../render/json-parts.ts'
 import { layOut } from '../render/layout.ts'
-import { lineParts } from '../render/line-parts.ts'
 import { windowSpecOf } from '../time-line/time-line.ts'
 import { collect, Execution, type Note } from './execution.ts'
 import type { RowBatch, RowTable } from './row-batch.ts'
+import type { Cell } from '../interpolation/fill.ts'
+import { rowSlices } from '../render/row-slices.ts'
 
 export interface RunDependencies {
   readonly tenant: string
@@ -205,4 +206,26 @@ function explanationOf({ plan, columns, execution }: Run, time: Explanation['tim
       )
     }),
   }
+}
+
+/** Rows as JSON, a line each, some at a time. */
+async function* lineParts(
+  headers: readonly string[],
+  batches: AsyncIterable<RowBatch>,
+  yielder: Yielder,
+): AsyncGenerator<string> {
+  const keys = headers.map((header) => `,${JSON.stringify(header)}:`)
+  for await (const { times, cells, from, until } of rowSlices(batches, yielder)) {
+    let text = ''
+    for (let i = from; i < until; i += 1) {
+      text += `{"timestamp":${times[i]}`
+      for (const [k, column] of cells.entries()) text += `${keys[k]}${jsonCell(column[i] ?? null)}`
+      text += '}\n'
+    }
+    yield text
+  }
+}
+
+function jsonCell(cell: Cell): string {
+  return typeof cell === 'number' ? String(cell) : JSON.stringify(cell)
 }

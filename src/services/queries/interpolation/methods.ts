@@ -2,10 +2,43 @@
  * The methods of interpolation, by name. Each fills in what is missing between known points; what lies outside of them is
  * filled by `pad`, `fixed`, `backfill` and `linear` alone.
  */
-import { akima } from './akima.ts'
 import { bSpline } from './b-spline.ts'
-import { lastKnown, type Curve, type MakeCurve } from './curve.ts'
-import { pchip } from './pchip.ts'
+import { type Curve, lastKnown, type MakeCurve } from './curve.ts'
+import { hermite } from './hermite.ts'
+
+/** Below so much of the largest one, both sides count as equally steady. */
+const STEADY = 1e-9
+
+function akima(x: Float64Array, y: Float64Array): Curve {
+  const count = x.length
+  const slopes = slopesAround(x, y)
+  const at = (i: number): number => slopes[i] ?? 0
+  if (count === 2) return hermite(x, y, new Float64Array(count).fill(at(2)))
+  const change = (i: number): number => Math.abs(at(i + 1) - at(i))
+  const weights = Float64Array.from({ length: count }, (_, i) => change(i + 2) + change(i))
+  const least = STEADY * weights.reduce((most, weight) => Math.max(most, weight), 0)
+  const tangents = weights.map((weight, i) => {
+    if (!(weight > least)) return (at(i + 3) + at(i)) / 2
+    return (change(i + 2) * at(i + 1) + change(i) * at(i + 2)) / weight
+  })
+  return hermite(x, y, tangents)
+}
+
+/** Slopes of the pieces, with two more on each side that go on as the outermost do. */
+function slopesAround(x: Float64Array, y: Float64Array): Float64Array {
+  const pieces = x.length - 1
+  const slopes = new Float64Array(pieces + 4)
+  const at = (i: number): number => slopes[i] ?? 0
+  for (let i = 0; i < pieces; i += 1) {
+    slopes[i + 2] = ((y[i + 1] ?? 0) - (y[i] ?? 0)) / ((x[i + 1] ?? 1) - (x[i] ?? 0))
+  }
+  if (pieces === 1) return slopes
+  slopes[1] = 2 * at(2) - at(3)
+  slopes[0] = 2 * at(1) - at(2)
+  slopes[pieces + 2] = 2 * at(pieces + 1) - at(pieces)
+  slopes[pieces + 3] = 2 * at(pieces + 2) - at(pieces + 1)
+  return slopes
+}
 
 /** What `fill` does: carry a known value, give a fixed one, or draw a curve. */
 export type Method =
@@ -91,4 +124,30 @@ function lines(x: Float64Array, y: Float64Array): Curve {
     const [x0 = 0, x1 = 1, y0 = 0, y1 = 0] = [x[i], x[i + 1], y[i], y[i + 1]]
     return y0 + ((place - x0) * (y1 - y0)) / (x1 - x0)
   }
+}
+
+/** Cubic pieces that keep the shape of what they go through: between two points they never leave their range (Fritsch and Butland). */
+function pchip(x: Float64Array, y: Float64Array): Curve {
+  const widths = Float64Array.from({ length: x.length - 1 }, (_, i) => (x[i + 1] ?? 0) - (x[i] ?? 0))
+  const slopes = widths.map((width, i) => ((y[i + 1] ?? 0) - (y[i] ?? 0)) / width)
+  const at = (list: Float64Array, i: number): number => list[i] ?? 0
+  const last = x.length - 1
+  const tangents = new Float64Array(x.length)
+  if (last === 1) return hermite(x, y, tangents.fill(at(slopes, 0)))
+  for (let i = 1; i < last; i += 1) {
+    const [h0, h1, m0, m1] = [at(widths, i - 1), at(widths, i), at(slopes, i - 1), at(slopes, i)]
+    if (m0 * m1 <= 0) continue
+    const [w0, w1] = [2 * h1 + h0, h1 + 2 * h0]
+    tangents[i] = (w0 + w1) / (w0 / m0 + w1 / m1)
+  }
+  tangents[0] = edge(at(widths, 0), at(widths, 1), at(slopes, 0), at(slopes, 1))
+  tangents[last] = edge(at(widths, last - 1), at(widths, last - 2), at(slopes, last - 1), at(slopes, last - 2))
+  return hermite(x, y, tangents)
+}
+
+/** The tangent at an end, by the parabola through three points, held to the shape. */
+function edge(h0: number, h1: number, m0: number, m1: number): number {
+  const tangent = ((2 * h0 + h1) * m0 - h0 * m1) / (h0 + h1)
+  if (Math.sign(tangent) !== Math.sign(m0)) return 0
+  return Math.sign(m0) !== Math.sign(m1) && Math.abs(tangent) > 3 * Math.abs(m0) ? 3 * m0 : tangent
 }

@@ -1,7 +1,7 @@
 /** Everything that works beside the documents, as the service takes it: managed tasks, commands and bulk operations. */
-import { lackingTasks } from './lacking-tasks.ts'
 import type { CommandOutbox } from '#services/broker/contract'
-import type { BackgroundWork, DocumentServices, MakeBackgroundWork } from '../background-work.ts'
+import type { Store } from '#storage'
+import type { BackgroundWork, DocumentServices, LackingTasks, MakeBackgroundWork } from '../background-work.ts'
 import type { CollectionsByTenant } from '../collections.ts'
 import type { ActuatorCall, ManagedTasks } from '../contract.ts'
 import { type JobQueue, JobRunner } from '#jobs'
@@ -16,6 +16,33 @@ import { operationApi } from '../operations/operation-service.ts'
 import { storedDocuments } from './stored-documents.ts'
 import { plannedWalk } from './type-walks.ts'
 import { createReconciler, type ManagedTaskReconciler } from './reconciler.ts'
+import { LACKING, type LackingResource } from './reconciler-record.ts'
+
+/** resources of a type that are looked at: their reasons are few */
+const MAX_LOOKED_AT = 1_000
+
+async function lackingTasks(
+  store: Store,
+  of: { readonly resource: string } | { readonly type: string },
+): Promise<readonly LackingTasks[]> {
+  const records = store.collection(LACKING)
+  const found =
+    'resource' in of
+      ? await records.getMany([of.resource])
+      : await records.find({ where: [{ field: 'type', op: 'eq', value: of.type }], limit: MAX_LOOKED_AT })
+  const byReason = new Map<string, LackingTasks>()
+  for (const { value } of found) {
+    const reason = reasonOf(value)
+    const before = byReason.get(reason)
+    const { templates, error } = value
+    byReason.set(reason, { templates, error, resources: (before?.resources ?? 0) + 1 })
+  }
+  return [...byReason.values()]
+}
+
+function reasonOf({ templates, error }: LackingResource): string {
+  return JSON.stringify([templates, error])
+}
 
 export interface OperatedBackgroundWork {
   /** for the options of the service, once */

@@ -7,15 +7,54 @@
  *   no harm
  * MANAGED-3 what could not be made is stored with the step that met it, and tried again until it is made or not wanted
  */
-import { KeyedMutex, type Limit, type Logger, messageOf, type StartTimer } from '#kernel'
+import { AppError, KeyedMutex, type Limit, type Logger, messageOf, type StartTimer } from '#kernel'
 import { type Collection, portionsOfIds, type Store, type Write } from '#storage'
 import { machineTimers } from '#platform'
 import type { ManagedTasks } from '../contract.ts'
 import { notedChange, type NotedChange } from './noted-change.ts'
-import { isClosed, reconcile, type Existing, type Failure, type ReconcilerDocuments } from './reconcile.ts'
-import { tasksInTime } from './in-time.ts'
+import { type Existing, type Failure, isClosed, reconcile, type ReconcilerDocuments } from './reconcile.ts'
 import { TypeWalks } from './type-walks.ts'
-import { CURSOR, LACKING, RECONCILER_CURSORS, type LackingResource } from './reconciler-record.ts'
+import { CURSOR, LACKING, type LackingResource, RECONCILER_CURSORS } from './reconciler-record.ts'
+
+/** ms that one call may take; usually it is some milliseconds, also when many are made */
+const LONGEST_MS = 30_000
+
+/**
+ * The same tasks, whose calls reject with `TIMED_OUT` when they are not answered in time. `late` is told the resource
+ * of a task that was made after all: by then there may be another in its place.
+ */
+function tasksInTime(tasks: ManagedTasks, later: StartTimer, late: (resource: string) => void): ManagedTasks {
+  return {
+    of: (tenant, resources) => inTime(tasks.of(tenant, resources), 'looked for', later),
+    make: (tenant, wanted) => inTime(tasks.make(tenant, wanted), 'made', later, () => late(wanted.resource)),
+    remove: (tenant, taskId) => inTime(tasks.remove(tenant, taskId), 'removed', later),
+    rebind: async (tenant, resource) => {
+      const bound = tasks.rebind?.(tenant, resource)
+      if (bound !== undefined) await inTime(bound, 'bound anew', later)
+    },
+  }
+}
+
+function inTime<T>(answer: Promise<T>, what: string, later: StartTimer, late?: () => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let isLate = false
+    const end = later(LONGEST_MS, () => {
+      isLate = true
+      reject(new AppError('TIMED_OUT', `managed tasks were not ${what} within ${LONGEST_MS / 1000} s`))
+    })
+    answer.then(
+      (value) => {
+        end()
+        resolve(value)
+        if (isLate) late?.()
+      },
+      (error: unknown) => {
+        end()
+        reject(error)
+      },
+    )
+  })
+}
 
 export interface TenantReconcilerDependencies {
   readonly tenant: string

@@ -1,12 +1,10 @@
 /** Routes of resources. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
-import type { Page } from '#kernel'
+import { csvText, type Page, withoutFormula } from '#kernel'
 import { HAL_MEDIA_TYPE, PAGED_MEDIA_TYPE, pagedTypeOf, QueryReader } from '#services/shared'
 import type { ResourceEntity, ResourcesService, Versioned } from '../contract.ts'
-import { csvOf } from '../list/csv.ts'
-import { fieldsOf } from '../list/project.ts'
-import { LISTING } from './listing-schema.ts'
+import { fieldsOf, valueAt } from '../list/project.ts'
 import {
   AttributeOriginsSchema,
   ChangesSchema,
@@ -17,12 +15,37 @@ import {
   handle,
   PageSchema,
   PagingSchema,
+  type RequestContext,
   sendCreated,
   sendVersion,
   writeOptions,
-  type RequestContext,
 } from './route-parts.ts'
 import { halEntity, halPage } from './hal.ts'
+
+/** The parameters of the listing of resources, as the API page shows them. */
+const text = Type.Optional(Type.String())
+const texts = Type.Optional(Type.Array(Type.String()))
+
+/** The parameters of the listing of resources, for readers. */
+const LISTING = {
+  filter: Type.Optional(Type.String({ maxLength: 256, description: 'Text somewhere in id, name, tags ...' })),
+  query: Type.Optional(Type.String({ description: 'Such as name:like(pump*) AND limits.minimum:gt(3)' })),
+  tag: texts,
+  id: texts,
+  provider: texts,
+  customer: texts,
+  resourceTypeId: texts,
+  toplevelOnly: Type.Optional(Type.Boolean()),
+  lat: Type.Optional(Type.Number()),
+  lon: Type.Optional(Type.Number()),
+  distance: Type.Optional(Type.String({ description: 'Such as 500m, 100km or 3mi' })),
+  sort: text,
+  order: Type.Optional(Type.Enum(['ascending', 'descending'])),
+  field: texts,
+  fields: texts,
+  denormalized: Type.Optional(Type.Boolean({ default: true })),
+  ...PagingSchema,
+}
 
 const COLLECTION = '/api/resources'
 const ONE = `${COLLECTION}/:id`
@@ -195,4 +218,17 @@ async function sendPage({ api, request, reply }: RequestContext, found: Page<Res
   if (!accepts(request, HAL_MEDIA_TYPE)) return reply.send(found)
   const body = await halPage(api.resources, request.url, found)
   return reply.type(`${HAL_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify(body))
+}
+
+/** One line of names, then a line for each resource; lists and objects as JSON (RFC 4180). */
+function csvOf(fields: readonly string[], entities: readonly ResourceEntity[]): string {
+  const lines = entities.map((entity) => fields.map((field) => cellOf(valueAt(entity, field))).join(','))
+  return [fields.map(cellOf).join(','), ...lines].map((line) => `${line}\r\n`).join('')
+}
+
+function cellOf(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  const safe = typeof value === 'string' ? withoutFormula(text) : text
+  return csvText(safe)
 }

@@ -5,7 +5,7 @@
  * A task's deliveries are calls of its actuators that did not answer at once. Their ids are those of effects, so that a
  * call that was under way in a crash is made again under the same id; the rule's own retries decide how often.
  */
-import { Observable, Subject, type SchedulerLike } from 'rxjs'
+import { Observable, type SchedulerLike, Subject } from 'rxjs'
 import { type Counts, type EngineStats, followPlugs, noCounts, Preparer, sumOfStats } from '#core/spi'
 import type { EngineEvent, Lost, Plug, Ports } from '#core'
 import { AppError } from '#kernel'
@@ -26,7 +26,6 @@ import type {
 import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.ts'
 import { DELIVERIES, MAX_DELIVERIES, newestOf } from './records.ts'
 import type { EndOfRun, EngineSettings } from './deterministic-engine.ts'
-import { laterPorts } from './later-ports.ts'
 import { LeadingClock } from './leading-clock.ts'
 import { TenantRunner } from './tenant-runner.ts'
 
@@ -321,5 +320,17 @@ function endedRun({ task, status, time, error }: EndOfRun): EndedRun {
     status,
     finishedTime: time,
     ...(error !== undefined && { error }),
+  }
+}
+
+/**
+ * Ports that never answer at once. What the outside says may be something else when the log is played again, so that
+ * each answer has to be an input of its own; and an answer is one when it comes later than its question.
+ */
+function laterPorts({ metadata, secret, latestValue }: Ports): Ports {
+  return {
+    ...(metadata && { metadata: async (resource) => metadata(resource) }),
+    ...(secret && { secret: async (key) => secret(key) }),
+    ...(latestValue && { latestValue: async (resource, metric) => latestValue(resource, metric) }),
   }
 }

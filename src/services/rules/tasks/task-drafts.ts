@@ -1,6 +1,7 @@
 /** What a stored task would become by a reload or an update; nothing is changed. */
-import { applyOverrides, Report } from '#core/spi'
+import { applyOverrides, mergeOverrides, Report } from '#core/spi'
 import { validationError } from '#kernel'
+import type { TaskSettings } from '#core'
 import type { PluginUpdate, PropertiesUpdate } from '../batches/batch-schema.ts'
 import type { TenantCollections } from '../collections.ts'
 import { reloadRefused } from '../error-texts.ts'
@@ -8,7 +9,6 @@ import { withUpdatedPlugs } from './plug-versions.ts'
 import type { SourceRepository } from './source-repository.ts'
 import type { Draft, RunnableSource, TaskMaker } from './task-maker.ts'
 import type { TaskRecord } from './task-record.ts'
-import { withPinnedVersions, withProperties } from './task-settings-update.ts'
 
 export class TaskDrafts {
   readonly #maker: TaskMaker
@@ -56,4 +56,32 @@ function requireNodes({ source, rule = {} }: RunnableSource, { nodes = [] }: Pro
   const report = new Report()
   applyOverrides(source?.document ?? rule, nodes, '/actionParameters/nodes', report)
   if (report.hasErrors) throw validationError('the update', report.issues)
+}
+
+/** `tags`: those that the task shows now, its template's among them. */
+function withProperties(settings: TaskSettings, shown: TaskSettings['tags'], update: PropertiesUpdate): TaskSettings {
+  const { nodes, variables, tags, ...flags } = update
+  const next: TaskSettings = { ...settings, ...flags }
+  if (nodes) next.nodes = mergeOverrides(settings.nodes ?? [], nodes)
+  if (variables) next.variables = { ...settings.variables, ...variables }
+  if (tags) {
+    const merged = Object.entries({ ...shown, ...tags }).filter(([, value]) => value !== null)
+    next.tags = Object.fromEntries(merged) as NonNullable<TaskSettings['tags']>
+  }
+  return next
+}
+
+/** Overrides may pin a version too. */
+function withPinnedVersions(settings: TaskSettings, updates: readonly PluginUpdate[]): TaskSettings {
+  if (settings.nodes === undefined) return settings
+  const nodes = settings.nodes.map((override) => {
+    const { sensor } = override.properties
+    if (sensor?.name === undefined || sensor.version === undefined) return override
+    const update = updates.find(
+      ({ name, fromVersion }) => name === sensor.name && (fromVersion === 'any' || fromVersion === sensor.version),
+    )
+    if (update === undefined) return override
+    return { ...override, properties: { ...override.properties, sensor: { ...sensor, version: update.toVersion } } }
+  })
+  return { ...settings, nodes }
 }

@@ -4,10 +4,35 @@ import { Type } from 'typebox'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE, Text } from '#services/shared'
 import type { BrokerService, Channel, StreamApi, Subscription } from '../../contract.ts'
 import { described, handle, MessageSchema, type RequestContext } from '../route-parts.ts'
-import { acceptedForm, notAcceptable } from './accepted.ts'
-import { StreamBody, type Form } from './stream-body.ts'
+import { type Form, StreamBody } from './stream-body.ts'
 import type { SocketHandler } from './sockets.ts'
 import type { Streaming } from './streaming.ts'
+
+/** What form of an answer a request asks for. */
+type Accepted = 'event' | 'line' | 'json'
+
+const FORMS: ReadonlyMap<string, Accepted> = new Map([
+  [EVENTS_MEDIA_TYPE, 'event'],
+  [NDJSON_MEDIA_TYPE, 'line'],
+  ['application/json', 'json'],
+  ['application/*', 'json'],
+  ['*/*', 'json'],
+])
+
+/** The first type that can be given; `undefined` when none can. Without the header: JSON. */
+function acceptedForm(accept: string | undefined): Accepted | undefined {
+  if (accept === undefined || accept.trim() === '') return 'json'
+  for (const part of accept.toLowerCase().split(',')) {
+    const form = FORMS.get((part.split(';', 1)[0] ?? '').trim())
+    if (form !== undefined) return form
+  }
+  return undefined
+}
+
+function notAcceptable(accept: string | undefined): { readonly error: string } {
+  const types = [...FORMS.keys()].filter((type) => !type.includes('*')).join(', ')
+  return { error: `Not acceptable. You requested [${accept?.slice(0, 200)}] but we only support [${types}]` }
+}
 
 const produces = ['application/json', EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE]
 /** What readers who come back say, and those who want to be able to. */
