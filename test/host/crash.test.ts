@@ -39,7 +39,7 @@ const resourceOf = (lane: number): string => `line/${lane}`
 
 async function samples(client: Client, lane: number): Promise<readonly unknown[]> {
   const { series } = await client.broker.series.raw(resourceOf(lane), 'n', { from: 0, until: 2_000_000 })
-  return (series as readonly (readonly unknown[])[]).map(([, value]) => value)
+  return series.map(([, value]) => value)
 }
 
 async function countOf(api: RulesApi, id: string): Promise<number> {
@@ -266,7 +266,8 @@ describe('a host that is killed while it works', () => {
       host = await hosts.start(name)
       next = await Promise.all(done.map((n, lane) => work.goOn(host, lane, n)))
     }
-    await Promise.all(next.map((from, lane) => stream(host, work, lane, from)))
+    const ends = await Promise.all(next.map((from, lane) => stream(host, work, lane, from)))
+    expect(ends).toEqual(next.map(() => work.messages))
     await work.judge(host)
   })
 })
