@@ -6,6 +6,7 @@ import { fastify, type FastifyInstance } from 'fastify'
 import { packTar } from 'modern-tar'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { host } from '../../src/host/index.ts'
+import { cases } from '../support/arbitraries/runs.ts'
 import {
   ApiStory,
   JSON_TYPE,
@@ -17,7 +18,7 @@ import {
 } from './api-story.ts'
 import { basic } from './sample-host.ts'
 
-const MANY = 12
+const MANY = cases(20)
 /** What the store says to its callers about versions that it did not expect. */
 const INTERNAL = /is (?:not )?there in|was expected|should not be there|read again, then write|at the same time, again/
 

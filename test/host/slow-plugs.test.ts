@@ -11,6 +11,7 @@ import { readConfig } from '../../src/host/config.ts'
 import { makeRulesWith } from '../../src/host/wiring/make-rules.ts'
 import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { definePlug, simulate, type Rule } from '../../src/index.ts'
+import { cases } from '../support/arbitraries/runs.ts'
 import { basic } from './sample-host.ts'
 
 /** Answers after so many turns of the loop as its message says. */
@@ -136,7 +137,7 @@ describe('raise, clear, raise, each post answered before the next', () => {
       ],
       task: { type: 'reactive', start: true },
     }
-    const boilers = Array.from({ length: 1000 }, (_, i) => `boiler-${i}`)
+    const boilers = Array.from({ length: cases(1000) }, (_, i) => `boiler-${i}`)
     for (const resource of boilers) {
       await ask(app, 'POST', '/api/tasks', { ...rule, task: { ...rule.task, name: resource, resource } })
     }

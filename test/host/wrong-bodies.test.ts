@@ -14,6 +14,7 @@ import {
   type Ask,
   type Operation,
 } from './api-story.ts'
+import { some } from '../support/arbitraries/runs.ts'
 import { printedRoutes } from './printed-routes.ts'
 import { basic } from './sample-host.ts'
 
@@ -113,7 +114,7 @@ describe('a body of which one place is wrong', () => {
       const media = requestBody?.content[JSON_TYPE]
       if (media?.example === undefined) continue
       for (const right of [media.example, ...(OTHERS[operationId] ?? [])]) {
-        for (const body of wrongOf(right, [media.schema as Schema])) {
+        for (const body of some([...wrongOf(right, [media.schema as Schema])])) {
           const payload = JSON.stringify(body)
           const headers = { 'content-type': JSON_TYPE }
           const answer = await ask({ method: method.toUpperCase(), url: story.urlOf(operation), headers, payload })
@@ -123,7 +124,7 @@ describe('a body of which one place is wrong', () => {
       }
     }
     expect(asked.size).toBeGreaterThan(75)
-    expect(Math.min(...asked.values())).toBeGreaterThanOrEqual(WRONG.length)
+    expect(Math.min(...asked.values())).toBeGreaterThanOrEqual(some(WRONG).length)
     for (const operation of operations) {
       if (operation.method !== 'get' || ENDLESS.test(operation.operationId)) continue
       const answer = await ask({ url: story.urlOf(operation) })

@@ -9,6 +9,7 @@ import { WorkThreads } from '../../../src/host/work/work-threads.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
 import { machineTimers } from '../../../src/platform/timers.ts'
 import { simulateRequest } from '../../../src/services/rules/tools/simulation.ts'
+import { some } from '../../support/arbitraries/runs.ts'
 import { root } from '../../support/repository.ts'
 import { mustRun } from '../../support/run-command.ts'
 import { ENDLESS_SCRIPTS, FAILING_SCRIPTS } from '../../support/script-attacks.ts'
@@ -89,7 +90,7 @@ describe('a script in a thread', () => {
     expect(threaded).toEqual(await simulated({}))
   })
 
-  it.each([...ORDINARY, ...ENDLESS_SCRIPTS, ...FAILING_SCRIPTS].map((source) => [source]))(
+  it.each(some([...ORDINARY, ...ENDLESS_SCRIPTS, ...FAILING_SCRIPTS]))(
     'comes to what it comes to in the process: %s',
     async (source) => {
       expect(await seen(source, inThread)).toEqual(await seen(source, inProcess))
