@@ -16,18 +16,19 @@ const HANGS = 300_000 * Math.max(1, Number(FC_TIMES ?? 1))
 
 /**
  * `npm run test:wide`: what needs a browser, another server, packages of a registry, a whole build of the package, or
- * time: processes that measure, and calls that take as long as they may.
- * `npm test` leaves it out; named by its path, each file runs.
+ * time: hosts under faults, processes that are killed or measure, and calls that take as long as they may. `npm test`
+ * leaves it out; named by its path, each file runs.
  */
 export const WIDE = [
   'test/wide/**/*.test.ts',
   'test/package.test.ts',
   'test/bench/bench-rule.test.ts',
   'test/cli/{bench,functions,models-runtime}.test.ts',
-  'test/faults/{database-away,one-host,power-cut}.test.ts',
+  'test/faults/**/*.test.ts',
   'test/formats/velocity/apache/*.test.ts',
   'test/host/cluster/{cluster,failover,takeover}.test.ts',
-  'test/host/{functions-install,webscripts-wrong}.test.ts',
+  'test/host/{alarms,broker,changes,converter,functions,object-events}-crash.test.ts',
+  'test/host/{functions-install,openapi-client,webscripts-wrong}.test.ts',
   'test/jobs/postgres.test.ts',
   'test/services/alarms/two-hosts.test.ts',
   'test/services/broker/mqtt/mosquitto.test.ts',
@@ -44,19 +45,17 @@ export const SHARED_CASES = globSync('test/**/*.test.ts', { cwd: import.meta.dir
 )
 
 /**
- * Files that have a process each: hosts under faults, what compares the CPU time of works, and what reads or builds the
- * whole checkout. All others leave nothing behind and share processes: to start one and to
- * load what is tested costs more than most files.
+ * Files that have a process each: what compares the CPU time of works, and what reads the whole checkout. All others leave
+ * nothing behind and share processes: to start one and to load what is tested costs more than most files.
  */
 export const ALONE = [
   'test/*.test.ts',
-  'test/faults/**/*.test.ts',
   'test/core/language/expression/attacks.test.ts',
   'test/core/language/placeholders/value.test.ts',
   'test/core/rule/validate.test.ts',
   'test/core/rule/check/check-reach.test.ts',
   'test/core/language/script/sandbox.test.ts',
-  'test/cli/recording/csv-records.test.ts',
+  'test/formats/recording/csv-records.test.ts',
 ]
 
 /** With EXECUTOR=plain columnar execution is taken out of the engine: all but its own tests have to pass. */
