@@ -1,4 +1,5 @@
 /** How the tests run: which files share a process, how many run at once, in what order, and how many cases they try. */
+import { globSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { configDefaults, defineConfig } from 'vitest/config'
@@ -14,20 +15,47 @@ const seed = FC_SEED ?? (FC_RUNS === undefined && FC_TIMES === undefined ? '2026
 const HANGS = 300_000 * Math.max(1, Number(FC_TIMES ?? 1))
 
 /**
- * Files that have a process each: properties, which are long, hosts under faults, what compares the CPU time of works,
- * and what reads or builds the whole checkout. All others leave nothing behind and share processes: to start one and to
- * load what is tested costs more than most files.
+ * `npm run test:wide`: what needs a browser, another server, packages of a registry, a whole build of the package, or
+ * time: hosts under faults, processes that are killed or measure, and calls that take as long as they may. `npm test`
+ * leaves it out; named by its path, each file runs.
  */
-const ALONE = [
-  'test/*.test.ts',
-  'test/properties/**/*.test.ts',
+export const WIDE = [
+  'test/wide/**/*.test.ts',
+  'test/package.test.ts',
+  'test/bench/bench-rule.test.ts',
+  'test/cli/{bench,functions,models-runtime}.test.ts',
   'test/faults/**/*.test.ts',
+  'test/formats/velocity/apache/*.test.ts',
+  'test/host/cluster/{cluster,failover,takeover}.test.ts',
+  'test/host/{alarms,broker,changes,converter,functions,object-events}-crash.test.ts',
+  'test/host/{functions-install,openapi-client,webscripts-wrong}.test.ts',
+  'test/jobs/postgres.test.ts',
+  'test/services/alarms/two-hosts.test.ts',
+  'test/services/broker/mqtt/mosquitto.test.ts',
+  'test/services/rules/durable/postgres.test.ts',
+  'test/storage/postgres/**/*.test.ts',
+]
+
+/** What `npm test` takes of the cases that properties, tables and kills ask for (`test/support/arbitraries/runs.ts`). */
+const SHARE = 0.2
+
+/** The files that ask so: `npm run test:wide` runs them with all cases. */
+export const SHARED_CASES = globSync('test/**/*.test.ts', { cwd: import.meta.dirname }).filter((file) =>
+  readFileSync(join(import.meta.dirname, file), 'utf8').includes("arbitraries/runs.ts'"),
+)
+
+/**
+ * Files that have a process each: what compares the CPU time of works, and what reads the whole checkout. All others leave
+ * nothing behind and share processes: to start one and to load what is tested costs more than most files.
+ */
+export const ALONE = [
+  'test/*.test.ts',
   'test/core/language/expression/attacks.test.ts',
   'test/core/language/placeholders/value.test.ts',
   'test/core/rule/validate.test.ts',
   'test/core/rule/check/check-reach.test.ts',
   'test/core/language/script/sandbox.test.ts',
-  'test/cli/recording/csv-records.test.ts',
+  'test/formats/recording/csv-records.test.ts',
 ]
 
 /** With EXECUTOR=plain columnar execution is taken out of the engine: all but its own tests have to pass. */
@@ -37,7 +65,9 @@ const OF_COLUMNAR = [
   'test/core/engine/stats.test.ts',
   'test/properties/{columnar,vectorized}.test.ts',
 ]
-const EXCLUDED = [...configDefaults.exclude, 'test/wide/**', ...(isPlain ? OF_COLUMNAR : [])]
+const EXCLUDED = [...configDefaults.exclude, ...(isPlain ? OF_COLUMNAR : [])]
+/** Others than those of `npm run test:wide`. */
+const SMALL = [...EXCLUDED, ...WIDE]
 
 export default defineConfig({
   ...(isPlain && {
@@ -58,17 +88,19 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     env: {
       ...(seed !== undefined && { FC_SEED: seed }),
+      FC_TIMES: FC_TIMES ?? String(SHARE),
       // hundreds of processes load the same files
       NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules', '.cache', 'node-compile'),
     },
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],
     coverage: { provider: 'v8', include: ['src/**/*.ts', 'plugins/**/*.ts'], reporter: ['text-summary', 'html'] },
     projects: [
-      { extends: true, test: { name: 'alone', include: ALONE, exclude: EXCLUDED } },
+      { extends: true, test: { name: 'alone', include: ALONE, exclude: SMALL } },
       {
         extends: true,
-        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: [...EXCLUDED, ...ALONE], isolate: false },
+        test: { name: 'shared', include: ['test/**/*.test.ts'], exclude: [...SMALL, ...ALONE], isolate: false },
       },
+      { extends: true, test: { name: 'wide', include: WIDE, exclude: EXCLUDED, env: { FC_TIMES: FC_TIMES ?? '1' } } },
     ],
   },
 })

@@ -8,6 +8,7 @@ import { ISSUE_TYPES } from '../../src/core/rule/check/issue-types.ts'
 import { OPTIONS, type Option } from '../../src/host/config.ts'
 import { ERRORS } from '../../src/kernel/errors.ts'
 import { readInterface, readInterfaces, type Member } from './interfaces.ts'
+import { builtCode } from '../../test/support/built-code.ts'
 import { WALLS } from '../../test/support/import-walls.ts'
 import { filesUnder, readText, root } from '../../test/support/repository.ts'
 
@@ -119,7 +120,7 @@ function subcommands(name: string): readonly string[] {
 }
 
 function help(command: readonly string[]): string {
-  const args = ['src/cli/main.ts', ...command, '--help']
+  const args = [builtCode('cli.js'), ...command, '--help']
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd: root,
     encoding: 'utf8',

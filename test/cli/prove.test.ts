@@ -85,7 +85,7 @@ describe('reflexarc prove', () => {
 describe('reflexarc mutate', () => {
   it('tells how many changes of the example rule its properties notice', async () => {
     const files = ['fixtures/rules/overheating.json', '--test', 'fixtures/properties/overheating.mjs']
-    const { code, stdout } = await cli(['mutate', ...files, '--cases', '60', '--least', '90'])
+    const { code, stdout } = await cli(['mutate', ...files, '--cases', '25', '--least', '90'])
     expect(stdout).toMatch(/^killed 5[0-4] of 54 mutants$/m)
     expect(code).toBe(0)
   })
@@ -101,13 +101,13 @@ describe('reflexarc mutate', () => {
       '--test',
       'weak.mjs',
       '--cases',
-      '25',
+      '10',
       '--least',
       '90',
     ])
     expect(stdout).toContain('survived: sensors/hot/properties/threshold: 90 -> 91')
     expect(code).toBe(2)
-    const json = await files.cli(['mutate', 'rule.json', '--test', 'good.mjs', '--cases', '25', '--json'])
+    const json = await files.cli(['mutate', 'rule.json', '--test', 'good.mjs', '--cases', '10', '--json'])
     expect(JSON.parse(json.stdout)).toMatchObject({
       killed: expect.any(Array) as unknown,
       survived: expect.any(Array) as unknown,

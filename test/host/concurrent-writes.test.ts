@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { packTar } from 'modern-tar'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { JSON_TYPE, type Answer, type Ask, storyHost, type StoryHost } from './api-story.ts'
+import { cases } from '../support/arbitraries/runs.ts'
 
-const MANY = 12
+const MANY = cases(20)
 /** What the store says to its callers about versions that it did not expect. */
 const INTERNAL = /is (?:not )?there in|was expected|should not be there|read again, then write|at the same time, again/
 

@@ -692,11 +692,11 @@ describe('listening changes nothing', () => {
   })
 
   it('was tried on tasks that ran quietly, and on such that waited', () => {
-    expect(attached).toBeGreaterThan(500)
-    expect(waited).toBeGreaterThan(5)
-    expect(heard).toBeGreaterThan(400)
-    expect(byThemselves).toBeGreaterThan(50)
-    expect(stamped).toBeGreaterThan(500)
-    expect(lagging).toBeGreaterThan(50)
+    expect(attached).toBeGreaterThan(100)
+    expect(waited).toBeGreaterThan(0)
+    expect(heard).toBeGreaterThan(80)
+    expect(byThemselves).toBeGreaterThan(5)
+    expect(stamped).toBeGreaterThan(100)
+    expect(lagging).toBeGreaterThan(10)
   })
 })

@@ -515,7 +515,7 @@ describe('what people ask for', () => {
           expect(await lived(ruleOf(need), burst, until)).toEqual(expected)
         },
       ),
-      runs(6),
+      runs(20),
     )
     expect(wrote).toBeGreaterThan(0)
   })

@@ -1,8 +1,14 @@
 /** The order of the test files: those that take long come first, so that no core waits for one of them at the end. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
+/** Folders whose files take seconds: they start hosts and processes, or try many cases. */
+const LONG = /\/test\/(?:simulator|properties|cli|host|platform|testing|bench|storage)\//
+
+const rank = ({ project, moduleId }: TestSpecification): number =>
+  Number(project.config.isolate) * 2 + Number(LONG.test(moduleId))
+
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    return files.toSorted((a, b) => Number(b.project.config.isolate) - Number(a.project.config.isolate))
+    return files.toSorted((a, b) => rank(b) - rank(a))
   }
 }

@@ -3,5 +3,11 @@ import { configureGlobal, readConfigureGlobal } from 'fast-check'
 import { runs } from './arbitraries/runs.ts'
 
 const USUAL = 100
-const { FC_SEED } = process.env
-configureGlobal({ ...readConfigureGlobal(), ...runs(USUAL), ...(FC_SEED ? { seed: Number(FC_SEED) } : {}) })
+const { FC_SEED, FC_RUNS } = process.env
+const { numRuns } = runs(USUAL)
+configureGlobal({
+  ...readConfigureGlobal(),
+  // their cases cost little: the gate tries all
+  numRuns: FC_RUNS ? numRuns : Math.max(USUAL, numRuns),
+  ...(FC_SEED ? { seed: Number(FC_SEED) } : {}),
+})

@@ -1,12 +1,23 @@
-/** How `npm run test:wide` runs: what needs a browser, each file in a process of its own. */
-import { join } from 'node:path'
+/** How `npm run test:wide` runs: each file of its own in a process, and all cases of what `npm test` tries with some. */
+import { join, matchesGlob } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import base from '../../vitest.config.ts'
+import base, { ALONE, SHARED_CASES, WIDE } from '../../vitest.config.ts'
 
 const { projects: _, ...test } = base.test ?? {}
+const isAlone = (file: string): boolean => [...WIDE, ...ALONE].some((glob) => matchesGlob(file, glob))
 
 export default defineConfig({
   ...base,
   root: join(import.meta.dirname, '..', '..'),
-  test: { ...test, include: ['test/wide/**/*.test.ts'] },
+  test: {
+    ...test,
+    env: { ...test.env, FC_TIMES: process.env['FC_TIMES'] ?? '1' },
+    projects: [
+      { extends: true, test: { name: 'wide', include: [...WIDE, ...SHARED_CASES.filter(isAlone)] } },
+      {
+        extends: true,
+        test: { name: 'all cases', include: SHARED_CASES.filter((file) => !isAlone(file)), isolate: false },
+      },
+    ],
+  },
 })

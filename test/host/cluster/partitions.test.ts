@@ -248,5 +248,4 @@ describe('a tenant of four partitions at two hosts', () => {
     expect(await raisePartitions(cluster.storage, TENANT, COUNT)).toMatchObject({ before: COUNT, count: COUNT })
     await expect(cluster.start({ cluster: false })).rejects.toThrow('--cluster')
   })
-
 })

@@ -5,6 +5,7 @@ import { describeFence } from '../../contracts/storage/fence-suite.ts'
 import { describePartitions } from '../../contracts/storage/partition-suite.ts'
 import { describeLog } from '../../contracts/storage/log-suite.ts'
 import { describeSeries } from '../../contracts/storage/series-suite.ts'
+import { some } from '../../support/arbitraries/runs.ts'
 import { sqliteMedium } from './sqlite-medium.ts'
 
 describeCollection('SQLite', sqliteMedium())
@@ -13,7 +14,10 @@ describeFence('SQLite', sqliteMedium())
 describePartitions('SQLite', sqliteMedium())
 describeLog('SQLite', sqliteMedium())
 describeSeries('SQLite', sqliteMedium())
-describeSeries('SQLite that folds after every batch', sqliteMedium({ foldAt: 1, waiting: 0 }))
-describeSeries('SQLite that never folds while it is busy', sqliteMedium({ foldAt: 1e9 }))
-describeSeries('SQLite with the smallest chunks', sqliteMedium({ foldAt: 1, chunk: 2 }))
-describeSeries('SQLite with chunks of which some samples stay rows', sqliteMedium({ foldAt: 1, chunk: 16, waiting: 8 }))
+const FOLDING: readonly (readonly [string, Parameters<typeof sqliteMedium>[0]])[] = [
+  ['that folds after every batch', { foldAt: 1, waiting: 0 }],
+  ['that never folds while it is busy', { foldAt: 1e9 }],
+  ['with the smallest chunks', { foldAt: 1, chunk: 2 }],
+  ['with chunks of which some samples stay rows', { foldAt: 1, chunk: 16, waiting: 8 }],
+]
+for (const [title, options] of some(FOLDING)) describeSeries(`SQLite ${title}`, sqliteMedium(options))

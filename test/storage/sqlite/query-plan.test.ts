@@ -5,6 +5,7 @@ import type { Collection, CollectionSpec, Condition, Query, Storage } from '../.
 import { compareValues } from '../../../src/storage/order.ts'
 import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
+import { some } from '../../support/arbitraries/runs.ts'
 import { temporaryFolder } from './sqlite-medium.ts'
 
 interface Job {
@@ -256,7 +257,7 @@ describe('a query of a large collection', () => {
   })
 
   for (const [order, sort] of ORDERS) {
-    it.each(FILTERS)(`gives pages ${order} of %s`, async (_, where, filter) => {
+    it.each(some(FILTERS))(`gives pages ${order} of %s`, async (_, where, filter) => {
       const expected = plain(filter, sort)
       for (const [offset, limit] of [
         [0, 100],

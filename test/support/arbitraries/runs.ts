@@ -1,6 +1,6 @@
 /**
- * How many cases a test tries. The usual number makes the gate short; FC_TIMES in the environment multiplies it, which is
- * what `npm run test:long` does. FC_RUNS is a number for all properties.
+ * How many cases a test tries: FC_TIMES in the environment multiplies the usual number. `npm test` takes a share of it,
+ * `npm run test:wide` all, `npm run test:long` more. FC_RUNS is a number for all properties.
  */
 const { FC_RUNS, FC_TIMES } = process.env
 
@@ -10,5 +10,11 @@ export function runs(usual: number): { numRuns: number } {
 
 /** The same for what is no property: kills, tasks, messages. */
 export function cases(usual: number): number {
-  return usual * Number(FC_TIMES ?? 1)
+  return Math.ceil(usual * Number(FC_TIMES ?? 1))
+}
+
+/** The same for the rows of a table, which has all of them at most. */
+export function some<T>(rows: readonly T[]): readonly T[] {
+  const count = Math.min(rows.length, cases(rows.length))
+  return rows.filter((_, i) => Math.floor(((i + 1) * count) / rows.length) > Math.floor((i * count) / rows.length))
 }

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { checkRule, PropertyError } from '../../../src/testing/index.ts'
-import { runs } from '../../support/arbitraries/runs.ts'
+import { runs, some } from '../../support/arbitraries/runs.ts'
 import { planted, RULE_BUGS, SUBJECTS } from './rules.ts'
 
-const SEEDS = [1, 2, 3, 4, 5]
+const SEEDS = some([1, 2, 3, 4, 5])
 /** The models of the rules take each message as it comes. */
 const settings = { time: 'arrival', duplicates: 'take' } as const
 const search = { plugs: builtins, numRuns: 600, shrink: false, settings }

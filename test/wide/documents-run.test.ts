@@ -1,0 +1,276 @@
+/** The programs, commands and walks of the documents: they compile, run, and print what the page shows. */
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { builtCode } from '../support/built-code.ts'
+import { fencedBlocks, type Block } from '../support/read-markdown.ts'
+import { filesUnder, readText, root } from '../support/repository.ts'
+import { mustRun, run } from '../support/run-command.ts'
+
+const GUIDES = ['README.md', ...filesUnder(['docs'], '.md')]
+/** Pages, or parts of one, whose shell blocks are one script; a test of its own runs each. */
+const WALKS = [
+  { page: 'README.md', title: 'With curl' },
+  { page: 'docs/guide/data-and-alarms.md', title: undefined },
+  { page: 'docs/guide/queries.md', title: undefined },
+  { page: 'docs/guide/converters.md', title: undefined },
+  { page: 'README.md', title: "From a device's own JSON to an alarm" },
+  { page: 'README.md', title: 'HTTP functions of your own' },
+  { page: 'docs/guide/objects.md', title: undefined },
+] as const
+
+interface Snippet extends Block {
+  readonly page: string
+}
+
+const snippets = GUIDES.flatMap((page) => fencedBlocks(readText(page)).map((block): Snippet => ({ ...block, page })))
+const walked = new Set(WALKS.flatMap(({ page, title }) => blocksOf(page, title).map(({ text }) => text)))
+const code = snippets.filter(({ language, notRun }) => ['ts', 'js'].includes(language) && notRun === undefined)
+const shell = snippets.filter(({ language, notRun }) => language === 'sh' && notRun === undefined)
+const commands = shell.filter(({ text }) => !walked.has(text))
+
+/** A package named reflexarc whose types are the sources and whose code was built of them: blocks import as a user does. */
+let folder = ''
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'reflexarc-docs-'))
+  for (const name of ['src', 'plugins', 'fixtures', 'node_modules']) symlinkSync(join(root, name), join(folder, name))
+  symlinkSync(builtCode('.'), join(folder, 'dist'))
+  const { imports } = JSON.parse(readText('package.json')) as { imports: unknown }
+  const exports = {
+    '.': { types: './src/index.ts', default: './dist/index.js' },
+    './plugins': { types: './plugins/index.ts', default: './dist/plugins.js' },
+    './client': { types: './src/client.ts', default: './dist/client.js' },
+    './host': { types: './src/host/index.ts', default: './dist/host.js' },
+    './testing': { types: './src/testing/index.ts', default: './dist/testing.js' },
+  }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'reflexarc', type: 'module', imports, exports }))
+  for (const block of code) writeFileSync(join(folder, fileOf(block)), `${block.text}\nexport {}\n`)
+  const extra = { noEmit: true, noUnusedLocals: false, noUnusedParameters: false, allowJs: true, checkJs: false }
+  writeFileSync(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions: extra, include: ['snippet-*'] }),
+  )
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function fileOf({ page, line, language }: Snippet): string {
+  return `snippet-${page.replaceAll('/', '-').replace(/\.md$/, '')}-${line}.${language}`
+}
+
+function blocksOf(page: string, title: string | undefined): readonly Block[] {
+  const text = readText(page)
+  const part = title === undefined ? text : text.split(/^## /m).find((one) => one.startsWith(`${title}\n`))
+  return fencedBlocks(part ?? '').filter(({ language }) => language === 'sh')
+}
+
+/** Runs commands as they stand in a document. */
+function runCommand(text: string): string {
+  const ours = text.replaceAll(/\bnpx reflexarc\b/g, `'${process.execPath}' '${builtCode('cli.js')}'`)
+  return mustRun('bash', ['-euo', 'pipefail', '-c', ours], root)
+}
+
+/** The blocks that a document shows as what this one prints. */
+function printedAfter(snippet: Snippet): readonly string[] {
+  const next = snippets[snippets.indexOf(snippet) + 1]
+  return next?.page === snippet.page && next.printedBy === '' ? [next.text] : []
+}
+
+/** Each line that is shown was printed, in that order; what stands between may be left out. */
+function expectPrinted(shown: string, printed: string): void {
+  let rest = printed.split('\n').map((line) => line.trimEnd())
+  for (const line of shown.split('\n').map((one) => one.trimEnd())) {
+    expect(rest, `not printed, or not there: ${line}`).toContain(line)
+    rest = rest.slice(rest.indexOf(line) + 1)
+  }
+}
+
+describe('programs and commands', () => {
+  it('are there', () => {
+    expect(code.length).toBeGreaterThan(5)
+    expect(commands.length).toBeGreaterThan(5)
+    expect(walked.size).toBeGreaterThan(5)
+  })
+
+  it('are told apart: what is in a shell block runs, belongs to a walk, or says why it does not run', () => {
+    const odd = commands.filter(({ text }) => !/^npx reflexarc(?=\s)/.test(text.trim()))
+    expect(odd.map(({ page, line, text }) => `${page}:${line}: ${text}`)).toEqual([])
+  })
+
+  it('compile as strictly as ours', () => {
+    const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+    const { stdout } = run(process.execPath, [compiler, '-p', folder], folder)
+    expect(stdout.split('\n').filter((line) => /^(?:snippet-|error)/.test(line))).toEqual([])
+  })
+
+  it.each(code.map((block) => [block.page, block.line, block] as const))('%s:%i runs', (_page, _line, block) => {
+    const printed = mustRun(process.execPath, [join(folder, fileOf(block))], folder)
+    for (const shown of printedAfter(block)) expectPrinted(shown, printed)
+  })
+
+  it.each(commands.map((block) => [block.page, block.line, block] as const))(
+    '%s:%i ends well',
+    (_page, _line, block) => {
+      const printed = runCommand(block.text)
+      for (const shown of printedAfter(block)) expectPrinted(shown, printed)
+    },
+  )
+
+  it.each(
+    snippets.flatMap(({ page, line, text, printedBy }) => (printedBy ? [[page, line, text, printedBy] as const] : [])),
+  )('%s:%i shows what a command prints', (_page, _line, shown, command) => expectPrinted(shown, runCommand(command)))
+})
+
+/** A port that nobody gets who asks for any: those come from the range of the system, which begins above these. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000)
+    const probe = createServer()
+    const isFree = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (!isFree) continue
+    await new Promise((resolve) => probe.close(resolve))
+    return port
+  }
+}
+
+/** What the commands of a walk print as JSON, line by line, when they run in one shell. */
+function walk({ page, title }: (typeof WALKS)[number], rewrite: (script: string) => string): readonly unknown[] {
+  const blocks = blocksOf(page, title).map(({ text }) => text)
+  expect(blocks.length).toBeGreaterThan(1)
+  // What the walk keeps goes away with the folder.
+  const waiting = /curl -sw "\\n" --retry 30 --retry-connrefused --retry-delay 1 (\S+)/g
+  // as long as the host that was started last runs: one that ended never answers
+  const untilUp = String.raw`until curl -sw "\n" $1; do kill -0 $! || exit 9; sleep 0.1; done`
+  const script = [`export TMPDIR='${folder}'`, ...blocks].join('\n').replaceAll(waiting, untilUp)
+  const ours = rewrite(script).replaceAll('src/cli/main.ts', `'${builtCode('cli.js')}'`)
+  return mustRun('bash', ['-uc', ours], folder)
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line): unknown => JSON.parse(line))
+}
+
+describe('the walks', () => {
+  it('go from a rule over a crash to the same state', async () => {
+    const port = String(await freePort())
+    const answers = walk(WALKS[0], (script) =>
+      script
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+        .replaceAll('main.ts serve', `main.ts serve --port ${port}`),
+    )
+    const explained = {
+      node: 'alarm',
+      fired: { why: { sensors: [{ node: 'hot', state: 'Above' }] } },
+      triggers: [{ blocked: [{ reason: 'cool-down' }] }],
+    }
+    const up = { status: 'ok' }
+    const hot = { name: 'hot', mostLikelyState: { state: 'Above' }, rawData: { data: 93 } }
+    expect(answers).toMatchObject([up, { taken: true }, explained, up, hot, explained])
+    const [, , before, , , after] = answers as { fired: unknown; triggers: unknown }[]
+    expect([after?.fired, after?.triggers]).toEqual([before?.fired, before?.triggers])
+  })
+
+  it('go from samples over a stored query to a rule', async () => {
+    const port = String(await freePort())
+    const answers = walk(WALKS[2], (script) =>
+      script
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+        .replaceAll('main.ts serve', `main.ts serve --port ${port}`),
+    )
+    const [, , hourly, stored, executed, found] = answers as readonly Readonly<Record<string, unknown>>[]
+    expect(hourly).toMatchObject({
+      data: [
+        {
+          data: [
+            [1717992000000, 65],
+            [1717995600000, 65],
+            [1717999200000, 65],
+            [1718002800000, 73.33333333333333],
+            [1718006400000, 81.66666666666667],
+            [1718010000000, 90],
+          ],
+        },
+      ],
+    })
+    expect(stored).toMatchObject({ name: 'boiler-means', messages: [] })
+    expect(executed).toMatchObject({ query: { interpolation: { method: 'pad' } }, data: [{ data_axis: 'row' }] })
+    expect(found).toMatchObject({ total: 1 })
+    expect(answers.at(-1)).toEqual({ messages: [] })
+  })
+
+  it('go from JSON of a device over a converter to an alarm, and lose nothing', async () => {
+    const [port, mqtt] = [String(await freePort()), String(await freePort())]
+    const answers = walk(WALKS[3], (script) =>
+      script
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+        .replaceAll('main.ts serve --mqtt 1883', `main.ts serve --port ${port} --mqtt ${mqtt}`)
+        .replaceAll('mqtt pub', `mqtt pub -h 127.0.0.1 -p ${mqtt}`),
+    )
+    const alarms = answers.filter((one) => typeof one === 'object' && one !== null && 'alarms' in one)
+    expect(alarms.at(-1)).toMatchObject({ total: 1, alarms: [{ type: 'TOO_HOT', source: { id: 'boiler-1' } }] })
+    expect(answers.at(-2)).toMatchObject({ total: 1, rejected: [{ topic: 'gw/boiler-1/up', payload: '{ "id": 7 }' }] })
+    expect(answers.at(-1)).toMatchObject({ forwarded: [], failed: [{}] })
+  })
+
+  it('go from JSON of a device over a converter and a template to an alarm, in the words of the README', async () => {
+    const [port, mqtt] = [String(await freePort()), String(await freePort())]
+    const answers = walk(WALKS[4], (script) =>
+      script
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+        .replaceAll('main.ts serve --mqtt 1883', `main.ts serve --port ${port} --mqtt ${mqtt}`)
+        .replaceAll('mqtt pub', `mqtt pub -h 127.0.0.1 -p ${mqtt}`),
+    )
+    const alarm = { type: 'TOO_HOT', source: { id: 'boiler-1' }, text: 'boiler-1 is too hot' }
+    expect(answers.at(-1)).toMatchObject({ total: 1, alarms: [alarm] })
+  })
+
+  it('go from two files to a function that answers everybody, and one that wants its secret', async () => {
+    const port = String(await freePort())
+    const answers = walk(WALKS[5], (script) =>
+      script
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+        .replaceAll('main.ts serve', `main.ts serve --port ${port}`),
+    )
+    const closed = { error: expect.stringContaining('private') as unknown }
+    expect(answers).toEqual([{ status: 'ok' }, { hello: 'you' }, { area: 9 }, expect.objectContaining(closed)])
+  })
+
+  it('go from a signed upload over a move to a removal', async () => {
+    const port = String(await freePort())
+    const answers = walk(WALKS[6], (script) =>
+      script
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+        .replaceAll('main.ts serve', `main.ts serve --port ${port}`),
+    )
+    expect(answers.slice(1)).toMatchObject([
+      { name: 'reports/may.csv', size: 8, content_type: 'text/csv' },
+      { objects: [{ name: 'reports/may.csv' }] },
+      { name: 'plans/', is_dir: true },
+      { name: 'plans/may.csv' },
+      { removed_count: 1 },
+    ])
+  })
+
+  it('go from a type over three protocols to an alarm that says why', async () => {
+    const [port, mqtt] = [String(await freePort()), String(await freePort())]
+    const answers = walk(WALKS[1], (script) =>
+      script
+        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
+        .replaceAll('main.ts serve --mqtt 1883', `main.ts serve --port ${port} --mqtt ${mqtt}`)
+        .replaceAll('mqtt pub', `mqtt pub -h 127.0.0.1 -p ${mqtt}`)
+        .replace('date +%s) - 60)', 'date +%s) - 3600)'),
+    )
+    expect(answers.at(-1)).toMatchObject({ total: 1, values: [{ id: 'boiler-1' }] })
+    // of one hour, or of two
+    const { series } = answers.at(-2) as { series: readonly (readonly [number, number, number, number])[] }
+    const count = series.reduce((sum, [, times]) => sum + times, 0)
+    const mean = series.reduce((sum, [, times, ofHour]) => sum + times * ofHour, 0) / count
+    expect([count, mean, Math.max(...series.map(([, , , max]) => max))]).toEqual([3, 85, 95])
+    expect(answers.at(-3)).toMatchObject({
+      cause: { node: 'alarm', trigger: 'hot' },
+      explanation: { fired: { why: { sensors: [{ node: 'hot', state: 'Above' }] } } },
+    })
+  })
+})
