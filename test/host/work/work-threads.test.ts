@@ -6,6 +6,7 @@ import { scriptInterpreter } from '../../../src/host/work/script-interpreter.ts'
 import { WorkThreads } from '../../../src/host/work/work-threads.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
 import { machineTimers } from '../../../src/platform/timers.ts'
+import { some } from '../../support/arbitraries/runs.ts'
 import { root } from '../../support/repository.ts'
 import { mustRun } from '../../support/run-command.ts'
 import { ENDLESS_SCRIPTS, FAILING_SCRIPTS } from '../../support/script-attacks.ts'
@@ -105,7 +106,6 @@ describe('a script in a thread', () => {
   it('keeps no process alive when it is over', () => {
     const program = `
 import { WorkThreads } from './src/host/work/work-threads.ts'
-import { some } from '../../support/arbitraries/runs.ts'
 const threads = new WorkThreads({ later: () => () => undefined })
 const work = { name: 'script', input: { code: 'not code', input: '{}' }, limitMs: 1000 }
 console.log(await threads.do(work).catch(({ code }) => code), threads.running)`
