@@ -14,7 +14,7 @@ import type { CollectionSpec, Store } from '#storage'
 import type { AlarmWriter } from './alarm-writer.ts'
 import type { TenantAlarms } from './tenant-alarms.ts'
 import { NOT_LED } from './change-alarm.ts'
-import type { AlarmChange } from './read-change.ts'
+import type { AlarmChange } from './alarm-schema.ts'
 
 export const BATCH_JOB = 'alarms.batch'
 
