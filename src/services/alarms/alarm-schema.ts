@@ -101,17 +101,21 @@ const CHANGES = {
   snoozeUntil: Type.Optional(nullable(instant)),
 }
 
+const AttributeChangeSchema = Type.Object({
+  attribute: Text,
+  type: Text,
+  oldValue: nullable(Text),
+  newValue: nullable(Text),
+})
 const AuditRecordSchema = Type.Object({
   id: Text,
   type: Text,
   text: Text,
   timestamp: IsoTime,
-  changes: Type.Optional(
-    Type.Array(Type.Object({ attribute: Text, type: Text, oldValue: nullable(Text), newValue: nullable(Text) })),
-  ),
+  changes: Type.Optional(Type.Unsafe<readonly AttributeChange[]>(Type.Array(AttributeChangeSchema))),
 })
-export type AuditRecord = Decoded<typeof AuditRecordSchema>
-export type AttributeChange = NonNullable<AuditRecord['changes']>[number]
+export interface AttributeChange extends Decoded<typeof AttributeChangeSchema> {}
+export interface AuditRecord extends Decoded<typeof AuditRecordSchema> {}
 
 export const AlarmSchema = Type.Object(
   {
@@ -129,7 +133,7 @@ export const AlarmSchema = Type.Object(
     count: Type.Integer({ minimum: 1 }),
     revision: Type.Integer({ minimum: 1, description: REVISION }),
     assignee: Type.Optional(Text),
-    history: Type.Array(AuditRecordSchema),
+    history: Type.Unsafe<readonly AuditRecord[]>(Type.Array(AuditRecordSchema)),
     additionalProperties: Type.Optional(Type.Unsafe<Readonly<Record<string, Json>>>(Type.Record(Text, Type.Unknown()))),
     snoozeUntil: Type.Optional(Type.String({ format: 'date-time', description: SNOOZE })),
     ...EXTRAS,
@@ -137,7 +141,7 @@ export const AlarmSchema = Type.Object(
   { title: 'alarm' },
 )
 /** What the service answers; optional members are absent without a value. Times are ISO 8601 in UTC with ms. */
-export type Alarm = Decoded<typeof AlarmSchema>
+export interface Alarm extends Decoded<typeof AlarmSchema> {}
 export type AlarmExtras = Pick<Alarm, keyof typeof EXTRAS>
 
 function nothingToChange(change: unknown): readonly Problem[] {
@@ -215,7 +219,7 @@ export const AlarmWhySchema = Type.Object(
   },
   { title: 'why an alarm was raised' },
 )
-export type AlarmWhy = Decoded<typeof AlarmWhySchema>
+export interface AlarmWhy extends Decoded<typeof AlarmWhySchema> {}
 
 const BatchQuerySchema = refined(
   closed({ ids: Type.Optional(oneOrMore(Text, MAX_IDS)), ...FILTERS }, { minProperties: 1 }),
@@ -256,7 +260,7 @@ const Operation = Type.Object({
 })
 const Entries = Type.Record(Text, Type.Object({ statusCode: Type.Integer(), error: Type.Optional(Text) }))
 const QueuedSchema = Type.Object({ id: Text, queueTime: IsoTime, operation: Operation })
-export type QueuedAlarmBatch = Decoded<typeof QueuedSchema>
+export interface QueuedAlarmBatch extends Decoded<typeof QueuedSchema> {}
 
 export const QueuedAlarmBatchSchema = Type.Object(
   { statusCode: Type.Literal(202), uri: Text, entity: QueuedSchema },

@@ -1,5 +1,5 @@
 /** What services share: routes and bodies, effects in order, series and calendars. */
-export { checked, type Checked } from './api/check.ts'
+export { allErrors, checked } from './api/check.ts'
 export {
   closed,
   type Decoded,
@@ -16,7 +16,7 @@ export {
   word,
 } from './api/fields.ts'
 export { parameterReader } from './api/parameters.ts'
-export { addRoutes, type Route, routesOf, type Scope } from './api/route.ts'
+export { addRoutes, routesOf } from './api/route.ts'
 export { type EffectDraft, EffectLedger, type EffectOfTask } from './effect-order.ts'
 export { isAddressable, NOT_ADDRESSABLE } from './http/addressable.ts'
 export { bodyBytes, partsOf } from './http/body-bytes.ts'

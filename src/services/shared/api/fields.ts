@@ -183,11 +183,13 @@ function msOf(value: string): number {
   }
 }
 
-/** The same, which cannot be written to. */
-export type Frozen<T> = T extends readonly (infer Item)[]
+/** The same, which cannot be written to; what has any names is as it is. */
+type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : T extends object
-    ? { readonly [Name in keyof T]: Frozen<T[Name]> }
+    ? string extends keyof T
+      ? T
+      : { readonly [Name in keyof T]: Frozen<T[Name]> }
     : T
 
 /** What a value of the schema is inside. */
